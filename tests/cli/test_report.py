@@ -7,16 +7,31 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import jinja2
 import pytest
 
 from programs import cli, recorded
-from twice.diagnosis.divergence import OperationFound
-from twice.report.comparison import STRETCHES_MAX, changes, events
-from twice.report.excerpt import excerpt
-from twice.report.strips import figure
+from twice import report
+from twice.diagnosis.divergence import (
+    Attribution,
+    Confirmation,
+    Divergence,
+    ExtraRead,
+    OperationFound,
+)
+from twice.diagnosis.log_comparison import InputDifference, PointRef
+from twice.foundation.channels import Channel
+from twice.foundation.comparison import FieldDifference
+from twice.recording.runrecord import RunRecord
+from twice.replayer.record_outcomes import OutcomeDifference
+from twice.report.page import render
+from twice.report.record_pages import page_of_two
+from twice.report.timeline import STRETCHES_MAX, changes, events
 
-HOSTILE = "<script>alert(1)</script>\"'&"
+HOSTILE = "<script>alert(1)</script>\"'&\x1b[2J\u202e"
+TEMPLATES = Path(report.__file__).with_name("templates")
 
 
 class Elements(html.parser.HTMLParser):
@@ -59,6 +74,15 @@ def require_self_contained(page: str) -> None:
     ]
 
 
+def require_escaped(page: str) -> None:
+    """Text that is HOSTILE is on the page, as text."""
+    require_self_contained(page)
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(1)" in page
+    assert "\\x1b[2J\\u202e" in page
+    assert [each for each in page if not each.isprintable() and each != "\n"] == []
+
+
 @pytest.mark.integration
 def test_a_page_about_one_record_is_self_contained(swarm: Path) -> None:
     told = cli("report", "a.twice", "-o", "a.html", "--json", cwd=swarm)
@@ -66,7 +90,7 @@ def test_a_page_about_one_record_is_self_contained(swarm: Path) -> None:
 
     require_self_contained(page)
     assert json.loads(told.stdout)["format"] == "twice.reported/1"
-    for words in ("Timeline", "What changed when", "Identity", "Random streams", "snapshots"):
+    for words in ("Timeline", "Changes of state", "Identity", "Random streams", "snapshots"):
         assert words in page
 
 
@@ -103,19 +127,118 @@ def test_what_a_record_holds_is_never_markup(tmp_path: Path) -> None:
     assert cli("report", path, "-o", tmp_path / "a.html").returncode == 0
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
 
+    require_escaped(page)
+
+
+@pytest.fixture(scope="module")
+def stilled(tmp_path_factory: pytest.TempPathFactory) -> RunRecord:
+    """A record of two ticks, whose name is hostile."""
+    folder = tmp_path_factory.mktemp("stilled")
+    with recorded(folder, "def main(run):\n    for _ in run.ticks(2):\n        pass\n") as record:
+        return RunRecord.open(record.path.rename(folder / f"{HOSTILE.replace('/', '')}.twice"))
+
+
+def found_in(record: RunRecord, **fields: Any) -> Divergence:
+    """A diagnosis that says nothing but what is given."""
+    told = {"result": "localised", "predicate": record.setup.predicate, "subsystems": (), **fields}
+    return Divergence("a.twice", "b.twice", **told)
+
+
+def test_what_a_diagnosis_says_is_never_markup(stilled: RunRecord) -> None:
+    operation = OperationFound(
+        HOSTILE, 2, HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE, 0.9, HOSTILE
+    )
+    page = page_of_two(
+        stilled,
+        stilled,
+        found_in(
+            stilled,
+            input_differences=[InputDifference(HOSTILE, HOSTILE, HOSTILE)],
+            compare_point=PointRef(1, 1, HOSTILE),
+            last_agreement=PointRef(0, 0, HOSTILE),
+            components=[HOSTILE],
+            fields=[FieldDifference(HOSTILE, "value", HOSTILE, HOSTILE)],
+            operation=operation,
+            attribution=[Attribution(Channel.SEEDS, 0.5, (HOSTILE,), confirmed=True)],
+            surroundings=[(HOSTILE, HOSTILE, HOSTILE)],
+            environment=[{"what": HOSTILE, "recorded": HOSTILE, "now": HOSTILE}],
+            blind_spots=[HOSTILE],
+            evidence=[HOSTILE],
+            caveats=[HOSTILE],
+            experiments=[Confirmation(HOSTILE, Channel.SEEDS, "open", HOSTILE)],
+            outcome=[OutcomeDifference(HOSTILE, HOSTILE, HOSTILE, HOSTILE)],
+            reads=[ExtraRead(HOSTILE, HOSTILE, 3, HOSTILE)],
+            remedies=[HOSTILE],
+            next=[HOSTILE],
+        ),
+    )
+
+    require_escaped(page)
+    assert page.count("&lt;script&gt;") >= 40
+
+
+def test_a_page_about_two_has_all_that_the_diagnosis_says(stilled: RunRecord) -> None:
+    lines = [OperationFound("p.py", at, "main", f"x = {at}", "x", "1", "2", 0.4) for at in (7, 9)]
+    page = page_of_two(
+        stilled,
+        stilled,
+        found_in(
+            stilled,
+            result="candidates",
+            candidates=lines,
+            outcome=[OutcomeDifference("file out.csv", "12 bytes", "14 bytes", "line 3")],
+            experiments=[Confirmation("hash seed", Channel.SEEDS, "refuted", "Both ran again.")],
+            reads=[ExtraRead("clock.perf_counter", "p.py", 4, "t = perf_counter()")],
+            remedies=["sort it"],
+            next=["twice vary p.py", "twice report a.twice b.twice -o report.html"],
+        ),
+    )
+
     require_self_contained(page)
-    assert "<script" not in page
-    assert "&lt;script&gt;" in page
+    for words in (
+        "p.py:7", "x = 9", "file out.csv (line 3)", "14 bytes", "Tried: hash seed, refuted.",
+        "clock.perf_counter", "sort it", "<code>twice vary p.py</code>",
+    ):  # fmt: skip
+        assert words in page
+    assert "report.html" not in page
+    for empty in ("Different inputs", "Differing fields"):
+        assert f"<h2>{empty}</h2>" not in page
+
+
+def test_equal_contents_give_an_equal_page(stilled: RunRecord) -> None:
+    found = found_in(stilled, result="same")
+
+    assert page_of_two(stilled, stilled, found) == page_of_two(stilled, stilled, found)
+
+
+def test_a_value_that_a_template_misses_is_an_error() -> None:
+    with pytest.raises(jinja2.UndefinedError):
+        render("record")
+
+
+@pytest.mark.parametrize("template", sorted(TEMPLATES.glob("*.j2")), ids=lambda path: path.name)
+def test_no_template_escapes_less_than_all(template: Path) -> None:
+    text = template.read_text(encoding="utf-8")
+
+    assert not re.search(r"\|\s*(safe|tojson|xmlattr|urlize)|autoescape|Markup", text)
+    assert not re.search(r"=\{\{", text), "an attribute without quotation marks"
+    assert not re.search(r"\b(href|src|style|on\w+)=", text)
+    assert "//" not in re.sub(r"\{[{%].*?[%}]\}", "", text), "the address of a host"
 
 
 @pytest.mark.integration
 def test_source_is_shown_only_as_it_was_recorded(tmp_path: Path) -> None:
     operation = OperationFound("program.py", 2, "main", "for _ in ...", "_", "1", "2", 0.9)
+    program = tmp_path / "program.py"
     with recorded(tmp_path, "def main(run):\n    for _ in run.ticks(2):\n        pass\n") as record:
-        whole = excerpt(replace(operation, file=str(tmp_path / "program.py")), record)
-        stranger = excerpt(replace(operation, file=str(tmp_path / "a.twice")), record)
-        (tmp_path / "program.py").write_text("secret = 1\n" * 9)
-        changed = excerpt(replace(operation, file=str(tmp_path / "program.py")), record)
+
+        def page(path: Path) -> str:
+            there = replace(operation, file=str(path))
+            return page_of_two(record, record, found_in(record, operation=there))
+
+        whole, stranger = page(program), page(record.path)
+        program.write_text("secret = 1\n" * 9)
+        changed = page(program)
 
     assert '<span class="row lit"><span class="number">2</span>    for _ in run.ticks(2):' in whole
     for text in (stranger, changed):
@@ -142,13 +265,15 @@ def test_every_event_is_counted_once_in_a_stretch_of_equal_ticks(
     with recorded(tmp_path, source) as record:
         rows = {row.name: row for row in events(record)}
         changed = {row.name: row for row in changes(record)}
-        drawn = figure(list(rows.values()), ticks, mark=0)
 
     assert sum(rows["inputs"].counts) == sum(rows["points: tick"].counts) == ticks
     assert len(rows["inputs"].counts) <= STRETCHES_MAX
     assert sum(changed["step"].counts) == (ticks - 1) // 3
     assert sum(changed["inputs"].counts) == ticks
-    assert drawn == figure(list(rows.values()), ticks, mark=0)
+    for row in rows.values():
+        boxes = list(row.boxes())
+        assert sum(count for *_, count in boxes) == sum(row.counts)
+        assert all(0 <= at and at + length <= ticks for at, length, *_ in boxes)
     assert all(count <= of for row in rows.values() for count, of in zip(row.counts, row.of))
 
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.integration
 
 HEAVY = (
     "IPython", "aiohttp", "asyncio", "blake3", "click", "fastapi", "gymnasium", "hypothesis",
-    "importlib.metadata", "jax", "matplotlib", "mujoco", "numpy", "pandas", "pyarrow",
+    "importlib.metadata", "jax", "jinja2", "matplotlib", "mujoco", "numpy", "pandas", "pyarrow",
     "pydantic", "pytest", "rich", "scipy", "tensorflow", "threadpoolctl", "torch", "xxhash", "yaml", "zstandard",
 )  # fmt: skip
 
@@ -40,6 +40,14 @@ def test_the_front_door_imports_neither_commands_nor_integrations() -> None:
     above = ("twice.cli", "twice.report", "twice.integrations", "twice.testing", "twice.checking")
 
     assert [name for name in modules_after_importing("twice") if name.startswith(above)] == []
+
+
+@pytest.mark.parametrize("command", ["report", "review", "show"])
+def test_jinja_is_imported_only_when_a_page_is_made(command: str) -> None:
+    pages = "twice.report.record_pages, twice.report.review_page"
+    loaded = modules_after_importing(f"twice.cli.commands.{command}, {pages}")
+
+    assert "jinja2" not in loaded
 
 
 @pytest.mark.parametrize("name", ["numpy", "yaml"])

@@ -1,6 +1,6 @@
-"""What ``twice show --secrets`` says: what was blanked by which rule, or where given values stand.
+"""The text of ``twice show --secrets``: what which rule blanked, or where the record has given values.
 
-Invariant: no value is printed, only the name that it was given.
+Invariant: no value is printed, only the name given to it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NOTED_MAX = 5
 
 
 def secrets_given(file: str, variables: Iterable[str]) -> dict[str, bytes]:
-    """Values to search for, by name: one a line of a file (``-`` is standard input), and of variables.
+    """Return values to search for, by name: the lines of a file (``-`` is standard input), and variables.
 
     Raises:
         UsageError: E-USE-001, when a file cannot be read, a variable is not set, or there is no value.
@@ -42,8 +42,8 @@ def secrets_given(file: str, variables: Iterable[str]) -> dict[str, bytes]:
         if not value:
             raise UsageError(
                 f"The variable {name} is not set, or empty.",
-                "Expected the secret that is to be searched for in it.",
-                f"For example: read -rs {name}; export {name}; then ask again.",
+                "Expected a variable whose value is the secret to search for.",
+                f"For example: read -rs {name}; export {name}; then repeat the command.",
             )
         found[f"variable {name}"] = value
     if (file or variables) and not found:
@@ -69,7 +69,7 @@ def _read(file: str) -> bytes:
 
 
 def still_in(path: Path, variables: Mapping[str, str], redaction: Redaction) -> list[str]:
-    """Where values of secret variables stand in a record all the same, in words; a few places.
+    """Return a few places of a record that have the value of a secret variable all the same.
 
     Args:
         path: the record.
@@ -88,7 +88,7 @@ def still_in(path: Path, variables: Mapping[str, str], redaction: Redaction) -> 
 
 
 def summary(record: RunRecord) -> dict[str, Any]:
-    """What redaction did in a run, as JSON."""
+    """Return what redaction did in a run, as JSON."""
     stated = mapping(record.identity.get("redaction"))
     counts: dict[tuple[str, str], int] = {}
     for one in record.redactions():
@@ -104,7 +104,7 @@ def summary(record: RunRecord) -> dict[str, Any]:
 
 
 def summary_lines(record: RunRecord, told: Mapping[str, Any]) -> Iterator[str]:
-    """The same for people."""
+    """Yield the same for people."""
     rows = [(one["rule"], one["where"], str(one["count"])) for one in told["blanked"]]
     total = sum(one["count"] for one in told["blanked"])
     yield f"{record.path}: {total} values blanked by redaction"
@@ -115,11 +115,11 @@ def summary_lines(record: RunRecord, told: Mapping[str, Any]) -> Iterator[str]:
         said = f"version {given} of the table" if name == "shapes" else ", ".join(map(str, given))
         yield printable(f"  {name}: {said}")
     yield "  states, snapshots and inputs are not blanked"
-    yield f"next: twice show {record.path} --secrets FILE  (a secret a line: is one in the record?)"
+    yield f"next: twice show {record.path} --secrets FILE  (one secret a line: searches the record for each)"
 
 
 def search_json(found: Search) -> dict[str, Any]:
-    """What a search found, as JSON."""
+    """Return the result of a search, as JSON."""
     return {
         "found": bool(found.sightings),
         "sightings": [
@@ -143,7 +143,7 @@ def search_json(found: Search) -> dict[str, Any]:
 
 
 def search_lines(path: Path, found: Search) -> Iterator[str]:
-    """The same for people; the first line answers."""
+    """Yield the same for people; the first line answers."""
     looked = (
         f"{found.secrets} secrets, {found.forms} forms, {found.blocks} blocks, "
         f"{found.file_bytes:,} bytes"
@@ -164,7 +164,7 @@ def search_lines(path: Path, found: Search) -> Iterator[str]:
 
 
 def exit_code(found: Search) -> int:
-    """1 where one was found, 2 where a part could not be read, else 0."""
+    """Return 1 if a value was found, 2 if a part could not be read, else 0."""
     if found.sightings:
         return 1
     return 2 if found.unread else 0

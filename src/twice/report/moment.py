@@ -1,7 +1,7 @@
-"""One tick of a record: what went in and what stood there, from the logs alone.
+"""One tick of a record, from the logs alone, for ``show --tick`` and ``show --snapshot``.
 
-For ``show --tick``. Inputs, reads of the world, compare-points with a digest per component, what was
-printed, and the values of the nearest snapshot; nothing is executed and types stay names.
+Inputs, reads of the world, compare-points with a digest for each component, printed text, and the
+values of the nearest snapshot. Nothing is executed and types stay names.
 
 Invariant: what is shown of a tick was written during that tick.
 """
@@ -17,7 +17,6 @@ from twice.foundation.printable import printable
 from twice.recording.effects.events import LENIENT, STRICT, Event, unpack
 from twice.recording.effects.ops import MAIN, OPS, WITH_ARGUMENTS
 from twice.recording.frame_kinds import ERRORS, INPUT, OUTPUT
-from twice.recording.record import Frame, Point
 from twice.recording.runrecord import RunRecord
 from twice.recording.snapshots import STREAMS, read_envelope
 from twice.report.values import as_json, inline, lines
@@ -27,7 +26,7 @@ _PRINTED_SHOWN = 20
 
 
 def moment(record: RunRecord, tick: int) -> dict[str, Any]:
-    """What a record knows of one tick, as JSON can carry it.
+    """Return what a record knows of one tick, as JSON.
 
     Args:
         record: open.
@@ -43,22 +42,28 @@ def moment(record: RunRecord, tick: int) -> dict[str, Any]:
             f"See: twice show {record.path}",
             tick=tick,
         )
-    indices = record.reader.points.indices_of_tick(tick)
-    inputs, reads, printed = _journal(record, tick, indices)
-    label = str(record.reader.algorithm)
+    log, label = record.reader.points, str(record.reader.algorithm)
+    indices = log.indices_of_tick(tick)
     number = record.snapshot_before(tick)
     return {
         "tick": tick,
-        "inputs": inputs,
-        "effects": reads,
-        "printed": printed,
-        "compare_points": [_point(record.reader.points.point(index), label) for index in indices],
+        **_journal(record, tick, indices),
+        "compare_points": [
+            {
+                "index": point.index,
+                "name": point.name,
+                "root": f"{label}:{point.root.hex()}",
+                "chain": f"{label}:{point.chain.hex()}",
+                "digests": {name: f"{label}:{each.hex()}" for name, each in point.digests.items()},
+            }
+            for point in map(log.point, indices)
+        ],
         "snapshot": None if number is None else snapshot(record, number),
     }
 
 
 def snapshot(record: RunRecord, number: int) -> dict[str, Any]:
-    """One snapshot: its envelope and the values of every component.
+    """Return one snapshot: its envelope and the values of every component.
 
     Raises:
         RecordOutOfRange: E-RECORD-006. RestoreRefused: E-TRACK-003, when it is damaged.
@@ -73,7 +78,12 @@ def snapshot(record: RunRecord, number: int) -> dict[str, Any]:
 
 
 def moment_lines(record: RunRecord, told: Mapping[str, Any]) -> Iterator[str]:
-    """A moment for people."""
+    """Yield a moment for people.
+
+    Args:
+        record: open.
+        told: the moment, as JSON.
+    """
     tick = told["tick"]
     yield f"tick {tick} of {record.path}"
     yield f"inputs: {len(told['inputs']) or 'none'}"
@@ -87,103 +97,71 @@ def moment_lines(record: RunRecord, told: Mapping[str, Any]) -> Iterator[str]:
     if len(told["effects"]) > _READS_SHOWN:
         yield f"  {len(told['effects']) - _READS_SHOWN} more: --json prints all of them"
     for stream, text in told["printed"].items():
-        yield from (f"printed to {stream}: {printable(row)}" for row in _rows(text))
+        rows = text.splitlines()
+        yield from (f"printed to {stream}: {printable(row)}" for row in rows[:_PRINTED_SHOWN])
+        if len(rows) > _PRINTED_SHOWN:
+            yield f"printed to {stream}: ... {len(rows) - _PRINTED_SHOWN} more lines"
     yield f"compare-points: {len(told['compare_points']) or 'none'}"
     for entry in told["compare_points"]:
         yield f"  {entry['index']} {printable(entry['name'])}  root {entry['root']}"
         yield from (f"      {printable(name)}  {value}" for name, value in entry["digests"].items())
-    number = None if told["snapshot"] is None else told["snapshot"]["number"]
-    if number is None:
-        yield f"no snapshot stands at or before tick {tick}"
+    if told["snapshot"] is None:
+        yield f"the record has no snapshot at or before tick {tick}"
     else:
+        number = told["snapshot"]["number"]
         yield f"nearest snapshot: {number}, before tick {told['snapshot']['tick']}"
-        yield from value_lines(record, number)
+        yield from _value_lines(record, number)
     yield f"next: twice replay {record.path} --at {max(tick, 0)}"
 
 
 def snapshot_lines(record: RunRecord, number: int) -> Iterator[str]:
-    """A snapshot for people: envelope, then values."""
+    """Yield a snapshot for people: its envelope, then its values."""
     envelope = read_envelope(record.reader, number)
     yield f"snapshot {number} of {record.path}, before tick {envelope['tick']}"
     yield "envelope:"
     yield from (f"  {row}" for row in lines(envelope, "envelope"))
     yield "values:"
-    yield from value_lines(record, number)
+    yield from _value_lines(record, number)
     yield f"next: twice replay {record.path} --at {envelope['tick']}"
 
 
-def value_lines(record: RunRecord, number: int) -> Iterator[str]:
-    """Every component's values in a snapshot, one leaf a line; the streams come last."""
+def _value_lines(record: RunRecord, number: int) -> Iterator[str]:
+    """Yield every component's values, one leaf a line; the streams come last."""
     state = record.state_at(number)
     for name, value in sorted(state.items(), key=lambda entry: (entry[0] == STREAMS, entry[0])):
         yield from (f"  {row}" for row in lines(value, printable(name)))
 
 
-def _journal(
-    record: RunRecord, tick: int, indices: list[int]
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, str]]:
+def _journal(record: RunRecord, tick: int, indices: list[int]) -> dict[str, Any]:
+    """Return the tick's inputs, reads and printed text."""
     inputs: list[dict[str, Any]] = []
     reads: list[dict[str, Any]] = []
     printed: dict[str, bytes] = {}
     actors = {number: key for key, number in record.actors().items()}
-    for frame in _frames(record, tick, indices):
+    # Frames that follow the tick's last point are before the next one.
+    between = {"first_point": indices[0], "last_point": indices[-1] + 1} if indices else {}
+    for frame in record.reader.frames((INPUT, STRICT, LENIENT, OUTPUT, ERRORS), **between):
+        if frame.tick != tick:
+            continue
         if frame.kind == INPUT:
-            inputs.append(_input(frame))
+            fields: Any = decode(frame.payload)
+            name, substituted, value = fields
+            shown = {"name": name, "value": as_json(value), "text": inline(value)}
+            inputs.append({**shown, "substituted": substituted})
         elif frame.kind in {STRICT, LENIENT}:
-            actor = actors.get(frame.actor, MAIN)
-            reads += [_read(event, frame.kind == STRICT, actor) for event in unpack(frame.payload)]
+            who = {"strict": frame.kind == STRICT, "actor": actors.get(frame.actor, MAIN)}
+            reads += [_read(event, who) for event in unpack(frame.payload)]
         else:
             printed[frame.kind] = printed.get(frame.kind, b"") + bytes(frame.payload)
     texts = {kind: data.decode("utf-8", "backslashreplace") for kind, data in printed.items()}
-    return inputs, reads, texts
+    return {"inputs": inputs, "effects": reads, "printed": texts}
 
 
-def _frames(record: RunRecord, tick: int, indices: list[int]) -> Iterator[Frame]:
-    """The tick's frames; those that follow its last point are before the next one."""
-    between = {"first_point": indices[0], "last_point": indices[-1] + 1} if indices else {}
-    kinds = (INPUT, STRICT, LENIENT, OUTPUT, ERRORS)
-    for frame in record.reader.frames(kinds, **between):
-        if frame.tick == tick:
-            yield frame
-
-
-def _input(frame: Frame) -> dict[str, Any]:
-    fields: Any = decode(frame.payload)
-    name, substituted, value = fields
-    return {
-        "name": name,
-        "value": as_json(value),
-        "text": inline(value),
-        "substituted": substituted,
-    }
-
-
-def _read(event: Event, strict: bool, actor: str) -> dict[str, Any]:
+def _read(event: Event, who: Mapping[str, object]) -> dict[str, Any]:
     number, value = event
     known = OPS.get(number)
-    told: dict[str, Any] = {
-        "operation": known.name if known is not None else f"operation {number}",
-        "strict": strict,
-        "actor": actor,
-    }
+    told = {"operation": known.name if known is not None else f"operation {number}", **who}
     if number in WITH_ARGUMENTS and isinstance(value, tuple) and len(value) == 2:
         arguments, value = value
         told |= {"arguments": as_json(arguments), "arguments_text": inline(arguments)}
     return {**told, "value": as_json(value), "text": inline(value)}
-
-
-def _point(point: Point, label: str) -> dict[str, Any]:
-    return {
-        "index": point.index,
-        "name": point.name,
-        "root": f"{label}:{point.root.hex()}",
-        "chain": f"{label}:{point.chain.hex()}",
-        "digests": {name: f"{label}:{value.hex()}" for name, value in point.digests.items()},
-    }
-
-
-def _rows(text: str) -> Iterator[str]:
-    rows = text.splitlines()
-    yield from rows[:_PRINTED_SHOWN]
-    if len(rows) > _PRINTED_SHOWN:
-        yield f"... {len(rows) - _PRINTED_SHOWN} more lines"

@@ -1,36 +1,44 @@
-"""What a record says about itself, gathered for ``show``, ``ls`` and the report.
+"""What a record says about itself, gathered for ``show``, ``ls`` and pages.
 
 Everything comes from the record's own documents and logs; nothing is executed. A record from a
-stranger may hold anything in them, so what is not of the expected form is shown as missing.
+stranger may hold anything in them, so a member that has not the expected form is shown as missing.
 
 Invariant: the document has the same members for every record that opens.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from twice.errors import TwiceError
 from twice.recording.effects.network.telling import told
 from twice.recording.record.scan import Progress
 from twice.recording.runrecord import RunRecord
-from twice.report.values import mapping
+from twice.report.values import inline, mapping
 
 FORMAT = "twice.record/1"
+_FILES_SHOWN = 12
 
 
 def overview(record: RunRecord, *, progress: Progress | None = None) -> dict[str, Any]:
-    """A record as ``twice show --json`` prints it (``twice.record/1``).
+    """Return a record as ``twice show --json`` prints it (``twice.record/1``).
 
     Args:
         record: open.
-        progress: called with bytes done and bytes in all, while the file is proved.
+        progress: called with bytes done and bytes in all, while the file is checked.
     """
     identity, reader = record.identity, record.reader
     ending = record.ending or {}
     setup = mapping(identity.get("setup"))
-    summary = reader.summary()
-    damage = _damage(record, progress)
+    tear, damage = reader.tear, None
+    if tear is not None:
+        damage = f"{tear.reason}; the bytes before {tear.offset} are intact"
+    else:
+        try:
+            reader.check(progress)
+        except TwiceError as error:
+            damage = f"{error.id} {error.happened}"
     return {
         "format": FORMAT,
         "record": str(record.path),
@@ -50,7 +58,14 @@ def overview(record: RunRecord, *, progress: Progress | None = None) -> dict[str
         "complete": record.complete,
         "intact": damage is None,
         "damage": damage,
-        "tear": _tear(record),
+        "tear": None
+        if tear is None
+        else {
+            "reason": tear.reason,
+            "offset": tear.offset,
+            "points": tear.points,
+            "damaged": tear.damaged,
+        },
         "ending": record.ending,
         "ticks": record.ticks,
         "points": len(reader.points),
@@ -61,12 +76,49 @@ def overview(record: RunRecord, *, progress: Progress | None = None) -> dict[str
         "connections": [one.to_json() for one in told(record.connections())],
         "record_format": reader.format,
         "digest": str(reader.algorithm),
-        "size": summary,
+        "size": reader.summary(),
     }
 
 
+def identity_rows(record: RunRecord, told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what the run depends on, as names and texts; an unnamed row goes on with the last name.
+
+    Args:
+        record: open.
+        told: its overview.
+    """
+    environment, code = told["environment"], told["code"]
+    python, system = mapping(environment.get("python")), mapping(environment.get("os"))
+    cpu, libraries = mapping(environment.get("cpu")), mapping(environment.get("libraries"))
+    yield "run", told["run_id"]
+    if record.parent is not None:
+        yield "parent", parent_text(record)
+    yield "config", inline(told["config"])
+    yield "class", f"{told['class']['class']}, scope {told['class']['scope']}"
+    yield "predicate", record.setup.predicate.sentence()
+    yield (
+        "policies",
+        ", ".join(f"{key} {value}" for key, value in told["policies"].items() if value),
+    )
+    dirty = " with uncommitted changes" if code.get("dirty") else ""
+    yield "code", f"{code.get('commit') or 'no commit'}{dirty}"
+    files = {**mapping(code.get("files")), **mapping(mapping(told["ending"]).get("files"))}
+    for name, digest in sorted(files.items())[:_FILES_SHOWN]:
+        yield "", f"{name} {digest}"
+    if len(files) > _FILES_SHOWN:
+        yield "", f"and {len(files) - _FILES_SHOWN} more files"
+    yield "python", f"{python.get('version')} {python.get('implementation')}"
+    yield "system", f"{system.get('system')} {system.get('release')}, {system.get('libc')}"
+    yield "processor", f"{cpu.get('arch')} {cpu.get('model')}"
+    yield "libraries", ", ".join(f"{name} {version}" for name, version in libraries.items())
+    pinned = mapping(told["surroundings"]).get("variables")
+    rows = [mapping(row) for row in pinned] if isinstance(pinned, list) else []
+    values = [f"{row.get('name')}={row.get('value', row.get('redacted'))}" for row in rows]
+    yield "variables", " ".join(values) or "none"
+
+
 def ending_text(record: RunRecord) -> str:
-    """How the run ended, in a few words."""
+    """Return how the run ended, in a few words."""
     ending = record.ending
     if ending is None:
         return "torn"
@@ -78,7 +130,7 @@ def ending_text(record: RunRecord) -> str:
 
 
 def parent_text(record: RunRecord) -> str:
-    """What the run was made from, in a few words; empty for a first run."""
+    """Return which record the run was made from, in a few words; empty for a first run."""
     parent = record.parent
     if parent is None:
         return ""
@@ -86,27 +138,3 @@ def parent_text(record: RunRecord) -> str:
         fork = mapping(parent["fork"])
         return f"branch of {parent.get('record')} at tick {fork.get('tick')}"
     return f"re-run of {parent.get('rerun_of')}"
-
-
-def _tear(record: RunRecord) -> dict[str, Any] | None:
-    tear = record.reader.tear
-    if tear is None:
-        return None
-    return {
-        "reason": tear.reason,
-        "offset": tear.offset,
-        "points": tear.points,
-        "damaged": tear.damaged,
-    }
-
-
-def _damage(record: RunRecord, progress: Progress | None) -> str | None:
-    """What is wrong with the bytes of a record, or None."""
-    tear = record.reader.tear
-    if tear is not None:
-        return f"{tear.reason}; what stands before byte {tear.offset} is intact"
-    try:
-        record.reader.check(progress)
-    except TwiceError as error:
-        return f"{error.id} {error.happened}"
-    return None

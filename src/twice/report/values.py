@@ -1,7 +1,7 @@
 """Recorded values for people and for scripts: as lines of text, and as plain JSON.
 
-What came out of a record may have been written by a stranger: nothing is run, types that are not
-plain stay names, and no character reaches a terminal that could move its cursor.
+A stranger may have written the record: nothing of it runs, types that are not plain stay names, and
+no character reaches a terminal that could move its cursor.
 
 Invariant: equal canonical bytes give equal text.
 """
@@ -20,44 +20,52 @@ _INLINE_CHARACTERS = 100
 _CHILDREN_SHOWN = 32
 _ELEMENTS_SHOWN = 8
 _DEPTH_MAX = 100
-Labelled = list[tuple[str, Any]]
 
 
 def inline(value: Any) -> str:
-    """A value on one line, cut where it is long."""
+    """Return a value on one line, cut where it is long."""
     parts = _children(value)
     if parts is None:
         return printable(short(value))
+    if _is_opened(value):
+        opening, closing = f"<{printable(value.name)} ", ">"
+    else:
+        opening, closing = (
+            "[]" if isinstance(value, list) else "()" if isinstance(value, tuple) else "{}"
+        )
     if isinstance(value, list | tuple | set | frozenset):
         texts = [_leaf(child) for _, child in parts]
     else:
         texts = [f"{label.strip('.[]')}: {_leaf(child)}" for label, child in parts]
-    line = f"{_opening(value)}{', '.join(texts[:_CHILDREN_SHOWN])}"
+    line = f"{opening}{', '.join(texts[:_CHILDREN_SHOWN])}"
     if len(line) < _INLINE_CHARACTERS and len(texts) <= _CHILDREN_SHOWN:
-        return line + _closing(value)
-    return f"{line[: _INLINE_CHARACTERS - 4]} ...{_closing(value)}"
+        return line + closing
+    return f"{line[: _INLINE_CHARACTERS - 4]} ...{closing}"
 
 
 def lines(value: Any, path: str, depth: int = 0) -> Iterator[str]:
-    """A value as ``path = leaf`` lines; long containers and arrays say how much is left out."""
+    """Yield a value as ``path = leaf``; long containers and arrays say how much is left out."""
     parts = _children(value) if depth < _DEPTH_MAX else None
     if parts is None:
         yield f"{path} = {_leaf(value)}"
-    elif all(_children(child) is None for _, child in parts) and _fits(value):
-        yield f"{path} = {inline(value)}"
-    else:
-        for label, child in parts[:_CHILDREN_SHOWN]:
-            yield from lines(child, path + printable(label), depth + 1)
-        if len(parts) > _CHILDREN_SHOWN:
-            yield f"{path}: {len(parts) - _CHILDREN_SHOWN} of {len(parts)} are not shown"
+        return
+    if all(_children(child) is None for _, child in parts):
+        whole = inline(value)
+        if " ..." not in whole:
+            yield f"{path} = {whole}"
+            return
+    for label, child in parts[:_CHILDREN_SHOWN]:
+        yield from lines(child, path + printable(label), depth + 1)
+    if len(parts) > _CHILDREN_SHOWN:
+        yield f"{path}: {len(parts) - _CHILDREN_SHOWN} of {len(parts)} are not shown"
 
 
 def as_json(value: Any, depth: int = 0) -> Any:
-    """A value as JSON can carry it, losing nothing but the difference of lists and tuples.
+    """Return a value as JSON; only the difference of lists and tuples is lost.
 
-    What JSON has no form for becomes an object with one member that says what it is: ``float``
-    (nan, inf), ``bytes`` (hexadecimal), ``set``, ``map`` (keys that are no text), ``array``
-    (dtype, shape, values) or ``text`` (anything else, and what is nested deeper than 100).
+    A value that JSON has no form for becomes an object with one member that names its kind: ``float``
+    (nan, inf), ``bytes`` (hexadecimal), ``set``, ``map`` (keys that are not text), ``array``
+    (dtype, shape, values) or ``text`` (any other value, and one nested deeper than 100).
     """
     if depth > _DEPTH_MAX:
         return {"text": short(value)}
@@ -81,29 +89,25 @@ def as_json(value: Any, depth: int = 0) -> Any:
     if _is_opened(value):
         parts = {name: as_json(one, below) for name, one in value.fields}
         return {"type": value.name, **({"fields": parts} if value.has_fields else parts)}
-    if _is_array(value):
-        return _array_json(value)
+    if _is_array(value) and value.shape:
+        # Integers are JSON already, and there may be millions of them.
+        values = value.tolist() if value.dtype.kind in "biu" else _elements(value.tolist())
+        return {"array": {"dtype": str(value.dtype), "shape": list(value.shape), "values": values}}
+    if _is_array(value) and value.dtype.kind in "biuf":
+        return as_json(value.item())
     return {"text": short(value)}
 
 
-def _array_json(array: Any) -> Any:
-    if not array.shape:
-        return as_json(array.item()) if array.dtype.kind in "biuf" else {"text": short(array)}
-    plain = array.dtype.kind in "biu"
-    values = array.tolist() if plain else _each(array.tolist())
-    return {"array": {"dtype": str(array.dtype), "shape": list(array.shape), "values": values}}
-
-
-def _each(values: Any) -> Any:
+def _elements(values: Any) -> Any:
     if isinstance(values, list):
-        return [_each(value) for value in values]
+        return [_elements(value) for value in values]
     if isinstance(values, complex):
         return [as_json(values.real), as_json(values.imag)]
     return as_json(values)
 
 
-def _children(value: Any) -> Labelled | None:
-    """The parts of a container with how each is reached, or None for a leaf."""
+def _children(value: Any) -> list[tuple[str, Any]] | None:
+    """Return the parts of a container, each with the path to it, or None for a leaf."""
     if isinstance(value, Mapping):
         return [(f"[{_leaf(key)}]", child) for key, child in value.items()]
     if _is_opened(value):
@@ -121,13 +125,8 @@ def _leaf(value: Any) -> str:
         shown = " ".join(printable(short(element)) for element in first)
         rest = f" ... ({value.size} in all)" if value.size > len(first) else ""
         return f"{value.dtype} {list(value.shape)}: {shown}{rest}"
-    if _is_array(value):
-        return printable(short(value.item() if value.dtype.kind in "biuf" else value))
-    return printable(short(value))
-
-
-def _fits(value: Any) -> bool:
-    return " ..." not in inline(value)
+    is_number = _is_array(value) and value.dtype.kind in "biuf"
+    return printable(short(value.item() if is_number else value))
 
 
 def _is_array(value: Any) -> bool:
@@ -141,18 +140,6 @@ def _is_opened(value: Any) -> bool:
     )
 
 
-def _opening(value: Any) -> str:
-    if _is_opened(value):
-        return f"<{printable(value.name)} "
-    return "[" if isinstance(value, list) else "(" if isinstance(value, tuple) else "{"
-
-
-def _closing(value: Any) -> str:
-    if _is_opened(value):
-        return ">"
-    return "]" if isinstance(value, list) else ")" if isinstance(value, tuple) else "}"
-
-
 def mapping(value: object) -> Mapping[str, Any]:
-    """The value, when it is an object of a JSON document; else an empty one."""
+    """Return the value if it is an object of a JSON document, else an empty one."""
     return value if isinstance(value, Mapping) else {}

@@ -59,7 +59,7 @@ def command(
 
 
 def _describe_one(path: Path) -> str:
-    from twice.report.record_page import page_of_one
+    from twice.report.record_pages import page_of_one
 
     with RunRecord.open(path) as record:
         return page_of_one(record)
@@ -67,7 +67,7 @@ def _describe_one(path: Path) -> str:
 
 def _compare(first: Path, second: Path, *, anyway: bool, lines: bool) -> tuple[str, str]:
     from twice.diagnosis.diagnose import diagnose
-    from twice.report.comparison_page import page_of_two
+    from twice.report.record_pages import page_of_two
 
     with Status() as status:
         found = diagnose(first, second, anyway=anyway, lines=lines, progress=status)

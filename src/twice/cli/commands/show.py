@@ -42,8 +42,10 @@ from twice.recording.redaction.searching import search
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.inventory import in_words, rows_of
 from twice.report.moment import moment, moment_lines, snapshot, snapshot_lines
-from twice.report.overview import FORMAT, ending_text, overview, parent_text
-from twice.report.values import inline, mapping
+from twice.report.overview import FORMAT, ending_text, identity_rows, overview
+from twice.report.values import mapping
+
+_CONNECTIONS_MAX = 12
 
 
 @make_command(
@@ -126,123 +128,58 @@ def _lines(record: RunRecord, told: Mapping[str, Any]) -> Iterator[str]:
         f"{state}{record.path}: {printable(told['program'])}, seed {told['seed']}, "
         f"{told['ticks']} ticks, {printable(ending_text(record))}"
     )
-    rows = [*_identity_rows(record, told), *_content_rows(told)]
-    yield from align(rows)
-    yield from (f"  caveat: {printable(text)}" for text in _caveats(told))
-    yield f"next: {_next(record, told)}"
-
-
-def _identity_rows(record: RunRecord, told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    if not told["intact"]:
-        yield "damage", printable(told["damage"])
-    yield "run", told["run_id"]
-    if told["parent"] is not None:
-        yield "parent", printable(parent_text(record))
-    yield "config", inline(told["config"])
-    kind = told["class"]
-    yield "class", f"{kind['class']}, scope {kind['scope']}"
-    yield "predicate", printable(record.setup.predicate.sentence())
-    policies = (f"{name} {value}" for name, value in told["policies"].items() if value)
-    yield "policies", printable(", ".join(policies))
-    code = told["code"]
-    dirty = " with uncommitted changes" if code.get("dirty") else ""
-    yield "code", printable(f"{code.get('commit') or 'no commit'}{dirty}")
-    files = {**mapping(code.get("files")), **mapping(mapping(told["ending"]).get("files"))}
-    for name, digest in sorted(files.items()):
-        yield "", printable(f"{name} {digest}")
-    yield "environment", printable(_environment(told["environment"]))
-
-
-def _environment(environment: Mapping[str, Any]) -> str:
-    python, system = mapping(environment.get("python")), mapping(environment.get("os"))
-    libraries = mapping(environment.get("libraries"))
-    parts = [
-        f"Python {python.get('version')}",
-        str(system.get("system")),
-        str(mapping(environment.get("cpu")).get("arch")),
-        f"numpy {libraries.get('numpy')}",
-        f"{len(mapping(environment.get('probes')))} probes",
-    ]
-    return ", ".join(parts)
+    damage = [] if told["intact"] else [("damage", told["damage"])]
+    rows = [*damage, *identity_rows(record, told), *_content_rows(told)]
+    yield from align([(name, printable(text)) for name, text in rows])
+    caveats = mapping(told["ending"]).get("caveats")
+    for text in caveats if isinstance(caveats, list) else ():
+        yield f"  caveat: {printable(text)}"
+    if told["complete"]:
+        yield f"next: twice verify {record.path}"
+    else:
+        closed = record.path.with_suffix(".closed.twice")
+        yield f"next: twice migrate {record.path} -o {closed}"
 
 
 def _content_rows(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     ending = mapping(told["ending"])
     exception = mapping(ending.get("exception"))
     if exception:
-        yield "exception", printable(f"{exception.get('type')}: {exception.get('message')}")
+        yield "exception", f"{exception.get('type')}: {exception.get('message')}"
     yield "points", f"{told['points']} compare-points"
-    yield "snapshots", _snapshots(told["snapshots"])
+    ticks = [str(entry["tick"]) for entry in told["snapshots"]]
+    shown = ticks if len(ticks) <= 8 else [*ticks[:4], "...", *ticks[-2:]]
+    yield "snapshots", f"{len(ticks)}, before tick {', '.join(shown)}" if ticks else "none"
     for name, form in told["components"].items():
-        yield "component", printable(f"{name} ({form})")
+        yield "component", f"{name} ({form})"
     for name, entry in told["streams"].items():
         facts = mapping(entry)
         draws = facts.get("draws")
         counted = "draws not counted" if draws is None else f"{draws} draws"
-        yield "stream", printable(f"{name} ({facts.get('kind')}), {counted}")
-    yield "world", printable(_manifest(told["effects"]))
-    for text in _connections(told["connections"]):
-        yield "connection", printable(text)
-    for row in rows_of(ending.get("inventory")):
-        if row.get("class") in ("assumed", "unsupported"):
-            allowed = "allowed, " if row.get("allowed") else ""
-            yield printable(f"{allowed}{row['class']}"), printable(in_words(row))
-    for name, facts in mapping(ending.get("printed")).items():
-        counts = mapping(facts)
-        yield (
-            "printed",
-            printable(f"{name}: {counts.get('lines')} lines, {counts.get('bytes')} bytes"),
-        )
-    yield "size", _size(told["size"])
-    yield "format", f"record format {told['record_format']}, digests {told['digest']}"
-
-
-def _connections(connections: list[dict[str, Any]]) -> Iterator[str]:
-    for one in connections[:_CONNECTIONS_MAX]:
+        yield "stream", f"{name} ({facts.get('kind')}), {counted}"
+    reads = [
+        f"{kind}: " + ", ".join(f"{name} {count}" for name, count in mapping(counts).items())
+        for kind, counts in told["effects"].items()
+        if mapping(counts)
+    ]
+    yield "world", "; ".join(reads) or "nothing was read from the world"
+    for one in told["connections"][:_CONNECTIONS_MAX]:
+        said = f"{one['connection']} to {one['to']}"
         if one["failed"] is not None:
-            yield f"{one['connection']} to {one['to']} failed: {one['failed']}"
+            yield "connection", f"{said} failed: {one['failed']}"
         else:
             sizes = f"{one['sent_bytes']:,} bytes out, {one['received_bytes']:,} in"
-            yield f"{one['connection']} to {one['to']}: {sizes}; {one['first']!r}"
-    if len(connections) > _CONNECTIONS_MAX:
-        yield f"and {len(connections) - _CONNECTIONS_MAX} more: see --json"
-
-
-_CONNECTIONS_MAX = 12
-
-
-def _snapshots(entries: list[dict[str, Any]]) -> str:
-    if not entries:
-        return "none"
-    ticks = [str(entry["tick"]) for entry in entries]
-    shown = ticks if len(ticks) <= 8 else [*ticks[:4], "...", *ticks[-2:]]
-    return f"{len(ticks)}, before tick {', '.join(shown)}"
-
-
-def _manifest(effects: Mapping[str, Any]) -> str:
-    parts = [
-        f"{kind}: " + ", ".join(f"{name} {count}" for name, count in mapping(reads).items())
-        for kind, reads in effects.items()
-        if mapping(reads)
-    ]
-    return "; ".join(parts) or "nothing was read from the world"
-
-
-def _size(size: Mapping[str, Any]) -> str:
-    kinds = [
-        f"{kind} {entry['stored_bytes']:,}"
-        for kind, entry in size["blocks"].items()
-        if entry["count"]
-    ]
-    return f"{size['file_bytes']:,} bytes: {', '.join(kinds)}"
-
-
-def _caveats(told: Mapping[str, Any]) -> list[str]:
-    found = mapping(told["ending"]).get("caveats")
-    return [str(text) for text in found] if isinstance(found, list) else []
-
-
-def _next(record: RunRecord, told: Mapping[str, Any]) -> str:
-    if told["complete"]:
-        return f"twice verify {record.path}"
-    return f"twice migrate {record.path} -o {record.path.with_suffix('.closed.twice')}"
+            yield "connection", f"{said}: {sizes}; {one['first']!r}"
+    if len(told["connections"]) > _CONNECTIONS_MAX:
+        yield "", f"and {len(told['connections']) - _CONNECTIONS_MAX} more: see --json"
+    for row in rows_of(ending.get("inventory")):
+        if row.get("class") in {"assumed", "unsupported"}:
+            allowed = "allowed, " if row.get("allowed") else ""
+            yield printable(f"{allowed}{row['class']}"), in_words(row)
+    for name, facts in mapping(ending.get("printed")).items():
+        counts = mapping(facts)
+        yield "printed", f"{name}: {counts.get('lines')} lines, {counts.get('bytes')} bytes"
+    sizes = told["size"]["blocks"].items()
+    stored = [f"{kind} {entry['stored_bytes']:,}" for kind, entry in sizes if entry["count"]]
+    yield "size", f"{told['size']['file_bytes']:,} bytes: {', '.join(stored)}"
+    yield "format", f"record format {told['record_format']}, digests {told['digest']}"

@@ -1,0 +1,155 @@
+"""Pages about records: one record, or two and what the diagnosis found about them.
+
+Invariant: the verdict on a page is the diagnosis' own, word for word; everything else is in the
+records. Source lines are shown only from a file whose digest is the recorded one: a file that the
+record does not name is never opened, so a record cannot make a page show another file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from twice.diagnosis.divergence import Divergence, OperationFound
+from twice.recording.program import source_digests
+from twice.recording.runrecord import RunRecord
+from twice.report.overview import ending_text, identity_rows, overview
+from twice.report.page import render
+from twice.report.timeline import changes, events, partings
+from twice.report.values import mapping
+
+_PRINTED_BYTES = 16 * 1024
+_LINES_AROUND = 5
+_ASKED_BY = {
+    "strict": "the program",
+    "lenient": "libraries, for themselves",
+    "ungoverned": "threads without an actor (not recorded)",
+}
+
+
+def page_of_one(record: RunRecord) -> str:
+    """Return a page about one record."""
+    told = overview(record)
+    ending = mapping(told["ending"])
+    exception, caveats = mapping(ending.get("exception")), ending.get("caveats")
+    printed = zip(("standard output", "standard error"), record.printed(), strict=True)
+    ended_well = ending_text(record) == "completed"
+    return render(
+        "record",
+        side=_side(record, told),
+        told=told,
+        mood=("good" if ended_well else "unsure") if told["intact"] else "bad",
+        exception=f"{exception.get('type')}: {exception.get('message')}" if exception else "",
+        caveats=caveats if isinstance(caveats, list) else [],
+        changes=changes(record),
+        blocks=[
+            (kind, size["count"], size["stored_bytes"], size["raw_bytes"])
+            for kind, size in told["size"]["blocks"].items()
+            if size["count"]
+        ],
+        printed=[
+            (
+                name,
+                len(data),
+                data[:_PRINTED_BYTES].decode("utf-8", "backslashreplace").splitlines(),
+            )
+            for name, data in printed
+            if data
+        ],
+        printed_max=_PRINTED_BYTES,
+    )
+
+
+def page_of_two(a: RunRecord, b: RunRecord, found: Divergence) -> str:
+    """Return a page about two records.
+
+    Args:
+        a: one of them.
+        b: the other.
+        found: the diagnosis of both.
+    """
+    sides = [_side(record, overview(record)) for record in (a, b)]
+    operations = found.candidates if found.operation is None else [found.operation]
+    changed = [(row.get("what"), row.get("recorded"), row.get("now")) for row in found.environment]
+    draws = [{f"{row[0]} ({row[1]})": row[2] for row in side["streams"]} for side in sides]
+    reads = [{f"{row[0]}, asked by {row[1]}": row[2] for row in side["reads"]} for side in sides]
+    return render(
+        "comparison",
+        sides=sides,
+        found=found,
+        mood={0: "good", 1: "bad", 2: "unsure"}[found.exit_code],
+        headline=found.headline().partition(": ")[2] or found.result,
+        operations=[(each, _excerpt(each, a)) for each in operations],
+        mark=None if found.compare_point is None else max(found.compare_point.tick, 0),
+        partings=partings(a, b),
+        surroundings=[*found.surroundings, *changed],
+        inputs=[(row.what, row.a, row.b) for row in found.input_differences],
+        fields=[
+            (
+                row.path,
+                f"{row.kind}, {row.differing:,} of {row.of:,}" if row.of > 1 else row.kind,
+                row.a,
+                row.b,
+                "-" if row.ulps is None else row.ulps,
+            )
+            for row in found.fields
+        ],
+        outcome=[
+            (f"{row.what} ({row.where})" if row.where else row.what, row.a, row.b)
+            for row in found.outcome
+        ],
+        identity=_pair(*(side["identity"] for side in sides)),
+        draws=_pair(*draws),
+        reads=_pair(*reads),
+    )
+
+
+def _side(record: RunRecord, told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parts of a page that both kinds have, for one record."""
+    identity = {"program": told["program"], "seed": told["seed"]}
+    last = ""
+    for name, text in identity_rows(record, told):
+        last = name or last
+        identity[last] = text if name else f"{identity[last]}; {text}"
+    streams = []
+    for name, entry in told["streams"].items():
+        kind, draws, seed = (mapping(entry).get(key) for key in ("kind", "draws", "seed"))
+        streams.append((name, kind, "not counted" if draws is None else draws, seed))
+    reads = [
+        (name, _ASKED_BY.get(kind, kind), count)
+        for kind, counts in told["effects"].items()
+        for name, count in mapping(counts).items()
+    ]
+    return {
+        "path": record.path,
+        "name": record.path.name,
+        "program": told["program"],
+        "seed": told["seed"],
+        "ticks": record.ticks,
+        "ending": ending_text(record),
+        "events": events(record),
+        "identity": identity,
+        "streams": streams,
+        "reads": reads,
+    }
+
+
+def _pair(one: Mapping[str, Any], two: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
+    """Return each name with its value on both sides, None where a side has none."""
+    return [(name, one.get(name), two.get(name)) for name in {**one, **two}]
+
+
+def _excerpt(operation: OperationFound, record: RunRecord) -> list[tuple[int, str]]:
+    """Return the numbered lines around an operation; none if the file is not as recorded."""
+    code, left = mapping(record.identity.get("code")), mapping(record.ending)
+    recorded = {**mapping(code.get("files")), **mapping(left.get("files"))}
+    root = record.setup.program.folder()
+    wanted = (root / operation.file).resolve()
+    for listed, digest in sorted(recorded.items()):
+        path = root / listed
+        if path.resolve() == wanted and source_digests([path], root).get(listed) == digest:
+            rows = wanted.read_text(encoding="utf-8", errors="backslashreplace").splitlines()
+            first = max(operation.line - 1 - _LINES_AROUND, 0)
+            shown = rows[first : operation.line + _LINES_AROUND]
+            return [(at, row.expandtabs()) for at, row in enumerate(shown, start=first + 1)]
+    return []
