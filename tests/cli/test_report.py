@@ -285,4 +285,6 @@ def test_a_torn_record_has_a_page_too(swarm: Path) -> None:
     assert cli("report", "torn.twice", "-o", "t.html", cwd=swarm).returncode == 0
     page = (swarm / "t.html").read_text()
     require_self_contained(page)
-    assert "damaged or torn" in page
+    assert "run record, torn<" in page
+    assert "The run read nothing" not in page
+    assert "twice migrate torn.twice -o torn.closed.twice" in page

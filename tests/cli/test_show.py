@@ -134,6 +134,7 @@ def test_a_torn_record_is_shown_as_torn(swarm: Path) -> None:
     assert done.returncode == 1
     assert done.stdout.startswith("TORN torn.twice: ")
     assert done.stdout.splitlines()[-1] == "next: twice migrate torn.twice -o torn.closed.twice"
+    assert "nothing from the world" not in done.stdout
 
 
 def test_a_changed_byte_is_shown_as_damage(swarm: Path) -> None:

@@ -30,7 +30,7 @@ COMMANDS: Final[dict[str, str]] = {
     "rerun": "run a record's program afresh: same seed, fresh effects",
     "vary": "vary the surroundings: which does a result depend on?",
     "check": "read a program for what would make two runs differ",
-    "show": "say what a record holds, without executing anything",
+    "show": "show the contents of a record, without executing anything",
     "ls": "list the records in a folder",
     "env": "print this environment, or compare it",
     "trace": "write the trace of one tick, to be compared elsewhere",
@@ -44,7 +44,7 @@ COMMANDS: Final[dict[str, str]] = {
     "scaffold": "lay down the code that wires a component to its specification",
     "tools": "list and call tools that declare what they promise",
     "asset": "logs of pictures and sounds, their gate, and nothing of it in public",
-    "report": "write one or two records as a page to look at",
+    "report": "write a page about one or two records",
     "demo": "see it happen: record, verify, diverge, diagnose",
 }
 

@@ -129,6 +129,27 @@ def ending_text(record: RunRecord) -> str:
     return f"{how}: {exception}" if exception else how
 
 
+def state_text(told: Mapping[str, Any]) -> str:
+    """Return whether an overview's file is intact, torn or damaged, in one word."""
+    if told["intact"]:
+        return "intact"
+    return "damaged" if told["complete"] else "torn"
+
+
+def no_reads_text(told: Mapping[str, Any]) -> str:
+    """Return what it means that an overview lists no read of the world."""
+    if told["ending"] is None:
+        return "not known: the list of reads is at the end of a record, and this one is torn"
+    return "the run read nothing from the world"
+
+
+def next_command(record: RunRecord) -> str:
+    """Return the command that goes on from here: verify a whole record, close a torn one."""
+    if record.complete:
+        return f"twice verify {record.path}"
+    return f"twice migrate {record.path} -o {record.path.with_suffix('.closed.twice')}"
+
+
 def parent_text(record: RunRecord) -> str:
     """Return which record the run was made from, in a few words; empty for a first run."""
     parent = record.parent

@@ -13,7 +13,14 @@ from typing import Any
 from twice.diagnosis.divergence import Divergence, OperationFound
 from twice.recording.program import source_digests
 from twice.recording.runrecord import RunRecord
-from twice.report.overview import ending_text, identity_rows, overview
+from twice.report.overview import (
+    ending_text,
+    identity_rows,
+    next_command,
+    no_reads_text,
+    overview,
+    state_text,
+)
 from twice.report.page import render
 from twice.report.timeline import changes, events, partings
 from twice.report.values import mapping
@@ -38,6 +45,7 @@ def page_of_one(record: RunRecord) -> str:
         "record",
         side=_side(record, told),
         told=told,
+        state=state_text(told),
         mood=("good" if ended_well else "unsure") if told["intact"] else "bad",
         exception=f"{exception.get('type')}: {exception.get('message')}" if exception else "",
         caveats=caveats if isinstance(caveats, list) else [],
@@ -131,6 +139,8 @@ def _side(record: RunRecord, told: Mapping[str, Any]) -> dict[str, Any]:
         "identity": identity,
         "streams": streams,
         "reads": reads,
+        "no_reads": no_reads_text(told),
+        "next": next_command(record),
     }
 
 

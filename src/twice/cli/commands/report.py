@@ -1,10 +1,10 @@
-"""Write one or two records as a page to look at: one HTML file, no network, no script.
+"""Write a page about one or two records: one HTML file, no network, no script.
 
   twice report a.twice -o a.html
   twice report a.twice b.twice -o both.html
 
-One record: identity, a timeline of its ticks, what changed when, streams, reads of the world, output.
-Two: the verdict of `twice diagnose` first, then where they part, the line, the fields and why.
+One record: identity, a timeline of its ticks, changes of state, streams, reads of the world, output.
+Two records: the verdict of `twice diagnose`, then the line, the fields, the cause and what to do.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ from twice.recording.runrecord import RunRecord
 
 @make_command(
     click.argument("records", nargs=-1, required=True, type=PATH, metavar="RECORD..."),
-    click.option("--anyway", is_flag=True, help="though seed, code or config differ"),
-    click.option("--no-lines", is_flag=True, help="read logs only, execute nothing"),
+    click.option("--anyway", is_flag=True, help="compare although seed, code or config differ"),
+    click.option(
+        "--no-lines", is_flag=True, help="read only the logs: execute nothing, name no line"
+    ),
     output_options("path of the page"),
     trust_options,
     json_option,

@@ -1,4 +1,4 @@
-"""Say what a record holds, without executing anything.
+"""Show the contents of a record, without executing anything.
 
   twice show a.twice
   twice show a.twice --tick 120
@@ -6,12 +6,12 @@
   twice show a.twice --secrets
   twice show a.twice --secrets secrets.txt
 
-Opening a record from a stranger is safe: no code of it runs, and types stay names.
-Exit code 0, and 1 when the record is torn or a byte of it was changed.
+It is safe to open a stranger's record: no code of it runs, and types stay names.
+Exit code 0, or 1 if the record is torn or a byte of it was changed.
 
---secrets says what redaction blanked, by rule. Given secrets, one a line in a file or on standard
-input, or in variables, it proves that they are not in the record: 0 none is, 1 one was found, with its
-place, 2 not all of the record could be read. Values are never printed, and never part of a command.
+--secrets lists what redaction blanked, by rule. With secrets it searches the record for them: give
+them in a file or on standard input, one a line, or in variables. Exit code 0 if none is found, 1 if
+one is found, with its place, 2 if a part of the record cannot be read. Secrets are never printed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,15 @@ from twice.recording.redaction.searching import search
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.inventory import in_words, rows_of
 from twice.report.moment import moment, moment_lines, snapshot, snapshot_lines
-from twice.report.overview import FORMAT, ending_text, identity_rows, overview
+from twice.report.overview import (
+    FORMAT,
+    ending_text,
+    identity_rows,
+    next_command,
+    no_reads_text,
+    overview,
+    state_text,
+)
 from twice.report.values import mapping
 
 _CONNECTIONS_MAX = 12
@@ -50,11 +58,11 @@ _CONNECTIONS_MAX = 12
 
 @make_command(
     record_argument,
-    click.option("--tick", type=int, metavar="T", help="what went in and what stood at T"),
+    click.option("--tick", type=int, metavar="T", help="inputs, reads, compare-points and state of tick T"),
     click.option("--snapshot", "at", type=int, metavar="N", help="one snapshot, counted from 0"),
     click.option(
         "--secrets", is_flag=False, flag_value="", metavar="[FILE]",
-        help="what was blanked; with a file of secrets (- is standard input), whether one is in it",
+        help="list what was blanked; with a file (- is standard input), search for its lines",
     ),
     several(
         "--secret-variable", "variables", metavar="NAME",
@@ -74,7 +82,7 @@ def command(
     trust: bool,
     as_json: bool,
 ) -> int:
-    """Print the overview, one tick, one snapshot, or what there is of secrets."""
+    """Print the overview, one tick, one snapshot, or what is known of secrets."""
     parts = {"--tick": tick, "--snapshot": at, "--secrets": secrets}
     given = [name for name, value in parts.items() if value is not None]
     if len(given) > 1:
@@ -123,7 +131,7 @@ def _overview(record: RunRecord, *, as_json: bool) -> int:
 
 
 def _lines(record: RunRecord, told: Mapping[str, Any]) -> Iterator[str]:
-    state = "" if told["intact"] else "TORN " if told["complete"] is False else "DAMAGED "
+    state = "" if told["intact"] else f"{state_text(told).upper()} "
     yield (
         f"{state}{record.path}: {printable(told['program'])}, seed {told['seed']}, "
         f"{told['ticks']} ticks, {printable(ending_text(record))}"
@@ -134,11 +142,7 @@ def _lines(record: RunRecord, told: Mapping[str, Any]) -> Iterator[str]:
     caveats = mapping(told["ending"]).get("caveats")
     for text in caveats if isinstance(caveats, list) else ():
         yield f"  caveat: {printable(text)}"
-    if told["complete"]:
-        yield f"next: twice verify {record.path}"
-    else:
-        closed = record.path.with_suffix(".closed.twice")
-        yield f"next: twice migrate {record.path} -o {closed}"
+    yield f"next: {next_command(record)}"
 
 
 def _content_rows(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -162,7 +166,7 @@ def _content_rows(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         for kind, counts in told["effects"].items()
         if mapping(counts)
     ]
-    yield "world", "; ".join(reads) or "nothing was read from the world"
+    yield "world", "; ".join(reads) or no_reads_text(told)
     for one in told["connections"][:_CONNECTIONS_MAX]:
         said = f"{one['connection']} to {one['to']}"
         if one["failed"] is not None:
