@@ -190,6 +190,8 @@ def test_a_page_about_two_has_all_that_the_diagnosis_says(stilled: RunRecord) ->
             experiments=[Confirmation("hash seed", Channel.SEEDS, "refuted", "Both ran again.")],
             reads=[ExtraRead("clock.perf_counter", "p.py", 4, "t = perf_counter()")],
             remedies=["sort it"],
+            surroundings=[("variable TZ", "", "UTC")],
+            repeats={"a": [True, True], "b": [True, False]},
             next=["twice vary p.py", "twice report a.twice b.twice -o report.html"],
         ),
     )
@@ -197,10 +199,11 @@ def test_a_page_about_two_has_all_that_the_diagnosis_says(stilled: RunRecord) ->
     require_self_contained(page)
     for words in (
         "p.py:7", "x = 9", "file out.csv (line 3)", "14 bytes", "Tried: hash seed, refuted.",
-        "clock.perf_counter", "sort it", "<code>twice vary p.py</code>",
+        "clock.perf_counter", "sort it", "unset", "run b came out as recorded 1 of 2 times", "<code>twice vary p.py</code>",
     ):  # fmt: skip
         assert words in page
     assert "report.html" not in page
+    assert "run a came out" not in page
     for empty in ("Different inputs", "Differing fields"):
         assert f"<h2>{empty}</h2>" not in page
 

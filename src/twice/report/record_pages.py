@@ -90,7 +90,10 @@ def page_of_two(a: RunRecord, b: RunRecord, found: Divergence) -> str:
         operations=[(each, _excerpt(each, a)) for each in operations],
         mark=None if found.compare_point is None else max(found.compare_point.tick, 0),
         partings=partings(a, b),
-        surroundings=[*found.surroundings, *changed],
+        surroundings=[
+            *((what, one or "unset", two or "unset") for what, one, two in found.surroundings),
+            *changed,
+        ],
         inputs=[(row.what, row.a, row.b) for row in found.input_differences],
         fields=[
             (

@@ -24,10 +24,8 @@ from twice.recording.runrecord import RunRecord
 
 @make_command(
     click.argument("records", nargs=-1, required=True, type=PATH, metavar="RECORD..."),
-    click.option("--anyway", is_flag=True, help="compare although seed, code or config differ"),
-    click.option(
-        "--no-lines", is_flag=True, help="read only the logs: execute nothing, name no line"
-    ),
+    click.option("--anyway", is_flag=True, help="though seed, code or config differ"),
+    click.option("--no-lines", is_flag=True, help="read logs only, execute nothing"),
     output_options("path of the page"),
     trust_options,
     json_option,
