@@ -304,7 +304,7 @@ def test_text_says_where_why_what_settles_it_and_what_to_do(project: Project) ->
     assert said.out.startswith("a.py:6:30 high unsorted-listing  ")
     for words in (
         "    why: ",
-        "settled in: 07 concurrency-determinism-spec.md",
+        "decided in: 07 concurrency-determinism-spec.md",
         "    do: ",
         "--fix: ",
     ):

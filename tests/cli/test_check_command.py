@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -85,25 +84,6 @@ def test_the_hook_calls_a_command_that_there_is(folder: Path) -> None:
     done = call(*arguments, "a.py", cwd=folder)
 
     assert (program, hook["types_or"], done.returncode) == ("twice", ["python"], 1)
-
-
-def test_the_guide_shows_what_is_found(tmp_path: Path) -> None:
-    guide = (Path(__file__).parents[2] / "docs" / "guides" / "check.md").read_text("utf-8")
-    program = re.search(r"```python\n(.*?)```", guide, re.DOTALL)
-    settings = re.search(r"```toml\n(.*?)```", guide, re.DOTALL)
-    assert program is not None
-    assert settings is not None
-    (tmp_path / "swarm").mkdir()
-    (tmp_path / "swarm" / "world.py").write_text(program[1])
-    (tmp_path / "pyproject.toml").write_text("")
-
-    done = call("check", "swarm", cwd=tmp_path)
-    (tmp_path / "pyproject.toml").write_text(settings[1].replace("catalogues", "# catalogues"))
-    configured = call("check", "swarm", "--baseline-accept", "why", cwd=tmp_path)
-
-    places = re.compile(r"^swarm/world.py:\S+ \w+ [\w-]+", re.MULTILINE)
-    assert places.findall(done.stdout) == places.findall(guide)
-    assert (done.returncode, configured.returncode, configured.stderr[:10]) == (1, 0, "1 finding ")
 
 
 def test_where_a_project_lies_says_nothing_of_its_zones(tmp_path: Path) -> None:

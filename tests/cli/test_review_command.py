@@ -73,7 +73,7 @@ def test_nothing_of_weight_exits_with_zero_and_promises_nothing(tmp_path: Path) 
     done = call("review", "program.py", cwd=tmp_path)
 
     assert done.returncode == 0
-    assert "reading alone does not show that it holds" in done.stdout
+    assert "Reading alone does not prove it" in done.stdout
     assert "`twice record PROGRAM --seed 1 -o a.twice && twice verify a.twice`" in done.stdout
 
 

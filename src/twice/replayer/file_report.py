@@ -128,7 +128,7 @@ class FileJudgement:
         """Return a line for each file that differs."""
         return [
             *(
-                f"{path}, an input: it held {was}, now {now}"
+                f"{path}, an input: it had {was}, now {now}"
                 for path, was, now in self.changed_inputs
             ),
             *(

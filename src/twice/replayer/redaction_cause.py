@@ -46,10 +46,10 @@ def find_redaction_cause(record: RunRecord, until: int, absent: Collection[str])
     remedies += [f"record again with --no-redact {rule}" for rule in rules]
     remedies = remedies or ["record again without that pattern or name"]
     needed = RedactionNeeded(
-        f"The run parted after the program was given stars in place of secrets: {', '.join(parts)}.",
-        "Expected a program that passes such values on and does not compute with them; whether it"
-        " would replay with the values cannot be told.",
-        f"{remedies[0][0].upper()}{', or '.join(remedies)[1:]}, where the record may be as private as"
+        f"The run differs after the program was given stars in place of secrets: {', '.join(parts)}.",
+        "Expected a program that passes such values on and does not compute with them. It is unknown"
+        " whether it would replay with the values.",
+        f"{remedies[0][0].upper()}{', or '.join(remedies)[1:]}, if the record may be as private as"
         " the secret.",
     )
     return f"{needed.id} {needed.happened} {needed.expected} {needed.remedy}"

@@ -57,7 +57,7 @@ def _explained(rule: Rule) -> Iterator[str]:
     yield f"severity:    {rule.severity.word}, in the core, where the value is seen to arrive"
     yield f"breaks:      {_PROMISES[rule.breaks]}"
     yield f"channel:     {rule.channel.value}"
-    yield f"settled in:  {facts.artifact} {facts.sheet}"
+    yield f"decided in:  {facts.artifact} {facts.sheet}"
     yield f"do:          {rule.remedy}"
     for heading, examples in (("Bad", rule.page.bad), ("Good", rule.page.good)):
         for number, example in enumerate(examples):

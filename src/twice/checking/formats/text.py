@@ -69,7 +69,7 @@ def _finding(finding: Finding, *, colour: bool) -> Iterator[str]:
     yield _headline(finding, colour=colour)
     yield f"    why: {printable(found.why)}"
     yield from _way(found.steps)
-    yield f"    settled in: {finding.artifact} {_SHEETS.get(finding.artifact, '')}"
+    yield f"    decided in: {finding.artifact} {_SHEETS.get(finding.artifact, '')}"
     yield f"    do: {printable(finding.remedy)}"
     if found.fix is not None:
         how = "--fix" if found.fix.safe else "--fix --unsafe-fixes"

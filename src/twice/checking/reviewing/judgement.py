@@ -70,23 +70,23 @@ class Victim(StrEnum):
 RISKS: Final[dict[Channel, tuple[Victim, str]]] = {
     Channel.SEEDS: (
         Victim.SEED,
-        "A run with the same seed is not the same run: a result cannot be had again.",
+        "A run with the same seed is another run: you cannot reproduce a result.",
     ),
     Channel.RNG: (
         Victim.COMPARISON,
-        "One more draw anywhere shifts everybody else's numbers, so two versions cannot be compared.",
+        "One more draw anywhere shifts all other random numbers, so you cannot compare two versions.",
     ),
     Channel.SNAPSHOT: (
         Victim.RESUME,
-        "A run that goes on from a checkpoint takes another way than one that was not interrupted.",
+        "A run that continues from a checkpoint differs from a run that was not interrupted.",
     ),
     Channel.DIVERGENCE: (
         Victim.COMPARISON,
-        "A regression goes unseen: runs that differ are called the same.",
+        "A regression stays hidden: runs that differ count as the same.",
     ),
     Channel.REPLAY: (
         Victim.RESUME,
-        "What comes back is not what was saved: a replay or a branch starts from another state.",
+        "The restored state is not the saved state: a replay or a branch starts from another state.",
     ),
     Channel.CONCURRENCY: (
         Victim.SEED,
@@ -94,7 +94,7 @@ RISKS: Final[dict[Channel, tuple[Victim, str]]] = {
     ),
     Channel.FLOATING_POINT: (
         Victim.MACHINES,
-        "Another machine, build or thread count gives other last digits, and what hangs on them.",
+        "Another machine, build or thread count changes the last digits, and every decision that depends on them.",
     ),
     Channel.GPU: (
         Victim.SEED,
@@ -102,11 +102,11 @@ RISKS: Final[dict[Channel, tuple[Victim, str]]] = {
     ),
     Channel.EFFECTS: (
         Victim.SEED,
-        "A replay asks a world that has moved on, and acts on other answers.",
+        "A replay reads a world that has changed, and acts on other answers.",
     ),
     Channel.ENCODING: (
         Victim.COMPARISON,
-        "Equal states get unequal digests or keys: comparisons and caches say nothing.",
+        "Equal states get unequal digests or keys: comparisons and caches are useless.",
     ),
 }
 
@@ -117,18 +117,18 @@ RISKS_BY_RULE: Final[dict[str, tuple[Victim, str]]] = {
     ),
     "identity-subseed": (
         Victim.SEED,
-        "The sub-seed is another one in every process, though the seed of the run is the same.",
+        "The sub-seed changes with every process, although the seed of the run is the same.",
     ),
     "unsorted-listing": (
         Victim.MACHINES,
-        "What was trained or simulated here cannot be had from a copy of the same files elsewhere.",
+        "You cannot reproduce the result from a copy of the same files elsewhere.",
     ),
 }
 """Where a rule risks something else than its channel."""
 
 _OTHER_MACHINE: Final = (
     Victim.MACHINES,
-    "It holds on this machine; another one gets other bits from the same seed.",
+    "The result is stable on this machine. Another machine gets other bits from the same seed.",
 )
 
 

@@ -125,7 +125,7 @@ def artifact(each: ChannelGap) -> str:
 
 _WANTED: Final = {
     Channel.SNAPSHOT: "is needed to resume a run",
-    Channel.DIVERGENCE: "is needed to tell runs apart",
+    Channel.DIVERGENCE: "is needed to distinguish runs",
     Channel.REPLAY: "is needed to replay one",
 }
 """What is missing where nothing in the code is about it."""
@@ -149,7 +149,7 @@ def _findings(review: Review) -> Iterator[str]:
     yield ""
     groups = grouped(review.findings, Severity.MEDIUM)
     if not groups:
-        yield "None of medium weight or above."
+        yield "None of medium severity or above."
         yield ""
     for group in groups:
         yield from _group(group)
@@ -164,7 +164,7 @@ def besides(review: Review, written: int) -> str:
     light = len(review.findings) - written
     parts = []
     if light:
-        parts.append(f"{light:,} of low weight or informational are in the JSON document.")
+        parts.append(f"{light:,} of low severity or informational are in the JSON document.")
     if review.set_aside:
         parts.append(f"{review.set_aside:,} set aside by comments in the source or the baseline.")
     return " ".join(parts)

@@ -17,18 +17,18 @@ from twice.checking.workspace import Workspace
 from twice.foundation.severity import Severity
 
 SPINE: Final = (
-    ("01", "determinism-class.md", "Everything else is weighed by it."),
+    ("01", "determinism-class.md", "The severity of every finding depends on it."),
     ("02", "seed-governance-spec.md", "A stream without a seed cannot be isolated, saved or replayed."),
     ("03", "rng-isolation-spec.md", "With owners, a change in one place no longer moves the others."),
-    ("07", "concurrency-determinism-spec.md", "While order is left to chance, every comparison below fails."),
-    ("10", "external-effects-substitution.md", "While the world answers anew, no replay can agree."),
-    ("08", "floating-point-policy.md", "Order and sources are fixed by now; what differs still is arithmetic."),
-    ("09", "gpu-determinism-config.md", "The same, for kernels."),
-    ("11", "canonical-state-encoding.md", "Digests mean something when equal state has equal bytes."),
-    ("04", "snapshot-strategy.md", "What is saved is complete once every stream has an owner."),
-    ("05", "divergence-protocol.md", "Compare now: differences that are left are real."),
-    ("06", "replay-infrastructure-spec.md", "Restoring rests on complete snapshots."),
-    ("12", "property-test-suite.md", "Hold what was reached."),
+    ("07", "concurrency-determinism-spec.md", "Without a fixed order, every comparison below fails."),
+    ("10", "external-effects-substitution.md", "A replay cannot agree while the program reads the world anew."),
+    ("08", "floating-point-policy.md", "Order and sources are fixed by now. The remaining differences are arithmetic."),
+    ("09", "gpu-determinism-config.md", "The same for kernels of the GPU."),
+    ("11", "canonical-state-encoding.md", "A digest needs equal bytes for equal states."),
+    ("04", "snapshot-strategy.md", "A snapshot is complete once every stream has an owner."),
+    ("05", "divergence-protocol.md", "Compare now: the remaining differences are real."),
+    ("06", "replay-infrastructure-spec.md", "A restore needs complete snapshots."),
+    ("12", "property-test-suite.md", "It fails if a later change breaks the promise."),
 )  # fmt: skip
 
 
@@ -40,7 +40,7 @@ class Step:
         artifact: number of the artifact; "" for fixes that need none.
         title: what to do.
         reason: why now.
-        findings: how many findings of medium weight or more it settles.
+        findings: number of findings of medium severity or more that it solves.
         rules: their rules, the most frequent first.
         command: what to run; "" when there is no command.
     """
@@ -68,7 +68,7 @@ def _steps(
     if safe:
         yield Step(
             "", "Apply the safe fixes",
-            "They change no meaning, and what is left is easier to read.",
+            "They change no meaning, and shorten the list of findings.",
             len(safe), _rules(safe), "twice check --fix PATH",
         )  # fmt: skip
     present = frozenset[str]() if workspace is None else workspace.numbers
@@ -77,7 +77,7 @@ def _steps(
         missing = number not in present
         words = f"{'Write' if missing else 'Keep to'} {number}-{sheet}"
         if here:
-            yield Step(number, f"{words} and mend", reason, len(here), _rules(here))
+            yield Step(number, f"{words} and fix the code", reason, len(here), _rules(here))
         elif number == "01" and not declared:
             yield Step(number, f"{words}: declare the class", reason, 0, ())
         elif number == "12" and heavy and not tested:

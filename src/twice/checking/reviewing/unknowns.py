@@ -70,8 +70,8 @@ def _unknowns(
 ) -> Iterator[Unknown]:
     if project.unread:
         yield Unknown(
-            f"{_count(len(project.unread), 'file')} could not be read, so nothing of what is in "
-            "them is in this review.",
+            f"{_count(len(project.unread), 'file')} could not be read. This review contains "
+            "nothing about them.",
             _places(project.unread),
             "run twice with the Python that they are written for",
         )
@@ -82,19 +82,19 @@ def _unknowns(
     ]
     if remarks:
         yield Unknown(
-            f"{_count(len(remarks), 'comment')} for the checker cannot be used as they stand.",
+            f"{_count(len(remarks), 'comment')} for the checker cannot be used.",
             _places(remarks),
             "twice check PATH",
         )
     if not declared:
         yield Unknown(
-            "No determinism class is declared; bit-exact on one host is assumed.",
+            "No determinism class is declared. The review assumes bit-exact on one host.",
             (),
             "declare it: --class logical, or a line class: in 01-determinism-class.md",
         )
     if workspace is None:
         yield Unknown(
-            f"There is no specification ({FOLDER}/), so what is meant is not known, only what is done.",
+            f"There is no specification ({FOLDER}/), so the review knows only the code, not the intention.",
             (),
             f"write {FOLDER}/01-determinism-class.md and 02-seed-governance-spec.md first",
         )
@@ -112,7 +112,7 @@ def _unknowns(
     yield from _streams(draws)
     yield from _code(project, catalogue)
     yield Unknown(
-        "Reading proves nothing about a run: no record was looked at.",
+        "Reading proves nothing about a run. The review did not look at a record.",
         (),
         f"twice record {_PROGRAM} -o a.twice && twice verify a.twice",
     )
@@ -129,7 +129,7 @@ def _streams(draws: tuple[Draw, ...]) -> Iterator[Unknown]:
     ]
     if unseen:
         yield Unknown(
-            f"{_count(len(unseen), 'draw')} from generators that somebody else hands in.",
+            f"{_count(len(unseen), 'draw')} from generators that come from other code.",
             _places(unseen),
             f"twice record {_PROGRAM} -o a.twice && twice show a.twice",
         )
@@ -156,10 +156,10 @@ def _code(project: Project, catalogue: Catalogue) -> Iterator[Unknown]:
         shown = ", ".join(strangers[:_NAMED_MAX])
         more = len(strangers) - _NAMED_MAX
         yield Unknown(
-            f"{_count(len(strangers), 'library', 'libraries')} that the catalogue says nothing of: "
+            f"{_count(len(strangers), 'library', 'libraries')} that the catalogue does not know: "
             f"{shown}{f' and {more} more' if more > 0 else ''}.",
             (),
-            "name in a catalogue what of them draws, threads or asks the world",
+            "add their functions that draw, start threads or ask the world to a catalogue",
         )
 
 

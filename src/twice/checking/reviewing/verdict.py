@@ -50,7 +50,7 @@ def verdict_of(
         orphans = 0  # Other numbers are the same distribution.
     if high:
         text = (
-            f"Not {promise}: {_many(len(high), 'finding')} of high weight or above in "
+            f"Not {promise}: {_many(len(high), 'finding')} of high severity or above in "
             f"{_channels(high)}."
         )
         return Verdict("broken", text, max(each.found.confidence for each in high))
@@ -58,7 +58,7 @@ def verdict_of(
         reasons = []
         if medium:
             words = _many(len(medium), "finding")
-            reasons.append(f"{words} of medium weight in {_channels(medium)}")
+            reasons.append(f"{words} of medium severity in {_channels(medium)}")
         if orphans:
             reasons.append(
                 f"{_many(orphans, 'place')} whose random numbers no seed of the run reaches"
@@ -66,7 +66,7 @@ def verdict_of(
         text = f"Doubtful whether it is {promise}: {' and '.join(reasons)}."
         return Verdict("doubtful", text, 0.7)
     seen = len(project.files) / max(1, len(project.files) + len(project.unread))
-    text = f"Nothing was found that breaks {promise}; reading alone does not show that it holds."
+    text = f"Nothing was found that breaks {promise}. Reading alone does not prove it."
     return Verdict("nothing-found", text, round(0.6 * seen, 2))
 
 

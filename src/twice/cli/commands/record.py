@@ -143,7 +143,7 @@ def command(
         )
     _tell(found, ended, out, as_json=as_json)
     for place in still_in(out, {**os.environ, **variables}, Redaction(setup.redaction)):
-        print(f"note: a secret stands in the record all the same, {place}", file=sys.stderr)
+        print(f"note: the record still contains a secret, {place}", file=sys.stderr)
     if ended["unread"] and ended["how"] == "completed":
         keys = ", ".join(ended["unread"])
         raise ConfigKeyUnused(
