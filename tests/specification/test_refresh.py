@@ -226,7 +226,7 @@ def test_generated_files_follow_and_those_that_were_changed_are_listed(
     scaffold: str,
     digest: str,
 ) -> None:
-    system = Path(shutil.copytree(SYSTEMS / "training", tmp_path / "training"))
+    system = Path(shutil.copytree(SYSTEMS / "orders", tmp_path / "orders"))
     before = tree(system)
     change(system)
     mine = (system / "determinism" / "seeds.py").read_bytes()

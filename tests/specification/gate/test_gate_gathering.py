@@ -249,14 +249,14 @@ def test_what_a_run_did_aside_is_told_of(kept: Kept, tmp_path: Path) -> None:
 
 
 def test_a_scaffold_that_was_edited_is_told_of(tmp_path: Path) -> None:
-    training = Path(__file__).parents[3] / "examples" / "systems" / "training"
-    project = Path(shutil.copytree(training, tmp_path / "training"))
+    orders = Path(__file__).parents[3] / "examples" / "systems" / "orders"
+    project = Path(shutil.copytree(orders, tmp_path / "orders"))
     before = gather("laid", context_of(project))
     seeds = project / "determinism" / "seeds.py"
     seeds.write_text(seeds.read_text("utf-8").replace("import", "import  ", 1), encoding="utf-8")
     scope = next((project / "determinism-and-replay").glob("00-*"))
     scope.write_text(
-        scope.read_text("utf-8").replace('program: "train.py:main"', 'program: "train.py:other"'),
+        scope.read_text("utf-8").replace('program: "orders.py:main"', 'program: "orders.py:other"'),
         encoding="utf-8",
     )
 
