@@ -256,8 +256,13 @@ def serve(folder: Path, controller: int, kind: str, digest: str, ready: int) -> 
     listener.bind(_address(folder, digest))
     listener.listen(64)
     if kind == "cli":
+        import click
+
+        from twice.cli.group import main_group
+
+        group = main_group()
         for name in COMMANDS:
-            importlib.import_module(f"twice.cli.commands.{name}")
+            group.get_command(click.Context(group), name)
         process.starter = Forks(folder, controller).start
     else:
         for module in FORKED:

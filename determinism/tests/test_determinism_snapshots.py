@@ -54,6 +54,7 @@ def test_a_run_goes_on_from_every_snapshot_as_it_did(
     done = _twice("verify", str(record.path), "--restores", "--json")
     assert done.stdout, done.stderr
     told = json.loads(done.stdout)
+    assert "error" not in told, told["error"]
     assert told["restores"]["failed"] == []
     assert told["restores"]["tested"] > 0
     assert told["result"] == "PASS"

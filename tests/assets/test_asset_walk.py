@@ -9,7 +9,7 @@ import pytest
 from hotstore import laid, picture
 
 from programs import cli
-from twice.cli.commands.asset.log_values import parse_answer
+from twice.cli.commands.asset.record import parse_answer
 
 pytest.importorskip("PIL")
 INFOTEXT = "a lighthouse in fog\nSteps: 20, Sampler: Euler, CFG scale: 7, Seed: 42, Size: 64x32"

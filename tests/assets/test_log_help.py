@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 import shlex
 from pathlib import Path
 
+import click
 import pytest
 
 from twice.assets.gate.rules import CHECKS
@@ -24,11 +24,14 @@ OWN = (
 )  # fmt: skip
 
 
+def _find(action: str) -> click.Command:
+    found = asset.command.get_command(main_group().make_context("twice", ["asset"]), action)
+    assert found is not None
+    return found
+
+
 def _lines() -> list[str]:
-    said = [asset.__doc__ or ""]
-    said += [
-        importlib.import_module(f"twice.cli.commands.asset.{each}").__doc__ or "" for each in OWN
-    ]
+    said = [asset.__doc__ or "", *(re.sub(r"\\\n +", "", _find(each).help or "") for each in OWN)]
     found = [line.strip() for text in said for line in text.splitlines()]
     return [each for each in found if re.match(r"twice asset \w", each)]
 
@@ -36,11 +39,8 @@ def _lines() -> list[str]:
 @pytest.mark.parametrize("line", _lines())
 def test_every_command_that_is_shown_can_be_typed(line: str) -> None:
     _, _, action, *words = shlex.split(line.partition(" > ")[0])
-    context = main_group().make_context("twice", ["asset"])
-    command = asset.command.get_command(context, action)
-    assert command is not None
 
-    assert command.make_context(action, words).params
+    assert _find(action).make_context(action, words).params
 
 
 def test_every_command_is_shown() -> None:

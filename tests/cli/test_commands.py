@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import json
+import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "specification" / "gate"))
@@ -21,7 +22,7 @@ from programs import cli, environ
 from small_system import build
 from twice.cli import dispatch
 from twice.cli.console import colour_verdict
-from twice.cli.group import COMMANDS
+from twice.cli.group import COMMANDS, Group, main_group
 from twice.cli.output import print_lines
 from twice.cli.reference import page
 
@@ -52,15 +53,35 @@ def main(run):
 
 
 def examples(name: str) -> list[str]:
-    """Return the commands that a command's help shows."""
-    rows = str(importlib.import_module(f"twice.cli.commands.{name}").__doc__).splitlines()
-    return [row.strip() for row in rows if row.startswith("  twice ")]
+    """The commands that a command's help shows."""
+    group = main_group()
+    command = group.get_command(click.Context(group), name)
+    assert command is not None
+    said = join_lines(str(command.help))
+    return [row.strip() for row in said.splitlines() if row.startswith("  twice ")]
+
+
+def test_no_example_is_wider_than_a_terminal() -> None:
+    group = main_group()
+    context = click.Context(group)
+    found = [group, *(group.get_command(context, name) for name in COMMANDS)]
+    for each in [*found[1:]]:
+        if isinstance(each, Group):
+            found += [each.get_command(context, action) for action in each.summaries]
+    lines = [line for each in found if each is not None for line in str(each.help).splitlines()]
+
+    assert [line for line in lines if line.startswith("  ") and len(line) > 80] == []
+
+
+def join_lines(said: str) -> str:
+    """A command that goes on in the next line, as a shell reads it."""
+    return re.sub(r"\\\n +", "", said)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_says_what_and_shows_an_example(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert dispatch([name, "--help"]) == 0
-    said = capsys.readouterr().out
+    said = join_lines(capsys.readouterr().out)
 
     assert said.startswith(f"Usage: twice {name}")
     assert "--json" in said
@@ -100,7 +121,7 @@ def test_the_examples_work(name: str, swarm: Path) -> None:
 
 
 def _specified(folder: Path, name: str) -> Path | None:
-    """Build a system with a specification, or a folder with assets, for commands that need one."""
+    """A system with a specification, or a folder with assets, for commands that work on one."""
     if name == "gate":
         return gatesystems.build(folder, "M").project
     if name == "asset":
@@ -225,11 +246,11 @@ def test_help_fits_a_narrow_terminal_and_breaks_no_word(
     for columns in ("40", "80"):
         monkeypatch.setenv("COLUMNS", columns)
         assert dispatch([name, "--help"]) == 0
-        helps.append(capsys.readouterr().out)
+        helps.append(join_lines(capsys.readouterr().out))
     narrow, wide = helps
 
     # An example is one command, and an option's choices are one word.
-    plain = [row for row in narrow.splitlines() if not row.startswith(("  twice ", "  -"))]
+    plain = [row for row in narrow.splitlines() if not row.startswith(("    twice ", "  -"))]
     assert [row for row in plain if len(row) > 40] == []
     assert "".join(narrow.split()) == "".join(wide.split())
 
@@ -246,6 +267,28 @@ def test_a_terminal_without_colours_gets_none(
     for name, value in surroundings.items():
         monkeypatch.setenv(name, value)
     assert colour_verdict("PASS: a.twice") == "PASS: a.twice"
+
+
+def test_a_command_of_another_distribution_is_listed_and_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "wander" not in _help(capsys)
+    about = tmp_path / "wandering-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: wandering\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[twice.commands]\nwander = wandering:command\n")
+    (tmp_path / "wandering.py").write_text(
+        "import click\n\n@click.command()\ndef command():\n    print('afar')\n    return 1\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+
+    assert "wander" in _help(capsys)
+    assert (dispatch(["wander"]), capsys.readouterr().out) == (1, "afar\n")
+
+
+def _help(capsys: pytest.CaptureFixture[str]) -> str:
+    assert dispatch(["--help"]) == 0
+    return capsys.readouterr().out
 
 
 def test_completion_names_commands_and_options(

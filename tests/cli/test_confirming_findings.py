@@ -18,10 +18,10 @@ from twice.checking.findings import Finding
 from twice.checking.policy import Policy
 from twice.checking.registry import every_rule
 from twice.checking.report import Tried
-from twice.cli.checked_project import CheckOptions, open_sources
-from twice.cli.confirm.experiments import Experiment
-from twice.cli.confirm.option import ConfirmOptions
-from twice.cli.confirm.rule_factors import find_factors
+from twice.cli.checked_project import RuleOptions, SourceOptions, open_sources
+from twice.cli.confirmation import Experiment, try_findings
+from twice.cli.partings import find_factors
+from twice.cli.run_options import ProgramOptions, StartOptions
 from twice.diagnosis.divergence import Divergence, OperationFound
 from twice.diagnosis.vary.factors import FACTORS
 from twice.diagnosis.vary.report import FactorResult, Variation
@@ -244,9 +244,11 @@ def tried(
 ) -> tuple[Told, Tried]:
     """Outcome, sentence and witness by the rule and the function of each finding."""
     path, _ = made(folder, source)
-    report = open_sources(CheckOptions((path,), cache=False)).project.report([path.as_posix()])
-    confirming = ConfirmOptions(f"{path}{name}", "1", tuple(settings))
-    found = confirming.try_findings(report, [path.as_posix()]).tried
+    report = open_sources(SourceOptions((path,)), RuleOptions(cache=False)).project.report(
+        [path.as_posix()]
+    )
+    program, start = ProgramOptions(f"{path}{name}"), StartOptions("1", None, tuple(settings), ())
+    found = try_findings(report, [path.as_posix()], program, start).tried
     assert found is not None
     summary: Any = found.summary
     names = {each.fingerprint: (each.found.rule, each.found.symbol) for each in report.findings}

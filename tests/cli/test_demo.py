@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from programs import cli
-from twice.cli.demo.staging import SHIPPED, planted_line
+from twice.cli.commands.demo import PLANTED, SHIPPED
 
 pytestmark = pytest.mark.heavy
+ROWS = [row.strip() for row in SHIPPED.read_text(encoding="utf-8").splitlines()]
 
 
 def test_the_demonstration_prints_pass_and_the_planted_line(tmp_path: Path) -> None:
@@ -20,7 +21,7 @@ def test_the_demonstration_prints_pass_and_the_planted_line(tmp_path: Path) -> N
     assert done.returncode == 0, done.stdout + done.stderr
     assert first.startswith("PASS: harbour.py, seed 7")
     assert found is not None
-    assert (Path(found[1]), int(found[2])) == (SHIPPED, planted_line())
+    assert (Path(found[1]), int(found[2])) == (SHIPPED, ROWS.index(PLANTED) + 1)
     assert "for name in self.at_sea:" in done.stdout
     assert "channel: " in done.stdout
     assert list(tmp_path.iterdir()) == []
@@ -34,7 +35,7 @@ def test_what_is_kept_can_be_looked_at(tmp_path: Path) -> None:
     assert told["format"] == "twice.demo/1"
     assert told["as_planted"] is True
     assert told["verification"]["result"] == "PASS"
-    assert told["divergence"]["operation"]["line"] == planted_line()
+    assert told["divergence"]["operation"]["line"] == ROWS.index(PLANTED) + 1
     assert Path(told["divergence"]["operation"]["file"]).is_file()
     assert {"harbour.py", "a.twice", "b.twice"} <= {
         path.name for path in (tmp_path / "kept").iterdir()

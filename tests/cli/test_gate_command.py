@@ -152,7 +152,7 @@ def test_two_sheets_with_one_number_are_one_error(tmp_path: Path) -> None:
     [
         (("--only", "18"), "There is no check 18"),
         (("--only", "three"), "no list of checks"),
-        (("--only", "3", "--report"), "both given"),
+        (("--only", "3", "--report"), "given together"),
         (("--report",), "E-GATE-001"),
     ],
 )

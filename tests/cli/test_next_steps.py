@@ -12,9 +12,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "specification" / "gate"))
 
 from gatesystems import HERD, heads_at, laid, recorded
 
-from twice.cli import dispatch
-from twice.cli.commands.spec import proposing
-from twice.cli.commands.spec.stepping import completing
+from twice.cli import code_facts, dispatch
+from twice.cli.commands.spec.workspace import list_completing
+from twice.specification.fill import fill_workspace
 from twice.specification.tiers import Trait
 from twice.specification.workspace import Workspace, open_workspace
 
@@ -36,10 +36,10 @@ def opened(tmp_path: Path) -> Workspace:
 def test_status_runs_no_checker_over_the_sources(
     opened: Workspace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def refuse(_: Workspace) -> dict[Trait, str]:
+    def refuse(*_: object, **__: object) -> None:
         pytest.fail("the sources were read to word a line")
 
-    monkeypatch.setattr(proposing, "traits_in_code", refuse)
+    monkeypatch.setattr(code_facts, "open_sources", refuse)
 
     assert dispatch(["spec", "status", "--json", "--project", str(opened.project)]) == 1
     assert (
@@ -49,7 +49,7 @@ def test_status_runs_no_checker_over_the_sources(
 
 
 def test_filling_reads_the_sources_all_the_same(opened: Workspace) -> None:
-    found = proposing.propose_fill(opened)
+    found = fill_workspace(opened, find_traits=code_facts.read_traits)
 
     assert ("00", "traits") in {(each.sheet, each.key) for each in found.put_in}
     assert found.workspace.situation().traits[Trait.CONCURRENCY] is True
@@ -86,4 +86,4 @@ def test_filling_comes_next_where_a_file_beside_the_sheets_says_what_they_leave_
     heads["02"]["audit"] = "?"
     laid(tmp_path, heads)
 
-    assert next(iter(completing(open_workspace(tmp_path)))) == "twice spec fill"
+    assert next(iter(list_completing(open_workspace(tmp_path)))) == "twice spec fill"

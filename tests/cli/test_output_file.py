@@ -9,7 +9,7 @@ import pytest
 
 import twice
 from programs import cli
-from twice.cli.output_file import write_output
+from twice.cli.run_options import OutputOptions
 from twice.errors import OutputExists, OutputUnwritable, UsageError
 
 DERIVING: dict[str, tuple[object, ...]] = {
@@ -134,7 +134,7 @@ def test_a_folder_takes_its_files_into_one_that_is_there(tmp_path: Path) -> None
     (tmp_path / "out" / "other").write_text("kept")
     with pytest.raises(OutputExists):
         write(tmp_path / "out", fill)
-    with write_output(tmp_path / "out", force=True) as partial:
+    with OutputOptions(tmp_path / "out", force=True).writing() as partial:
         fill(partial)
 
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"one", "other"}
@@ -144,7 +144,10 @@ def test_a_source_under_another_name_is_still_the_source(tmp_path: Path) -> None
     (tmp_path / "a").write_text("source")
     (tmp_path / "link").symlink_to("a")
 
-    with pytest.raises(UsageError), write_output(tmp_path / "link", tmp_path / "a", force=True):
+    with (
+        pytest.raises(UsageError),
+        OutputOptions(tmp_path / "link", force=True).writing(tmp_path / "a"),
+    ):
         pass
     assert (tmp_path / "a").read_text() == "source"
 
@@ -229,5 +232,5 @@ def test_a_torn_record_is_closed_by_migrating_it(swarm: Path) -> None:
 
 
 def write(out: Path, fill: Callable[[Path], None]) -> None:
-    with write_output(out, force=False) as partial:
+    with OutputOptions(out, force=False).writing() as partial:
         fill(partial)

@@ -89,6 +89,50 @@ def test_a_snapshot_shows_its_envelope_and_values(recorded_swarm: Path) -> None:
     assert "swarm['energy'] = " in text
 
 
+def test_a_path_shows_one_part_of_the_state(recorded_swarm: Path) -> None:
+    values = shown(recorded_swarm, "a.twice", "--snapshot", 1)["snapshot"]["values"]
+
+    for path, value in {
+        "swarm.energy": values["swarm"]["energy"],
+        "swarm['energy']": values["swarm"]["energy"],
+        "swarm.position[3, 1]": values["swarm"]["position"]["array"]["values"][3][1],
+    }.items():
+        told = shown(recorded_swarm, "a.twice", "--snapshot", 1, "--path", path)
+        tick = shown(recorded_swarm, "a.twice", "--tick", 120, "--path", path)
+        text = cli("show", "a.twice", "--tick", 120, "--path", path, cwd=recorded_swarm).stdout
+        assert told["snapshot"]["values"] == tick["snapshot"]["values"] == {path: value}
+        assert [row for row in text.splitlines() if " = " in row][-1] == f"  {path} = {value}"
+
+
+def test_a_limit_counts_what_it_leaves_out(recorded_swarm: Path) -> None:
+    done = cli("show", "a.twice", "--tick", 120, "--limit", 1, "--json", cwd=recorded_swarm)
+    told = json.loads(done.stdout)
+    whole = shown(recorded_swarm, "a.twice", "--tick", 120)
+    text = cli("show", "a.twice", "--tick", 120, "--limit", 1, cwd=recorded_swarm)
+    overview = shown(recorded_swarm, "a.twice", "--limit", 2)
+
+    assert told["compare_points"] == whole["compare_points"][:1]
+    assert told["omitted"]["compare_points"] == len(whole["compare_points"]) - 1
+    assert len(told["snapshot"]["values"]) == 1
+    assert f"{told['omitted']['values']:,} more values: --limit " in done.stderr
+    assert f"compare-points: {len(whole['compare_points'])}\n" in text.stdout
+    assert " more compare-points, " in text.stderr
+    assert (len(overview["snapshots"]), overview["omitted"]["snapshots"]) == (2, 1)
+    assert "omitted" not in whole
+
+
+def test_a_path_to_nothing_is_refused(recorded_swarm: Path) -> None:
+    for options in (
+        ("--snapshot", 0, "--path", "swarm.ener"),
+        ("--tick", 3, "--path", "swarm.position[4, 0]"),
+        ("--path", "swarm"),
+        ("--secrets", "--path", "swarm"),
+        ("--limit", 0),
+    ):
+        done = cli("show", "a.twice", *options, cwd=recorded_swarm)
+        assert (done.returncode, done.stdout, done.stderr[:9]) == (2, "", "E-USE-001"), options
+
+
 def test_what_is_outside_of_the_record_is_refused(recorded_swarm: Path) -> None:
     for part in (("--tick", 210), ("--tick", -2), ("--snapshot", 3), ("--snapshot", -1)):
         done = cli("show", "a.twice", *part, cwd=recorded_swarm)

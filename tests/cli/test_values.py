@@ -11,7 +11,7 @@ import pytest
 
 from twice.foundation.encoding import decode, encode
 from twice.foundation.printable import printable
-from twice.report.values import as_json, inline, lines
+from twice.report.values import as_json, find_part, inline, limit_leaves, lines
 
 
 @dataclass
@@ -97,3 +97,46 @@ def test_depth_ends_somewhere() -> None:
 
     assert "text" in json.dumps(as_json(deep))
     assert len(list(lines(deep, "x"))) == 1
+
+
+def test_a_part_is_found_by_the_path_of_a_diagnosis_or_of_a_line() -> None:
+    state = {
+        "a": {"b": 1, "b.c": 2, 3: [4, {"d": None}]},
+        "a.b": opaque(Boat("Fram", 7.5)),
+        "array": np.arange(6).reshape(2, 3),
+    }
+    paths = {
+        "a.b": state["a.b"], "a['b']": state["a.b"], "a['b.c']": 2, "a[3][0]": 4, "a[3][1].d": None,
+        "a.b.load": 7.5, "array[1, 2]": 5, "array[1]": [3, 4, 5],
+    }  # fmt: skip
+
+    for path, value in paths.items():
+        assert np.array_equal(find_part(state, path), value), path
+    for path in (
+        "c",
+        "a.",
+        "a.x",
+        "a.b.loa",
+        "a[3][2]",
+        "array[2, 0]",
+        "array[0, 0, 0]",
+        "array.x",
+    ):
+        with pytest.raises(KeyError):
+            find_part(state, path)
+
+
+@pytest.mark.parametrize(
+    ("limit", "kept", "others"),
+    [
+        (1, {"a": [1]}, 4),
+        (3, {"a": [1, {"b": 2, "c": []}]}, 2),
+        (5, {"a": [1, {"b": 2, "c": []}], "d": {}, "e": "x"}, 0),
+    ],
+)
+def test_the_first_leaves_are_kept_and_the_others_counted(
+    limit: int, kept: object, others: int
+) -> None:
+    value = {"a": [1, {"b": 2, "c": []}], "d": {}, "e": "x"}
+
+    assert limit_leaves(value, limit) == (kept, others)

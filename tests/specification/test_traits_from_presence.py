@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import pytest
 
-from twice.cli.code_facts import read_presence
-from twice.cli.commands.spec.proposing import propose_fill
+from twice.cli.code_facts import read_presence, read_traits
 from twice.recording.cadence import parse_cadence
 from twice.recording.naming import parse_program
 from twice.recording.recorder import record
 from twice.specification.create import create_workspace
+from twice.specification.fill import fill_workspace
 from twice.specification.front_matter import Value
 from twice.specification.record_traits import find_floats, is_fractional
 from twice.specification.tiers import Tier, Trait
@@ -89,7 +89,7 @@ def traits_of(workspace: Workspace) -> dict[str, tuple[object, object]]:
 def test_what_the_code_shows_is_filled_with_its_line_and_the_rest_stays_unknown(
     tmp_path: Path,
 ) -> None:
-    traits = traits_of(propose_fill(begin(tmp_path, {})).workspace)
+    traits = traits_of(fill_workspace(begin(tmp_path, {}), find_traits=read_traits).workspace)
 
     assert traits["concurrency"] == (True, "a.py:9: threading.Thread")
     assert traits["external-effects"] == (True, "a.py:12: time.time()")
@@ -103,14 +103,16 @@ def test_a_run_shows_what_no_line_does(tmp_path: Path) -> None:
     workspace = begin(tmp_path, {})
     record(parse_program("a.py:main", cwd=tmp_path), seed=1, out=tmp_path / "a.twice").close()
 
-    traits = traits_of(propose_fill(workspace, tmp_path / "a.twice").workspace)
+    traits = traits_of(
+        fill_workspace(workspace, tmp_path / "a.twice", find_traits=read_traits).workspace
+    )
 
     assert traits["floating-point"] == (True, "in a run the state of total holds floats")
     assert traits["gpu"] == ("?", "?")
 
 
 def test_what_somebody_denied_stays_denied_and_is_told(tmp_path: Path) -> None:
-    done = propose_fill(begin(tmp_path, {Trait.CONCURRENCY: False}))
+    done = fill_workspace(begin(tmp_path, {Trait.CONCURRENCY: False}), find_traits=read_traits)
 
     assert traits_of(done.workspace)["concurrency"][0] is False
     assert done.against == ("00 says that there is no concurrency: a.py:9: threading.Thread",)

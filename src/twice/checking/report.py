@@ -37,7 +37,7 @@ class Stale:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What runs of a program said of findings; made by ``cli.confirm``.
+    """What runs of a program said of findings; made by ``cli.confirmation``.
 
     Args:
         lines: by fingerprint, a line for people.

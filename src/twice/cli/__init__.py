@@ -12,6 +12,7 @@ import errno
 import gc
 import io
 import os
+import shutil
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -71,7 +72,8 @@ def dispatch(arguments: list[str]) -> int:
 
         return shell_complete(group, {}, "twice", _COMPLETE, os.environ[_COMPLETE])
     try:
-        with group.make_context("twice", arguments) as context:
+        columns = max(30, min(shutil.get_terminal_size().columns, 80) - 1)
+        with group.make_context("twice", arguments, terminal_width=columns) as context:
             code = group.invoke(context)
     except click.exceptions.NoArgsIsHelpError as error:
         print(error.format_message())
@@ -139,14 +141,14 @@ def _to_unwritable(error: OSError) -> OutputUnwritable:
 
 
 def _never_fail_to_print() -> None:
-    """A character that the terminal cannot show is written as an escape, never an error."""
+    """Write a character that the terminal cannot show as an escape; it is never an error."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
 def _drop_output() -> None:
-    """Nobody reads any more: let what is still buffered go nowhere, without a word."""
+    """Drop the buffered output silently: nobody reads any more."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

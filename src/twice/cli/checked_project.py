@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
@@ -24,7 +24,7 @@ from twice.checking.reader import Reader
 from twice.checking.reading import files_below, require_there
 from twice.checking.selecting import Selection
 from twice.checking.workspace import Workspace, workspace_beside
-from twice.cli.options import PATH, Option, gather, several
+from twice.cli.options import argument, option
 from twice.errors import ConfigError, UsageError
 from twice.foundation.determinism_class import DeterminismClass, Scope
 from twice.foundation.severity import Severity
@@ -37,42 +37,37 @@ _ROOTS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 
 
 @dataclass(frozen=True, slots=True)
-class CheckOptions:
-    """What ``twice check`` can be told of sources; its defaults.
+class SourceOptions:
+    """Which sources are read, and what is promised of them."""
 
-    Args:
-        project: the folder whose settings and specification hold, in place of those beside the paths.
-    """
-
-    paths: tuple[Path, ...] = (Path(),)
-    kind: str | None = None
-    scope: str | None = None
-    tier: str | None = None
-    exclude: tuple[str, ...] = ()
-    config: Path | None = None
-    select: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
-    fail_on: str | None = None
-    follow: bool = True
-    jobs: int | None = None
-    cache: bool = True
-    baseline: Path | None = None
-    project: Path | None = None
+    # fmt: off
+    paths: Annotated[tuple[Path, ...], argument(required=True, metavar="PATH...")]
+    kind: Annotated[str | None, option(
+        "--class", "the promise; default bit-exact", type=click.Choice([each.value for each in DeterminismClass]))] = None
+    scope: Annotated[str | None, option(
+        "--scope", "how far it reaches; default host", type=click.Choice([each.value for each in Scope]))] = None
+    tier: Annotated[str | None, option(
+        "--tier", "from L on, a value handed to unread code weighs in full", type=click.Choice(TIERS))] = None
+    exclude: Annotated[tuple[str, ...], option("--exclude PATTERN", "paths to leave out")] = ()
+    config: Annotated[Path | None, option("--config FILE", "not the nearest pyproject.toml")] = None
+    # fmt: on
 
 
-def check_options(*more: Option, required: bool) -> Option:
-    """Paths and the promise, the same for checks, reviews and audits, and what else a command takes."""
-    return gather(
-        "options",
-        CheckOptions,
-        click.argument("paths", nargs=-1, required=required, type=PATH, metavar="PATH..." if required else "[PATH]..."),
-        click.option("--class", "kind", type=click.Choice([each.value for each in DeterminismClass]), help="the promise; default bit-exact"),
-        click.option("--scope", type=click.Choice([each.value for each in Scope]), help="how far it reaches; default host"),
-        click.option("--tier", type=click.Choice(TIERS), help="from L on, a value handed to unread code weighs in full"),
-        several("--exclude", "exclude", metavar="PATTERN", help="paths to leave out"),
-        click.option("--config", type=PATH, metavar="FILE", help="not the nearest pyproject.toml"),
-        *more,
-    )  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class RuleOptions:
+    """Which rules look at sources, and how."""
+
+    # fmt: off
+    select: Annotated[tuple[str, ...], option("--select RULE", "these rules or channels only, also with commas")] = ()
+    ignore: Annotated[tuple[str, ...], option("--ignore RULE", "not these")] = ()
+    fail_on: Annotated[str | None, option(
+        "--fail-on", "from which severity on to exit 1; default high", type=click.Choice([*SEVERITIES]))] = None
+    follow: Annotated[bool, option("--no-follow", "do not follow values: quicker, and less is known")] = True
+    jobs: Annotated[int | None, option(
+        "-j, --jobs N", "processes; default one for each processor", type=click.IntRange(1))] = None
+    cache: Annotated[bool, option("--no-cache", "keep nothing in .twice_cache")] = True
+    baseline: Annotated[Path | None, option("--baseline FILE", "findings that were accepted")] = None
+    # fmt: on
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +103,7 @@ class SourceTree:
         return review(report, self.audit(), self.project.reader.catalogue, self.workspace)
 
     def _show(self, path: str) -> str:
-        """A path that never begins at the root of a disk: from the folder that was asked for."""
+        """Give a path as seen from the folder that was asked for, never from the root of a disk."""
         if not path.startswith("/"):
             return path
         bases = (os.path.normpath(Path.cwd() / _to_folder(each)) for each in self.paths)
@@ -118,15 +113,27 @@ class SourceTree:
         return path[len(base) + 1 :]
 
 
-def open_sources(options: CheckOptions, *, may_be_empty: bool = False) -> SourceTree:
+def open_sources(
+    options: SourceOptions,
+    rules: RuleOptions = RuleOptions(),
+    *,
+    project: Path | None = None,
+    may_be_empty: bool = False,
+) -> SourceTree:
     """Find the files, the settings and the specification.
 
+    Args:
+        options: of the sources.
+        rules: that look at them.
+        project: the folder with the settings and the specification, not the paths.
+        may_be_empty: whether there may be no Python file.
+
     Raises:
-        UsageError: E-USE-001: no such path, no Python file, or a promise that there is not.
+        UsageError: E-USE-001: no such path, no Python file, or an unknown word in the promise.
         ConfigError: E-CONFIG-001. ConfigKeyUnused: E-CONFIG-003, for a key of the settings.
     """
     require_there(options.paths)
-    starts = options.paths if options.project is None else (options.project,)
+    starts = options.paths if project is None else (project,)
     settings = _read_settings(options.config, _to_folder(starts[0]).absolute())
     workspace = workspace_beside((*map(_to_folder, starts), Path.cwd()))
     above, below = _find_prefixes(settings.folder or _find_root(starts[0]))
@@ -149,26 +156,26 @@ def open_sources(options: CheckOptions, *, may_be_empty: bool = False) -> Source
         catalogues=tuple(_read_catalogue(path) for path in settings.catalogues),
         allowed=settings.allow,
         bans=settings.bans,
-        follows=options.follow,
+        follows=rules.follow,
     )
     folder = settings.folder or Path.cwd()
     default = Severity.HIGH if settings.fail_on is None else settings.fail_on
-    project = Project(
+    checked = Project(
         policy=policy,
         today=datetime.now(UTC).date().isoformat(),
         reader=reader,
         selection=Selection(
-            select=split_commas(options.select) or settings.select,
-            ignore=(*settings.ignore, *split_commas(options.ignore)),
+            select=split_commas(rules.select) or settings.select,
+            ignore=(*settings.ignore, *split_commas(rules.ignore)),
             per_file=settings.per_file_ignores,
         ),
-        baseline=options.baseline or settings.baseline,
+        baseline=rules.baseline or settings.baseline,
         folder=folder,
-        cache=Cache(folder if options.cache else None, reader),
-        jobs=options.jobs or len(os.sched_getaffinity(0)),
-        fail_on=SEVERITIES[options.fail_on] if options.fail_on else default,
+        cache=Cache(folder if rules.cache else None, reader),
+        jobs=rules.jobs or len(os.sched_getaffinity(0)),
+        fail_on=SEVERITIES[rules.fail_on] if rules.fail_on else default,
     )
-    return SourceTree(options.paths, files, project, workspace)
+    return SourceTree(options.paths, files, checked, workspace)
 
 
 def split_commas(given: Sequence[str]) -> tuple[str, ...]:
@@ -181,8 +188,8 @@ def _read_settings(config: Path | None, folder: Path) -> Settings:
     return Settings() if found is None else settings_of(found)
 
 
-def _read_promise(options: CheckOptions, settings: Settings, said: Mapping[str, str]) -> Policy:
-    """What was promised: by an option, the settings or the specification, in this order."""
+def _read_promise(options: SourceOptions, settings: Settings, said: Mapping[str, str]) -> Policy:
+    """Read the promise: from an option, the settings or the specification, in this order."""
     kind = options.kind or settings.kind or said.get("class")
     scope = options.scope or settings.scope or said.get("scope")
     tier = options.tier or settings.tier or said.get("tier")
@@ -208,7 +215,7 @@ def _to_folder(path: Path) -> Path:
 
 
 def _find_root(path: Path) -> Path:
-    """The folder of the project that a path is in: where that lies says nothing of its zones."""
+    """Find the folder of the project that a path is in: its own location says nothing about zones."""
     start = Path(os.path.normpath(_to_folder(path).absolute()))
     for folder in (start, *start.parents):
         if any((folder / each).exists() for each in _ROOTS):

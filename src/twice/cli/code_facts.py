@@ -1,4 +1,6 @@
-"""Source code as the gate of a specification needs it: what the checker reports and the audits list.
+"""Source code as a specification and its gate need it: what the checker reports and the audits list.
+
+That something is not there is never concluded from not seeing it.
 
 Invariant: nothing is executed; the project's own settings, comments and baseline hold as in ``twice check``.
 """
@@ -6,15 +8,17 @@ Invariant: nothing is executed; the project's own settings, comments and baselin
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from twice.cli.checked_project import CheckOptions, SourceTree, open_sources
+from twice.cli.checked_project import RuleOptions, SourceOptions, SourceTree, open_sources
 from twice.foundation.channels import Channel
 from twice.foundation.severity import Severity
 from twice.specification.gate.evidence.context import ReportedFinding, SourceFacts, SourcePlace
 from twice.specification.tiers import Trait
+from twice.specification.workspace import Workspace
 
 if TYPE_CHECKING:
     from twice.checking.auditing.projects import FileFacts
@@ -88,6 +92,30 @@ def read_presence(project: Path, sources: Sequence[str]) -> dict[Trait, str]:
     return _find_present(_open(project, sources).audit().files)
 
 
+def read_traits(workspace: Workspace) -> dict[Trait, str]:
+    """Give the traits that the sources of 00 certainly show; none where a source is not there."""
+    with contextlib.chdir(workspace.project):
+        sources = _list_sources(workspace)
+        return read_presence(Path.cwd(), sources) if sources else {}
+
+
+def read_rules(workspace: Workspace) -> dict[str, list[str]]:
+    """Give, for each sheet, the rules that find something in the sources of 00 that it settles."""
+    found: dict[str, set[str]] = {}
+    with contextlib.chdir(workspace.project):
+        if sources := _list_sources(workspace):
+            tree = _open(Path.cwd(), sources)
+            for each in tree.project.report(tree.files).findings:
+                found.setdefault(each.artifact, set()).add(each.found.rule)
+    return {number: sorted(rules) for number, rules in sorted(found.items())}
+
+
+def _list_sources(workspace: Workspace) -> list[str]:
+    """Give the sources of 00, from the project's folder on; none where one of them is not there."""
+    sources = workspace.strings("00", "sources")
+    return sources if all(Path(each).exists() for each in sources) else []
+
+
 def _find_present(files: Sequence[FileFacts]) -> dict[Trait, str]:
     places: dict[Trait, list[str]] = {}
     for one in files:
@@ -101,10 +129,9 @@ def _find_present(files: Sequence[FileFacts]) -> dict[Trait, str]:
 
 
 def _open(project: Path, sources: Sequence[str]) -> SourceTree:
-    """The sources, by the settings of the project that is the current folder; nothing is kept."""
-    paths = tuple(map(Path, sources))
-    options = CheckOptions(paths, project=project, cache=False, jobs=1)
-    return open_sources(options, may_be_empty=True)
+    """Open the sources by the settings of the project that is the current folder; keep nothing."""
+    options, rules = SourceOptions(tuple(map(Path, sources))), RuleOptions(cache=False, jobs=1)
+    return open_sources(options, rules, project=project, may_be_empty=True)
 
 
 def _find_imports(files: Sequence[FileFacts], modules: Sequence[str]) -> Iterator[SourcePlace]:

@@ -1,16 +1,16 @@
-"""What is said while work goes on, on standard error: nothing in a pipe.
+"""Colours, and the state of long work on standard error: on a terminal only, never in a pipe.
 
-Rich draws it and is imported on a terminal alone. It draws when it is told something, not from a thread: the commands
-that show progress start processes.
+A line is drawn when there is news, not from a thread: the commands that show progress start processes.
 
-Invariant: nothing of it is left on the screen.
+Invariant: nothing of it stays on the screen.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import Any, TextIO
+import time
+from typing import TextIO
 
 from twice.foundation.with_blocks import Closing
 
@@ -62,45 +62,17 @@ class Progress(Closing):
 
     def __init__(self, what: str) -> None:
         self._what = what
-        self._on = sys.stderr.isatty()
-        self._bar: Any = None
+        self._status = Status()
+        self._began_s = time.monotonic()
 
     def __call__(self, done: int, of: int) -> None:
         """Show how far the work is."""
-        if not self._on:
-            return
-        if self._bar is None:
-            self._bar = self._start()
-            self._task = self._bar.add_task(self._what, total=of)
-        self._bar.update(self._task, completed=done, total=of, refresh=True)
-
-    def _start(self) -> Any:
-        from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeRemainingColumn,
-        )
-
-        bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=30),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(elapsed_when_finished=True),
-            console=Console(stderr=True, legacy_windows=False),
-            auto_refresh=False,
-            transient=True,
-        )
-        bar.start()
-        return bar
+        left_s = (time.monotonic() - self._began_s) * (of - done) / max(done, 1)
+        self._status(f"{self._what} {done:,} of {of:,}, {left_s:,.0f} s left")
 
     def close(self) -> None:
         """Leave nothing of it on the screen."""
-        if self._bar is not None:
-            self._bar.stop()
-            self._bar = None
+        self._status.close()
 
 
 def _columns() -> int:

@@ -12,14 +12,17 @@ import difflib
 import importlib
 import importlib.util
 import re
-import shutil
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from twice.errors import UsageError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 COMMANDS: Final[dict[str, str]] = {
     "record": "record a run of a program",
@@ -48,6 +51,12 @@ COMMANDS: Final[dict[str, str]] = {
     "demo": "see it happen: record, verify, diverge, diagnose",
 }
 
+_PLACES: Final = {
+    **{name: f"derived_files:{name}" for name in ("export", "migrate", "trace", "report")},
+    **{name: f"derived_runs:{name}" for name in ("branch", "rerun")},
+}
+"""``module:function`` of a command that shares its file with others."""
+
 _WINGS: Final = {
     "check": "checking",
     "review": "checking",
@@ -59,16 +68,13 @@ _WINGS: Final = {
     "tools": "tooling",
     "asset": "assets",
 }
-"""The room without which a command is not there."""
+"""The room that a command needs; without it, it is not listed."""
 
-_READS_RECORDS: Final = frozenset(
-    {
-        "verify", "diagnose", "replay", "branch", "rerun", "show", "ls", "env", "trace", "export", "migrate",
-        "report",
-    }
-)  # fmt: skip
+_READS_RECORDS: Final = {
+    "verify", "diagnose", "replay", "branch", "rerun", "show", "ls", "env", "trace", "export", "migrate", "report"
+}  # fmt: skip
 _ENTRY_POINTS: Final = "twice.commands"
-_HELP: Final = {"help_option_names": ["-h", "--help"]}
+_SETTINGS: Final = {"help_option_names": ["-h", "--help"]}
 
 
 def has_wing(room: str) -> bool:
@@ -77,16 +83,10 @@ def has_wing(room: str) -> bool:
 
 
 class _HelpFormatter(click.HelpFormatter):
-    """Help as wide as the terminal, also where that is narrower than click supposes."""
-
-    def __init__(self, *_: Any, **__: Any) -> None:
-        columns = shutil.get_terminal_size().columns
-        super().__init__(width=max(30, min(columns, 80) - 1))
-
     def write_dl(
         self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
     ) -> None:
-        """Write options or commands; half of the line is for what they do."""
+        """Write options or commands; half of the line is for their help, on a narrow terminal too."""
         super().write_dl(rows, min(col_max, self.width // 2 - 4), col_spacing)
 
 
@@ -94,38 +94,36 @@ class _Context(click.Context):
     formatter_class = _HelpFormatter
 
 
+def _keep_examples(docstring: str | None) -> str:
+    """Mark the indented blocks of a docstring, so that click wraps the text alone."""
+    return re.sub(r"\n\n(?=  )", "\n\n\b\n", docstring or "")
+
+
 class Command(click.Command):
     """One command: its help is the docstring of its file, its function gives the exit code.
 
     Args:
-        splits: whether what stands after ``--`` is the program's own, and goes into ``arguments``.
         **attributes: of a click command.
     """
 
     context_class = _Context
 
-    def __init__(self, *, splits: bool = False, **attributes: Any) -> None:
-        attributes.setdefault("context_settings", _HELP)
-        super().__init__(**attributes)
-        self._splits = splits
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(context_settings=_SETTINGS, **attributes)
+        self.help = _keep_examples(self.help)
+        self.rest: str | None = None
+        """The parameter that takes the arguments after ``--``, where those are not the command's own."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read a command's own arguments, and keep those after ``--`` for the program."""
-        rest: list[str] = []
-        if self._splits and "--" in args:
-            at = args.index("--")
-            args, rest = args[:at], args[at + 1 :]
-        try:
-            left = super().parse_args(ctx, args)
-        except click.UsageError as error:
-            error.ctx = error.ctx or ctx  # the parser of options sets none
-            raise
-        if self._splits:
-            ctx.params["arguments"] = (*ctx.params.get("arguments", ()), *rest)
-        return left
+        if self.rest is not None:
+            at = args.index("--") if "--" in args else len(args)
+            ctx.params[self.rest] = tuple(args[at + 1 :])
+            args = args[:at]
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run it; what a forged record brings it to is one error, and with ``python -X dev`` a traceback."""
+        """Run it; whatever a forged record leads to is one error, and with ``python -X dev`` a traceback."""
         if self.name not in _READS_RECORDS or sys.flags.dev_mode:
             return super().invoke(ctx)
         from twice.recording.record_form import reading
@@ -133,29 +131,15 @@ class Command(click.Command):
         with reading("something", "A record"):
             return super().invoke(ctx)
 
-    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the docstring: sentences are wrapped to the terminal, examples stay as they are."""
-        del ctx
-        _write_help(self.help or "", formatter)
-
-
-def _write_help(text: str, formatter: click.HelpFormatter) -> None:
-    for block in text.strip("\n").split("\n\n"):
-        formatter.write_paragraph()
-        if block.startswith("  "):
-            formatter.write(f"{block}\n")
-        else:
-            formatter.write_text(" ".join(block.split()))
-
 
 class Group(click.Group):
     """Commands that are imported when they are asked for.
 
     Args:
-        package: where they lie, dotted.
+        package: of their files, dotted.
         summaries: one line for each, by name, in the order of the help.
-        rooms: the room that a command needs, by name; without it the command is not listed.
-        brought: whether other distributions may bring more.
+        places: ``module:function`` in the package, by name; else the module's ``command``.
+        finds_others: whether other distributions add commands.
         **attributes: of a click group.
     """
 
@@ -166,29 +150,29 @@ class Group(click.Group):
         *,
         package: str,
         summaries: Mapping[str, str],
-        rooms: Mapping[str, str] | None = None,
-        brought: bool = False,
+        places: Mapping[str, str] | None = None,
+        finds_others: bool = False,
         **attributes: Any,
     ) -> None:
-        attributes.setdefault("context_settings", _HELP)
-        attributes.setdefault("subcommand_metavar", "ACTION [OPTIONS]")
-        super().__init__(**attributes)
+        super().__init__(context_settings=_SETTINGS, **attributes)
+        self.help = _keep_examples(self.help)
         self._package = package
         self.summaries = summaries
-        self._rooms = rooms or {}
-        self._brought = brought
+        self._places = places or {}
+        self._finds_others = finds_others
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Name the commands that are there."""
+        """Name the commands."""
         del ctx
-        return [*filter(self._is_there, self.summaries), *self._others()]
+        return [*self.summaries, *(_find_others() if self._finds_others else ())]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command."""
         del ctx
-        if cmd_name in self.summaries and self._is_there(cmd_name):
-            found = importlib.import_module(f"{self._package}.{cmd_name}").command
-        elif cmd_name in (others := self._others()):
+        if cmd_name in self.summaries:
+            module, _, name = self._places.get(cmd_name, f"{cmd_name}:command").partition(":")
+            found = getattr(importlib.import_module(f"{self._package}.{module}"), name)
+        elif self._finds_others and cmd_name in (others := _find_others()):
             found = others[cmd_name].load()
         else:
             return None
@@ -198,7 +182,7 @@ class Group(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, or say which one may have been meant.
+        """Find the command, or suggest one.
 
         Raises:
             UsageError: E-USE-001, when there is none of that name.
@@ -216,49 +200,50 @@ class Group(click.Group):
             f"Did you mean {' or '.join(near)}?" if near else f"See: {ctx.command_path} --help",
         )
 
-    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the docstring, as commands do."""
-        del ctx
-        _write_help(self.help or "", formatter)
-
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands, and import none."""
         rows = [(name, self.summaries.get(name, "")) for name in self.list_commands(ctx)]
         with formatter.section("Commands" if ctx.parent is None else "Actions"):
             formatter.write_dl(rows)
 
-    def _is_there(self, name: str) -> bool:
-        return name not in self._rooms or has_wing(self._rooms[name])
 
-    def _others(self) -> Mapping[str, Any]:
-        if not self._brought:
-            return {}
-        from importlib.metadata import entry_points  # reads every installed distribution
+def _find_others() -> Mapping[str, EntryPoint]:
+    """Find the commands of other distributions."""
+    # To import importlib.metadata takes a fifth of ``twice --help``, and few environments have such commands:
+    # the files are searched first.
+    patterns = ("*.dist-info/entry_points.txt", "*.egg-info/entry_points.txt")
+    files = (file for each in sys.path for pattern in patterns for file in Path(each).glob(pattern))
+    if not any(_ENTRY_POINTS.encode() in file.read_bytes() for file in files):
+        return {}
+    from importlib.metadata import entry_points
 
-        return {each.name: each for each in entry_points(group=_ENTRY_POINTS)}
+    return {each.name: each for each in entry_points(group=_ENTRY_POINTS)}
 
 
 def main_group() -> Group:
-    """Give the command ``twice``."""
+    """Make the command ``twice``."""
+    version = click.Option(
+        ["-V", "--version"],
+        is_flag=True,
+        expose_value=False,
+        is_eager=True,
+        callback=_print_version,
+        help="print the version",
+    )
     return Group(
         name="twice",
         help="twice: record a run, prove that it replays, find where two runs part.",
         epilog="See: twice COMMAND --help",
         package="twice.cli.commands",
-        summaries=COMMANDS,
-        rooms=_WINGS,
-        brought=True,
+        summaries={
+            name: said
+            for name, said in COMMANDS.items()
+            if name not in _WINGS or has_wing(_WINGS[name])
+        },
+        places=_PLACES,
+        finds_others=True,
         subcommand_metavar="COMMAND [OPTIONS]",
-        params=[
-            click.Option(
-                ["-V", "--version"],
-                is_flag=True,
-                expose_value=False,
-                is_eager=True,
-                callback=_print_version,
-                help="print the version",
-            )
-        ],
+        params=[version],
     )
 
 
@@ -270,7 +255,7 @@ def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> N
 
 
 def find_version() -> str:
-    """Give the installed version; "" for a source tree that nobody installed."""
+    """Find the installed version; "" for a source tree that nobody installed."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -301,37 +286,19 @@ def _passes_on(context: click.Context | None) -> bool:
     return any(isinstance(each, click.Argument) and each.name == "arguments" for each in params)
 
 
-def make_command(
-    *options: Callable[[Any], Any], splits: bool = False
-) -> Callable[[Callable[..., int]], Command]:
-    """Make a function the command of its file.
+def make_group(package: str, actions: Mapping[str, tuple[str, str]]) -> Group:
+    """Make the actions in a folder a command.
 
     Args:
-        *options: decorators of click, in the order of the help.
-        splits: whether what stands after ``--`` is the program's own.
+        package: the folder, dotted; its docstring is the help.
+        actions: ``module:function`` and one line for the help, by name.
     """
-
-    def decorate(function: Callable[..., int]) -> Command:
-        for option in reversed(options):
-            function = option(function)
-        module = function.__module__
-        make = click.command(
-            module.rpartition(".")[2],
-            cls=Command,
-            splits=splits,
-            help=importlib.import_module(module).__doc__,
-        )
-        return make(function)
-
-    return decorate
-
-
-def make_group(package: str, summaries: Mapping[str, str]) -> Group:
-    """Make the actions in a folder a command."""
     return Group(
         name=package.rpartition(".")[2],
         help=importlib.import_module(package).__doc__,
         package=package,
-        summaries=summaries,
+        summaries={name: said for name, (_, said) in actions.items()},
+        places={name: place for name, (place, _) in actions.items()},
+        subcommand_metavar="ACTION [OPTIONS]",
         no_args_is_help=False,
     )

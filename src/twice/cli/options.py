@@ -1,81 +1,171 @@
-"""How options are declared: those that most commands take, and groups of them as one typed value.
+"""Options, each written once: beside the type of the parameter that takes it, spelled as the help shows it.
+
+A command is a function of annotated parameters, and a group of options is a dataclass of such fields:
+
+    @build_command
+    def command(record: RecordPath, first: Annotated[int | None, option("--from T", "first tick")], as_json: AsJson): ...
+
+The type says what click makes of it. A ``bool`` is a flag, which switches off a parameter whose default is True.
+``X | None`` is optional, ``tuple[X, ...]`` is repeatable, ``tuple[X, X]`` takes two values, ``Literal`` is a choice, and
+any other type without a default is required.
 
 Invariant: nothing heavy is imported here; every command imports this file.
 """
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterable
-from dataclasses import fields
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, is_dataclass, replace
+from inspect import Parameter, cleandoc, signature
 from pathlib import Path
-from typing import Any, Final
+from types import NoneType
+from typing import Annotated, Any, Final, Literal, get_args, get_origin, get_type_hints
 
 import click
 
+from twice.cli.group import Command
 from twice.errors import UsageError
 
-Option = Callable[[Any], Any]
-"""A decorator of click, or several of them."""
-
 PATH: Final = click.Path(path_type=Path)
-json_option: Final = click.option("--json", "as_json", is_flag=True, help="print one JSON document")
-limit_option: Final = click.option(
-    "--limit", type=click.IntRange(1), metavar="N", help="list so many at most"
-)
-informational_option: Final = click.option(
-    "--informational", is_flag=True, help="go on though code differs"
-)
-quiet_option: Final = click.option(
-    "--quiet", is_flag=True, help="do not pass the program's output on"
-)
-record_argument: Final = click.argument("record", type=PATH)
 
 
-def several(flags: str, name: str, **attributes: Any) -> Option:
-    """Make an option that may be given more than once."""
-    attributes["help"] = f"{attributes['help']}; repeatable"
-    return click.option(flags, name, multiple=True, **attributes)
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """What is written beside the type of a parameter.
+
+    Args:
+        kind: option or argument.
+        flags: of an option.
+        attributes: of click, besides those that the type gives.
+    """
+
+    kind: type[click.Parameter]
+    flags: Sequence[str]
+    attributes: Mapping[str, Any]
+
+    def make(self, name: str, hint: Any, default: Any) -> click.Parameter:
+        """Make the parameter of click.
+
+        Args:
+            name: of the function's parameter, or of the group's field.
+            hint: its type.
+            default: its default, or ``Parameter.empty``.
+        """
+        made = dict(self.attributes)
+        is_optional = NoneType in get_args(hint)
+        if is_optional:
+            hint = get_args(hint)[0]
+        parts = get_args(hint)
+        if hint is bool:
+            made["is_flag"] = True
+            if default is True:
+                # Not ``flag_value=False, default=True``: releases of click read that in two ways.
+                made["callback"] = lambda *given: not given[2]
+            return self.kind([*self.flags, name], **made)
+        if get_origin(hint) is Literal:
+            made["type"] = click.Choice(parts)
+        elif get_origin(hint) is tuple:
+            is_optional = True
+            hint = parts[0]
+            if Ellipsis not in parts:
+                made["nargs"] = len(parts)
+            elif self.kind is click.Argument:
+                made["nargs"] = -1
+            else:
+                made |= {"multiple": True, "help": f"{made['help']}; repeatable"}
+        made.setdefault("type", PATH if hint is Path else hint)
+        if default not in {Parameter.empty, None, ()}:
+            made["default"] = default
+        made.setdefault("required", not is_optional and "default" not in made)
+        return self.kind([*self.flags, name], **made)
 
 
-def switch_off(flag: str, name: str, **attributes: Any) -> Option:
-    """Make a flag whose value is what it switches off: True without it."""
-    # Not ``flag_value=False, default=True``: releases of click read that in two ways.
-    return click.option(
-        flag, name, is_flag=True, callback=lambda *given: not given[2], **attributes
+def option(spelled: str, said: str, **attributes: Any) -> Declaration:
+    """Declare an option.
+
+    Args:
+        spelled: its flags and the name of its value, as the help shows them: ``-o, --out FILE``.
+        said: its help, lower case and without a full stop.
+        **attributes: of ``click.Option``, where the type does not give them.
+    """
+    *flags, last = spelled.split(", ")
+    flag, _, metavar = last.partition(" ")
+    return Declaration(
+        click.Option, [*flags, flag], {"metavar": metavar or None, "help": said, **attributes}
     )
 
 
-def gather(name: str, kind: type, *options: Option) -> Option:
-    """Make options one argument of the command's function.
+def argument(**attributes: Any) -> Declaration:
+    """Declare an argument; the attributes are those of ``click.Argument``."""
+    return Declaration(click.Argument, (), attributes)
+
+
+AFTER_DASHES: Final = "after --"
+"""Beside a type: the parameter takes what stands after ``--``, and the command's own arguments end there."""
+
+RecordPath = Annotated[Path, argument()]
+AsJson = Annotated[bool, option("--json", "print one JSON document")]
+Limit = Annotated[int | None, option("--limit N", "list so many at most", type=click.IntRange(1))]
+Informational = Annotated[bool, option("--informational", "go on though code differs")]
+Quiet = Annotated[bool, option("--quiet", "do not pass the program's output on")]
+
+
+def build_command(function: Callable[..., int]) -> Command:
+    """Build a command: its options are the parameters of a function, its help the docstring.
 
     Args:
-        name: of that argument.
-        kind: a dataclass whose fields are named like the options.
-        *options: in the order of the help.
+        function: gives the exit code. The help of a file's one ``command`` is the file's docstring. Beside the type of
+            a group may be other help for its fields: ``Annotated[OutputOptions, {"out": "path of the page"}]``.
     """
+    name, said = function.__name__, function.__doc__
+    if name == "command":
+        name = function.__module__.rpartition(".")[2]
+        said = sys.modules[function.__module__].__doc__
+    command = Command(
+        name=name,
+        help=cleandoc(said or ""),
+        callback=lambda **values: _call(function, values),
+    )
+    _declare(command, function, {})
+    return command
 
-    def collect() -> None:
-        """Collect the options' parameters, as click does on a command's function."""
 
-    for option in reversed(options):
-        option(collect)
-    known = {each.name for each in fields(kind)}
-    names = {each.name for each in getattr(collect, "__click_params__", ())}
-    assert names <= known, f"{kind.__name__} has a field for each of its options"
-    names |= known & {"arguments"}  # what stands after ``--``, for a command that splits
+def _declare(command: Command, owner: Callable[..., Any], helps: Mapping[str, str]) -> None:
+    """Give a command the options of a function, or of a group."""
+    for name, hint, beside, default in _read_parameters(owner):
+        if isinstance(hint, type) and is_dataclass(hint):
+            _declare(command, hint, beside[0] if beside else {})
+        elif AFTER_DASHES in beside:
+            command.rest = name
+        elif beside:
+            declared = beside[0]
+            if name in helps:
+                declared = replace(
+                    declared, attributes={**declared.attributes, "help": helps[name]}
+                )
+            command.params.append(declared.make(name, hint, default))
 
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(function)
-        def call(**given: Any) -> Any:
-            own = kind(**{each: given.pop(each) for each in names if each in given})
-            return function(**{name: own}, **given)
 
-        for option in reversed(options):
-            call = option(call)
-        return call
+def _call(owner: Callable[..., Any], values: dict[str, Any]) -> Any:
+    """Call a function, or make a group, with its share of the values of a command."""
+    given = {}
+    for name, hint, *_ in _read_parameters(owner):
+        if isinstance(hint, type) and is_dataclass(hint):
+            given[name] = _call(hint, values)
+        elif name in values:
+            given[name] = values[name]
+    return owner(**given)
 
-    return decorate
+
+def _read_parameters(
+    owner: Callable[..., Any],
+) -> Iterator[tuple[str, Any, tuple[Any, ...], Any]]:
+    """Read the parameters of a function, or the fields of a group: name, type, what is beside it, default."""
+    hints = get_type_hints(owner, include_extras=True)
+    for name, each in signature(owner).parameters.items():
+        beside = getattr(hints[name], "__metadata__", ())
+        yield name, hints[name].__origin__ if beside else hints[name], beside, each.default
 
 
 def split_pairs(pairs: Iterable[str], option: str, example: str) -> dict[str, str]:
@@ -102,3 +192,22 @@ def split_pairs(pairs: Iterable[str], option: str, example: str) -> dict[str, st
             )
         values[name] = text
     return values
+
+
+def refuse_together(options: Mapping[str, object], expected: str) -> None:
+    """Refuse options that exclude each other.
+
+    Args:
+        options: their values, by how they are typed; None, False and () were not given.
+        expected: instead, in words.
+
+    Raises:
+        UsageError: E-USE-001, when several were given.
+    """
+    given = [name for name, value in options.items() if value not in (None, False, ())]
+    if len(given) > 1:
+        raise UsageError(
+            f"{' and '.join(given)} were given together.",
+            f"Expected {expected}.",
+            f"Leave out {' or '.join(given)}.",
+        )

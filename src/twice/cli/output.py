@@ -8,12 +8,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 from twice.cli.console import colour_verdict
 from twice.errors import OutputExists, OutputUnwritable
-from twice.foundation.printable import printable_lines
+from twice.foundation.printable import printable, printable_lines
 from twice.writing import write
 
 PRINTED: Final[list[Mapping[str, object]]] = []
@@ -123,12 +124,13 @@ def limit_rows(document: Mapping[str, Any], name: str, limit: int | None) -> dic
 
 
 def align(rows: Sequence[Sequence[str]], *, indent: str = "  ") -> list[str]:
-    """Rows as lines whose columns stand below each other; the last column is not padded."""
-    columns = max(map(len, rows), default=0)
-    widths = [
-        max((len(row[at]) for row in rows if at < len(row)), default=0) for at in range(columns)
-    ]
+    """Rows as lines whose columns stand below each other, printable; the last column is not padded."""
+    shown = [[*map(printable, row)] for row in rows]
+    columns = zip_longest(*shown, fillvalue="")
+    widths = [max(map(len, column)) for column in columns]
     return [
-        (indent + "  ".join(f"{cell:<{widths[at]}}" for at, cell in enumerate(row))).rstrip()
-        for row in rows
+        (
+            indent + "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False))
+        ).rstrip()
+        for row in shown
     ]

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any
 
-import click
-
-from twice.cli.options import gather, several, split_pairs, switch_off
+from twice.cli.options import option, split_pairs
 from twice.errors import UsageError
 from twice.foundation.digests import Algorithm
 from twice.recording.cadence import (
@@ -30,26 +28,40 @@ from twice.recording.sealing.inventory import parse_allowed
 from twice.recording.setup import COPY_LIMIT_BYTES
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyOptions:
-    """What decides how a run is recorded, as it was typed."""
+    """The policies of a run, as they were typed."""
 
-    variables: tuple[str, ...]
-    compare: str
-    snapshots: str | None
-    strategy: str
-    digest: str
-    clock: str
-    allow: tuple[str, ...]
-    files: str
-    copy_limit: str
-    file_policies: tuple[str, ...]
-    compare_errors: bool
-    ignored_output: tuple[str, ...]
-    auto_points: bool
-    redact_names: tuple[str, ...]
-    redact_patterns: tuple[str, ...]
-    redact_off: tuple[str, ...]
+    # fmt: off
+    variables: Annotated[tuple[str, ...], option(
+        "--env NAME=VALUE", "an environment variable of the run, part of its record")]
+    compare: Annotated[str, option("--compare WHEN", "tick, decision, snapshot or episode")] = "tick"
+    snapshots: Annotated[str | None, option("--snapshots WHEN", "every=N (100), tick, decision, episode or none")]
+    strategy: Annotated[str, option("--strategy HOW", "full, delta, event-sourced or hybrid")] = "hybrid"
+    digest: Annotated[str, option("--digest NAME", "blake3, sha256 or xxh3_128")] = "blake3"
+    clock: Annotated[str, option("--clock CLOCK", "record, or ticks:ORIGIN,STEP")] = "record"
+    allow: Annotated[tuple[str, ...], option(
+        "--allow NAME", "a source of the world that may be used although it is not recorded")]
+    files: Annotated[str, option(
+        "--files WHAT", "contents of files that are read: digest (default), contents (carried whole) or none",
+    )] = "digest"
+    copy_limit: Annotated[str, option(
+        "--copy-limit SIZE", "largest file that is copied before the run changes it: bytes, or with K, M or G",
+    )] = f"{COPY_LIMIT_BYTES >> 20}M"
+    file_policies: Annotated[tuple[str, ...], option(
+        "--file-policy PATTERN=POLICY",
+        "compare files that code other than Python writes by content (default), existence, or ignore them")]
+    compare_errors: Annotated[bool, option("--ignore-errors", "do not compare standard error")] = True
+    ignored_output: Annotated[tuple[str, ...], option(
+        "--ignore-output REGEX", "do not compare lines of output in which this matches")]
+    auto_points: Annotated[bool, option(
+        "--no-auto-points", "of a whole program: do not compare the steps of environments and optimisers")] = True
+    redact_names: Annotated[tuple[str, ...], option(
+        "--redact NAME", "an environment variable whose value is secret, whatever its name says")]
+    redact_patterns: Annotated[tuple[str, ...], option(
+        "--redact-pattern REGEX", "blank what this matches, or what its groups match, in everything recorded")]
+    redact_off: Annotated[tuple[str, ...], option("--no-redact RULE", f"switch a rule off: {', '.join(RULES)}")]
+    # fmt: on
 
     def to_setup(self) -> dict[str, Any]:
         """Give the fields of ``Setup`` that these options decide.
@@ -61,11 +73,20 @@ class PolicyOptions:
         redaction = Policy(self.redact_names, self.redact_patterns, self.redact_off)
         redaction.check()
         granularity = parse_granularity(self.compare)
-        given = self.snapshots
-        cadence = default_cadence(granularity) if given is None else parse_cadence(given)
+        cadence = (
+            default_cadence(granularity)
+            if self.snapshots is None
+            else parse_cadence(self.snapshots)
+        )
         require_dense(granularity, cadence)
+        if self.digest not in (digests := [each.value for each in Algorithm]):
+            raise UsageError(
+                f"There is no digest {self.digest!r}.",
+                f"Expected {', '.join(digests)}.",
+                "For example: --digest sha256",
+            )
         return {
-            "algorithm": _algorithm(self.digest),
+            "algorithm": Algorithm(self.digest),
             "granularity": granularity,
             "cadence": cadence,
             "strategy": parse_strategy(self.strategy),
@@ -75,7 +96,7 @@ class PolicyOptions:
             "redaction": redaction,
             "allow": parse_allowed(self.allow),
             "files": parse_files(self.files),
-            "copy_limit": parse_size(self.copy_limit),
+            "copy_limit": _parse_size(self.copy_limit),
             "file_policies": tuple(map(parse_file_policy, self.file_policies)),
             "auto_points": self.auto_points,
         }
@@ -89,71 +110,7 @@ class PolicyOptions:
         return split_pairs(self.variables, "--env", "OMP_NUM_THREADS=1")
 
 
-policy_options: Final = gather(
-    "policies",
-    PolicyOptions,
-    several(
-        "--env", "variables", metavar="NAME=VALUE",
-        help="an environment variable of the run, part of its record",
-    ),
-    click.option(
-        "--compare", default="tick", metavar="WHEN", help="tick, decision, snapshot or episode"
-    ),
-    click.option(
-        "--snapshots", metavar="WHEN", help="every=N (100), tick, decision, episode or none"
-    ),
-    click.option(
-        "--strategy", default="hybrid", metavar="HOW", help="full, delta, event-sourced or hybrid"
-    ),
-    click.option(
-        "--digest", default="blake3", metavar="NAME", help="blake3, sha256 or xxh3_128"
-    ),
-    click.option(
-        "--clock", default="record", metavar="CLOCK", help="record, or ticks:ORIGIN,STEP"
-    ),
-    several(
-        "--allow", "allow", metavar="NAME",
-        help="a source of the world that may be used although it is not recorded",
-    ),
-    click.option(
-        "--files", default="digest", metavar="WHAT",
-        help="contents of files that are read: digest (default), contents (carried whole) or none",
-    ),
-    click.option(
-        "--copy-limit", default=f"{COPY_LIMIT_BYTES >> 20}M", metavar="SIZE",
-        help="largest file that is copied before the run changes it: bytes, or with K, M or G",
-    ),
-    several(
-        "--file-policy", "file_policies", metavar="PATTERN=POLICY",
-        help="compare files that code other than Python writes by content (default), existence, or ignore them",
-    ),
-    switch_off(
-        "--ignore-errors", "compare_errors",
-        help="do not compare standard error",
-    ),
-    several(
-        "--ignore-output", "ignored_output", metavar="REGEX",
-        help="do not compare lines of output in which this matches",
-    ),
-    switch_off(
-        "--no-auto-points", "auto_points",
-        help="of a whole program: do not compare the steps of environments and optimisers",
-    ),
-    several(
-        "--redact", "redact_names", metavar="NAME",
-        help="an environment variable whose value is secret, whatever its name says",
-    ),
-    several(
-        "--redact-pattern", "redact_patterns", metavar="REGEX",
-        help="blank what this matches, or what its groups match, in everything recorded",
-    ),
-    several(
-        "--no-redact", "redact_off", metavar="RULE", help=f"switch a rule off: {', '.join(RULES)}"
-    ),
-)  # fmt: skip
-
-
-def parse_size(text: str) -> int:
+def _parse_size(text: str) -> int:
     """Read a number of bytes: ``4096``, ``64K``, ``256M``, ``2G``.
 
     Raises:
@@ -168,14 +125,3 @@ def parse_size(text: str) -> int:
             size=text,
         )
     return int(found[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[found[2].upper()]
-
-
-def _algorithm(text: str) -> Algorithm:
-    try:
-        return Algorithm(text)
-    except ValueError:
-        raise UsageError(
-            f"There is no digest {text!r}.",
-            f"Expected {', '.join(algorithm.value for algorithm in Algorithm)}.",
-            "For example: --digest sha256",
-        ) from None

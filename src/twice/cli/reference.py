@@ -10,6 +10,7 @@ Invariant: one checkout gives one page, on every version of Python.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from textwrap import dedent
 
 import click
 
@@ -29,7 +30,7 @@ shell's own file of settings, with `zsh_source` or `fish_source` for the others.
 
 
 def page() -> Iterator[str]:
-    """The lines of the page."""
+    """Yield the lines of the page."""
     yield _HEAD
     yield "| command | what |\n|---|---|"
     yield from (f"| [`{name}`](#twice-{name}) | {said} |" for name, said in COMMANDS.items())
@@ -52,9 +53,9 @@ def _section(heading: str, command: click.Command) -> Iterator[str]:
     title, _, rest = (command.help or "").partition("\n\n")
     yield f"\n{heading}\n\n{title}\n"
     for block in rest.strip("\n").split("\n\n"):
-        examples = block.startswith("  twice ")
-        lines = "\n".join(line.removeprefix("  ") for line in block.splitlines())
-        yield f"```\n{lines}\n```\n" if examples else f"{block.strip()}\n"
+        # click keeps the lines of a block with this mark as they are.
+        examples = dedent(block.removeprefix("\b\n"))
+        yield f"```\n{examples}\n```\n" if block.startswith("\b") else f"{block.strip()}\n"
 
 
 def _options(command: click.Command) -> Iterator[str]:

@@ -5,30 +5,30 @@ Invariant: a value that is given on the command line wins over the file.
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any
 
-import click
-
-from twice.cli.options import PATH, Option, gather, several
-from twice.cli.output_file import write_output
-from twice.errors import UsageError
+from twice.cli.options import argument, option
+from twice.errors import OutputUnwritable, UsageError
 from twice.foundation.seeds import Seed
 from twice.recording.config import parse_settings, read_config
 from twice.recording.naming import AS_MAIN, is_record, parse_program
 from twice.recording.program import Program
+from twice.recording.recorder import refuse_existing
 from twice.recording.sealing.inventory import parse_allowed
 from twice.replayer.preconditions import trusting
 
 
 @dataclass(frozen=True, slots=True)
-class TrustOptions:
-    """What a record from elsewhere may use of the world: it stands on the command line."""
+class TrustFlag:
+    """What a record from elsewhere may use of the world is not asked for, or by other options."""
 
-    trust: bool = False
+    trust: Annotated[bool, option("--trust", "execute a record that another account made")] = False
     allow: tuple[str, ...] = ()
 
     @contextmanager
@@ -50,49 +50,86 @@ class TrustOptions:
             yield
 
 
-_TRUST = click.option("--trust", is_flag=True, help="execute a record that another account made")
-trust_options: Final = gather(
-    "trust",
-    TrustOptions,
-    _TRUST,
-    several(
-        "--allow", "allow", metavar="NAME",
-        help="what a record that another account made may use of the world; with --trust",
-    ),
-)  # fmt: skip
-trust_alone: Final = gather("trust", TrustOptions, _TRUST)
-"""Where ``--allow`` says what a recording may use."""
+@dataclass(frozen=True, slots=True)
+class TrustOptions(TrustFlag):
+    """What a record from elsewhere may use of the world: it stands on the command line."""
+
+    allow: Annotated[
+        tuple[str, ...],
+        option("--allow NAME", "what a record that another account made may use of the world; with --trust"),
+    ] = ()  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class OutputOptions:
     """The one file or folder that a command makes."""
 
-    out: Path
-    force: bool
+    out: Annotated[Path, option("-o, --out FILE", "path of the output")]
+    force: Annotated[bool, option("--force", "replace an existing output")]
 
-    def writing(self, *sources: Path) -> AbstractContextManager[Path]:
-        """Give a path that takes its real name when everything went well; see ``write_output``."""
-        return write_output(self.out, *sources, force=self.force)
+    @contextmanager
+    def writing(self, *sources: Path) -> Iterator[Path]:
+        """Give a path to write to, for a file or a folder of files; it takes its real name if all went well.
+
+        Args:
+            *sources: what the output is made from; never replaced.
+
+        Raises:
+            OutputExists: E-OUTPUT-001. OutputUnwritable: E-OUTPUT-002. UsageError: E-USE-001.
+        """
+        refuse_own_source(self.out, *sources)
+        refuse_existing(self.out, force=self.force)
+        partial = self.out.absolute().with_name(f".{self.out.name}.{os.getpid()}.partial")
+        try:
+            yield partial
+            if partial.is_dir() and self.out.is_dir():
+                for file in sorted(partial.iterdir()):
+                    file.replace(self.out / file.name)
+            else:
+                if partial.is_file():
+                    partial.chmod(0o600)  # like the record that it is made from
+                partial.replace(self.out)
+        except OSError as error:
+            raise OutputUnwritable(
+                f"{self.out} cannot be written: {error.strerror or error}.",
+                "Expected a folder that is there and writable, and room on the disk.",
+                "Choose another path with -o, or make room.",
+                path=str(self.out),
+            ) from error
+        finally:
+            with suppress(OSError):  # a place that takes no files gives none up either
+                if partial.is_dir():
+                    shutil.rmtree(partial, ignore_errors=True)
+                else:
+                    partial.unlink()
 
 
-def output_options(what: str) -> Option:
-    """``-o`` and ``--force``."""
-    return gather(
-        "output",
-        OutputOptions,
-        click.option("-o", "--out", type=PATH, required=True, metavar="FILE", help=what),
-        click.option("--force", is_flag=True, help="replace an existing output"),
-    )
+def refuse_own_source(out: Path, *sources: Path) -> None:
+    """Refuse to write over the file that is read, with or without ``--force``.
+
+    Raises:
+        UsageError: E-USE-001.
+    """
+    for source in sources:
+        with suppress(OSError):  # a path that cannot be looked at is another file
+            if out.samefile(source):
+                raise UsageError(
+                    f"{out} is the file that is read.",
+                    "Expected another path for the output: what was recorded is never replaced by it.",
+                    "Choose one with -o.",
+                    path=str(out),
+                )
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramOptions:
     """The program, its own arguments, and ``-m``."""
 
-    program: str | None
-    arguments: tuple[str, ...] = ()
-    module: str | None = None
+    program: Annotated[str | None, argument()]
+    arguments: Annotated[tuple[str, ...], argument()] = ()
+    module: Annotated[
+        str | None, option("-m, --module MODULE", "run a module or package, as python -m does")
+    ] = None
 
     def find(self, command: str) -> Program:
         """Give the program: the first argument, unless a module is run, whose arguments they all are.
@@ -126,26 +163,24 @@ class ProgramOptions:
         return [Path(self.program)]
 
 
-program_options: Final = gather(
-    "program",
-    ProgramOptions,
-    click.argument("program", required=False),
-    click.argument("arguments", nargs=-1),
-    click.option(
-        "-m", "--module", help="run a module or package, as python -m does", metavar="MODULE"
-    ),
-)
-"""Of a command that passes on what stands after ``--``."""
-
-
 @dataclass(frozen=True, slots=True)
 class StartOptions:
     """What every command is given that starts a program: its seed, its configuration, its class."""
 
-    seed: str | None
-    config: Path | None
-    settings: tuple[str, ...]
-    classes: tuple[str, ...]
+    seed: Annotated[
+        str | None, option("--seed N", "master seed, an integer; or the variable TWICE_SEED")
+    ]
+    config: Annotated[
+        Path | None, option("--config PATH", "TOML, JSON or YAML file for run.config")
+    ]
+    settings: Annotated[
+        tuple[str, ...],
+        option("--set KEY=VALUE", "one value of run.config, typed as TOML types it"),
+    ]
+    classes: Annotated[
+        tuple[str, ...],
+        option("--class CLASS", "bit-exact or logical; or NAME=CLASS for one component"),
+    ]
 
     def master_seed(self) -> Seed | None:
         """Give the seed that was given, or None.
@@ -164,27 +199,3 @@ class StartOptions:
         config = {} if self.config is None else read_config(self.config)
         config.update(parse_settings(self.settings))
         return config
-
-
-def start_options(classes: str) -> Option:
-    """``--seed``, ``--config``, ``--set`` and ``--class``.
-
-    Args:
-        classes: the classes that the command takes, as its help names them.
-    """
-    return gather(
-        "start",
-        StartOptions,
-        click.option(
-            "--seed", metavar="N", help="master seed, an integer; or the variable TWICE_SEED"
-        ),
-        click.option("--config", type=PATH, help="TOML, JSON or YAML file for run.config"),
-        several(
-            "--set", "settings", metavar="KEY=VALUE",
-            help="one value of run.config, typed as TOML types it",
-        ),
-        several(
-            "--class", "classes", metavar="CLASS",
-            help=f"{classes}; or NAME=CLASS for one component",
-        ),
-    )  # fmt: skip

@@ -7,36 +7,42 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from twice.cli.output import align
+from twice.cli.output import align, limit_rows, tell
 from twice.errors import UsageError
 from twice.foundation.printable import printable
 from twice.recording.redaction.mask import worth_looking_for
 from twice.recording.redaction.redaction import Redaction
-from twice.recording.redaction.searching import Search, search
+from twice.recording.redaction.searching import search
 from twice.recording.runrecord import RunRecord
 from twice.report.values import mapping
 
-FORMAT = "twice.secrets/1"
 _SEARCHED_MAX = 64 << 20
 _NOTED_MAX = 5
 
 
-def secrets_given(file: str, variables: Iterable[str]) -> dict[str, bytes]:
+def read_secrets(file: str, variables: Iterable[str]) -> dict[str, bytes]:
     """Return values to search for, by name: the lines of a file (``-`` is standard input), and variables.
 
     Raises:
         UsageError: E-USE-001, when a file cannot be read, a variable is not set, or there is no value.
     """
-    found: dict[str, bytes] = {}
-    if file:
-        where = "standard input" if file == "-" else file
-        for number, line in enumerate(_read(file).splitlines(), 1):
-            if line.strip():
-                found[f"line {number} of {where}"] = line
+    data = b""
+    try:
+        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes() if file else b""
+    except OSError as error:
+        raise UsageError(
+            f"The file of secrets {file} cannot be read: {error.strerror}.",
+            "Expected a file with one secret a line, or - for standard input.",
+            "Check the path given to --secrets.",
+        ) from error
+    where = "standard input" if file == "-" else file
+    rows = enumerate(data.splitlines(), 1)
+    found = {f"line {number} of {where}": line for number, line in rows if line.strip()}
     for name in variables:
         value = os.environb.get(os.fsencode(name))
         if not value:
@@ -53,19 +59,6 @@ def secrets_given(file: str, variables: Iterable[str]) -> dict[str, bytes]:
             "For example: twice show RECORD --secrets secrets.txt",
         )
     return found
-
-
-def _read(file: str) -> bytes:
-    if file == "-":
-        return sys.stdin.buffer.read()
-    try:
-        return Path(file).read_bytes()
-    except OSError as error:
-        raise UsageError(
-            f"The file of secrets {file} cannot be read: {error.strerror}.",
-            "Expected a file with one secret a line, or - for standard input.",
-            "Check the path given to --secrets.",
-        ) from error
 
 
 def still_in(path: Path, variables: Mapping[str, str], redaction: Redaction) -> list[str]:
@@ -87,41 +80,42 @@ def still_in(path: Path, variables: Mapping[str, str], redaction: Redaction) -> 
     return [*found][:_NOTED_MAX]
 
 
-def summary(record: RunRecord) -> dict[str, Any]:
-    """Return what redaction did in a run, as JSON."""
-    stated = mapping(record.identity.get("redaction"))
-    counts: dict[tuple[str, str], int] = {}
-    for one in record.redactions():
-        counts[one.rule, one.where] = counts.get((one.rule, one.where), 0) + one.count
-    return {
-        "variables": sorted(mapping(stated.get("variables"))),
-        "policy": record.setup.redaction.to_json(),
-        "blanked": [
-            {"rule": rule, "where": where, "count": counts[rule, where]}
-            for rule, where in sorted(counts)
-        ],
-    }
+def show_secrets(
+    path: Path, secrets: Mapping[str, bytes], limit: int | None, *, as_json: bool
+) -> int:
+    """Print what redaction blanked, or the places of secrets; 1 if one was found, 2 if not all could be read.
 
-
-def summary_lines(record: RunRecord, told: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the same for people."""
-    rows = [(one["rule"], one["where"], str(one["count"])) for one in told["blanked"]]
-    total = sum(one["count"] for one in told["blanked"])
-    yield f"{record.path}: {total} values blanked by redaction"
-    yield from align([tuple(map(printable, row)) for row in rows])
-    if told["variables"]:
-        yield printable(f"  variables known to be secret: {', '.join(told['variables'])}")
-    for name, given in told["policy"].items():
-        said = f"version {given} of the table" if name == "shapes" else ", ".join(map(str, given))
-        yield printable(f"  {name}: {said}")
-    yield "  states, snapshots and inputs are not blanked"
-    yield f"next: twice show {record.path} --secrets FILE  (one secret a line: searches the record for each)"
-
-
-def search_json(found: Search) -> dict[str, Any]:
-    """Return the result of a search, as JSON."""
-    return {
-        "found": bool(found.sightings),
+    Args:
+        path: the record.
+        secrets: to search for, by name; none to list what was blanked.
+        limit: how many places, or rules, to list.
+        as_json: whether to print JSON.
+    """
+    with RunRecord.open(path) as record:
+        counts: Counter[tuple[str, str]] = Counter()
+        for one in record.redactions():
+            counts[one.rule, one.where] += one.count
+        told: dict[str, Any] = {
+            "format": "twice.secrets/1",
+            "record": str(record.path),
+            "run_id": record.run_id,
+            "variables": sorted(
+                mapping(mapping(record.identity.get("redaction")).get("variables"))
+            ),
+            "policy": record.setup.redaction.to_json(),
+            "blanked": [
+                {"rule": rule, "where": where, "count": counts[rule, where]}
+                for rule, where in sorted(counts)
+            ],
+        }
+    if not secrets:
+        total = counts.total()
+        told = limit_rows(told, "blanked", limit)
+        return tell(told, _blanked_lines(told, total), as_json=as_json)
+    found = search(path, secrets)
+    names = sorted({one.name for one in found.sightings})
+    told |= {
+        "found": bool(names),
         "sightings": [
             {
                 "secret": one.name,
@@ -140,31 +134,35 @@ def search_json(found: Search) -> dict[str, Any]:
             "unread": found.unread,
         },
     }
+    told = limit_rows(told, "sightings", limit)
+    code = 1 if names else 2 if found.unread else 0
+    return tell(told, _sighting_lines(told, names), as_json=as_json, code=code)
 
 
-def search_lines(path: Path, found: Search) -> Iterator[str]:
-    """Yield the same for people; the first line answers."""
-    looked = (
-        f"{found.secrets} secrets, {found.forms} forms, {found.blocks} blocks, "
-        f"{found.file_bytes:,} bytes"
-    )
-    if found.sightings:
-        names = sorted({one.name for one in found.sightings})
+def _blanked_lines(told: Mapping[str, Any], total: int) -> Iterator[str]:
+    yield f"{told['record']}: {total} values blanked by redaction"
+    yield from align([(one["rule"], one["where"], str(one["count"])) for one in told["blanked"]])
+    if told["variables"]:
+        yield printable(f"  variables known to be secret: {', '.join(told['variables'])}")
+    for name, given in told["policy"].items():
+        said = f"version {given} of the table" if name == "shapes" else ", ".join(map(str, given))
+        yield printable(f"  {name}: {said}")
+    yield "  states, snapshots and inputs are not blanked"
+    yield f"next: twice show {told['record']} --secrets FILE  (one secret a line: searches the record for each)"
+
+
+def _sighting_lines(told: Mapping[str, Any], names: Sequence[str]) -> Iterator[str]:
+    """Yield the result of a search; the first line answers."""
+    path, done = told["record"], told["searched"]
+    looked = f"{done['secrets']} secrets, {done['forms']} forms, {done['blocks']} blocks, {done['file_bytes']:,} bytes"
+    if names:
         yield printable(f"FOUND in {path}: {', '.join(names)} ({looked})")
-        for one in found.sightings:
-            tick = "" if one.tick is None else f", tick {one.tick}"
-            times = "" if one.count == 1 else f", {one.count} times"
-            yield printable(f"  {one.name}, {one.form}: {one.place}{tick}{times}")
+        for one in told["sightings"]:
+            tick = "" if one["tick"] is None else f", tick {one['tick']}"
+            times = "" if one["count"] == 1 else f", {one['count']} times"
+            yield printable(f"  {one['secret']}, {one['form']}: {one['place']}{tick}{times}")
         yield "next: keep the value out of what is found there, record again, and change the secret"
-        return
-    if found.unread:
-        yield printable(f"NOT FOUND in what can be read of {path} ({looked}): {found.unread}")
+    elif done["unread"]:
+        yield printable(f"NOT FOUND in what can be read of {path} ({looked}): {done['unread']}")
     else:
         yield printable(f"NOT FOUND in {path} ({looked})")
-
-
-def exit_code(found: Search) -> int:
-    """Return 1 if a value was found, 2 if a part could not be read, else 0."""
-    if found.sightings:
-        return 1
-    return 2 if found.unread else 0

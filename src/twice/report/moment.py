@@ -8,10 +8,10 @@ Invariant: what is shown of a tick was written during that tick.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from twice.errors import RecordOutOfRange
+from twice.errors import RecordOutOfRange, UsageError
 from twice.foundation.encoding import decode
 from twice.foundation.printable import printable
 from twice.recording.effects.events import LENIENT, STRICT, Event, unpack
@@ -19,21 +19,24 @@ from twice.recording.effects.ops import MAIN, OPS, WITH_ARGUMENTS
 from twice.recording.frame_kinds import ERRORS, INPUT, OUTPUT
 from twice.recording.runrecord import RunRecord
 from twice.recording.snapshots import STREAMS, read_envelope
-from twice.report.values import as_json, inline, lines
+from twice.report.values import as_json, find_part, inline, lines
 
+LISTS = ("inputs", "effects", "compare_points")
+"""Lists of a moment that can grow."""
 _READS_SHOWN = 40
 _PRINTED_SHOWN = 20
 
 
-def moment(record: RunRecord, tick: int) -> dict[str, Any]:
+def moment(record: RunRecord, tick: int, path: str | None = None) -> dict[str, Any]:
     """Return what a record knows of one tick, as JSON.
 
     Args:
         record: open.
         tick: -1 for construction, 0 to its last.
+        path: of the part of the state to show; all of it by default.
 
     Raises:
-        RecordOutOfRange: E-RECORD-006, when the record has no such tick.
+        RecordOutOfRange: E-RECORD-006, when the record has no such tick. UsageError: E-USE-001, for an unknown path.
     """
     if not -1 <= tick < max(record.ticks, 1):
         raise RecordOutOfRange(
@@ -58,17 +61,18 @@ def moment(record: RunRecord, tick: int) -> dict[str, Any]:
             }
             for point in map(log.point, indices)
         ],
-        "snapshot": None if number is None else snapshot(record, number),
+        "snapshot": None if number is None else snapshot(record, number, path),
     }
 
 
-def snapshot(record: RunRecord, number: int) -> dict[str, Any]:
-    """Return one snapshot: its envelope and the values of every component.
+def snapshot(record: RunRecord, number: int, path: str | None = None) -> dict[str, Any]:
+    """Return one snapshot: its envelope and the values of every component, or the one at a path.
 
     Raises:
-        RecordOutOfRange: E-RECORD-006. RestoreRefused: E-TRACK-003, when it is damaged.
+        RecordOutOfRange: E-RECORD-006. RestoreRefused: E-TRACK-003, when it is damaged. UsageError: E-USE-001, for an
+            unknown path.
     """
-    values = record.state_at(number)
+    values = _read_values(record, number, path)
     return {
         "number": number,
         "tick": record.reader.snapshots[number].tick,
@@ -77,20 +81,24 @@ def snapshot(record: RunRecord, number: int) -> dict[str, Any]:
     }
 
 
-def moment_lines(record: RunRecord, told: Mapping[str, Any]) -> Iterator[str]:
+def moment_lines(
+    record: RunRecord, told: Mapping[str, Any], values: Sequence[str]
+) -> Iterator[str]:
     """Yield a moment for people.
 
     Args:
         record: open.
-        told: the moment, as JSON.
+        told: the moment, as JSON; ``omitted`` counts the entries that are not in it.
+        values: the lines of the nearest snapshot's state.
     """
-    tick = told["tick"]
+    tick, omitted = told["tick"], told.get("omitted", {})
+    counts = {name: len(told[name]) + omitted.get(name, 0) for name in LISTS}
     yield f"tick {tick} of {record.path}"
-    yield f"inputs: {len(told['inputs']) or 'none'}"
+    yield f"inputs: {counts['inputs'] or 'none'}"
     for entry in told["inputs"]:
         mark = " (substituted)" if entry["substituted"] else ""
         yield f"  {printable(entry['name'])} = {entry['text']}{mark}"
-    yield f"read from the world: {len(told['effects']) or 'nothing'}"
+    yield f"read from the world: {counts['effects'] or 'nothing'}"
     for entry in told["effects"][:_READS_SHOWN]:
         asked = f"({entry['arguments_text']})" if "arguments_text" in entry else ""
         yield f"  {entry['operation']}{asked} = {entry['text']}"
@@ -101,35 +109,53 @@ def moment_lines(record: RunRecord, told: Mapping[str, Any]) -> Iterator[str]:
         yield from (f"printed to {stream}: {printable(row)}" for row in rows[:_PRINTED_SHOWN])
         if len(rows) > _PRINTED_SHOWN:
             yield f"printed to {stream}: ... {len(rows) - _PRINTED_SHOWN} more lines"
-    yield f"compare-points: {len(told['compare_points']) or 'none'}"
+    yield f"compare-points: {counts['compare_points'] or 'none'}"
     for entry in told["compare_points"]:
         yield f"  {entry['index']} {printable(entry['name'])}  root {entry['root']}"
         yield from (f"      {printable(name)}  {value}" for name, value in entry["digests"].items())
     if told["snapshot"] is None:
         yield f"the record has no snapshot at or before tick {tick}"
     else:
-        number = told["snapshot"]["number"]
-        yield f"nearest snapshot: {number}, before tick {told['snapshot']['tick']}"
-        yield from _value_lines(record, number)
+        found = told["snapshot"]
+        yield f"nearest snapshot: {found['number']}, before tick {found['tick']}"
+        yield from values
     yield f"next: twice replay {record.path} --at {max(tick, 0)}"
 
 
-def snapshot_lines(record: RunRecord, number: int) -> Iterator[str]:
-    """Yield a snapshot for people: its envelope, then its values."""
+def snapshot_lines(record: RunRecord, number: int, values: Sequence[str]) -> Iterator[str]:
+    """Yield a snapshot for people: its envelope, then the lines of its values."""
     envelope = read_envelope(record.reader, number)
     yield f"snapshot {number} of {record.path}, before tick {envelope['tick']}"
     yield "envelope:"
     yield from (f"  {row}" for row in lines(envelope, "envelope"))
     yield "values:"
-    yield from _value_lines(record, number)
+    yield from values
     yield f"next: twice replay {record.path} --at {envelope['tick']}"
 
 
-def _value_lines(record: RunRecord, number: int) -> Iterator[str]:
-    """Yield every component's values, one leaf a line; the streams come last."""
+def value_lines(record: RunRecord, number: int, path: str | None = None) -> list[str]:
+    """Return every component's values, or those at a path, one leaf a line; the streams come last.
+
+    Raises:
+        UsageError: E-USE-001, for an unknown path.
+    """
+    state = _read_values(record, number, path)
+    order = sorted(state.items(), key=lambda entry: (entry[0] == STREAMS, entry[0]))
+    return [f"  {row}" for name, value in order for row in lines(value, printable(name))]
+
+
+def _read_values(record: RunRecord, number: int, path: str | None) -> Mapping[str, Any]:
     state = record.state_at(number)
-    for name, value in sorted(state.items(), key=lambda entry: (entry[0] == STREAMS, entry[0])):
-        yield from (f"  {row}" for row in lines(value, printable(name)))
+    if path is None:
+        return state
+    try:
+        return {path: find_part(state, path)}
+    except KeyError as error:
+        raise UsageError(
+            f"The state has no part {path!r}.",
+            f"Expected a component ({', '.join(sorted(state))}), or a path below one, as in a diagnosis.",
+            f"See: twice show {record.path} --snapshot {number}",
+        ) from error
 
 
 def _journal(record: RunRecord, tick: int, indices: list[int]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ Invariant: equal canonical bytes give equal text.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -143,3 +144,62 @@ def _is_opened(value: Any) -> bool:
 def mapping(value: object) -> Mapping[str, Any]:
     """Return the value if it is an object of a JSON document, else an empty one."""
     return value if isinstance(value, Mapping) else {}
+
+
+def find_part(state: Mapping[str, Any], path: str) -> Any:
+    """Return the part of a state at a path, spelled as in a diagnosis or as ``lines`` spells it.
+
+    Args:
+        state: values by component.
+        path: ``swarm``, ``swarm.energy``, ``swarm['cells'][3]`` or, in an array, ``swarm.position[3, 1]``.
+
+    Raises:
+        KeyError: the state has no such part.
+    """
+    rest, parts = _plain_path(path), [*state.items()]
+    value: Any = None
+    while rest:
+        labels = [(_plain_path(label), child) for label, child in parts]
+        ends = ("", ".", "[")
+        found = [
+            each for each in labels if rest.startswith(each[0]) and rest[len(each[0]) :][:1] in ends
+        ]
+        if found:
+            label, value = max(found, key=lambda each: len(each[0]))
+            rest, parts = rest[len(label) :], _children(value) or []
+        elif _is_array(value) and re.fullmatch(r"\[\d+(, ?\d+)*\]", rest):
+            try:
+                return value[tuple(map(int, rest.strip("[]").split(",")))]
+            except IndexError:
+                raise KeyError(path) from None
+        else:
+            raise KeyError(path)
+    return value
+
+
+def _plain_path(path: str) -> str:
+    """Return a path in which text keys that are identifiers stand after a dot."""
+    return re.sub(r"\['([^\W\d]\w*)'\]", r".\1", path)
+
+
+def limit_leaves(value: Any, limit: int) -> tuple[Any, int]:
+    """Return JSON with its first leaves alone, and how many others there are.
+
+    Args:
+        value: a JSON value.
+        limit: how many leaves to keep, at least 1.
+    """
+    left, dropped = limit, object()
+
+    def cut(value: Any) -> Any:
+        nonlocal left
+        if isinstance(value, dict) and value:
+            kept = {key: part for key, each in value.items() if (part := cut(each)) is not dropped}
+            return kept or dropped
+        if isinstance(value, list) and value:
+            return [part for each in value if (part := cut(each)) is not dropped] or dropped
+        left -= 1
+        return value if left >= 0 else dropped
+
+    kept = cut(value)
+    return kept, max(-left, 0)

@@ -3,22 +3,31 @@
 Its text is made anew each time; only the notes at its end are a person's and are kept. It is a draft until a
 gate has passed on the very sheets that it names.
 
-Invariant: 99 names each sheet's version and digest as they are, so it cannot go stale unnoticed.
+Invariant: 99 names each sheet's version and digest as they are, so it cannot go stale unnoticed. It is accepted only on
+a report that passed on the very sheets that it names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Final
 
-from twice.specification.changes import Step, find_step, move_version
+from twice.foundation.digests import digest_bytes
+from twice.specification.changes import Step, compare_sheet, find_step, move_version, to_lock_entry
 from twice.specification.create import FIRST_VERSION
+from twice.specification.errors import GateUnfinished
+from twice.specification.fill import list_unknown
 from twice.specification.front_matter import Row, Value, format_entry
-from twice.specification.lock import Lock
+from twice.specification.gate.report import GateReport, GateResult
+from twice.specification.gate.runner import read_report, report_path, write_report
+from twice.specification.gate.staleness import digest_sheet
+from twice.specification.lock import NAME, Lock, read_lock, write_lock
 from twice.specification.schema import COMMON, SHEETS, UNKNOWN, VERSION
 from twice.specification.sheet import Sheet, read_sheet
-from twice.specification.workspace import FOLDER, Workspace
+from twice.specification.workspace import FOLDER, Workspace, open_workspace, save
 
 _RULE: Final = (
     "major when the class breaks or 01 changed, minor when a listed change does not break it, patch otherwise; "
@@ -26,6 +35,10 @@ _RULE: Final = (
 )
 CONSOLIDATION: Final = "99"  # made by twice, never laid down
 _NOTES: Final = "## Notes"
+
+
+FindsRules = Callable[[Workspace], Mapping[str, list[str]]]
+"""Finds for each sheet's number the rules of the checker that found something it settles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +95,105 @@ def consolidate(
     return read_sheet(text, schema, before.path if before else f"{FOLDER}/{schema.file_name}")
 
 
-def is_settled(workspace: Workspace, passed: PassedGate) -> bool:
-    """Whether sheet 99 is accepted on that very report: then nothing is left to do."""
+@dataclass(frozen=True, slots=True)
+class Consolidated:
+    """Workspace and lock with 99 as it is to be written, and why it is so.
+
+    Where 99 is left as it is, ``sheet`` is None and ``why`` the reason: "" where other sheets come first.
+    """
+
+    workspace: Workspace
+    lock: Lock
+    sheet: Sheet | None
+    why: str
+
+    def save(self, before: Workspace, lock: Lock) -> None:
+        """Write the sheets that differ from before, and the lock.
+
+        Raises:
+            OutputUnwritable: E-OUTPUT-002.
+        """
+        # The sheets first: a lock that is behind shows as a moved version, one that is ahead would lie.
+        save(before, self.workspace)
+        write_lock(before.folder / NAME, lock, self.lock)
+
+
+def consolidate_locked(workspace: Workspace, lock: Lock, find_rules: FindsRules) -> Consolidated:
+    """Make sheet 99 of sheets that are all there, say what they have to, and are locked as they are."""
+    others = [number for number in workspace.sheets if number != CONSOLIDATION]
+    first = [number for number, _, _ in list_unknown(workspace)]
+    first += [*workspace.missing(), *(owed.sheet for owed in lock.owed)]
+    first += [each for each in others if compare_sheet(workspace, lock, each).state != "same"]
+    if {*first} - {CONSOLIDATION}:
+        return Consolidated(workspace, lock, None, "")
+    unmoved = find_unmoved(workspace, lock)
+    if unmoved is not None:
+        number = unmoved.number
+        why = f"sheet {number} says something else than 99 cites as {number} {unmoved.version}"
+        why += f": twice spec bump {number} --patch"
+        return Consolidated(workspace, lock, None, why)
+    passed, why = find_passed_gate(workspace)
+    return _put_in(workspace, lock, consolidate(workspace, passed, find_rules(workspace)), why)
+
+
+def _put_in(workspace: Workspace, lock: Lock, sheet: Sheet, why: str) -> Consolidated:
+    after = replace(workspace, sheets={**workspace.sheets, CONSOLIDATION: sheet})
+    return Consolidated(after, lock.with_sheet(CONSOLIDATION, to_lock_entry(sheet)), sheet, why)
+
+
+def finish_gate(report: GateReport, project: Path, find_rules: FindsRules) -> GateReport:
+    """Keep the report of a whole gate; where it passed, sheet 99 is accepted on it.
+
+    Returns:
+        The report as it was kept: it rests on 99 as that is written now.
+    """
+    workspace = open_workspace(project)
+    if report.result is not GateResult.PASS:
+        write_report(report, workspace)
+        return report
+    # The findings that were judged, so that the report stands; without a 99 nothing was judged.
+    is_judged = CONSOLIDATION in workspace.sheets
+    findings = {} if is_judged else {**find_rules(workspace)}
+    for row in workspace.rows(CONSOLIDATION, "findings"):
+        rules = row.get("rules")
+        findings[str(row.get("sheet"))] = [*map(str, rules)] if isinstance(rules, list) else []
+    draft = consolidate(workspace, None, findings)
+    inputs = {**report.inputs, draft.path: digest_sheet(draft)}
+    kept = replace(report, inputs=dict(sorted(inputs.items())))
+    path = write_report(kept, workspace).relative_to(project).as_posix()
+    passed = PassedGate(path, str(digest_bytes(kept.to_text().encode())))
+    lock = read_lock(workspace.folder / NAME)
+    _put_in(workspace, lock, consolidate(workspace, passed, findings), "").save(workspace, lock)
+    return kept
+
+
+def find_passed_gate(workspace: Workspace) -> tuple[PassedGate | None, str]:
+    """Return the gate that passed on the sheets as they are, or None, and why."""
+    path = report_path(workspace)
+    if not path.is_file():
+        return None, "no gate has run"
+    try:
+        report = read_report(workspace.project, datetime.now(UTC).date())
+    except GateUnfinished as error:  # of another tier, for example, before the sheets were promoted
+        return None, error.happened.rstrip(".")
+    if report.result is not GateResult.PASS:
+        return None, f"the last gate said {report.result.value}"
+    if report.moved:
+        more = f" and {len(report.moved) - 3} more" if len(report.moved) > 3 else ""
+        return None, f"the last gate is stale ({', '.join(report.moved[:3])}{more} moved)"
+    named = path.relative_to(workspace.project).as_posix()
+    digest = str(digest_bytes(path.read_bytes()))
+    return PassedGate(named, digest), "a gate has passed on these sheets"
+
+
+def list_last_steps(workspace: Workspace) -> list[str]:
+    """Return what is left to do once every sheet is written; nothing when sheet 99 is accepted on the gate that passed."""
+    passed, _ = find_passed_gate(workspace)
+    if passed is None:
+        return ["twice gate"]
     said = [workspace.text(CONSOLIDATION, key) for key in ("status", "gate", "gate_digest")]
-    return said == ["accepted", passed.path, passed.digest]
+    is_settled = said == ["accepted", passed.path, passed.digest]
+    return [] if is_settled else ["twice spec refresh"]
 
 
 def find_unmoved(workspace: Workspace, lock: Lock) -> Sheet | None:

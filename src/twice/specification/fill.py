@@ -6,19 +6,28 @@ Invariant: nothing is executed, a record from a stranger can be read, and a valu
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any, Final
 
+from twice.errors import TwiceError
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.digests import digest_value
 from twice.foundation.seeds import Seed, is_shared
 from twice.recording.config import in_settings
 from twice.recording.environment import measure_versions
 from twice.recording.runrecord import RunRecord
-from twice.specification.front_matter import Cell, Row, Value
-from twice.specification.record_traits import digest_vector, first_draws
+from twice.specification.cost.result import EVIDENCE as COSTS
+from twice.specification.cost.result import NUMBER
+from twice.specification.front_matter import Cell, Row, Scalar, Value
+from twice.specification.record_traits import (
+    digest_vector,
+    find_shown_traits,
+    find_told_traits,
+    first_draws,
+)
 from twice.specification.schema import SHEETS, UNKNOWN, count_unknown
 from twice.specification.tiers import StateKind, Trait
 from twice.specification.workspace import Workspace
@@ -33,6 +42,8 @@ _SOURCES: Final = {
     "files": "filesystem",
 }  # fmt: skip
 _Read = Iterator[tuple[str, str, Any]]
+FindsTraits = Callable[[Workspace], Mapping[Trait, str]]
+"""Finds the traits that the sources of 00 show, each with its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +111,76 @@ def list_unknown(workspace: Workspace) -> tuple[tuple[str, str, str], ...]:
     )
 
 
+def fill_workspace(
+    workspace: Workspace, record: Path | None = None, *, find_traits: FindsTraits | None = None
+) -> FillResult:
+    """Put in everything that can be read: from a record, this environment, the code and what was measured.
+
+    Args:
+        workspace: the sheets.
+        record: the record to read; None for the one that 01 names, where it is there.
+        find_traits: finds traits in the sources of 00; None to look for no traits, for which all snapshots are read.
+
+    Raises:
+        RecordCorrupt and others: E-RECORD, when the record cannot be read.
+    """
+    denied: list[str] = []
+    proposals = _propose_all(workspace, record or _find_vector(workspace), denied, find_traits)
+    first = fill_sheets(workspace, proposals)
+    # Draws and pins follow from what the record filled in.
+    second = fill_sheets(first.workspace, propose_from_environment(first.workspace))
+    put_in = (*first.put_in, *second.put_in)
+    return FillResult(second.workspace, put_in, second.unknown, tuple(denied))
+
+
+def _propose_all(
+    workspace: Workspace, place: Path | None, denied: list[str], find_traits: FindsTraits | None
+) -> Iterator[Proposal]:
+    """Propose what can be read, and note what is seen though 00 says that it is not there."""
+    if find_traits is not None:
+        found = find_traits(workspace)
+        yield from propose_traits(workspace, found, "read from the code")
+        denied += list_denied(workspace, found)
+    if place is not None:
+        named = _name_inside(workspace, place)
+        with RunRecord.open(place) as record:
+            yield from propose_from_record(record, named)
+            shown = dict(find_shown_traits(record)) if find_traits is not None else {}
+        yield from propose_traits(workspace, shown, f"read from {named}")
+        denied += (f"{each}, in {named}" for each in list_denied(workspace, shown))
+    sources: list[Scalar] = [*workspace.strings("00", "sources")]
+    for sheet in ("02", "10") if sources else ():
+        yield Proposal(sheet, "audit", sources, "00.sources")
+    yield from propose_costs(workspace)
+
+
+def list_against(workspace: Workspace) -> list[str]:
+    """Return what the end of the record that 01 names shows though 00 denies it; [] where none can be read."""
+    place = _find_vector(workspace)
+    if place is None:
+        return []
+    try:
+        with RunRecord.open(place) as record:
+            shown = dict(find_told_traits(record.ending or {}))
+    except TwiceError:  # Check 10 of the gate says what is wrong with it.
+        return []
+    named = _name_inside(workspace, place)
+    return [f"{each}, in {named}" for each in list_denied(workspace, shown)]
+
+
+def _find_vector(workspace: Workspace) -> Path | None:
+    said = workspace.text("01", "vector")
+    return workspace.project / said if said and (workspace.project / said).is_file() else None
+
+
+def _name_inside(workspace: Workspace, place: Path) -> str:
+    """Give a path as sheets name it: from the project on, where it lies in there."""
+    try:
+        return place.resolve().relative_to(workspace.project.resolve()).as_posix()
+    except ValueError:
+        return place.as_posix()
+
+
 def to_rows(read: Iterable[Mapping[str, Cell]]) -> Value:
     """Return a list of maps as a value; "?" for an empty one, because nothing was read."""
     found: list[Row] = [dict(each) for each in read]
@@ -135,6 +216,22 @@ def list_denied(workspace: Workspace, seen: Mapping[Trait, str]) -> list[str]:
         for trait in Trait
         if trait in seen and traits.get(trait) is False
     ]
+
+
+def propose_costs(workspace: Workspace) -> Iterator[Proposal]:
+    """Propose for sheet 13 the kept file, and a row for each rule that it measures; a file of another form says nothing."""
+    try:
+        document = json.loads((workspace.project / COSTS).read_bytes())
+        rules = [str(each["rule"]) for each in document["rules"]]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return
+    item = SHEETS[NUMBER].item("rules")
+    assert item is not None, "sheet 13 lists the rules"
+    people = [each.name for each in item.type.columns if each.name != "rule"]
+    value: list[Row] = [{"rule": name, **dict.fromkeys(people, UNKNOWN)} for name in rules]
+    yield Proposal(NUMBER, "measured", COSTS, "written by twice cost")
+    if value:
+        yield Proposal(NUMBER, "rules", value, f"measured in {COSTS}")
 
 
 def propose_from_environment(workspace: Workspace) -> Iterator[Proposal]:

@@ -17,6 +17,7 @@ from typing import Any, Final, TypeVar
 
 from twice.errors import DigestRefused
 from twice.specification.errors import SheetRefused, SheetVersion
+from twice.writing import write
 
 NAME: Final = "spec.lock"
 FORMAT: Final = "twice.spec-lock/1"
@@ -115,6 +116,16 @@ def read_lock(path: Path) -> Lock:
         )
 
     return read_document(path, FORMAT, take, refuse) or Lock()
+
+
+def write_lock(path: Path, before: Lock, after: Lock) -> None:
+    """Write a lock where it says something else than before.
+
+    Raises:
+        OutputUnwritable: E-OUTPUT-002.
+    """
+    if after.text() != before.text():
+        write(path, after.text().encode())
 
 
 def read_document(

@@ -75,9 +75,13 @@ def test_a_record_and_the_record_of_sheet_01_are_measured(tmp_path: Path) -> Non
         (("bad.twice", "--seed", 3), "E-USE-001", "given a seed too"),
         ((*RUN, "--rounds", 1), "E-USE-001", "--rounds is 1"),
         ((*RUN, "--rule", "luck"), "E-USE-001", "no rule 'luck'"),
-        ((*RUN, "--budget", -1), "E-USE-001", "--budget is -1"),
+        ((*RUN, "--budget", -1), "E-USE-001", "-1 is not in the range"),
         ((*RUN, "--write"), "E-SPEC-002", "no folder"),
-        ((*RUN, "--write", "--rule", "files"), "E-USE-001", "together with --rule"),
+        (
+            (*RUN, "--write", "--rule", "files"),
+            "E-USE-001",
+            "--write and --rule were given together",
+        ),
         ((*RUN, "--digest", "md5"), "E-USE-001", "no digest 'md5'"),
     ],
 )

@@ -32,12 +32,11 @@ from twice.specification.cost.result import (
     Spread,
     compute_overhead,
     judge,
-    propose_costs,
     write_evidence,
 )
 from twice.specification.cost.rules import NOT_SWITCHED, RULES, CostRule, RunVariant, choose_rules
 from twice.specification.errors import WorkspaceRefused
-from twice.specification.fill import fill_sheets
+from twice.specification.fill import fill_sheets, propose_costs
 from twice.specification.schema import SHEETS
 from twice.specification.workspace import open_workspace
 

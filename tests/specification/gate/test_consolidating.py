@@ -11,9 +11,14 @@ from gatefacts import facts, good_heads
 from gatesystems import Heads, laid, locked
 
 from twice.cli import dispatch
-from twice.cli.commands.spec.consolidation import after_passing, finish_gate, passed_gate
+from twice.cli.code_facts import read_rules
 from twice.specification.changes import Step
-from twice.specification.consolidate import find_unmoved
+from twice.specification.consolidate import (
+    find_passed_gate,
+    find_unmoved,
+    finish_gate,
+    list_last_steps,
+)
 from twice.specification.gate.checks import CHECKS
 from twice.specification.gate.model import CheckOutcome
 from twice.specification.gate.report import GateReport, GateResult
@@ -34,23 +39,23 @@ def judged(project: Path, heads: Heads | None = None) -> GateReport:
 
 
 def test_a_gate_that_passed_ends_in_a_sheet_99_that_names_it(tmp_path: Path) -> None:
-    kept = finish_gate(judged(tmp_path), tmp_path)
+    kept = finish_gate(judged(tmp_path), tmp_path, read_rules)
 
     whole = open_workspace(tmp_path).sheets["99"]
     assert (kept.result, whole.text("status")) == (GateResult.PASS, "accepted")
     assert {row["id"] for row in whole.rows("sheets")} == good_heads("M").keys() - {"99"}
     assert '<a id="02-derivation"></a>' in whole.body
     assert read_report(tmp_path, facts(tmp_path / "b").today).moved == ()
-    assert after_passing(open_workspace(tmp_path)) == []
+    assert list_last_steps(open_workspace(tmp_path)) == []
     assert "99" in read_lock(tmp_path / FOLDER / "spec.lock").sheets
 
 
 def test_a_second_gate_on_the_same_changes_no_byte(tmp_path: Path) -> None:
     report = judged(tmp_path)
-    finish_gate(report, tmp_path)
+    finish_gate(report, tmp_path, read_rules)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
 
-    finish_gate(read_report(tmp_path, facts(tmp_path / "b").today), tmp_path)
+    finish_gate(read_report(tmp_path, facts(tmp_path / "b").today), tmp_path, read_rules)
 
     assert {path: path.read_bytes() for path in before} == before
 
@@ -58,10 +63,10 @@ def test_a_second_gate_on_the_same_changes_no_byte(tmp_path: Path) -> None:
 def test_without_a_sheet_99_the_gate_makes_one_and_its_report_stands(tmp_path: Path) -> None:
     heads = good_heads("M")
     del heads["99"]
-    finish_gate(judged(tmp_path, heads), tmp_path)
+    finish_gate(judged(tmp_path, heads), tmp_path, read_rules)
 
     assert open_workspace(tmp_path).text("99", "status") == "accepted"
-    assert passed_gate(open_workspace(tmp_path))[0] is not None
+    assert find_passed_gate(open_workspace(tmp_path))[0] is not None
 
 
 @pytest.mark.parametrize("outcome", [CheckOutcome.FAIL, CheckOutcome.BLOCKED])
@@ -70,11 +75,11 @@ def test_a_gate_that_did_not_pass_leaves_sheet_99(tmp_path: Path, outcome: Check
     red = [replace(each, outcome=outcome) if each.id == 3 else each for each in report.checks]
     before = (tmp_path / FOLDER / WHOLE).read_bytes()
 
-    finish_gate(replace(report, checks=red), tmp_path)
+    finish_gate(replace(report, checks=red), tmp_path, read_rules)
 
     assert (tmp_path / FOLDER / WHOLE).read_bytes() == before
     assert report_path(open_workspace(tmp_path)).is_file()
-    assert after_passing(open_workspace(tmp_path)) == ["twice gate"]
+    assert list_last_steps(open_workspace(tmp_path)) == ["twice gate"]
 
 
 def bumped(project: Path, sheet: str | None = None, step: Step = Step.NONE) -> int:
@@ -120,7 +125,7 @@ def test_bump_makes_none_while_other_sheets_come_first(
 
 
 def test_a_change_that_is_bumped_makes_a_draft_once_nothing_is_owed(tmp_path: Path) -> None:
-    finish_gate(judged(tmp_path), tmp_path)
+    finish_gate(judged(tmp_path), tmp_path, read_rules)
     path = tmp_path / FOLDER / "spec.lock"
     owed = Owed("06", "05", "05.compare-points", "it emits them", breaks=False)
     sheet = tmp_path / FOLDER / "05-divergence-protocol.md"
@@ -140,7 +145,7 @@ def test_a_change_that_is_bumped_makes_a_draft_once_nothing_is_owed(tmp_path: Pa
 def test_a_lock_that_was_made_anew_leaves_sheet_99_and_says_what_to_do(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    finish_gate(judged(tmp_path), tmp_path)
+    finish_gate(judged(tmp_path), tmp_path, read_rules)
     sheet = tmp_path / FOLDER / "05-divergence-protocol.md"
     sheet.write_text(sheet.read_text("utf-8").replace("a year", "a month"), encoding="utf-8")
     (tmp_path / FOLDER / "spec.lock").unlink()
@@ -158,12 +163,12 @@ def test_a_lock_that_was_made_anew_leaves_sheet_99_and_says_what_to_do(
 
 
 def test_a_report_of_another_tier_is_no_gate_of_these_sheets(tmp_path: Path) -> None:
-    finish_gate(judged(tmp_path), tmp_path)
+    finish_gate(judged(tmp_path), tmp_path, read_rules)
     for number in ("00-scope-and-goals", "01-determinism-class"):
         path = tmp_path / FOLDER / f"{number}.md"
         path.write_text(path.read_text("utf-8").replace('tier: "M"', 'tier: "L"'), encoding="utf-8")
 
-    passed, why = passed_gate(open_workspace(tmp_path))
+    passed, why = find_passed_gate(open_workspace(tmp_path))
 
     assert passed is None
     assert "it is of 'herd' at tier M" in why

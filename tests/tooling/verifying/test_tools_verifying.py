@@ -9,7 +9,7 @@ import pytest
 from lying_tools import HONEST, LIES
 
 from programs import cli
-from twice.cli.commands.tools.verify import source_checker
+from twice.cli.commands.tools.verify import find_suspicions
 from twice.errors import UsageError
 from twice.tooling.determinism import Level
 from twice.tooling.verifying.verification import ToolVerification, Verdict, Verification
@@ -93,7 +93,7 @@ def one_exposed_tool_decides_the_exit_code(found: Verification) -> None:
 @pytest.mark.heavy
 def test_lying_and_honest_tools() -> None:
     """One test, because its processes are shared: every claim above is about one verification."""
-    found = verify_tools(LYING, checker=source_checker())
+    found = verify_tools(LYING, checker=find_suspicions)
 
     there_are_many_of_them(found)
     every_lie_is_exposed_by_what_it_depends_on(found)

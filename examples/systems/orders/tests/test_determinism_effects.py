@@ -58,6 +58,7 @@ def test_no_question_to_the_world_goes_past_the_layer() -> None:
     done = _twice("audit", "effects", *AUDITED, "--json")
     assert done.stdout, done.stderr
     audit = json.loads(done.stdout)
+    assert "error" not in audit, audit["error"]
     gaps = [
         f"{each['path']}:{each['function']}" for each in audit["places"] if each["gap"]
     ]
@@ -82,4 +83,5 @@ def test_a_replay_touches_what_the_run_touched(record: twice.RunRecord) -> None:
     done = _twice("verify", str(record.path), "--json")
     assert done.stdout, done.stderr
     told = json.loads(done.stdout)
+    assert "error" not in told, told["error"]
     assert told["effects"]["manifest_matches"], told["first_failure"]

@@ -16,13 +16,10 @@ be read.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import click
-
-from twice.cli.checked_project import CheckOptions, check_options, open_sources
-from twice.cli.group import make_command
-from twice.cli.options import json_option
+from twice.cli.checked_project import SourceOptions, open_sources
+from twice.cli.options import AsJson, argument, build_command
 from twice.cli.output import align, tell
 from twice.foundation.printable import printable
 
@@ -31,12 +28,12 @@ if TYPE_CHECKING:
     from twice.checking.auditing.seeds import Draw
 
 
-@make_command(
-    click.argument("what", type=click.Choice(("seeds", "effects"))),
-    check_options(required=True),
-    json_option,
-)
-def command(what: str, options: CheckOptions, as_json: bool) -> int:
+@build_command
+def command(
+    what: Annotated[Literal["seeds", "effects"], argument()],
+    options: SourceOptions,
+    as_json: AsJson,
+) -> int:
     """Read and list."""
     audited = open_sources(options).audit()
     if what == "seeds":

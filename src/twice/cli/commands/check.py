@@ -1,10 +1,11 @@
-"""Read Python files for what would make two runs differ, without running them.
+r"""Read Python files for what would make two runs differ, without running them.
 
   twice check examples
   twice check examples --class logical --json
   twice check examples --select concurrency --statistics
   twice check examples --diff
-  twice check examples --confirm examples/swarm.py:main --seed 42 --set n=4 --set ticks=20
+  twice check examples --confirm examples/swarm.py:main --seed 42 \
+      --set n=4 --set ticks=20
   twice check --explain set-order
   twice check --list
 
@@ -26,23 +27,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
 import click
 
 from twice.checking.configuring import SEVERITIES
 from twice.checking.project import Project
 from twice.checking.report import Report
-from twice.cli.checked_project import CheckOptions, check_options, open_sources
-from twice.cli.confirm.option import ConfirmOptions, confirm_options
+from twice.cli.checked_project import RuleOptions, SourceOptions, open_sources
 from twice.cli.console import has_colour
-from twice.cli.group import find_version, make_command
-from twice.cli.options import PATH, gather, several, switch_off
+from twice.cli.group import find_version
+from twice.cli.options import AFTER_DASHES, argument, build_command, option
 from twice.cli.output import write_text
 from twice.errors import UsageError
 from twice.foundation.printable import printable, printable_lines
 
 FORMATS: Final = ("text", "concise", "json", "jsonl", "sarif", "github", "junit", "markdown")
+_CONFIRMED_FORMATS: Final = ("text", "json", "jsonl")
 _FOR_PROGRAMS: Final = {"json", "jsonl", "sarif", "junit"}
 
 
@@ -50,13 +51,16 @@ _FOR_PROGRAMS: Final = {"json", "jsonl", "sarif", "junit"}
 class FormatOptions:
     """How the findings are printed, and where."""
 
-    minimum: str | None
-    form: str
-    as_json: bool
-    out: Path | None
-    force: bool
-    statistics: bool
-    quiet: bool
+    # fmt: off
+    minimum: Annotated[str | None, option(
+        "--min", "from which severity on to show; default medium, for programs low", type=click.Choice([*SEVERITIES]))]
+    form: Annotated[str, option("--format", "of the findings", type=click.Choice(FORMATS), default="text")]
+    as_json: Annotated[bool, option("--json", "print one JSON document, as --format json")]
+    out: Annotated[Path | None, option("-o, --out FILE", "write the findings to a file")]
+    force: Annotated[bool, option("--force", "replace an existing file")]
+    statistics: Annotated[bool, option("--statistics", "how often each rule found something, instead")]
+    quiet: Annotated[bool, option("-q, --quiet", "print nothing; the exit code says it")]
+    # fmt: on
 
     @property
     def format(self) -> str:
@@ -102,11 +106,13 @@ class FormatOptions:
 class ChangeOptions:
     """What is changed in the sources or in the baseline."""
 
-    fix: bool
-    unsafe_fixes: bool
-    diff: bool
-    baseline_accept: str | None
-    baseline_update: bool
+    # fmt: off
+    fix: Annotated[bool, option("--fix", "apply the fixes that are safe")]
+    unsafe_fixes: Annotated[bool, option("--unsafe-fixes", "with --fix or --diff: all fixes")]
+    diff: Annotated[bool, option("--diff", "print what --fix would change, and write nothing")]
+    baseline_accept: Annotated[str | None, option("--baseline-accept REASON", "put all that stands into the baseline")]
+    baseline_update: Annotated[bool, option("--baseline-update", "take what is gone out of the baseline")]
+    # fmt: on
 
     def require_sensible(self, baseline: Path | None) -> None:
         """Refuse options that make no sense together.
@@ -169,48 +175,65 @@ class ChangeOptions:
         return report
 
 
-@make_command(
-    check_options(
-        several("--select", "select", metavar="RULE", help="these rules or channels only, also with commas"),
-        several("--ignore", "ignore", metavar="RULE", help="not these"),
-        click.option("--fail-on", type=click.Choice([*SEVERITIES]), help="from which severity on to exit 1; default high"),
-        switch_off("--no-follow", "follow", help="do not follow values: quicker, and less is known"),
-        click.option("-j", "--jobs", type=click.IntRange(1), metavar="N", help="processes; default one for each processor"),
-        switch_off("--no-cache", "cache", help="keep nothing in .twice_cache"),
-        click.option("--baseline", type=PATH, metavar="FILE", help="findings that were accepted"),
-        required=False,
-    ),
-    gather(
-        "output",
-        FormatOptions,
-        click.option("--min", "minimum", type=click.Choice([*SEVERITIES]), help="from which severity on to show; default medium, for programs low"),
-        click.option("--format", "form", type=click.Choice(FORMATS), default="text", help="of the findings"),
-        click.option("--json", "as_json", is_flag=True, help="print one JSON document, as --format json"),
-        click.option("-o", "--out", type=PATH, metavar="FILE", help="write the findings to a file"),
-        click.option("--force", is_flag=True, help="replace an existing file"),
-        click.option("--statistics", is_flag=True, help="how often each rule found something, instead"),
-        click.option("-q", "--quiet", is_flag=True, help="print nothing; the exit code says it"),
-    ),
-    gather(
-        "changes",
-        ChangeOptions,
-        click.option("--fix", is_flag=True, help="apply the fixes that are safe"),
-        click.option("--unsafe-fixes", is_flag=True, help="with --fix or --diff: all fixes"),
-        click.option("--diff", is_flag=True, help="print what --fix would change, and write nothing"),
-        click.option("--baseline-accept", metavar="REASON", help="put all that stands into the baseline"),
-        click.option("--baseline-update", is_flag=True, help="take what is gone out of the baseline"),
-    ),
-    click.option("--explain", metavar="RULE", help="print the page of a rule"),
-    click.option("--list", "lists", is_flag=True, help="print all rules, by channel"),
-    confirm_options,
-    splits=True,
-)  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class ConfirmOptions:
+    """The program that is run, and what it is given."""
+
+    # fmt: off
+    program: Annotated[str | None, option(
+        "--confirm PROGRAM",
+        "run it, as twice vary does, in what findings speak of; a module as --confirm='-m package'")]
+    seed: Annotated[str | None, option(
+        "--seed N", "with --confirm: master seed; or the variable TWICE_SEED")]
+    settings: Annotated[tuple[str, ...], option(
+        "--set KEY=VALUE", "with --confirm: one value of run.config")]
+    arguments: Annotated[tuple[str, ...], AFTER_DASHES] = ()
+    # fmt: on
+
+    def require_sensible(self, form: str, others: Sequence[str]) -> None:
+        """Refuse what makes no sense with or without ``--confirm``.
+
+        Args:
+            form: of the findings.
+            others: options that were given and change something, or print something else.
+
+        Raises:
+            UsageError: E-USE-001.
+        """
+        if self.program is None:
+            given = "--seed" if self.seed is not None else "--set" if self.settings else ""
+            if given:
+                expected = "It is for the program that is run."
+                raise _wrong(f"{given} was given without --confirm.", expected)
+        elif self.program == "-m":
+            raise UsageError(
+                "--confirm was given -m without its module.",
+                "Expected a program: file.py:function, package.module:function, a script, or a module.",
+                "For example: twice check src --confirm='-m package' --seed 1",
+            )
+        elif form not in _CONFIRMED_FORMATS:
+            expected = f"Expected --format {', '.join(_CONFIRMED_FORMATS[:-1])} or {_CONFIRMED_FORMATS[-1]}."
+            raise _wrong(f"--confirm was given with --format {form}.", expected)
+        elif others:
+            expected = "Expected one of the two at a time."
+            raise _wrong(f"--confirm was given with {others[0]}.", expected)
+
+
+@dataclass(frozen=True, slots=True)
+class OptionalPaths(SourceOptions):
+    """Sources that are the current folder when none is named."""
+
+    paths: Annotated[tuple[Path, ...], argument(metavar="[PATH]...")]
+
+
+@build_command
 def command(
-    options: CheckOptions,
+    options: OptionalPaths,
+    rules: RuleOptions,
     output: FormatOptions,
     changes: ChangeOptions,
-    explain: str | None,
-    lists: bool,
+    explain: Annotated[str | None, option("--explain RULE", "print the page of a rule")],
+    lists: Annotated[bool, option("--list", "print all rules, by channel")],
     confirm: ConfirmOptions,
 ) -> int:
     """Check, print the findings, and say by the exit code what came of it."""
@@ -222,7 +245,8 @@ def command(
     others = [*changes.names(), *(["--statistics"] if output.statistics else [])]
     confirm.require_sensible(output.format, others)
     after = () if confirm.program is not None else tuple(map(Path, confirm.arguments))
-    sources = open_sources(replace(options, paths=(*options.paths, *after) or (Path(),)))
+    paths = (*options.paths, *after) or (Path(),)
+    sources = open_sources(replace(options, paths=paths), rules)
     files = sources.files
     changes.require_sensible(sources.project.baseline)
     shown = SEVERITIES[output.minimum or ("low" if output.format in _FOR_PROGRAMS else "medium")]
@@ -243,7 +267,12 @@ def command(
         return 1 if mended else 0
     report = changes.apply(project, report, files)
     if confirm.program is not None:
-        report = confirm.try_findings(report, files)
+        from twice.cli.confirmation import try_findings
+        from twice.cli.run_options import ProgramOptions, StartOptions
+
+        program = ProgramOptions(confirm.program, confirm.arguments)
+        start = StartOptions(confirm.seed, None, confirm.settings, ())
+        report = try_findings(report, files, program, start)
     output.write(output.render(report))
     return report.exit_code
 
@@ -254,3 +283,8 @@ def _count(count: int, one: str, many: str) -> str:
 
 def _note(said: str) -> None:
     print(printable(said), file=sys.stderr)
+
+
+def _wrong(given: str, expected: str) -> UsageError:
+    remedy = "For example: twice check src --confirm run.py:main --seed 1"
+    return UsageError(given, expected, remedy)

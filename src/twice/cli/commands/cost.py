@@ -1,6 +1,7 @@
-"""Measure what each rule of determinism costs on a program of yours.
+r"""Measure what each rule of determinism costs on a program of yours.
 
-  twice cost examples/swarm.py:main --seed 42 --set n=4 --set ticks=200 --rounds 2 --rule "output captured"
+  twice cost examples/swarm.py:main --seed 42 --set n=4 --set ticks=200 \
+      --rounds 2 --rule "output captured"
   twice cost a.twice --rounds 2 --rule "effects recorded"
   twice cost --list
 
@@ -19,73 +20,45 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import click
 
-from twice.cli.commands.spec.opening import WorkspaceOptions, workspace_options
+from twice.cli.commands.spec.workspace import WorkspaceOptions
 from twice.cli.console import Status
-from twice.cli.group import make_command
-from twice.cli.options import json_option, several
+from twice.cli.options import AsJson, build_command, option, refuse_together
 from twice.cli.output import align, print_lines, tell
-from twice.cli.policies import PolicyOptions, policy_options
-from twice.cli.run_options import (
-    ProgramOptions,
-    StartOptions,
-    TrustOptions,
-    program_options,
-    start_options,
-    trust_alone,
-)
+from twice.cli.policies import PolicyOptions
+from twice.cli.run_options import ProgramOptions, StartOptions, TrustFlag
 from twice.errors import UsageError
 from twice.foundation.determinism_class import Predicate
-from twice.recording.naming import is_record
 from twice.recording.recorder import master_seed
 from twice.recording.setup import Setup
 from twice.recording.surroundings import for_recording
 from twice.specification.cost.measurement import measure_cost, read_variant
 from twice.specification.cost.result import EVIDENCE, NUMBER, write_evidence
 from twice.specification.cost.rules import NOT_SWITCHED, RULES, RunVariant, choose_rules
-from twice.specification.workspace import Workspace, find_workspace, open_workspace
+from twice.specification.workspace import find_workspace, open_workspace
 
 
-@make_command(
-    program_options,
-    start_options("bit-exact or logical"),
-    click.option(
-        "--rounds", type=int, metavar="N",
-        help="how often each run is made; by default as a minute allows, 2 to 5",
-    ),
-    several("--rule", "rules", metavar="NAME", help="switch this one off only"),
-    click.option(
-        "--budget", type=int, metavar="PERCENT", help="how much slower a recorded run may be"
-    ),
-    click.option(
-        "--by", type=click.Choice(["wall", "cpu"]), default="wall",
-        help="the clock that the budget is judged by; cpu on a busy machine",
-    ),
-    click.option("--write", "writes", is_flag=True, help="keep the figures in the specification"),
-    click.option("--list", "lists", is_flag=True, help="print the rules, and those that stay"),
-    policy_options,
-    workspace_options,
-    trust_alone,
-    json_option,
-    splits=True,
-)  # fmt: skip
+@build_command
 def command(
     program: ProgramOptions,
     start: StartOptions,
-    rounds: int | None,
-    rules: tuple[str, ...],
-    budget: int | None,
-    by: Literal["wall", "cpu"],
-    writes: bool,
-    lists: bool,
+    rounds: Annotated[int | None, option(
+        "--rounds N", "how often each run is made; by default as a minute allows, 2 to 5")],
+    rules: Annotated[tuple[str, ...], option("--rule NAME", "switch this one off only")],
+    budget: Annotated[int | None, option(
+        "--budget PERCENT", "how much slower a recorded run may be", type=click.IntRange(0))],
+    by: Annotated[Literal["wall", "cpu"], option(
+        "--by", "the clock that the budget is judged by; cpu on a busy machine", default="wall")],
+    writes: Annotated[bool, option("--write", "keep the figures in the specification")],
+    lists: Annotated[bool, option("--list", "print the rules, and those that stay")],
     policies: PolicyOptions,
     where: WorkspaceOptions,
-    trust: TrustOptions,
-    as_json: bool,
-) -> int:
+    trust: TrustFlag,
+    as_json: AsJson,
+) -> int:  # fmt: skip
     """Measure, write down where asked to, and print."""
     if lists:
         rows = [(each.name, each.artifact, each.what) for each in RULES]
@@ -93,29 +66,31 @@ def command(
         print_lines(align([*rows, *stay], indent=""))
         return 0
     chosen = choose_rules(rules)
-    if writes and rules:
-        raise UsageError(
-            "--write was given together with --rule.",
-            "Expected all rules: the evidence is one measurement of all of them.",
-            "Leave --rule out, or --write.",
-        )
+    expected = "all rules: the evidence is one measurement of all of them"
+    refuse_together({"--write": writes, "--rule": rules}, expected)
     is_specified = writes or where.project is not None or find_workspace(Path()) is not None
     workspace = open_workspace(where.folder()) if is_specified else None
     if writes and workspace is not None:
         workspace.require(NUMBER, "it is what names the file of costs")
-    record = _find_record(program, workspace) if program.module is None else None
+    records = program.records()
+    if program.program is None and program.module is None and workspace is not None:
+        named = workspace.text("01", "vector")
+        records = [workspace.project / named] if named else []
+    if budget is None:
+        said = None if workspace is None else workspace.value(NUMBER, "budget_percent")
+        budget = said if isinstance(said, int) else None
     # The record that sheet 01 names is trusted like one that was typed.
-    with trust.trusting(*([] if record is None else [Path(record)])), Status() as status:
-        if record is None:
-            declared = _declare_run(program, start, policies)
+    with trust.trusting(*records), Status() as status:
+        if records:
+            _refuse_options_of_runs(records[0], program, start, policies)
+            declared = read_variant(str(records[0]))
         else:
-            _refuse_options_of_runs(record, program, start, policies)
-            declared = read_variant(record)
+            declared = _declare_run(program, start, policies)
         cost = measure_cost(
             declared,
             rounds=rounds,
             rules=chosen,
-            budget_percent=_find_budget(budget, workspace),
+            budget_percent=budget,
             by=by,
             project=None if workspace is None else workspace.project,
             progress=status,
@@ -132,20 +107,6 @@ def command(
     return tell(cost.to_json(), lines, as_json=as_json, code=cost.judgement.exit_code)
 
 
-def _find_budget(given: int | None, workspace: Workspace | None) -> int | None:
-    if given is not None:
-        if given < 0:
-            raise UsageError(
-                f"--budget is {given}.",
-                "Expected percent that a recorded run may take more, 0 or more.",
-                "For example: --budget 50",
-            )
-        return given
-    sheet = None if workspace is None else workspace.get(NUMBER)
-    said = None if sheet is None else sheet.get("budget_percent")
-    return said if isinstance(said, int) else None
-
-
 def _declare_run(
     program: ProgramOptions, start: StartOptions, policies: PolicyOptions
 ) -> RunVariant:
@@ -158,18 +119,8 @@ def _declare_run(
     return RunVariant(setup, for_recording(os.environ, explicit=policies.environment()))
 
 
-def _find_record(program: ProgramOptions, workspace: Workspace | None) -> str | None:
-    """Give the record that is meant: the one named, or without a program that of sheet 01."""
-    if program.program is not None:
-        return program.program if is_record(program.program) else None
-    promise = None if workspace is None else workspace.get("01")
-    if workspace is None or promise is None or not promise.text("vector"):
-        return None
-    return str(workspace.project / promise.text("vector"))
-
-
 def _refuse_options_of_runs(
-    record: str, program: ProgramOptions, start: StartOptions, policies: PolicyOptions
+    record: Path, program: ProgramOptions, start: StartOptions, policies: PolicyOptions
 ) -> None:
     given = {
         "a seed": start.seed is not None,

@@ -12,54 +12,83 @@ Exit code 0 when everything came out as planted, else 1.
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
-
-import click
+from typing import Annotated, Final
 
 from twice.cli.console import Status
-from twice.cli.demo.staging import HASH_SEEDS, RECORDS, SEED, SHIPPED, Staged, stage
-from twice.cli.group import make_command
-from twice.cli.options import PATH, json_option
+from twice.cli.options import AsJson, build_command, option
 from twice.cli.output import tell
+from twice.diagnosis.diagnose import diagnose
 from twice.diagnosis.divergence import Divergence
 from twice.errors import OutputUnwritable
 from twice.foundation.printable import printable
-from twice.recording.recorder import refuse_existing
+from twice.recording.naming import parse_program
+from twice.recording.recorder import record, refuse_existing
+from twice.replayer.verification import Verification
+from twice.replayer.verify import verify
+
+# An ordinary program with one mistake. It is copied, because installed files do not count as a user's own.
+SHIPPED: Final = Path(__file__).parents[1] / "harbour.py"
+PLANTED: Final = "for name in self.at_sea:"
+_SEED: Final = 7
+_HASH_SEEDS: Final = ("1", "2")
+_RECORDS: Final = ("a.twice", "b.twice")
 
 
-@make_command(
-    click.option("--keep", type=PATH, metavar="DIR", help="leave everything in this folder"),
-    click.option("--force", is_flag=True, help="replace what stands in that folder"),
-    json_option,
-)
-def command(keep: Path | None, force: bool, as_json: bool) -> int:
-    """Stage it in a folder that goes or stays, and print both verdicts."""
-    if keep is None:
-        with tempfile.TemporaryDirectory(prefix="twice-demo-") as folder, Status() as status:
-            staged = stage(Path(folder), status)
-        divergence, following = staged.about_shipped(), "twice demo --keep harbour"
-    else:
+@build_command
+def command(
+    keep: Annotated[Path | None, option("--keep DIR", "leave everything in this folder")],
+    force: Annotated[bool, option("--force", "replace what stands in that folder")],
+    as_json: AsJson,
+) -> int:
+    """Record twice, verify and diagnose in a folder that goes or stays, and print both verdicts."""
+    if keep is not None:
         _make(keep, force=force)
-        with Status() as status:
-            staged = stage(keep, status, force=force)
-        a, b = (keep / name for name in RECORDS)
-        divergence = staged.divergence
+    place = tempfile.TemporaryDirectory(prefix="twice-demo-") if keep is None else nullcontext(keep)
+    with place as folder, Status() as status:
+        verification, divergence = _stage(Path(folder), status, force=force)
+    operation = divergence.operation
+    found = operation is not None and Path(operation.file).name == SHIPPED.name
+    rows = SHIPPED.read_text(encoding="utf-8").splitlines()
+    as_planted = (
+        verification.result == "PASS"
+        and operation is not None
+        and found
+        and rows[operation.line - 1].strip() == PLANTED
+    )
+    following = "twice demo --keep harbour"
+    if keep is not None:
+        a, b = (keep / name for name in _RECORDS)
         following = f"twice report {a} {b} -o {keep / 'report.html'}"
+    elif (
+        operation is not None and found
+    ):  # The copy is gone, and has the lines of the shipped file.
+        operation = replace(operation, file=str(SHIPPED))
+        divergence = replace(
+            divergence,
+            a=_RECORDS[0],
+            b=_RECORDS[1],
+            operation=operation,
+            next=("twice demo --keep DIR",),
+        )
     document = {
         "format": "twice.demo/1",
         "folder": None if keep is None else str(keep),
-        "as_planted": staged.as_planted,
-        "verification": staged.verification.to_json(),
+        "as_planted": as_planted,
+        "verification": verification.to_json(),
         "divergence": divergence.to_json(),
     }
-    lines = [*_lines(staged, divergence), f"next: {following}"]
-    return tell(document, lines, as_json=as_json, code=0 if staged.as_planted else 1)
+    lines = [*_lines(verification, divergence), f"next: {following}"]
+    return tell(document, lines, as_json=as_json, code=0 if as_planted else 1)
 
 
 def _make(folder: Path, *, force: bool) -> None:
-    for name in (SHIPPED.name, *RECORDS):
+    for name in (SHIPPED.name, *_RECORDS):
         refuse_existing(folder / name, force=force)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -72,12 +101,27 @@ def _make(folder: Path, *, force: bool) -> None:
         ) from error
 
 
-def _lines(staged: Staged, divergence: Divergence) -> Iterator[str]:
-    verification = staged.verification
+def _stage(folder: Path, status: Status, *, force: bool) -> tuple[Verification, Divergence]:
+    """Record under two hash seeds, verify the first record, diagnose both."""
+    shutil.copyfile(SHIPPED, folder / SHIPPED.name)
+    program = parse_program(f"{SHIPPED.name}:main", cwd=folder)
+    paths = [folder / name for name in _RECORDS]
+    for path, hash_seed in zip(paths, _HASH_SEEDS, strict=True):
+        status(f"recording under hash seed {hash_seed}")
+        record(
+            program, seed=_SEED, out=path, env={"PYTHONHASHSEED": hash_seed}, force=force
+        ).close()
+    status("verifying in a fresh process")
+    verification = verify(paths[0])
+    verification.write_beside()
+    return verification, diagnose(*paths, progress=status)
+
+
+def _lines(verification: Verification, divergence: Divergence) -> Iterator[str]:
+    counts = verification.counts
     yield (
-        f"{verification.result}: {SHIPPED.name}, seed {SEED}, recorded and verified in a fresh "
-        f"process: {verification.counts['passed']} of {verification.counts['evaluated']} "
-        "compare-points agree"
+        f"{verification.result}: {SHIPPED.name}, seed {_SEED}, recorded and verified in a fresh "
+        f"process: {counts['passed']} of {counts['evaluated']} compare-points agree"
     )
     operation = divergence.operation
     if operation is None:
@@ -93,4 +137,4 @@ def _lines(staged: Staged, divergence: Divergence) -> Iterator[str]:
     for entry in divergence.attribution[:1]:
         yield f"  channel: {entry.channel.value}"
         yield from (f"      {printable(text)}" for text in entry.evidence)
-    yield f"  hash seed: {HASH_SEEDS[0]} / {HASH_SEEDS[1]}"
+    yield f"  hash seed: {_HASH_SEEDS[0]} / {_HASH_SEEDS[1]}"

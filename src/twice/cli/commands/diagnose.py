@@ -19,43 +19,33 @@ from __future__ import annotations
 
 import re
 import threading
+from dataclasses import replace
 from pathlib import Path
-from typing import Final
-
-import click
+from typing import Annotated, Final
 
 from twice.cli.console import Status
-from twice.cli.group import has_wing, make_command
-from twice.cli.line_findings import add_findings
-from twice.cli.options import PATH, json_option
+from twice.cli.group import has_wing
+from twice.cli.options import AsJson, argument, build_command, option
 from twice.cli.output import tell
-from twice.cli.run_options import TrustOptions, trust_options
+from twice.cli.run_options import TrustOptions
 from twice.diagnosis.diagnose import diagnose
+from twice.diagnosis.divergence import Divergence
 from twice.errors import UsageError
 
 _TIME: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)(s|m|h)?")
 _SECONDS: Final = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
-@make_command(
-    click.argument("records", nargs=-1, type=PATH, metavar="RECORD RECORD"),
-    click.option("--anyway", is_flag=True, help="though seed, code or config differ"),
-    click.option("--confirm", is_flag=True, help="try causes by experiment"),
-    click.option("--no-lines", is_flag=True, help="read logs only, execute nothing"),
-    click.option("--time-limit", metavar="TIME", help="how long to execute: 60s, 5m"),
-    click.option("--traces", nargs=2, type=PATH, metavar="FILE FILE", help="two trace files"),
-    trust_options,
-    json_option,
-)
+@build_command
 def command(
-    records: tuple[Path, ...],
-    anyway: bool,
-    confirm: bool,
-    no_lines: bool,
-    time_limit: str | None,
-    traces: tuple[Path, Path] | None,
+    records: Annotated[tuple[Path, ...], argument(metavar="RECORD RECORD")],
+    anyway: Annotated[bool, option("--anyway", "though seed, code or config differ")],
+    confirm: Annotated[bool, option("--confirm", "try causes by experiment")],
+    no_lines: Annotated[bool, option("--no-lines", "read logs only, execute nothing")],
+    time_limit: Annotated[str | None, option("--time-limit TIME", "how long to execute: 60s, 5m")],
+    traces: Annotated[tuple[Path, Path] | None, option("--traces FILE FILE", "two trace files")],
     trust: TrustOptions,
-    as_json: bool,
+    as_json: AsJson,
 ) -> int:
     """Diagnose, and print the verdict."""
     if traces is not None:
@@ -76,9 +66,31 @@ def command(
                 progress=status,
                 time_limit_s=None if time_limit is None else _read_time(time_limit),
             )
-    found = add_findings(found)
+    found = _add_remedies(found)
     text = found.to_text(artifacts=_has_sheets())
     return tell(found.to_json(), [text], as_json=as_json, code=found.exit_code)
+
+
+def _add_remedies(found: Divergence) -> Divergence:
+    """Give a diagnosis the remedies of the checker's findings of its channel at its line, which is only read."""
+    line = found.operation or next(iter(found.candidates), None)
+    if (
+        not has_wing("checking")
+        or line is None
+        or line.name.startswith("inputs[")
+        or not Path(line.file).is_file()
+    ):
+        return found  # an input that differs is no fault of its line
+    from twice.checking.checking import check
+    from twice.checking.policy import Policy
+
+    channel = found.attribution[0].channel.value if found.attribution else ""
+    remedies = [
+        f"{each.remedy} (twice check: {each.found.rule})"
+        for each in check([line.file], Policy()).findings
+        if each.found.place.line == line.line and each.channel == channel
+    ]
+    return replace(found, remedies=remedies or found.remedies)
 
 
 def _has_sheets() -> bool:

@@ -17,11 +17,9 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Annotated
 
-import click
-
-from twice.cli.group import make_command
-from twice.cli.options import PATH, json_option
+from twice.cli.options import AsJson, build_command, option
 from twice.cli.output import align, tell
 from twice.errors import ConfigError, RecordForeign
 from twice.foundation.environment import EnvironmentDifference, Fingerprint, diff_fingerprints
@@ -37,11 +35,11 @@ _MEANING = {
 }
 
 
-@make_command(
-    click.option("--against", type=PATH, metavar="FILE", help="a record, or twice env --json"),
-    json_option,
-)
-def command(against: Path | None, as_json: bool) -> int:
+@build_command
+def command(
+    against: Annotated[Path | None, option("--against FILE", "a record, or twice env --json")],
+    as_json: AsJson,
+) -> int:
     """Measure, compare when asked to, and print."""
     if against is None:
         here = measure_in(for_recording(os.environ))
@@ -64,7 +62,7 @@ def command(against: Path | None, as_json: bool) -> int:
 
 
 def _read(path: Path) -> tuple[Fingerprint, Surroundings]:
-    """The environment in a file, and the surroundings to measure this one in."""
+    """Read the environment in a file, and the surroundings to measure this one in."""
     try:
         with RunRecord.open(path) as record:
             surroundings = Surroundings.from_json(record.identity["surroundings"])

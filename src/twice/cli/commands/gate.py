@@ -20,17 +20,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Annotated
 
-import click
-
-from twice.cli.code_facts import read_code
-from twice.cli.commands.spec.consolidation import SETTLED, after_passing, finish_gate
+from twice.cli.code_facts import read_code, read_rules
+from twice.cli.commands.spec.workspace import SETTLED
 from twice.cli.console import Status
-from twice.cli.group import make_command
-from twice.cli.options import PATH, json_option
+from twice.cli.options import AsJson, argument, build_command, option, refuse_together
 from twice.cli.output import tell
 from twice.errors import UsageError
 from twice.foundation.printable import printable
+from twice.specification.consolidate import finish_gate, list_last_steps
 from twice.specification.errors import WorkspaceRefused
 from twice.specification.gate.model import CheckOutcome
 from twice.specification.gate.report import GateReport, GateResult, count_outcomes, list_lines
@@ -38,15 +37,16 @@ from twice.specification.gate.runner import NUMBERS, read_report, run_gate
 from twice.specification.workspace import FOLDER, find_workspace, open_workspace
 
 
-@make_command(
-    click.argument("project", required=False, type=PATH, default=Path(), metavar="[FOLDER]"),
-    click.option("--only", metavar="N,N", help="numbers of the checks to run, 1 to 17"),
-    click.option("--report", "shows", is_flag=True, help="show the last report; executes nothing"),
-    click.option("--no-write", is_flag=True, help="keep no report"),
-    json_option,
-)
-def command(project: Path, only: str | None, shows: bool, no_write: bool, as_json: bool) -> int:
+@build_command
+def command(
+    project: Annotated[Path, argument(required=False, default=Path(), metavar="[FOLDER]")],
+    only: Annotated[str | None, option("--only N,N", "numbers of the checks to run, 1 to 17")],
+    shows: Annotated[bool, option("--report", "show the last report; executes nothing")],
+    no_write: Annotated[bool, option("--no-write", "keep no report")],
+    as_json: AsJson,
+) -> int:
     """Run the gate, or look at the last report."""
+    refuse_together({"--report": shows, "--only": only}, "one: the last report is shown whole")
     found = find_workspace(project)
     if found is None:
         raise WorkspaceRefused(
@@ -54,27 +54,20 @@ def command(project: Path, only: str | None, shows: bool, no_write: bool, as_jso
             "Expected a specification there.",
             "Begin one: twice spec init",
         )
+    numbers = NUMBERS if only is None else _parse_numbers(only)
     today = datetime.now(UTC).date()
     if shows:
-        if only:
-            raise UsageError(
-                "--report and --only were both given.",
-                "Expected one: the last report is shown whole.",
-                "Leave one of them out.",
-            )
         report = read_report(found, today)
     else:
         with Status() as status:
-            report = run_gate(found, read_code, today, only=_numbers(only), doing=status)
+            report = run_gate(found, read_code, today, only=numbers, doing=status)
         if only is None and not no_write:
-            report = finish_gate(report, found)
-    lines = map(printable, _lines(report, found))
+            report = finish_gate(report, found, read_rules)
+    lines = map(printable, _describe(report, found))
     return tell(report.to_json(), lines, as_json=as_json, code=report.exit_code)
 
 
-def _numbers(text: str | None) -> tuple[int, ...]:
-    if text is None:
-        return NUMBERS
+def _parse_numbers(text: str) -> tuple[int, ...]:
     numbers = [each.strip() for each in text.split(",")]
     if not all(each.isdecimal() for each in numbers):
         raise UsageError(
@@ -85,24 +78,20 @@ def _numbers(text: str | None) -> tuple[int, ...]:
     return tuple(sorted({int(each) for each in numbers}))
 
 
-def _lines(report: GateReport, project: Path) -> Iterator[str]:
+def _describe(report: GateReport, project: Path) -> Iterator[str]:
+    """Say what each check came to, and what to do now."""
     stale = ", and stale" if report.moved else ""
     yield f"{report.result.value}{stale}: {count_outcomes(report.checks)} (tier {report.tier})"
     yield from list_lines(report)
-    for path in report.moved[:8]:
-        yield f"moved since: {path}"
-    yield _next(report, project)
-
-
-def _next(report: GateReport, project: Path) -> str:
-    """Say what to do now."""
     if report.moved:
-        return "next: twice gate"
-    if report.result is GateResult.PASS:
-        steps = after_passing(open_workspace(project))
-        whole = len(report.checks) == len(NUMBERS)
-        return f"next: {steps[0] if whole else 'twice gate'}" if steps else SETTLED
-    wanted = CheckOutcome.FAIL if report.result is GateResult.FAIL else CheckOutcome.BLOCKED
-    numbers = ",".join(str(each.id) for each in report.checks if each.outcome is wanted)
-    lacks = "twice spec status says what the sheets lack; " if numbers.startswith("1,") else ""
-    return f"next: {lacks}correct the failures above, then: twice gate --only {numbers}"
+        yield from (f"moved since: {path}" for path in report.moved[:8])
+        yield "next: twice gate"
+    elif report.result is GateResult.PASS:
+        steps = list_last_steps(open_workspace(project))
+        is_whole = len(report.checks) == len(NUMBERS)
+        yield f"next: {steps[0] if is_whole else 'twice gate'}" if steps else SETTLED
+    else:
+        wanted = CheckOutcome.FAIL if report.result is GateResult.FAIL else CheckOutcome.BLOCKED
+        numbers = ",".join(str(each.id) for each in report.checks if each.outcome is wanted)
+        lacks = "twice spec status says what the sheets lack; " * numbers.startswith("1,")
+        yield f"next: {lacks}correct the failures above, then: twice gate --only {numbers}"

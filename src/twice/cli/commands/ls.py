@@ -12,12 +12,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-import click
-
-from twice.cli.group import make_command
-from twice.cli.options import PATH, json_option, limit_option
+from twice.cli.options import AsJson, Limit, argument, build_command, option
 from twice.cli.output import align, limit_rows, tell
 from twice.errors import RecordForeign, TwiceError, UsageError
 from twice.foundation.printable import printable
@@ -25,13 +22,13 @@ from twice.recording.runrecord import RunRecord
 from twice.report.overview import ending_text, parent_text
 
 
-@make_command(
-    click.argument("folders", nargs=-1, type=PATH, metavar="[FOLDER]..."),
-    click.option("-v", "--verbose", is_flag=True, help="name the files skipped"),
-    limit_option,
-    json_option,
-)
-def command(folders: tuple[Path, ...], verbose: bool, limit: int | None, as_json: bool) -> int:
+@build_command
+def command(
+    folders: Annotated[tuple[Path, ...], argument(metavar="[FOLDER]...")],
+    verbose: Annotated[bool, option("-v, --verbose", "name the files skipped")],
+    limit: Limit,
+    as_json: AsJson,
+) -> int:
     """List, in the order of names."""
     folders = folders or (Path(),)
     listed: list[dict[str, Any]] = []

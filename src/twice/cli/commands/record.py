@@ -1,10 +1,12 @@
-"""Record a run of a program in a fresh process with pinned surroundings.
+r"""Record a run of a program in a fresh process with pinned surroundings.
 
-  twice record examples/swarm.py:main --seed 42 --set n=1000 --set ticks=500 -o a.twice
+  twice record examples/swarm.py:main --seed 42 --set n=1000 \
+      --set ticks=500 -o a.twice
   twice record package.module:main --seed 42 --config run.toml -o a.twice
   twice record script.py --seed 7 -- --lr 3e-4
   twice record -m package.module --seed 7 -- --lr 3e-4
-  twice record train.py:main --seed 1 --class statistical --summary reward --epsilon 0.5 --n 30
+  twice record train.py:main --seed 1 --class statistical \
+      --summary reward --epsilon 0.5 --n 30
 
 A function of a run is recorded tick by tick. A script, or a module with -m, runs unchanged as Python
 would run it; what stands after -- is its own.
@@ -20,16 +22,15 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Annotated
 
 import click
 
 from twice.cli.console import Progress
-from twice.cli.group import make_command
-from twice.cli.options import PATH, gather, json_option, quiet_option
+from twice.cli.options import AsJson, Quiet, build_command, option
 from twice.cli.output import print_json
-from twice.cli.policies import PolicyOptions, policy_options
-from twice.cli.run_options import ProgramOptions, StartOptions, program_options, start_options
+from twice.cli.policies import PolicyOptions
+from twice.cli.run_options import ProgramOptions, StartOptions
 from twice.cli.secrets import still_in
 from twice.errors import ConfigKeyUnused, UsageError
 from twice.foundation.determinism_class import (
@@ -53,70 +54,39 @@ from twice.recording.surroundings import for_recording
 class PredicateOptions:
     """How far a promise reaches, and what its class needs to be told."""
 
-    scope: str = "host"
-    summary: str | None = None
-    test: str | None = None
-    measure: str | None = None
-    epsilon: float | None = None
-    n: int | None = None
-    alpha: float | None = None
-    power: float | None = None
+    # fmt: off
+    scope: Annotated[str, option("--scope SCOPE", "process, host or cross-host")] = "host"
+    summary: Annotated[str | None, option("--summary NAME", "statistical: what is compared over seeds")] = None
+    test: Annotated[str | None, option("--test TEST", "statistical: means (default), ks or multiset")] = None
+    measure: Annotated[str | None, option(
+        "--measure MEASURE", "logical: how compared values are judged: exact (default), abs, rel, ulp or quantum",
+    )] = None
+    epsilon: Annotated[float | None, option(
+        "--epsilon E", "logical: within how much; statistical: margin of the test")] = None
+    n: Annotated[int | None, option("--n N", "statistical: how many seeds (30)")] = None
+    alpha: Annotated[float | None, option("--alpha P", "statistical: chance of passing a difference")] = None
+    power: Annotated[float | None, option("--power P", "statistical: chance of passing equal systems")] = None
+    # fmt: on
 
 
-_PREDICATE: Final = gather(
-    "promise",
-    PredicateOptions,
-    click.option("--scope", default="host", metavar="SCOPE", help="process, host or cross-host"),
-    click.option("--summary", metavar="NAME", help="statistical: what is compared over seeds"),
-    click.option("--test", metavar="TEST", help="statistical: means (default), ks or multiset"),
-    click.option(
-        "--measure", metavar="MEASURE",
-        help="logical: how compared values are judged: exact (default), abs, rel, ulp or quantum",
-    ),
-    click.option(
-        "--epsilon", type=float, metavar="E",
-        help="logical: within how much; statistical: margin of the test",
-    ),
-    click.option("--n", type=int, metavar="N", help="statistical: how many seeds (30)"),
-    click.option(
-        "--alpha", type=float, metavar="P", help="statistical: chance of passing a difference"
-    ),
-    click.option(
-        "--power", type=float, metavar="P", help="statistical: chance of passing equal systems"
-    ),
-)  # fmt: skip
-
-
-@make_command(
-    program_options,
-    start_options("bit-exact, logical or statistical"),
-    click.option("-o", "--out", type=PATH, metavar="FILE", help="path of the record"),
-    click.option("--force", is_flag=True, help="replace an existing record"),
-    _PREDICATE,
-    policy_options,
-    click.option(
-        "--exit-code", is_flag=True, help="exit with the program's own exit code, not 0 or 1"
-    ),
-    click.option(
-        "--on-full", type=click.Choice([GO_ON, "stop"]), default=GO_ON,
-        help="when the record cannot be written any more: go on without it, or end the program",
-    ),
-    quiet_option,
-    json_option,
-    splits=True,
-)  # fmt: skip
+@build_command
 def command(
     program: ProgramOptions,
-    start: StartOptions,
-    out: Path | None,
-    force: bool,
+    start: Annotated[
+        StartOptions, {"classes": "bit-exact, logical or statistical; or NAME=CLASS for one component"}
+    ],
+    out: Annotated[Path | None, option("-o, --out FILE", "path of the record")],
+    force: Annotated[bool, option("--force", "replace an existing record")],
     promise: PredicateOptions,
     policies: PolicyOptions,
-    exit_code: bool,
-    on_full: str,
-    quiet: bool,
-    as_json: bool,
-) -> int:
+    exit_code: Annotated[bool, option("--exit-code", "exit with the program's own exit code, not 0 or 1")],
+    on_full: Annotated[str, option(
+        "--on-full",
+        "when the record cannot be written any more: go on without it, or end the program",
+        type=click.Choice([GO_ON, "stop"]), default=GO_ON)],
+    quiet: Quiet,
+    as_json: AsJson,
+) -> int:  # fmt: skip
     """Record, and say what was recorded."""
     found = program.find("record")
     setup = Setup(
@@ -162,7 +132,7 @@ def command(
 
 
 def _little(program: Program, ended: Mapping[str, object]) -> str:
-    """What to say of a record that holds less than its maker may think; empty if it does not."""
+    """Explain a record that contains less than its maker may think; empty if it does not."""
     if program.whole:
         found = runs_in(program.path()) if program.kind == "script" else []
         instead = f"; tick by tick: {program}:{found[0]}" if found else ""
@@ -195,7 +165,7 @@ def _tell(program: Program, ended: dict[str, object], out: Path, *, as_json: boo
 
 
 def parse_predicate(classes: Sequence[str], options: PredicateOptions) -> Predicate:
-    """The class that the options state, with its tolerance, or with what the statistical one compares.
+    """Read the class from the options, with its tolerance or its statistical test.
 
     Raises:
         ClassRefused: E-CLASS-001, for a tolerance that makes no sense. UsageError: E-USE-001, for options that belong

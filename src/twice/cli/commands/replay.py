@@ -10,39 +10,33 @@ its command `help` lists the others.
 
 from __future__ import annotations
 
+import cmd
+import shlex
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, NoReturn
 
-import click
-
-from twice.cli.group import make_command
-from twice.cli.options import informational_option, json_option, record_argument
+from twice.cli.commands.derived_runs import parse_inputs
+from twice.cli.options import AsJson, Informational, RecordPath, build_command, option
 from twice.cli.output import print_json
-from twice.cli.prompt import Prompt, state_lines
-from twice.cli.run_options import TrustOptions, trust_options
-from twice.errors import UsageError
+from twice.cli.run_options import TrustOptions, refuse_own_source
+from twice.errors import TwiceError, UsageError
+from twice.foundation.printable import printable
+from twice.replayer.branch_session import prefix_proof
 from twice.replayer.replay_session import ReplaySession, replay
 from twice.report.values import as_json as to_plain
+from twice.report.values import inline, lines
 
 
-@make_command(
-    record_argument,
-    click.option("--at", type=int, metavar="T", help="stand before this tick"),
-    click.option("--to", type=int, metavar="T", help="go on to this tick"),
-    click.option("--step", type=int, metavar="N", help="print every Nth tick on the way"),
-    informational_option,
-    trust_options,
-    json_option,
-)
+@build_command
 def command(
-    record: Path,
-    at: int | None,
-    to: int | None,
-    step: int | None,
-    informational: bool,
+    record: RecordPath,
+    at: Annotated[int | None, option("--at T", "stand before this tick")],
+    to: Annotated[int | None, option("--to T", "go on to this tick")],
+    step: Annotated[int | None, option("--step N", "print every Nth tick on the way")],
+    informational: Informational,
     trust: TrustOptions,
-    as_json: bool,
+    as_json: AsJson,
 ) -> int:
     """Print states, or hand over to the prompt."""
     with (
@@ -60,17 +54,11 @@ def command(
             if as_json:
                 states.append(_state_json(session))
             else:
-                print(*state_lines(session), sep="\n", flush=True)
+                print(*_format_state(session), sep="\n", flush=True)
         if as_json:
-            head = {"record": str(session.record.path), "informational": session.informational}
-            print_json(
-                {
-                    "format": "twice.replay/1",
-                    **head,
-                    "ticks": session.record.ticks,
-                    "states": states,
-                }
-            )
+            told: dict[str, Any] = {"format": "twice.replay/1", "record": str(session.record.path)}
+            told |= {"informational": session.informational, "ticks": session.record.ticks}
+            print_json({**told, "states": states})
         return 0
 
 
@@ -98,3 +86,144 @@ def _state_json(session: ReplaySession) -> dict[str, Any]:
             for each in session.inputs()
         ],
     }
+
+
+class Prompt(cmd.Cmd):
+    """The prompt of a session: it reads commands from a terminal or a pipe, until ``quit`` or the end.
+
+    A command that cannot be done says why, and leaves the session where it was. The record is never changed;
+    ``branch`` writes another one.
+
+    Args:
+        session: read-only, open.
+    """
+
+    def __init__(self, session: ReplaySession) -> None:
+        super().__init__()
+        self._session = session
+        self._failed = False
+        self._terminal = sys.stdin.isatty()
+        self.use_rawinput = self._terminal
+
+    def talk(self) -> int:
+        """Read commands; 0 when all of them could be done, else 2 (in a pipe)."""
+        self._tell()
+        self.postcmd(stop=False, line="")
+        self.cmdloop()
+        return 2 if self._failed and not self._terminal else 0
+
+    def onecmd(self, line: str) -> bool:
+        """Do one command; an error is printed, and the next command is read."""
+        try:
+            return bool(super().onecmd(line))
+        except TwiceError as error:
+            self._failed = True
+            print(error, file=sys.stderr)
+            return False
+
+    def postcmd(self, stop: bool, line: str) -> bool:
+        """Show the tick in the prompt of the next command."""
+        del line
+        self.prompt = f"(tick {self._session.tick}) " if self._terminal else ""
+        return stop
+
+    def do_go(self, text: str) -> None:
+        """Go T: stand before tick T."""
+        self._session.seek(_number(text, "go"))
+        self._tell()
+
+    def do_forward(self, text: str) -> None:
+        """Forward [N]: N ticks on, 1 when not given."""
+        self._session.step(_number(text or "1", "forward"))
+        self._tell()
+
+    def do_back(self, text: str) -> None:
+        """Back [N]: N ticks back, 1 when not given."""
+        self._session.back(_number(text or "1", "back"))
+        self._tell()
+
+    def do_state(self, text: str) -> None:
+        """State [COMPONENT]: the values here, of all components or of one."""
+        name = text.strip()
+        state = (
+            lines(self._session.state(name), printable(name))
+            if name
+            else _format_state(self._session)
+        )
+        print(*state, sep="\n")
+
+    def do_inputs(self, text: str) -> None:
+        """Show the inputs of this tick, from the record."""
+        del text
+        events = self._session.inputs()
+        for event in events:
+            print(f"{printable(event.name)} = {inline(event.value)}")
+        if not events:
+            print(f"no inputs at tick {self._session.tick}")
+
+    def do_branch(self, text: str) -> None:
+        """Branch FILE [NAME=VALUE ...]: leave the record here, with other inputs, into FILE."""
+        try:
+            words = shlex.split(text)
+        except ValueError as error:
+            _refuse(f"{text!r} does not read as words: {error}", "quotes to be closed")
+        if not words:
+            _refuse("branch was given no file", "the path of the new record, then inputs")
+        inputs, record = parse_inputs(words[1:]), self._session.record
+        refuse_own_source(Path(words[0]), record.path)
+        with (
+            self._session.branch(words[0]) as branching,
+            branching.finish(inputs) as made,
+        ):
+            identical = "identical" if prefix_proof(made, record) else "NOT identical"
+            print(
+                f"branched at tick {self._session.tick}: {made.path}, {made.ticks} ticks; "
+                f"everything before is {identical}"
+            )
+
+    def do_quit(self, text: str) -> bool:
+        """quit: leave."""
+        del text
+        return True
+
+    def do_EOF(self, text: str) -> bool:  # noqa: N802  (the name that cmd looks for)
+        """Leave at the end of the input."""
+        if self._terminal:
+            print()
+        return self.do_quit(text)
+
+    def emptyline(self) -> bool:
+        """Do nothing."""
+        return False
+
+    def default(self, line: str) -> None:
+        """Refuse an unknown command."""
+        raise UsageError(
+            f"There is no command {line.split(maxsplit=1)[0]!r}.",
+            "Commands: go T, forward [N], back [N], state [COMPONENT], inputs, branch FILE, quit.",
+            "Say: help",
+        )
+
+    def _tell(self) -> None:
+        tick, ticks = self._session.tick, self._session.record.ticks
+        print(
+            f"at the end, after tick {ticks - 1}"
+            if tick == ticks
+            else f"before tick {tick} of {ticks}"
+        )
+
+
+def _format_state(session: ReplaySession) -> list[str]:
+    rows = [row for name, value in session.state().items() for row in lines(value, printable(name))]
+    return [f"before tick {session.tick}", *(f"  {row}" for row in rows)]
+
+
+def _refuse(happened: str, expected: str, example: str = "branch c.twice push=0.3") -> NoReturn:
+    raise UsageError(f"{happened}.", f"Expected {expected}.", f"For example: {example}")
+
+
+def _number(text: str, command: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        _refuse(f"{command} was given {text!r}", "a whole number", f"{command} 3")

@@ -14,35 +14,28 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-import click
-
-from twice.cli.checked_project import CheckOptions, check_options, open_sources
-from twice.cli.group import make_command
-from twice.cli.options import PATH, json_option
+from twice.cli.checked_project import SourceOptions, open_sources
+from twice.cli.options import AsJson, build_command, option
 from twice.cli.output import write_text
 from twice.errors import UsageError
 
 if TYPE_CHECKING:
     from twice.checking.reviewing.review import Review
 
-_ENDINGS = {".html": "html", ".htm": "html", ".json": "json"}
+_ENDINGS: Final = {".html": "html", ".htm": "html", ".json": "json"}
 
 
-@make_command(
-    check_options(required=True),
-    click.option(
-        "--format", "form", type=click.Choice(("markdown", "json", "html")),
-        help="default markdown, or by the ending of the file",
-    ),
-    click.option("-o", "--out", type=PATH, metavar="FILE", help="write it to a file"),
-    click.option("--force", is_flag=True, help="replace an existing output"),
-    json_option,
-)  # fmt: skip
+@build_command
 def command(
-    options: CheckOptions, form: str | None, out: Path | None, force: bool, as_json: bool
-) -> int:
+    options: SourceOptions,
+    form: Annotated[Literal["markdown", "json", "html"] | None, option(
+        "--format", "default markdown, or by the ending of the file")],
+    out: Annotated[Path | None, option("-o, --out FILE", "write it to a file")],
+    force: Annotated[bool, option("--force", "replace an existing output")],
+    as_json: AsJson,
+) -> int:  # fmt: skip
     """Read, review, print or write."""
     if as_json and form not in {None, "json"}:
         raise UsageError(
@@ -51,9 +44,9 @@ def command(
             "Leave one of them out.",
         )
     ending = "" if out is None else out.suffix.lower()
-    form = "json" if as_json else form or _ENDINGS.get(ending, "markdown")
+    chosen = "json" if as_json else form or _ENDINGS.get(ending, "markdown")
     found = open_sources(options).review()
-    write_text(_render(found, form), out, force=force)
+    write_text(_render(found, chosen), out, force=force)
     if out is not None:
         print(f"wrote {out}: {found.verdict.text}")
     return found.exit_code

@@ -21,74 +21,41 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
 import click
 
-from twice.cli.group import make_command
-from twice.cli.options import json_option, several
+from twice.cli.options import AsJson, argument, build_command, option
 from twice.cli.output import align, tell
-from twice.errors import UsageError
 from twice.specification.scaffold.lock import Layer
 from twice.specification.scaffold.plan import Plan, apply_plan, eject, make_plan
 from twice.specification.scaffold.readiness import find_layer
 from twice.specification.workspace import FOLDER, find_workspace, open_workspace
 
-FORMAT = "twice.scaffold/2"
-_COMMANDS = "commands"
-_LAYERS: Final = [each for each in Layer if each not in {Layer.BASE, Layer.COMMANDS}]
+_LAYERS: Final = [each.value for each in Layer if each not in {Layer.BASE, Layer.COMMANDS}]
 Blockers = dict[Layer, list[dict[str, object]]]
 
 
-@make_command(
-    click.argument("component", metavar="COMPONENT"),
-    several(
-        "--layer", "layers", metavar="LAYER",
-        type=click.Choice([each.value for each in _LAYERS]),
-        help=f"lay down this layer alone: {', '.join(each.value for each in _LAYERS)}",
-    ),
-    click.option(
-        "--augment", is_flag=True, help="add to what is there; so it is without --replace"
-    ),
-    click.option(
-        "--replace", "replaces", is_flag=True,
-        help=f"archive what is in the way in {FOLDER}/archive, and replace it",
-    ),
-    click.option("--plan", "plans", is_flag=True, help="say what would be done, do nothing"),
-    click.option(
-        "--review", "reviews", is_flag=True,
-        help="review the code first: critical findings stop it, high ones stop their layer",
-    ),
-    click.option(
-        "--agent-commands", "commands", is_flag=False, flag_value=_COMMANDS, default="",
-        metavar="[FOLDER]",
-        help=f"lay down command files for coding agents too, in {_COMMANDS} by default",
-    ),
-    click.option("--package", default="", metavar="FOLDER", help="folder of the wiring"),
-    several("--eject", "ejected", metavar="PATH", help="make a file your own"),
-    json_option,
-)  # fmt: skip
+@build_command
 def command(
-    component: str,
-    layers: tuple[str, ...],
-    augment: bool,
-    replaces: bool,
-    plans: bool,
-    reviews: bool,
-    commands: str,
-    package: str,
-    ejected: tuple[str, ...],
-    as_json: bool,
-) -> int:
+    component: Annotated[str, argument(metavar="COMPONENT")],
+    layers: Annotated[tuple[str, ...], option(
+        "--layer LAYER", f"lay down this layer alone: {', '.join(_LAYERS)}", type=click.Choice(_LAYERS))],
+    replaces: Annotated[bool, option(
+        "--replace", f"archive what is in the way in {FOLDER}/archive, and replace it")],
+    plans: Annotated[bool, option("--plan", "say what would be done, do nothing")],
+    reviews: Annotated[bool, option(
+        "--review", "review the code first: critical findings stop it, high ones stop their layer")],
+    commands: Annotated[str, option(
+        "--agent-commands [FOLDER]", "lay down command files for coding agents too, in commands by default",
+        is_flag=False, flag_value="commands", default="")],
+    package: Annotated[str, option("--package FOLDER", "folder of the wiring", default="")],
+    ejected: Annotated[tuple[str, ...], option("--eject PATH", "make a file your own")],
+    as_json: AsJson,
+) -> int:  # fmt: skip
     """Plan, do it, and say what was done."""
-    if augment and replaces:
-        raise UsageError(
-            "--augment and --replace were both given.",
-            "Expected one: what is in the way is left, or archived.",
-            "Leave one of them out.",
-        )
     project = find_workspace(Path.cwd()) or Path.cwd()
-    head = {"format": FORMAT, "component": component}
+    head = {"format": "twice.scaffold/2", "component": component}
     if ejected:
         for path in ejected:
             eject(project, component, path)
@@ -96,38 +63,30 @@ def command(
         return tell({**head, "ejected": [*ejected]}, lines, as_json=as_json)
     blockers = _review(project) if reviews else {}
     plan = make_plan(
-        project,
-        component,
-        [Layer(each) for each in layers],
-        replaces=replaces,
-        package=package,
-        commands=commands,
-        blocked=blockers,
-    )
+        project, component, [*map(Layer, layers)],
+        replaces=replaces, package=package, commands=commands, blocked=blockers,
+    )  # fmt: skip
     applied = not (plans or Layer.BASE in blockers)
     changed = applied and apply_plan(plan)
     keys = ("path", "layer", "action", "why", "paste")
     files = [{key: getattr(each, key) for key in keys} for each in plan.changes]
     document = {"applied": applied, "changed": changed, "files": files}
     document |= {"left_out": plan.left_out, "review": blockers}
-    return tell(
-        {**head, **document},
-        _to_lines(plan, blockers, shlex.quote(component), every=plans, changed=changed),
-        as_json=as_json,
-        code=1 if blockers or any(each.is_left for each in plan.changes) else 0,
-    )
+    said = _to_lines(plan, blockers, shlex.quote(component), every=plans, changed=changed)
+    code = 1 if blockers or any(each.is_left for each in plan.changes) else 0
+    return tell({**head, **document}, said, as_json=as_json, code=code)
 
 
 def _review(project: Path) -> Blockers:
     """Review the sources; what is high or critical, by the layer that it blocks."""
-    from twice.cli.checked_project import CheckOptions, open_sources
+    from twice.cli.checked_project import SourceOptions, open_sources
     from twice.foundation.channels import Channel
     from twice.foundation.severity import Severity
 
     scope, here = open_workspace(project).require("00", "it says where the code is"), Path.cwd()
     paths = [project / each for each in scope.strings("sources")]
     paths = [each.relative_to(here) if each.is_relative_to(here) else each for each in paths]
-    found = open_sources(CheckOptions(tuple(paths))).review()
+    found = open_sources(SourceOptions(tuple(paths))).review()
     blockers: Blockers = {}
     for each in (one.finding for one in found.findings if one.finding.severity >= Severity.HIGH):
         critical, channel = each.severity is Severity.CRITICAL, Channel(each.channel)

@@ -3,11 +3,16 @@
   twice show a.twice
   twice show a.twice --tick 120
   twice show a.twice --snapshot 2 --json
+  twice show a.twice --tick 120 --path swarm.energy --limit 20
   twice show a.twice --secrets
   twice show a.twice --secrets secrets.txt
 
 It is safe to open a stranger's record: no code of it runs, and types stay names.
 Exit code 0, or 1 if the record is torn or a byte of it was changed.
+
+--path shows one part of the state: a component, or a path below it as a diagnosis names it. In JSON, `values` then has
+one member, with the path as its name. --limit keeps the first N entries of each list and the first N values of the state.
+`omitted` counts the others by list, and so does standard error.
 
 --secrets lists what redaction blanked, by rule. With secrets it searches the record for them: give
 them in a file or on standard input, one a line, or in variables. Exit code 0 if none is found, 1 if
@@ -16,32 +21,21 @@ one is found, with its place, 2 if a part of the record cannot be read. Secrets 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Any
-
-import click
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Annotated, Any
 
 from twice.cli.console import Progress
-from twice.cli.group import make_command
-from twice.cli.options import json_option, record_argument, several
+from twice.cli.options import AsJson, Limit, RecordPath, build_command, option, refuse_together
 from twice.cli.output import align, tell
-from twice.cli.run_options import TrustOptions
-from twice.cli.secrets import FORMAT as SECRETS_FORMAT
-from twice.cli.secrets import (
-    exit_code,
-    search_json,
-    search_lines,
-    secrets_given,
-    summary,
-    summary_lines,
-)
+from twice.cli.run_options import TrustFlag
+from twice.cli.secrets import read_secrets, show_secrets
 from twice.errors import UsageError
 from twice.foundation.printable import printable
-from twice.recording.redaction.searching import search
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.inventory import in_words, rows_of
-from twice.report.moment import moment, moment_lines, snapshot, snapshot_lines
+from twice.report.moment import LISTS, moment, moment_lines, snapshot, snapshot_lines, value_lines
 from twice.report.overview import (
     FORMAT,
     ending_text,
@@ -51,83 +45,108 @@ from twice.report.overview import (
     overview,
     state_text,
 )
-from twice.report.values import mapping
+from twice.report.values import limit_leaves, mapping
 
 _CONNECTIONS_MAX = 12
 
 
-@make_command(
-    record_argument,
-    click.option("--tick", type=int, metavar="T", help="inputs, reads, compare-points and state of tick T"),
-    click.option("--snapshot", "at", type=int, metavar="N", help="one snapshot, counted from 0"),
-    click.option(
-        "--secrets", is_flag=False, flag_value="", metavar="[FILE]",
-        help="list what was blanked; with a file (- is standard input), search for its lines",
-    ),
-    several(
-        "--secret-variable", "variables", metavar="NAME",
-        help="with --secrets: search for the value of this environment variable",
-    ),
-    click.option(
-        "--trust", is_flag=True, help="open states of any size of a record made elsewhere"
-    ),
-    json_option,
-)  # fmt: skip
+@build_command
 def command(
-    record: Path,
-    tick: int | None,
-    at: int | None,
-    secrets: str | None,
-    variables: tuple[str, ...],
-    trust: bool,
-    as_json: bool,
-) -> int:
+    record: RecordPath,
+    tick: Annotated[int | None, option("--tick T", "inputs, reads, compare-points and state of tick T")],
+    at: Annotated[int | None, option("--snapshot N", "one snapshot, counted from 0")],
+    path: Annotated[str | None, option(
+        "--path PATH", "with --tick or --snapshot: this part of the state, as a diagnosis names it")],
+    secrets: Annotated[str | None, option(
+        "--secrets [FILE]", "list what was blanked; with a file (- is standard input), search for its lines",
+        is_flag=False, flag_value="")],
+    variables: Annotated[tuple[str, ...], option(
+        "--secret-variable NAME", "with --secrets: search for the value of this environment variable")],
+    trust: Annotated[TrustFlag, {"trust": "open states of any size of a record made elsewhere"}],
+    limit: Limit,
+    as_json: AsJson,
+) -> int:  # fmt: skip
     """Print the overview, one tick, one snapshot, or what is known of secrets."""
-    parts = {"--tick": tick, "--snapshot": at, "--secrets": secrets}
-    given = [name for name, value in parts.items() if value is not None]
-    if len(given) > 1:
-        raise UsageError(
-            f"{' and '.join(given)} were given together.",
-            "Expected one of them: each shows another part.",
-            f"For example: twice show {record} {given[0]}",
-        )
+    refuse_together(
+        {"--tick": tick, "--snapshot": at, "--secrets": secrets},
+        "one of them: each shows another part",
+    )
     if variables and secrets is None:
         raise UsageError(
             "--secret-variable was given without --secrets.",
             "It names a variable whose value is searched for.",
             f"For example: twice show {record} --secrets --secret-variable API_KEY",
         )
+    if path is not None and tick is None and at is None:
+        raise UsageError(
+            "--path was given without --tick or --snapshot.",
+            "It names a part of the state at a tick, or in a snapshot.",
+            f"For example: twice show {record} --snapshot 0 --path {path}",
+        )
     if secrets is not None:
-        return _secrets(record, secrets_given(secrets, variables), as_json=as_json)
-    with TrustOptions(trust).trusting(record), RunRecord.open(record) as opened:
+        return show_secrets(record, read_secrets(secrets, variables), limit, as_json=as_json)
+    with trust.trusting(record), RunRecord.open(record) as opened:
         if tick is None and at is None:
-            return _overview(opened, as_json=as_json)
-        head = {"format": FORMAT, "record": str(opened.path), "run_id": opened.run_id}
-        if tick is not None:
-            told = moment(opened, tick)
-            return tell({**head, **told}, moment_lines(opened, told), as_json=as_json)
-        assert at is not None, "one of the two"
-        if as_json:
-            return tell({**head, "snapshot": snapshot(opened, at)}, (), as_json=True)
-        opened.state_at(at)
-        return tell({}, snapshot_lines(opened, at), as_json=False)
+            with Progress("reading") as progress:
+                told = overview(opened, progress=progress)
+            # Text shows a few snapshots and connections anyway, and how many there are.
+            lists = ("components", "streams", *(("snapshots", "connections") if as_json else ()))
+            _limit(told, lists, limit)
+            return tell(
+                told, _lines(opened, told), as_json=as_json, code=0 if told["intact"] else 1
+            )
+        told = {"format": FORMAT, "record": str(opened.path), "run_id": opened.run_id}
+        told |= (
+            {"snapshot": snapshot(opened, at, path)}
+            if at is not None
+            else moment(opened, tick or 0, path)
+        )
+        number = None if told["snapshot"] is None else told["snapshot"]["number"]
+        values = [] if as_json or number is None else value_lines(opened, number, path)
+        _limit(told, LISTS if at is None else (), limit, values=None if as_json else values)
+        lines = (
+            moment_lines(opened, told, values) if at is None else snapshot_lines(opened, at, values)
+        )
+        return tell(told, lines, as_json=as_json)
 
 
-def _secrets(path: Path, given: Mapping[str, bytes], *, as_json: bool) -> int:
-    with RunRecord.open(path) as record:
-        head = {"format": SECRETS_FORMAT, "record": str(record.path), "run_id": record.run_id}
-        told = summary(record)
-        if not given:
-            return tell({**head, **told}, summary_lines(record, told), as_json=as_json)
-    found = search(path, given)
-    document = {**head, **told, **search_json(found)}
-    return tell(document, search_lines(path, found), as_json=as_json, code=exit_code(found))
+def _limit(
+    told: dict[str, Any],
+    lists: Iterable[str],
+    limit: int | None,
+    *,
+    values: list[str] | None = None,
+) -> None:
+    """Keep the first entries of lists; ``omitted`` counts the others by list, and so does standard error.
 
-
-def _overview(record: RunRecord, *, as_json: bool) -> int:
-    with Progress("reading") as progress:
-        told = overview(record, progress=progress)
-    return tell(told, _lines(record, told), as_json=as_json, code=0 if told["intact"] else 1)
+    Args:
+        told: the document.
+        lists: names of lists and objects in it.
+        limit: how many entries of each to keep.
+        values: the lines of a state, where they are printed in place of its JSON.
+    """
+    if limit is None:
+        return
+    omitted = {}
+    for name in lists:
+        entries = told[name]
+        omitted[name] = len(entries) - limit
+        told[name] = (
+            dict(islice(entries.items(), limit)) if isinstance(entries, dict) else entries[:limit]
+        )
+    if values is not None:
+        omitted["values"] = len(values) - limit
+        del values[limit:]
+    elif told.get("snapshot") is not None:
+        found = told["snapshot"]
+        found["values"], omitted["values"] = limit_leaves(found["values"], limit)
+    omitted = {name: count for name, count in omitted.items() if count > 0}
+    if omitted:
+        told["omitted"] = omitted
+        said = ", ".join(
+            f"{count:,} more {name.replace('_', '-')}" for name, count in omitted.items()
+        )
+        print(f"{said}: --limit {limit + max(omitted.values())} lists them", file=sys.stderr)
 
 
 def _lines(record: RunRecord, told: Mapping[str, Any]) -> Iterator[str]:

@@ -16,50 +16,29 @@ Exit code 0 PASS, 1 FAIL, 2 wrong use, or it could not be told.
 
 from __future__ import annotations
 
-from typing import Any
-
-import click
+from typing import Annotated, Any
 
 from twice.cli.console import Status
-from twice.cli.group import make_command
-from twice.cli.options import json_option, several
+from twice.cli.options import AsJson, build_command, option
 from twice.cli.output import align, print_lines, show
-from twice.cli.run_options import (
-    ProgramOptions,
-    StartOptions,
-    TrustOptions,
-    program_options,
-    start_options,
-    trust_options,
-)
+from twice.cli.run_options import ProgramOptions, StartOptions, TrustOptions
 from twice.diagnosis.vary.factors import FACTORS
 from twice.diagnosis.vary.search import vary
 from twice.errors import UsageError
 from twice.foundation.determinism_class import Predicate
 
 
-@make_command(
-    program_options,
-    start_options("bit-exact or logical"),
-    several("--factor", "factors", metavar="NAME", help="vary this one only"),
-    click.option(
-        "--python", metavar="PATH",
-        help="the other interpreter to try; else the first on PATH that can import twice",
-    ),
-    click.option("--list", "lists", is_flag=True, help="print the factors that there are"),
-    trust_options,
-    json_option,
-    splits=True,
-)  # fmt: skip
+@build_command
 def command(
     program: ProgramOptions,
     start: StartOptions,
-    factors: tuple[str, ...],
-    python: str | None,
-    lists: bool,
+    factors: Annotated[tuple[str, ...], option("--factor NAME", "vary this one only")],
+    python: Annotated[str | None, option(
+        "--python PATH", "the other interpreter to try; else the first on PATH that can import twice")],
+    lists: Annotated[bool, option("--list", "print the factors that there are")],
     trust: TrustOptions,
-    as_json: bool,
-) -> int:
+    as_json: AsJson,
+) -> int:  # fmt: skip
     """Vary, and print what came of it."""
     if lists:
         print_lines(align([(each.name, each.what) for each in FACTORS], indent=""))
@@ -71,9 +50,9 @@ def command(
             "Expected none: the program has those that it was recorded with.",
             "Leave them out, or name the program instead.",
         )
-    policies: dict[str, Any] = {}
-    if start.classes:
-        policies["predicate"] = Predicate.parse(start.classes, "host")
+    promise: dict[str, Any] = (
+        {"predicate": Predicate.parse(start.classes, "host")} if start.classes else {}
+    )
     with trust.trusting(*records), Status() as status:
         found = vary(
             str(records[0]) if records else program.find("vary"),
@@ -82,6 +61,6 @@ def command(
             factors=[*factors] or None,
             python=python,
             progress=status,
-            **policies,
+            **promise,
         )
     return show(found, as_json=as_json)

@@ -16,14 +16,12 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-
-import click
+from typing import Annotated
 
 from twice.cli.console import Progress, Status
-from twice.cli.group import make_command
-from twice.cli.options import PATH, informational_option, json_option, record_argument, several
+from twice.cli.options import AsJson, Informational, RecordPath, build_command, option
 from twice.cli.output import tell
-from twice.cli.run_options import TrustOptions, trust_options
+from twice.cli.run_options import TrustOptions
 from twice.errors import OutputUnwritable, UsageError
 from twice.recording.runrecord import RunRecord
 from twice.replayer.verdict import SEAL
@@ -31,49 +29,26 @@ from twice.replayer.verification import Verification
 from twice.replayer.verify import verify
 
 
-@make_command(
-    record_argument,
-    click.option("--from", "first", type=int, metavar="T", help="first tick"),
-    click.option("--to", "last", type=int, metavar="T", help="last tick"),
-    several(
-        "--class", "classes", metavar="CLASS",
-        help="judge by this class, or NAME=CLASS for one component, not by the recorded one",
-    ),
-    click.option("--scope", metavar="SCOPE", help="process, host or cross-host"),
-    informational_option,
-    click.option("--restores", is_flag=True, help="restore at kept snapshots too"),
-    click.option("--all", "every", is_flag=True, help="restore at every one"),
-    click.option(
-        "--repeat", type=int, default=1, metavar="N",
-        help="replay N times, under other switch intervals of threads and on fewer cores",
-    ),
-    click.option(
-        "--keep", type=PATH, metavar="DIR",
-        help="an empty folder for the files that the replay writes",
-    ),
-    click.option("-v", "--verbose", is_flag=True, help="of a PASS, too, all that it rests on"),
-    click.option("--no-statement", is_flag=True, help="write no statement beside the record"),
-    click.option("--diagnose", is_flag=True, help="when it fails, say where and why"),
-    trust_options,
-    json_option,
-)  # fmt: skip
+@build_command
 def command(
-    record: Path,
-    first: int | None,
-    last: int | None,
-    classes: tuple[str, ...],
-    scope: str | None,
-    informational: bool,
-    restores: bool,
-    every: bool,
-    repeat: int,
-    keep: Path | None,
-    verbose: bool,
-    no_statement: bool,
-    diagnose: bool,
+    record: RecordPath,
+    first: Annotated[int | None, option("--from T", "first tick")],
+    last: Annotated[int | None, option("--to T", "last tick")],
+    classes: Annotated[tuple[str, ...], option(
+        "--class CLASS", "judge by this class, or NAME=CLASS for one component, not by the recorded one")],
+    scope: Annotated[str | None, option("--scope SCOPE", "process, host or cross-host")],
+    informational: Informational,
+    restores: Annotated[bool, option("--restores", "restore at kept snapshots too")],
+    every: Annotated[bool, option("--all", "restore at every one")],
+    repeat: Annotated[int, option(
+        "--repeat N", "replay N times, under other switch intervals of threads and on fewer cores", default=1)],
+    keep: Annotated[Path | None, option("--keep DIR", "an empty folder for the files that the replay writes")],
+    verbose: Annotated[bool, option("-v, --verbose", "of a PASS, too, all that it rests on")],
+    no_statement: Annotated[bool, option("--no-statement", "write no statement beside the record")],
+    diagnose: Annotated[bool, option("--diagnose", "when it fails, say where and why")],
     trust: TrustOptions,
-    as_json: bool,
-) -> int:
+    as_json: AsJson,
+) -> int:  # fmt: skip
     """Verify, write the statement beside the record, and say the result."""
     if every and not restores:
         raise UsageError(

@@ -16,10 +16,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from twice.specification.cost.rules import CostRule, Unmeasured
-from twice.specification.fill import Proposal
-from twice.specification.front_matter import Row
-from twice.specification.schema import SHEETS, UNKNOWN
-from twice.specification.workspace import FOLDER, Workspace, open_workspace
+from twice.specification.workspace import FOLDER, open_workspace
 from twice.writing import make_folder, write
 
 FORMAT: Final = "twice.cost/1"
@@ -346,19 +343,3 @@ def write_evidence(project: Path, cost: Cost) -> None:
     evidence = project / EVIDENCE
     make_folder(evidence.parent)
     write(evidence, (json.dumps(cost.to_json(), indent=2, ensure_ascii=False) + "\n").encode())
-
-
-def propose_costs(workspace: Workspace) -> Iterator[Proposal]:
-    """Propose for sheet 13 the kept file, and a row for each rule that it measures; a file of another form says nothing."""
-    try:
-        document = json.loads((workspace.project / EVIDENCE).read_bytes())
-        rules = [str(each["rule"]) for each in document["rules"]]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return
-    item = SHEETS[NUMBER].item("rules")
-    assert item is not None, "sheet 13 lists the rules"
-    people = [each.name for each in item.type.columns if each.name != "rule"]
-    value: list[Row] = [{"rule": name, **dict.fromkeys(people, UNKNOWN)} for name in rules]
-    yield Proposal(NUMBER, "measured", EVIDENCE, "written by twice cost")
-    if value:
-        yield Proposal(NUMBER, "rules", value, f"measured in {EVIDENCE}")

@@ -44,8 +44,8 @@ from twice.tooling.verifying.verification import (
 
 LIMIT_S: Final = 60.0
 _OTHERS_MAX: Final = 3
-Checker = Callable[[str, str, int, int], Sequence[Suspicion]]
-"""Finds suspicious places in a file: its path and text, and the first and last line that count."""
+Checker = Callable[[str, int, int], Sequence[Suspicion]]
+"""Finds suspicious places in a file: its path, and the first and last line that count."""
 
 
 def verify_tools(
@@ -236,7 +236,7 @@ class _Concluding:
         text = read_source(Path(path))
         if text is None or self._checker is None:
             return False, []
-        return True, [*suspicions_in(tool, text), *self._checker(path, text, first, last)]
+        return True, [*suspicions_in(tool, text), *self._checker(path, first, last)]
 
     def _not_tried(self, found: ToolVerification, seen: Sequence[Examination]) -> dict[str, str]:
         if not seen:

@@ -18,19 +18,19 @@ from typing import Final
 from twice.cli.group import make_group
 
 ACTIONS: Final = {
-    "init": "make a folder a hot store, apart from what is published",
-    "record": "render in a clean folder, and let the run fill the log",
-    "import": "read what generators and workstations embed, into a log",
-    "seal": "measure an asset, and put its log beside it",
-    "show": "say what is known of an asset, or print a draft to fill in",
-    "verify": "hold every log against its file, byte by byte",
-    "gate": "judge whether logs are complete, consistent and true, for one asset or a build",
-    "rerender": "render again from logs, and compare at the promised grade",
-    "calibrate": "find limits for a tolerance from repeated renderings",
-    "diff": "compare two logs: what would a rendering change?",
-    "package": "write a work unit's checkpoint, and copies of its logs to travel",
-    "export": "write verdicts and manifests in the formats of QuestFoundry",
-    "leaks": "look through what is published for traces of how it was made",
-    "scrub": "write a copy without anything but its payload, and prove that",
-}
+    "init": ("store:init_store", "make a folder a hot store, apart from what is published"),
+    "record": ("record:command", "render in a clean folder, and let the run fill the log"),
+    "import": ("logs:import_file", "read what generators and workstations embed, into a log"),
+    "seal": ("store:seal_asset", "measure an asset, and put its log beside it"),
+    "show": ("logs:show_asset", "say what is known of an asset, or print a draft to fill in"),
+    "verify": ("gate:verify_logs", "compare every log with its file, byte by byte"),
+    "gate": ("gate:gate_assets", "judge whether logs are complete, consistent and true, for one asset or a build"),
+    "rerender": ("rerender:rerender_assets", "render again from logs, and compare at the promised grade"),
+    "calibrate": ("rerender:calibrate_renderer", "find limits for a tolerance from repeated renderings"),
+    "diff": ("logs:diff_logs", "compare two logs: what would a rendering change?"),
+    "package": ("store:package_logs", "write a work unit's checkpoint, and copies of its logs to travel"),
+    "export": ("gate:export_verdicts", "write verdicts and manifests in the formats of QuestFoundry"),
+    "leaks": ("leaks:find_leaks", "look through what is published for traces of how it was made"),
+    "scrub": ("leaks:scrub_asset", "write a copy that holds only its payload, and prove that"),
+}  # fmt: skip
 command = make_group(__name__, ACTIONS)

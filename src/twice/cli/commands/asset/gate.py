@@ -1,69 +1,168 @@
-"""Judge whether logs are complete, consistent and true, for one asset or a build.
-
-  twice asset gate hot/cover.png
-  twice asset gate hot
-  twice asset gate hot --measure --json
-  twice asset gate hot --markdown -o gate.md
-
-PATH is an asset, a log or a folder; the folder's assets are one build, and those of one work unit one set in it. Files
-are hashed; --measure decodes and measures each of them again as well, which takes as long as decoding takes. A row says
-what was seen, the smallest thing that mends it, and whose it is. Nothing is executed, and no heuristic repairs anything.
-
-Exit code 0 pass, 1 block (a row is red), 2 conditional (a row is yellow), or wrong use.
-"""
+"""Judging logs: as a gate, byte by byte alone, and as verdicts and manifests in the formats of others."""
 
 from __future__ import annotations
 
+import json
+import tomllib
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Annotated, Any, Final
 
 import click
 
-from twice.assets.gate.gate import run_gate
-from twice.assets.gate.report import Report
-from twice.cli.console import Progress
-from twice.cli.group import make_command
-from twice.cli.options import PATH, json_option, limit_option
-from twice.cli.output import limit_rows, tell
-from twice.recording.recorder import refuse_existing
-from twice.writing import write
-
-
-@make_command(
-    click.argument("path", type=PATH, default=Path()),
-    click.option("--measure", is_flag=True, help="decode and measure every file again"),
-    click.option("--markdown", is_flag=True, help="print every row as Markdown"),
-    click.option("-o", "--output", type=PATH, metavar="FILE", help="write Markdown there"),
-    click.option("--force", is_flag=True, help="write over FILE"),
-    limit_option,
-    json_option,
+from twice.assets.errors import ExportRefused
+from twice.assets.exporting.gatecheck import gatecheck
+from twice.assets.exporting.manifests import (
+    art_manifest,
+    build_lock,
+    cold_art_manifest,
+    cold_manifest,
 )
-def command(
-    path: Path,
-    measure: bool,
-    markdown: bool,
-    output: Path | None,
-    force: bool,
-    limit: int | None,
-    as_json: bool,
+from twice.assets.gate.gate import run_gate, verified
+from twice.assets.gate.gathering import gather
+from twice.assets.gate.report import Report
+from twice.cli.commands.asset.store import read_clock
+from twice.cli.console import Progress
+from twice.cli.options import AsJson, Limit, argument, build_command, option
+from twice.cli.output import limit_rows, tell, write_text
+from twice.errors import UsageError
+from twice.recording.recorder import refuse_existing
+
+
+@build_command
+def gate_assets(
+    path: Annotated[Path, argument(default=Path())],
+    measure: Annotated[bool, option("--measure", "decode and measure every file again")],
+    markdown: Annotated[bool, option("--markdown", "print every row as Markdown")],
+    output: Annotated[Path | None, option("-o, --output FILE", "write Markdown there")],
+    force: Annotated[bool, option("--force", "write over FILE")],
+    limit: Limit,
+    as_json: AsJson,
 ) -> int:
-    """Judge, and print."""
+    """Judge whether logs are complete, consistent and true, for one asset or a build.
+
+      twice asset gate hot/cover.png
+      twice asset gate hot
+      twice asset gate hot --measure --json
+      twice asset gate hot --markdown -o gate.md
+
+    PATH is an asset, a log or a folder; the folder's assets are one build, and those of one work unit one set in it.
+    Files are hashed; --measure decodes and measures each of them again as well, which takes as long as decoding takes.
+    A row says what was seen, the smallest thing that mends it, and whose it is. Nothing is executed, and no heuristic
+    repairs anything.
+
+    Exit code 0 pass, 1 block (a row is red), 2 conditional (a row is yellow), or wrong use.
+    """
     if output is not None:
         refuse_existing(output, force=force)
     with Progress("logs") as progress:
         report = run_gate(path, measure=measure, doing=progress)
     if output is not None:
-        write(output, report.to_markdown().encode())
+        write_text(report.to_markdown(), output, force=force)
     if markdown and not as_json:
         print(report.to_markdown(), end="")
         return report.exit_code
-    return tell_report(report, report.to_json(), limit=limit, as_json=as_json)
+    return _tell_report(report, report.to_json(), limit, as_json=as_json)
 
 
-def tell_report(
-    report: Report, document: Mapping[str, object], *, limit: int | None, as_json: bool
+def _tell_report(
+    report: Report, document: Mapping[str, object], limit: int | None, *, as_json: bool
 ) -> int:
-    """Print a report's document, or what is not green in it; the exit code."""
+    """Print a report's document, or the rows that are not green; the exit code."""
     if as_json:
         document = limit_rows(document, "rows", limit)
     return tell(document, [report.to_text(limit)], as_json=as_json, code=report.exit_code)
+
+
+@build_command
+def verify_logs(
+    path: Annotated[Path, argument(default=Path())], limit: Limit, as_json: AsJson
+) -> int:
+    """Compare every log with its file: bytes, payload, one log for one payload, the checkpoint.
+
+      twice asset verify hot
+      twice asset verify hot/cover.png --json
+
+    Every file is decoded again where its bytes are not those that were sealed. What a log does not say, and whether it
+    keeps its promise, is not asked here: see twice asset gate and twice asset rerender.
+
+    Exit code 0 they belong together, 1 one does not, 2 the bytes differ and the payload does not, or wrong use.
+    """
+    with Progress("logs") as progress:
+        report = verified(path, doing=progress)
+    document = report.to_json() | {"format": "twice.asset-verification/1"}
+    return _tell_report(report, document, limit, as_json=as_json)
+
+
+_NEEDS: Final = {
+    "gatecheck": "title", "art-manifest": "project", "cold-art-manifest": "approvals",
+    "cold-manifest": "snapshot", "build-lock": "",
+}  # fmt: skip
+"""The option that each kind cannot do without."""
+
+
+@build_command
+def export_verdicts(
+    kind: Annotated[str, argument(type=click.Choice([*_NEEDS]), metavar="KIND")],
+    folder: Annotated[Path, argument()],
+    title: Annotated[str | None, option("--title TITLE", "gatecheck: the work unit or view")],
+    project: Annotated[str | None, option("--project NAME", "art-manifest: the project's name")],
+    approvals: Annotated[Path | None, option("--approvals FILE", "cold-art-manifest: TOML")],
+    snapshot: Annotated[str | None, option("--snapshot ID", "cold-manifest: the snapshot's id")],
+    version: Annotated[str, option("--document-version X.Y.Z", "of the manifest or lock", default="1.0.0")],
+    output: Annotated[Path | None, option("-o, --output FILE", "instead of printing it")],
+    force: Annotated[bool, option("--force", "write over FILE")],
+) -> int:  # fmt: skip
+    """Write verdicts and manifests in the formats of QuestFoundry.
+
+      twice asset export gatecheck hot --title TU-2026-01-31-IL01
+      twice asset export art-manifest hot --project "The Lighthouse" -o art.json
+      twice asset export cold-art-manifest cold --approvals approvals.toml
+      twice asset export cold-manifest cold --snapshot cold-2026-01-31
+      twice asset export build-lock hot
+
+    gatecheck is the gate's verdict: of eight bars it judges Determinism, and leaves the others yellow. art-manifest
+    lists images with their prompts: it is hot. cold-art-manifest takes from TOML, one table for each file, what was
+    approved; technique in it is refused. cold-manifest hashes the files of a snapshot, and refuses one without
+    book.json and art_manifest.json, or with a log in it. There is no cold list for sound.
+
+    Exit code 0 it is written, 2 it is refused; gatecheck: as twice asset gate.
+    """
+    if output is not None:
+        refuse_existing(output, force=force)
+    given = {"title": title, "project": project, "approvals": approvals, "snapshot": snapshot}
+    code, needed = 0, _NEEDS[kind]
+    said = str(given.get(needed) or "")
+    if needed and not said:
+        raise UsageError(
+            f"{kind} was asked for without --{needed}.",
+            f"Expected --{needed}.",
+            f"See: twice asset export --help, then add --{needed}",
+        )
+    match kind:
+        case "gatecheck":
+            report, today = run_gate(folder), datetime.now(UTC).date()
+            document = gatecheck(report, said, f"Determinism logs of {said}", today)
+            code = report.exit_code
+        case "art-manifest":
+            document = art_manifest(gather(folder), said, read_clock())
+        case "cold-art-manifest":
+            document = cold_art_manifest(folder, _read_approvals(Path(said)), version)
+        case "cold-manifest":
+            document = cold_manifest(folder, said, version, read_clock())
+        case _:
+            document = build_lock(gather(folder), version)
+    write_text(json.dumps(document, indent=2) + "\n", output, force=force)
+    return code
+
+
+def _read_approvals(path: Path) -> Mapping[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ExportRefused(
+            f"{path} cannot be read: {error}.",
+            "Expected TOML with a table for each file.",
+            "Mend it; nothing was written.",
+        ) from error

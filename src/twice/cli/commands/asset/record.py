@@ -1,7 +1,9 @@
-"""Render an asset in a clean folder, and let the run fill its log.
+r"""Render an asset in a clean folder, and let the run fill its log.
 
-  twice asset record --from render.toml -o hot/theme.wav -- fluidsynth -ni -F hot/theme.wav -r 48000 hot/gm.sf2 hot/theme.mid
-  twice asset record --from render.toml --seed 7 --program -o hot/a.png -- python hot/draw.py --seed {seed} hot/a.png
+  twice asset record --from render.toml -o hot/theme.wav -- \
+      fluidsynth -ni -F hot/theme.wav -r 48000 hot/gm.sf2 hot/theme.mid
+  twice asset record --from render.toml --seed 7 --program -o hot/a.png -- \
+      python hot/draw.py --seed {seed} hot/a.png
 
 The command runs once, without a shell, in an empty folder that holds copies of its inputs: files that its
 arguments name, and those of --input. It gets no environment but pinned variables and --env. A Python script (or
@@ -14,10 +16,12 @@ Exit code 0 it was rendered and nothing is missing, 2 it was not: nothing is wri
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import sys
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import click
 
@@ -25,35 +29,47 @@ from twice.assets.making.command import SEED, rewritten
 from twice.assets.making.drafting import Saying
 from twice.assets.making.filling import PINS
 from twice.assets.making.project import Project, read_project
-from twice.assets.making.recording import Recorded, record_render
+from twice.assets.making.recording import record_render
 from twice.assets.model.log import AssetKind
 from twice.assets.model.promise import WHY_CODES, Grade
-from twice.cli.commands.asset.hot_store import StoreOptions, read_clock, store_options
-from twice.cli.commands.asset.log_values import (
+from twice.assets.model.reading import Problem
+from twice.assets.store.sealing import joined
+from twice.cli.commands.asset.store import (
+    Settings,
+    StoreOptions,
+    Who,
     add_settings,
-    ask_missing,
-    settings_option,
-    who_option,
+    parse_value,
+    read_clock,
 )
 from twice.cli.console import Status
-from twice.cli.group import make_command
-from twice.cli.options import PATH, gather, json_option, several, split_pairs
+from twice.cli.options import AsJson, argument, build_command, option, refuse_together, split_pairs
 from twice.cli.output import tell
-from twice.errors import UsageError
 from twice.foundation.printable import printable
+
+_EXPECTED: Final = {
+    "/promise": "bytes, payload or tolerance; else why it cannot be promised",
+    "/producer": "a role such as illustrator",
+    "/promise/constraints": "what keeps it consistent all the same",
+}
+"""What is asked for where a block would be expected."""
 
 
 @dataclass(frozen=True, slots=True)
 class PromiseOptions:
     """What is promised of an asset, and the rest that a person declares."""
 
-    promise: str | None
-    profile: str | None
-    non_deterministic: str | None
-    why_code: str
-    constraints: tuple[str, ...]
-    settings: tuple[str, ...]
-    log_id: str | None
+    promise: Annotated[str | None, option(
+        "--promise GRADE", "bytes, payload or tolerance", type=click.Choice([*map(str, Grade)]))]  # fmt: skip
+    profile: Annotated[str | None, option("--profile NAME", "what tolerance means")]
+    non_deterministic: Annotated[str | None, option(
+        "--non-deterministic WHY", "why nothing is promised of it")]  # fmt: skip
+    why_code: Annotated[str, option(
+        "--why-code", "the same as a code", type=click.Choice(WHY_CODES), default="other")]  # fmt: skip
+    constraints: Annotated[tuple[str, ...], option(
+        "--constraint TEXT", "what keeps a non-deterministic asset consistent")]  # fmt: skip
+    settings: Settings
+    log_id: Annotated[str | None, option("--log-id ID", "the log's id")]  # fmt: skip
 
     def to_log(self) -> dict[str, Any]:
         """Give it as a part of a log.
@@ -61,132 +77,102 @@ class PromiseOptions:
         Raises:
             UsageError: E-USE-001: both promises were given, or something is no setting.
         """
-        declared: dict[str, Any] = {}
-        if self.promise is not None and self.non_deterministic is not None:
-            raise UsageError(
-                "--promise and --non-deterministic were given together.",
-                "Expected one of the two promises.",
-                "Leave one of them out.",
-            )
+        options = {"--promise": self.promise, "--non-deterministic": self.non_deterministic}
+        refuse_together(options, "one of the two promises")
+        declared: dict[str, Any] = {} if self.log_id is None else {"log_id": self.log_id}
         if self.promise is not None:
-            declared["promise"] = {"mode": "deterministic", "grade": self.promise}
-            if self.profile is not None:
-                declared["promise"]["profile"] = {"name": self.profile}
-        if self.non_deterministic is not None:
+            profile = {} if self.profile is None else {"profile": {"name": self.profile}}
+            declared["promise"] = {"mode": "deterministic", "grade": self.promise, **profile}
+        elif self.non_deterministic is not None:
             why = {"why": self.non_deterministic, "why_code": self.why_code}
-            declared["promise"] = {"mode": "non-deterministic", **why}
-            if self.constraints:
-                declared["promise"]["constraints"] = list(self.constraints)
-        if self.log_id is not None:
-            declared["log_id"] = self.log_id
+            kept = {"constraints": [*self.constraints]} if self.constraints else {}
+            declared["promise"] = {"mode": "non-deterministic", **why, **kept}
         return add_settings(declared, self.settings)
 
 
-_PROMISE: Final = gather(
-    "promised",
-    PromiseOptions,
-    click.option(
-        "--promise", type=click.Choice([*map(str, Grade)]), metavar="GRADE",
-        help="bytes, payload or tolerance",
-    ),
-    click.option("--profile", metavar="NAME", help="what tolerance means"),
-    click.option("--non-deterministic", metavar="WHY", help="why nothing is promised of it"),
-    click.option(
-        "--why-code", type=click.Choice(WHY_CODES), default="other", help="the same as a code"
-    ),
-    several(
-        "--constraint", "constraints", metavar="TEXT",
-        help="what keeps a non-deterministic asset consistent",
-    ),
-    settings_option,
-    click.option("--log-id", metavar="ID", help="the log's id"),
-)  # fmt: skip
-
-
-_SAYING: Final = gather(
-    "saying",
-    Saying,
-    click.option("--seed", default="", metavar="N", help="stands for {seed}, and seeds the recorder"),
-    click.option("--no-seed", "seedless", default="", metavar="WHY", help="why it needs no seed"),
-    click.option("--program", is_flag=True, help="it is a program, without a generative model"),
-    click.option(
-        "--kind", type=click.Choice([*map(str, AssetKind)]), help="by default the file's name says it"
-    ),
-    who_option,
-    click.option(
-        "--timeout", "timeout_s", type=click.FloatRange(0, min_open=True), default=600.0,
-        metavar="SECONDS", help="how long it may take (600)",
-    ),
-)  # fmt: skip
-
-
-@make_command(
-    click.argument("words", nargs=-1, required=True, metavar="-- COMMAND..."),
-    click.option(
-        "-o", "--out", "outputs", multiple=True, type=PATH, metavar="OUTPUT",
-        help="what it writes, inside the store; by default every new file; repeatable",
-    ),
-    several(
-        "--input", "inputs", type=PATH, metavar="FILE",
-        help="a file that it reads and that no argument names",
-    ),
-    click.option(
-        "--from", "project_file", type=PATH, metavar="PROJECT.toml", help="what holds for all renderings"
-    ),
-    _SAYING,
-    _PROMISE,
-    several("--env", "variables", metavar="NAME=VALUE", help="a variable that it gets"),
-    click.option("--force", is_flag=True, help="replace the asset and its draft"),
-    store_options,
-    json_option,
-)  # fmt: skip
+@build_command
 def command(
-    words: tuple[str, ...],
-    outputs: tuple[Path, ...],
-    inputs: tuple[Path, ...],
-    project_file: Path | None,
-    saying: Saying,
+    words: Annotated[tuple[str, ...], argument(required=True, metavar="-- COMMAND...")],
+    outputs: Annotated[tuple[Path, ...], option(
+        "-o, --out OUTPUT", "what it writes, inside the store; by default every new file")],
+    inputs: Annotated[tuple[Path, ...], option("--input FILE", "a file that it reads and that no argument names")],
+    project_file: Annotated[Path | None, option("--from PROJECT.toml", "what holds for all renderings")],
+    number: Annotated[int | None, option(
+        "--seed N", "stands for {seed}, and seeds the recorder", type=click.IntRange(0))],
+    seedless: Annotated[str, option("--no-seed WHY", "why it needs no seed", default="")],
+    program: Annotated[bool, option("--program", "it is a program, without a generative model")],
+    kind: Annotated[str | None, option(
+        "--kind", "by default the file's name says it", type=click.Choice([*map(str, AssetKind)]))],
+    who: Who,
+    timeout_s: Annotated[float, option(
+        "--timeout SECONDS", "how long it may take (600)", default=600.0, type=click.FloatRange(0, min_open=True))],
     promised: PromiseOptions,
-    variables: tuple[str, ...],
-    force: bool,
+    variables: Annotated[tuple[str, ...], option("--env NAME=VALUE", "a variable that it gets")],
+    force: Annotated[bool, option("--force", "replace the asset and its draft")],
     store: StoreOptions,
-    as_json: bool,
-) -> int:
+    as_json: AsJson,
+) -> int:  # fmt: skip
     """Render, and say what is there."""
-    seed = saying.seed
-    if seed and not seed.isdecimal():
-        raise UsageError(
-            f"--seed {seed!r} is no seed.",
-            "Expected a whole number of at least 0, in decimal digits.",
-            "For example: --seed 7",
-        )
+    seed = "" if number is None else str(number)
     given = split_pairs(variables, "--env", "OMP_NUM_THREADS=2")
     env = {name: text.replace(SEED, seed) if seed else text for name, text in given.items()}
-    saying = replace(
-        saying,
+    saying = Saying(
         project=Project() if project_file is None else read_project(project_file),
-        declared=promised.to_log(),
-        when=read_clock(),
-        seeded=any(SEED in each for each in variables),
-        env={**PINS, **env},
-    )
+        declared=promised.to_log(), who=who, when=read_clock(),
+        seed=seed, seeded=any(SEED in each for each in variables), seedless=seedless,
+        program=program, kind=kind, env={**PINS, **env}, timeout_s=timeout_s,
+    )  # fmt: skip
     opened = store.open(outputs[0] if outputs else Path())
     rendering = rewritten(list(words), opened, inputs, outputs, seed)
     with Status() as status:
         status(f"rendering with {Path(words[0]).name}")
         done = record_render(opened, rendering, saying, answering=ask_missing(saying), force=force)
-    return tell(
-        {"format": "twice.asset-recorded/1", "recorded": [each.to_json() for each in done]},
-        (printable(line) for each in done for line in _lines(each)),
-        as_json=as_json,
-    )
+    lines = []
+    for each in done:
+        lines += [f"rendered: {each.asset}", f"draft: {each.draft}, recorded in {each.record}"]
+        if not each.own:
+            lines += ["note: the state folder cannot be written; a re-rendering will need --trust"]
+        note = "note: it read {} by itself; to have it in the recipe: --input"
+        lines += [note.format(path) for path in each.unnamed]
+        lines += [f"next: twice asset seal {each.asset} --log {each.draft}"]
+    rows = [each.to_json() for each in done]
+    document = {"format": "twice.asset-recorded/1", "recorded": rows}
+    return tell(document, map(printable, lines), as_json=as_json)
 
 
-def _lines(done: Recorded) -> Iterator[str]:
-    yield f"rendered: {done.asset}"
-    yield f"draft: {done.draft}, recorded in {done.record}"
-    if not done.own:
-        yield "note: the state folder cannot be written; a re-rendering will need --trust"
-    for path in done.unnamed:
-        yield f"note: it read {path} by itself; to have it in the recipe: --input"
-    yield f"next: twice asset seal {done.asset} --log {done.draft}"
+def ask_missing(said: Saying) -> Callable[[list[Problem]], Saying | None]:
+    """Give what asks for each missing value once, on a terminal; in a pipe there is nobody to ask."""
+
+    def ask(missing: list[Problem]) -> Saying | None:
+        nonlocal said
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            return None
+        sys.stderr.write("\nAn empty line leaves a value open; na: REASON says that it has none.\n")
+        for each in missing:
+            expected = _EXPECTED.get(each.pointer, each.expected)
+            sys.stderr.write(printable(f"{each.pointer} ({each.words}; {expected}): "))
+            sys.stderr.flush()
+            answer = sys.stdin.readline().strip()
+            if answer and each.pointer == "/evidence//who":
+                said = replace(said, who=answer)
+            elif answer:
+                path = each.pointer[1:].replace("/", ".")
+                said = replace(said, declared=joined(said.declared, parse_answer(path, answer)))
+        return said
+
+    return ask
+
+
+def parse_answer(path: str, answer: str) -> dict[str, Any]:
+    """Read an answer as a part of a log: a value, or ``na: REASON``; of a promise its grade or why there is none."""
+    if answer.startswith("na:"):
+        answer = json.dumps({"not_applicable": answer.removeprefix("na:").strip()})
+    elif path == "promise" and not answer.startswith("{"):
+        if answer in {str(each) for each in Grade}:
+            return {"promise": {"mode": "deterministic", "grade": answer}}
+        return {"promise": {"mode": "non-deterministic", "why": answer, "why_code": "other"}}
+    elif path == "producer" and not answer.startswith("{"):
+        path = "producer.role"
+    elif path == "promise.constraints" and not answer.startswith("["):
+        answer = json.dumps([answer])
+    return parse_value(path, answer)

@@ -7,7 +7,7 @@ It EXECUTES the program of sheet 00 where the code is not the one that was recor
 a copy of its files, and for the costs as often as they were measured before. A file of the scaffold that you changed
 is listed and left; so is everything that a sheet decides. --check executes and writes nothing.
 
-Exit code 0 when all of it is up to date; 1 when something is left for you to settle, or is stale with --check; 2 when
+Exit code 0 when all of it is up to date; 1 when something is left for you to decide, or is stale with --check; 2 when
 a run does not come to its end, or the sheets cannot be read: what was there stays.
 """
 
@@ -16,35 +16,31 @@ from __future__ import annotations
 import contextlib
 import sys
 from dataclasses import replace
+from typing import Annotated
 
-import click
-
-from twice.cli.commands.spec.consolidation import SETTLED, after_passing, consolidate_locked
-from twice.cli.commands.spec.opening import (
-    FORMAT,
+from twice.cli.code_facts import read_rules
+from twice.cli.commands.spec.workspace import (
     WorkspaceOptions,
-    next_lines,
-    save_lock,
-    workspace_options,
+    describe_consolidated,
+    list_steps,
+    tell_spec,
 )
-from twice.cli.commands.spec.stepping import completing
 from twice.cli.console import Status
-from twice.cli.group import make_command
-from twice.cli.options import json_option
-from twice.cli.output import align, tell
+from twice.cli.options import AsJson, build_command, option
+from twice.cli.output import align
 from twice.errors import TwiceError
-from twice.specification.consolidate import CONSOLIDATION
+from twice.specification.consolidate import CONSOLIDATION, consolidate_locked
 from twice.specification.lock import NAME, read_lock
 from twice.specification.refresh import RefreshStep, refresh
-from twice.specification.workspace import Workspace, open_workspace, save
+from twice.specification.workspace import Workspace, open_workspace
 
 
-@make_command(
-    click.option("--check", is_flag=True, help="only say what is stale; executes nothing"),
-    workspace_options,
-    json_option,
-)
-def command(check: bool, where: WorkspaceOptions, as_json: bool) -> int:
+@build_command
+def command(
+    check: Annotated[bool, option("--check", "only say what is stale; executes nothing")],
+    where: WorkspaceOptions,
+    as_json: AsJson,
+) -> int:
     """Look, do, and say one line for each part."""
     found, _ = where.open()
     # Programs are found from the project's folder on, wherever their records were made.
@@ -59,14 +55,12 @@ def command(check: bool, where: WorkspaceOptions, as_json: bool) -> int:
                 print("\n".join(_to_lines(steps)), file=sys.stderr)
             raise
     steps.append(_consolidate(open_workspace(workspace.project), only_look=check))
-    after = open_workspace(workspace.project)
-    states = {each.state for each in steps}
-    is_stale = "stale" in states
-    following = ["twice spec refresh"] if is_stale else [*completing(after)] or after_passing(after)
+    after, states = open_workspace(workspace.project), {each.state for each in steps}
+    lock = read_lock(after.folder / NAME)
+    following = ["twice spec refresh"] if "stale" in states else list_steps(after, lock)
     rows = [{"what": each.what, "state": each.state, "said": each.said} for each in steps]
-    lines = [*_to_lines(steps), *(next_lines(following) if following else [SETTLED])]
-    document = {"format": FORMAT, "steps": rows, "next": following}
-    return tell(document, lines, as_json=as_json, code=1 if states & {"stale", "left"} else 0)
+    document, code = {"steps": rows, "next": following}, 1 if states & {"stale", "left"} else 0
+    return tell_spec(document, _to_lines(steps), following, as_json=as_json, code=code)
 
 
 def _to_lines(steps: list[RefreshStep]) -> list[str]:
@@ -77,15 +71,13 @@ def _consolidate(workspace: Workspace, *, only_look: bool) -> RefreshStep:
     """Make sheet 99 anew where the sheets moved since, or the gate that it names is not the last one."""
     lock = read_lock(workspace.folder / NAME)
     before = workspace.get(CONSOLIDATION)
-    whole = consolidate_locked(workspace, lock)
+    whole = consolidate_locked(workspace, lock, read_rules)
     if whole.sheet is None:
         first = "other sheets come first: twice spec status"
         return RefreshStep(CONSOLIDATION, "left" if whole.why else "absent", whole.why or first)
     if before is not None and before.source == whole.sheet.source:
         return RefreshStep(CONSOLIDATION, "same", f"{before.text('status')}: {whole.why}")
-    if only_look:
-        return RefreshStep(CONSOLIDATION, "stale", whole.lines[0])
-    after, locked = whole.put_in(workspace, lock)
-    save(workspace, after)
-    save_lock(workspace, lock, locked)
-    return RefreshStep(CONSOLIDATION, "updated", whole.lines[0])
+    if not only_look:
+        whole.save(workspace, lock)
+    _, (said,) = describe_consolidated(whole)
+    return RefreshStep(CONSOLIDATION, "stale" if only_look else "updated", said)

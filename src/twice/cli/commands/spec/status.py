@@ -1,36 +1,21 @@
-"""Say which sheets are there, what they leave open, what changed, what is owed, and which tier they force.
-
-  twice spec status
-  twice spec status --json
-
-A sheet that says more than its tier holds forces the tier up; that is a promotion and never waived: twice spec bump --promote.
-So do traits: what runs at once forces M, a GPU under a bit-exact class and an audit log's encoding L, unless the sheet that answers
-for it (07, 09, 11) is there. What the record of 01 shows though 00 denies it is told.
-Exit code 0 when every sheet that the tier needs is there and says what it has to, nothing is owed, no record contradicts 00, and the tier holds; 1 otherwise.
-"""
+"""Where sheets stand: what they leave open, what is owed, and what changed since versions were last moved."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any
 
-import click
-
-from twice.cli.commands.spec.consolidation import SETTLED, after_passing
-from twice.cli.commands.spec.opening import (
-    FORMAT,
+from twice.cli.commands.spec.workspace import (
     WorkspaceOptions,
-    next_lines,
-    workspace_options,
+    list_steps,
+    parse_number,
+    tell_spec,
 )
-from twice.cli.commands.spec.proposing import list_against
-from twice.cli.commands.spec.stepping import completing
-from twice.cli.group import make_command
-from twice.cli.options import json_option
-from twice.cli.output import align, tell
-from twice.specification.changes import compare_sheet
-from twice.specification.fill import list_unknown
-from twice.specification.lock import Lock
+from twice.cli.options import AsJson, argument, build_command, option
+from twice.cli.output import align
+from twice.specification.changes import SheetChange, compare_sheet
+from twice.specification.fill import list_against, list_unknown
+from twice.specification.lock import Lock, Owed
 from twice.specification.schema import SHEETS
 from twice.specification.tiers import find_required
 from twice.specification.workspace import (
@@ -41,33 +26,42 @@ from twice.specification.workspace import (
 )
 
 
-@make_command(
-    click.option("--open", "every", is_flag=True, help="list every key that is open"),
-    workspace_options,
-    json_option,
-)
-def command(every: bool, where: WorkspaceOptions, as_json: bool) -> int:
-    """Read and say."""
+@build_command
+def print_status(
+    every: Annotated[bool, option("--open", "list every key that is open")],
+    where: WorkspaceOptions,
+    as_json: AsJson,
+) -> int:
+    """Say which sheets are there, what they leave open, what changed, what is owed, and which tier they force.
+
+      twice spec status
+      twice spec status --json
+
+    A sheet that says more than its tier holds forces the tier up. That is a promotion and never waived: twice spec bump
+    --promote. So do traits: what runs at once forces M, a GPU under a bit-exact class and an audit log's encoding L,
+    unless the sheet that answers for it (07, 09, 11) is there. What the record of 01 shows though 00 denies it is
+    reported.
+
+    Exit code 0 every sheet that the tier needs is there and says what it has to, nothing is owed, no record contradicts
+    00, and the tier holds; 1 otherwise.
+    """
     workspace, lock = where.open()
     status = _describe(workspace, lock)
-    settled = all(not each["open"] and each["state"] != "absent" for each in status["sheets"])
     capped, declared = find_cap(workspace), workspace.situation().tier
     holds = (
-        not status["against"]
+        all(not each["open"] and each["state"] != "absent" for each in status["sheets"])
+        and not (status["against"] or lock.owed)
         and find_forced_tier(workspace) == declared
         and not (capped and declared > capped.tier)
     )
-    code = 0 if settled and holds and not lock.owed else 1
-    return tell(status, _lines(status, every=every), as_json=as_json, code=code)
+    lines = _list_status(status, every=every)
+    return tell_spec(status, lines, status["next"], as_json=as_json, code=0 if holds else 1)
 
 
 def _describe(workspace: Workspace, lock: Lock) -> dict[str, Any]:
-    situation = workspace.situation()
+    situation, sheets = workspace.situation(), []
     needed = set(find_required(situation))
-    open_keys: dict[str, list[dict[str, str]]] = {}
-    for number, key, says in list_unknown(workspace):
-        open_keys.setdefault(number, []).append({"key": key, "says": says})
-    sheets = []
+    unknown = list_unknown(workspace)
     for number, sheet in SHEETS.items():
         there = workspace.get(number)
         if there is None and number not in needed:
@@ -79,12 +73,11 @@ def _describe(workspace: Workspace, lock: Lock) -> dict[str, Any]:
             "status": there.text("status") if there else "",
             "required": number in needed,
             "state": compare_sheet(workspace, lock, number).state if there else "absent",
-            "open": open_keys.get(number, []),
+            "open": [{"key": key, "says": says} for of, key, says in unknown if of == number],
         })  # fmt: skip
-    against = list(list_against(workspace))
+    against = list_against(workspace)
     first = ["say in 00.traits what the record shows"] if against else []
     return {
-        "format": FORMAT,
         "component": workspace.component(),
         "tier": situation.tier.value,
         "forced": find_forced_tier(workspace).value,
@@ -96,53 +89,109 @@ def _describe(workspace: Workspace, lock: Lock) -> dict[str, Any]:
         "missing": list(workspace.missing(find_forced_tier(workspace))),
         "sheets": sheets,
         "owed": [{"sheet": each.sheet, "because": each.because, "row": each.row, "what": each.what} for each in lock.owed],
-        "next": [*first, *_next(workspace, sheets, lock)],
+        "next": [*first, *list_steps(workspace, lock)],
     }  # fmt: skip
 
 
-def _next(workspace: Workspace, sheets: list[dict[str, Any]], lock: Lock) -> list[str]:
-    steps: list[str] = []
-    absent = [each["sheet"] for each in sheets if each["state"] == "absent"]
-    if find_forced_tier(workspace) > workspace.situation().tier:
-        steps.append("twice spec bump --promote")
-    steps += completing(workspace)
-    if any(each["state"] == "changed" for each in sheets):
-        steps.append("twice spec changed")
-    if not steps and (absent or any(each["state"] == "new" for each in sheets)):
-        steps.append("twice spec bump")
-    if lock.owed:
-        steps.append(
-            f"write sheet {lock.owed[0].sheet} anew, then: twice spec bump {lock.owed[0].sheet}"
-        )
-    return steps or after_passing(workspace)
-
-
-def _lines(status: dict[str, Any], *, every: bool) -> Iterator[str]:
+def _list_status(status: dict[str, Any], *, every: bool) -> Iterator[str]:
     is_forced = status["forced"] != status["tier"]
-    yield (
-        f"{status['component']}: tier {status['tier']}" + f", forced {status['forced']}" * is_forced
-    )
+    forced = f", forced {status['forced']}" * is_forced
+    yield f"{status['component']}: tier {status['tier']}{forced}"
     for each in status["forces"]:
         if is_forced or each["caps"]:
             how = "caps it at" if each["caps"] else "needs"
             yield f"  {each['sheet']}.{each['key']} {how} {each['tier']}: {each['why']}"
     yield from (f"  {each}" for each in status["against"])
-    yield from align(
-        [
-            (
-                each["sheet"],
-                each["title"],
-                each["version"] or "-",
-                each["status"] or "absent",
-                each["state"],
-                f"{len(each['open'])} open" if each["open"] else "",
-            )
-            for each in status["sheets"]
-        ]
-    )
+    rows = [
+        (
+            each["sheet"], each["title"], each["version"] or "-", each["status"] or "absent", each["state"],
+            f"{len(each['open'])} open" if each["open"] else "",
+        )
+        for each in status["sheets"]
+    ]  # fmt: skip
+    yield from align(rows)
     for each in status["sheets"] if every else ():
         yield from (f"  {each['sheet']} {gap['key']}: {gap['says']}" for gap in each["open"])
     for owed in status["owed"]:
         because = f"{owed['because']} changed ({owed['row']}): {owed['what']}"
         yield f"  {owed['sheet']} owes a new version: {because}"
-    yield from next_lines(status["next"]) if status["next"] else (SETTLED,)
+
+
+@build_command
+def list_changes(
+    sheets: Annotated[tuple[str, ...], argument(metavar="[NN]...")],
+    where: WorkspaceOptions,
+    as_json: AsJson,
+) -> int:
+    """Say what changed since versions were last moved, what you write anew, and what you check again.
+
+      twice spec changed
+      twice spec changed 02
+
+    A change that no table lists breaks the class, unless 01 tolerates it by name. What breaks the class only sometimes
+    counts as breaking it, until the sheet's own class_breaking says otherwise.
+
+    Exit code 0 nothing changed, 1 something did.
+    """
+    workspace, lock = where.open()
+    every = [*map(parse_number, sheets)] or sorted({*workspace.sheets, *lock.sheets})
+    changes = [compare_sheet(workspace, lock, number) for number in every]
+    moved = [each for each in changes if each.state != "same"]
+    checks = sorted({check for each in moved for check in each.checks})
+    document = {
+        "sheets": [*map(_to_json, changes)],
+        "owed": [*map(_owed_to_json, lock.owed)],
+        "checks": checks,
+    }
+    if not moved and not lock.owed:
+        same = "nothing changed since versions were last moved, and nothing is owed"
+        return tell_spec(document, [same], as_json=as_json)
+    steps = [
+        f"twice spec bump {each.number}" + (f" --{each.needed.word}" if each.state != "new" else "")
+        for each in moved
+        if each.state in {"new", "changed"} or not each.is_honest
+    ]
+    steps += [f"twice gate --only {','.join(map(str, checks))}"] if checks else []
+    lines = _list_moved(moved, lock.owed)
+    return tell_spec(document, lines, steps or ["twice spec status"], as_json=as_json, code=1)
+
+
+def _list_moved(moved: list[SheetChange], owed: Sequence[Owed]) -> Iterator[str]:
+    for each in moved:
+        said = f"{each.locked} -> {each.version}" if each.locked != each.version else each.version
+        yield f"{each.number} {each.state} ({said}){', breaks the class' * each.breaks}"
+        for change in each.found:
+            word = "breaks the class" if change.breaks else "does not break the class"
+            yield f"  {change.key}: {_shorten(change.before)} -> {_shorten(change.after)}"
+            yield f"    {word}: {change.why}"
+            yield from (f"    re-emit {due.sheet}: {due.what}" for due in change.owed)
+    for due in owed:
+        yield f"{due.sheet} owes a new version to {due.because} ({due.row}): {due.what}"
+
+
+def _shorten(value: object) -> str:
+    said = repr(value) if value is not None else "(nothing)"
+    return said if len(said) <= 70 else f"{said[:67]}..."
+
+
+def _to_json(each: SheetChange) -> dict[str, Any]:
+    return {
+        "sheet": each.number, "state": each.state, "locked": each.locked, "version": each.version,
+        "class_breaking": each.breaks, "needed": each.needed.word, "honest": each.is_honest,
+        "changes": [
+            {
+                "key": change.key, "before": change.before, "after": change.after, "row": change.row,
+                "class_breaking": change.breaks, "why": change.why,
+                "re_emit": [*map(_owed_to_json, change.owed)],
+            }
+            for change in each.found
+        ],
+        "checks": list(each.checks),
+    }  # fmt: skip
+
+
+def _owed_to_json(owed: Owed) -> dict[str, Any]:
+    return {
+        "sheet": owed.sheet, "because": owed.because, "row": owed.row, "what": owed.what,
+        "class_breaking": owed.breaks,
+    }  # fmt: skip

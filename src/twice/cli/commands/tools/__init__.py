@@ -1,8 +1,9 @@
-"""Tools that declare what they promise: look at a registry, call a tool under a contract.
+r"""Tools that declare what they promise: look at a registry, call a tool under a contract.
 
   twice tools list tables
   twice tools call tables table.create --args '{"name": "t", "columns": ["x"]}'
-  twice tools call my/tools.py:registry scatter.points --args @points.json --seed 42 --json
+  twice tools call my/tools.py:registry scatter.points \
+      --args @points.json --seed 42 --json
   twice tools verify my/tools.py:registry
   twice tools serve tables -o session.twice --session-seed 42
 
@@ -17,9 +18,9 @@ from typing import Final
 from twice.cli.group import make_group
 
 ACTIONS: Final = {
-    "list": "list the tools of a registry, with what each promises",
-    "call": "call one tool, from an empty state",
-    "verify": "try to prove the declarations wrong, and say what was seen",
-    "serve": "serve a registry to a host over the Model Context Protocol",
-}
+    "list": ("call:list_tools", "list the tools of a registry, with what each promises"),
+    "call": ("call:call_tool", "call one tool, from an empty state"),
+    "verify": ("verify:command", "try to prove the declarations wrong, and say what was seen"),
+    "serve": ("serve:command", "serve a registry to a host over the Model Context Protocol"),
+}  # fmt: skip
 command = make_group(__name__, ACTIONS)

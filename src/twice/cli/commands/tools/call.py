@@ -1,12 +1,6 @@
-"""Call one tool of a registry, from an empty state, and print what came of it.
+"""Looking at a registry, and calling one of its tools under a session contract.
 
-  twice tools call tables table.create --args '{"name": "t", "columns": ["x"]}'
-  twice tools call tables table.list --json
-  twice tools call my/tools.py:registry scatter.points --args @points.json --seed 42
-
---json prints the envelope: {"ok": true, "result": …} or {"ok": false, "error": …}. What a tool raised goes to
-standard error whole; a host is told its name alone. Exit code 0 the tool gave a result, 1 it was
-refused or failed, 2 wrong use.
+Invariant: an option that is not given offers nothing, and the runtime fills in what there is.
 """
 
 from __future__ import annotations
@@ -15,58 +9,139 @@ import contextlib
 import json
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import click
 
-from twice.cli.commands.tools.session import SessionOptions, read_object, session_options
-from twice.cli.group import make_command
-from twice.cli.options import json_option
-from twice.cli.output import tell
+from twice.cli.options import AsJson, Limit, argument, build_command, option
+from twice.cli.output import align, limit_rows, tell
 from twice.errors import UsageError
 from twice.foundation.printable import printable
-from twice.tooling.errors import CallRefused
 
 if TYPE_CHECKING:
     from twice.tooling.observing import Note
 
+Python = Annotated[
+    str, option("--python FILE", "the interpreter that the tools run in", default="")
+]
+_PERMISSIONS: Final = ("network", "ui", "nondeterministic")
 
-@make_command(
-    click.argument("registry"),
-    click.argument("tool"),
-    click.option(
-        "--args", "given", default="{}", metavar="JSON|@FILE", help="arguments, as one JSON object"
-    ),
-    click.option("--seed", metavar="N", help="the call's seed, as among the arguments"),
-    click.option("--call-key", metavar="TEXT", help="the call's key, as among the arguments"),
-    click.option(
-        "--require", metavar="CLASS", help="deterministic, seeded or nondeterministic"
-    ),
-    session_options,
-    json_option,
-)  # fmt: skip
-def command(
-    registry: str,
-    tool: str,
-    given: str,
-    seed: str | None,
-    call_key: str | None,
-    require: str | None,
+
+@dataclass(frozen=True, slots=True)
+class SessionOptions:
+    """The contract of a session, and the certificates of its tools."""
+
+    session_seed: Annotated[str | None, option("--session-seed N", "the seed of the contract")]
+    allow: Annotated[tuple[str, ...], option(
+        "--allow", "a permission of the contract", type=click.Choice(_PERMISSIONS))]  # fmt: skip
+    contract: Annotated[str | None, option("--contract JSON|@FILE", "an offer for the whole contract")]  # fmt: skip
+    certificates: Annotated[Path | None, option(
+        "--certificates DIR", "how far the tools were tried, as twice tools verify wrote it there")]  # fmt: skip
+
+    def to_offer(self) -> dict[str, Any]:
+        """Give the offer that the options make.
+
+        Raises:
+            UsageError: E-USE-001: the contract is no JSON object.
+        """
+        offer = {} if self.contract is None else _read_object(self.contract, "--contract")
+        if self.session_seed is not None:
+            offer["session_seed"] = self.session_seed
+        given = offer.get("permissions") or {}
+        if self.allow and isinstance(given, dict):
+            offer["permissions"] = {**given, **dict.fromkeys(sorted(self.allow), True)}
+        return offer
+
+    def find_levels(self, registry: str, python: str = "") -> dict[str, Any]:
+        """Give the levels that the certificates give; what counts as nothing is said on standard error.
+
+        Raises:
+            UsageError: E-USE-001. RegistryRefused: E-TOOL-002.
+        """
+        if self.certificates is None:
+            return {}
+        from twice.tooling.verifying.verifying import session_levels
+
+        found, said = session_levels(registry, self.certificates, python=python)
+        for each in said:
+            sys.stderr.write(f"certificate: {printable(each)}\n")
+        return dict(found)
+
+
+@build_command
+def list_tools(registry: Annotated[str, argument()], limit: Limit, as_json: AsJson) -> int:
+    """List the tools of a registry: class, version, what each needs, its fingerprint.
+
+      twice tools list tables
+      twice tools list my/tools.py:registry --json
+
+    --json prints every descriptor: schemas, defaults, needs, fingerprints.
+    """
+    from twice.tooling.finding import find_registry
+
+    with contextlib.redirect_stdout(sys.stderr):  # What a module prints is no part of the list.
+        found = find_registry(registry)
+    document = {
+        "format": "twice.tools/1",
+        "registry": registry,
+        "fingerprint": found.fingerprint,
+        "macros": found.macro_fingerprint,
+        "tools": [{**each.descriptor, "fingerprint": each.fingerprint} for each in found],
+    }
+    rows = [
+        (each.name, each.determinism.value, each.version, ", ".join(each.needs.world()) or "-", each.summary)
+        for each in [*found][:limit]
+    ]  # fmt: skip
+    lines = [
+        f"{registry}: {len(found)} tools, {found.fingerprint}",
+        *align(rows),
+        f"next: twice tools call {registry} TOOL --args '{{}}'",
+    ]
+    return tell(limit_rows(document, "tools", limit), lines, as_json=as_json)
+
+
+@build_command
+def call_tool(
+    registry: Annotated[str, argument()],
+    tool: Annotated[str, argument()],
+    given: Annotated[str, option("--args JSON|@FILE", "arguments, as one JSON object", default="{}")],
+    seed: Annotated[str | None, option("--seed N", "the call's seed, as among the arguments")],
+    call_key: Annotated[str | None, option("--call-key TEXT", "the call's key, as among the arguments")],
+    require: Annotated[str | None, option("--require CLASS", "deterministic, seeded or nondeterministic")],
     session: SessionOptions,
-    as_json: bool,
-) -> int:
-    """Negotiate, call, print."""
-    from twice.tooling import Session, negotiate
+    as_json: AsJson,
+) -> int:  # fmt: skip
+    r"""Call one tool of a registry, from an empty state, and print its result.
+
+      twice tools call tables table.create --args '{"name": "t", "columns": ["x"]}'
+      twice tools call tables table.list --json
+      twice tools call my/tools.py:registry scatter.points \
+          --args @points.json --seed 42
+
+    --json prints the envelope: {"ok": true, "result": …} or {"ok": false, "error": …}. What a tool raised goes to
+    standard error whole; a host is told its name alone. Exit code 0 the tool gave a result, 1 it was
+    refused or failed, 2 wrong use.
+    """
+    from twice.tooling import CallRefused, Session, negotiate
     from twice.tooling.envelope import failure
     from twice.tooling.finding import find_registry
 
-    arguments = read_object(given, "--args")
-    _add(arguments, "seed", seed)
-    _add(arguments, "call_key", call_key)
-    offer = session.offer()
+    arguments = _read_object(given, "--args")
+    for name, value in (("seed", seed), ("call_key", call_key)):
+        if value is not None and name in arguments:
+            raise UsageError(
+                f"The {name} is given twice: by --{name.replace('_', '-')} and in --args.",
+                "Expected it once.",
+                "Leave one of them out.",
+            )
+        if value is not None:
+            arguments[name] = value
+    offer = session.to_offer()
     with contextlib.redirect_stdout(sys.stderr):  # What a module or a tool prints is no result.
         found = find_registry(registry)
-        backend, levels = found.open_backend(), session.levels(registry)
+        backend, levels = found.open_backend(), session.find_levels(registry)
         try:
             contract = negotiate(offer, found, backend)
         except CallRefused as refusal:
@@ -74,8 +149,7 @@ def command(
         else:
             opened = Session(found, backend, contract, observer=_Traces(), levels=levels)
             envelope = opened.call(tool, arguments, require=require)
-    code = 0 if envelope["ok"] else 1
-    return tell(envelope, _lines(envelope), as_json=as_json, code=code)
+    return tell(envelope, _describe(envelope), as_json=as_json, code=0 if envelope["ok"] else 1)
 
 
 class _Traces:
@@ -92,18 +166,7 @@ class _Traces:
             sys.stderr.write(f"{own}\n")
 
 
-def _add(arguments: dict[str, Any], name: str, value: str | None) -> None:
-    if value is not None and name in arguments:
-        raise UsageError(
-            f"The {name} is given twice: by --{name.replace('_', '-')} and in --args.",
-            "Expected it once.",
-            "Leave one of them out.",
-        )
-    if value is not None:
-        arguments[name] = value
-
-
-def _lines(envelope: dict[str, Any]) -> Iterator[str]:
+def _describe(envelope: dict[str, Any]) -> Iterator[str]:
     if not envelope["ok"]:
         error = envelope["error"]
         yield f"{error['code']}: {printable(error['message'])}"
@@ -114,3 +177,27 @@ def _lines(envelope: dict[str, Any]) -> Iterator[str]:
     claim = envelope["fingerprint"] or "equal within a tolerance"
     yield json.dumps(envelope["result"], indent=2)
     yield f"{told['class']}{seed}{key}; {claim}"
+
+
+def _read_object(text: str, option: str) -> dict[str, Any]:
+    """Read a JSON object from the command line or a file; a key that stands twice is refused."""
+    try:
+        said = Path(text[1:]).read_text(encoding="utf-8") if text.startswith("@") else text
+        found = json.loads(said, object_pairs_hook=_refuse_twice)
+        if isinstance(found, dict):
+            return found
+        why = f"it is a {type(found).__name__}"
+    except (OSError, ValueError, RecursionError) as error:
+        why = str(error)
+    raise UsageError(
+        f"{option} cannot be read: {why}.",
+        "Expected one JSON object, values by name, or @ and a file that holds one.",
+        f"For example: {option} '{{\"n\": 3}}'",
+    )
+
+
+def _refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands twice in one object")
+    return found

@@ -19,34 +19,21 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
-from typing import Final
+from typing import Annotated
 
-import click
-
-from twice.cli.commands.tools.session import SessionOptions, python_option, session_options
-from twice.cli.group import make_command
-from twice.cli.options import PATH
+from twice.cli.commands.tools.call import Python, SessionOptions
+from twice.cli.options import argument, build_command, option
 from twice.errors import ExtraMissing, UsageError
 
-_REMEDY: Final = "Make one: python -c 'import secrets; print(secrets.token_urlsafe())' > token.txt"
 
-
-@make_command(
-    click.argument("registry"),
-    click.option("-o", "--out", metavar="FILE", help="the record of the session"),
-    click.option("--force", is_flag=True, help="replace an existing record"),
-    click.option("--http", metavar="HOST:PORT", help="serve over HTTP; port 0 is any"),
-    click.option("--token-file", type=PATH, metavar="FILE", help="the bearer token, one line"),
-    python_option,
-    session_options,
-)
+@build_command
 def command(
-    registry: str,
-    out: str | None,
-    force: bool,
-    http: str | None,
-    token_file: Path | None,
-    python: str,
+    registry: Annotated[str, argument()],
+    out: Annotated[str | None, option("-o, --out FILE", "the record of the session")],
+    force: Annotated[bool, option("--force", "replace an existing record")],
+    http: Annotated[str | None, option("--http HOST:PORT", "serve over HTTP; port 0 is any")],
+    token_file: Annotated[Path | None, option("--token-file FILE", "the bearer token, one line")],
+    python: Python,
     session: SessionOptions,
 ) -> int:
     """Open the session, serve it, finish its record."""
@@ -65,31 +52,29 @@ def command(
     place = None if http is None else _parse_place(http)
     if place is not None:
         transports.require_token(place[0], token)
-    levels = {key: str(level) for key, level in session.levels(registry, python).items()}
+    levels = {key: str(level) for key, level in session.find_levels(registry, python).items()}
     with contextlib.ExitStack() as stack:
         listening = None if place is None else stack.enter_context(transports.bound(*place))
-        record = out
-        if record is None:
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="twice-tools-"))
-            record = str(Path(folder) / "session.twice")
+        folder = out or stack.enter_context(tempfile.TemporaryDirectory(prefix="twice-tools-"))
         hosted = stack.enter_context(
             HostedSession(
-                registry, record, offer=session.offer(), levels=levels, force=force, python=python
+                registry, out or str(Path(folder) / "session.twice"), offer=session.to_offer(),
+                levels=levels, force=force, python=python,
             )
-        )
+        )  # fmt: skip
         server = server_of(hosted, registry)
-        payload_bytes = hosted.contract["limits"]["payload_bytes"]
+        size = hosted.contract["limits"]["payload_bytes"]
         with _end_by_signals():
             if place is None or listening is None:
-                transports.serve_stdio(server, payload_bytes=payload_bytes)
+                transports.serve_stdio(server, payload_bytes=size)
             else:
+                host = f"[{place[0]}]" if ":" in place[0] else place[0]
+
+                def say_ready(port: int) -> None:
+                    print(f"serving http://{host}:{port}/mcp", file=sys.stderr, flush=True)
+
                 transports.serve_http(
-                    server,
-                    place[0],
-                    listening,
-                    token,
-                    lambda port: _say_ready(place[0], port),
-                    payload_bytes=payload_bytes,
+                    server, place[0], listening, token, say_ready, payload_bytes=size
                 )
     if out is not None:
         sys.stderr.write(f"recorded {out}\nnext: twice verify {out}\n")
@@ -114,12 +99,6 @@ def _end_by_signals() -> Iterator[None]:
             signal.signal(each, signal.SIG_IGN)
 
 
-def _say_ready(host: str, port: int) -> None:
-    name = f"[{host}]" if ":" in host else host
-    sys.stderr.write(f"serving http://{name}:{port}/mcp\n")
-    sys.stderr.flush()
-
-
 def _parse_place(text: str) -> tuple[str, int]:
     host, colon, port = text.rpartition(":")
     if not colon or not host or not port.isdecimal() or int(port) > 65535:
@@ -134,16 +113,13 @@ def _parse_place(text: str) -> tuple[str, int]:
 def _read_token(path: Path) -> str:
     try:
         token = path.read_text("utf-8").strip()
+        if token and token.isascii() and token.isprintable() and " " not in token:
+            return token
+        why = "holds no token"
     except (OSError, ValueError) as error:
-        raise UsageError(
-            f"The token file {path} cannot be read: {error}.",
-            "Expected a text file with one line.",
-            _REMEDY,
-        ) from error
-    if not token or not token.isascii() or not token.isprintable() or " " in token:
-        raise UsageError(
-            f"The token file {path} holds no token.",
-            "Expected one line of printable ASCII without spaces.",
-            _REMEDY,
-        )
-    return token
+        why = f"cannot be read: {error}"
+    raise UsageError(
+        f"The token file {path} {why}.",
+        "Expected one line of printable ASCII without spaces.",
+        "Make one: python -c 'import secrets; print(secrets.token_urlsafe())' > token.txt",
+    )

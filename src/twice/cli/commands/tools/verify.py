@@ -2,7 +2,8 @@
 
   twice tools verify tables
   twice tools verify my/tools.py:registry scatter.points --json
-  twice tools verify my/tools.py:registry --cases cases.json --certificates certificates
+  twice tools verify my/tools.py:registry --cases cases.json
+  twice tools verify my/tools.py:registry --certificates certificates
 
 Each tool is called from one state: twice in two processes, once with everything perturbed at once
 (hash seed, clock, processors, time zone, locale, home, folders, orders, addresses, network), and what
@@ -17,57 +18,43 @@ Exit code 0 no declaration was broken, 1 one was, 2 of a tool it could not be to
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from twice.cli.commands.tools.session import python_option
+from twice.cli.commands.tools.call import Python
 from twice.cli.console import Status
-from twice.cli.group import make_command
-from twice.cli.options import PATH, json_option
+from twice.cli.group import has_wing
+from twice.cli.options import AsJson, argument, build_command, option
 from twice.cli.output import tell
-from twice.errors import UsageError
 
 if TYPE_CHECKING:
+    from twice.checking.findings import Finding
     from twice.tooling.verifying.verification import Suspicion
-    from twice.tooling.verifying.verifying import Checker
 
 _SURE = 0.7
 
 
-@make_command(
-    click.argument("registry"),
-    click.argument("tool", required=False),
-    click.option("--cases", type=PATH, metavar="FILE", help="what to try them with, as JSON"),
-    click.option(
-        "--certificates", type=PATH, metavar="DIR",
-        help="write certificates there; repeat those of other hosts",
-    ),
-    python_option,
-    click.option(
-        "--seconds", type=float, default=60.0, metavar="S", help="how long one trial may take"
-    ),
-    json_option,
-)  # fmt: skip
+@build_command
 def command(
-    registry: str,
-    tool: str | None,
-    cases: Path | None,
-    certificates: Path | None,
-    python: str,
-    seconds: float,
-    as_json: bool,
-) -> int:
+    registry: Annotated[str, argument()],
+    tool: Annotated[str | None, argument()],
+    cases: Annotated[Path | None, option("--cases FILE", "what to try them with, as JSON")],
+    certificates: Annotated[Path | None, option(
+        "--certificates DIR", "write certificates there; repeat those of other hosts")],
+    python: Python,
+    seconds: Annotated[float, option(
+        "--seconds S", "how long one trial may take", default=60.0, type=click.FloatRange(0, 1e6, min_open=True))],
+    as_json: AsJson,
+) -> int:  # fmt: skip
     """Verify, write, print."""
     from twice.tooling.verifying.certificates import write_certificates
     from twice.tooling.verifying.verifying import verify_tools
 
-    if not 0 < seconds < float("inf"):
-        raise UsageError(
-            f"--seconds is {seconds}.", "Expected a number above 0.", "For example: --seconds 60"
-        )
     with Status() as status:
         found = verify_tools(
             registry,
@@ -76,7 +63,7 @@ def command(
             certificates=certificates,
             python=python,
             limit_s=seconds,
-            checker=source_checker(),
+            checker=find_suspicions if has_wing("checking") else None,
             progress=status,
         )
     lines = [*found.lines(), *(f"certificate: {each}" for each in found.said)]
@@ -88,40 +75,32 @@ def command(
     return tell(found.to_json(), lines, as_json=as_json, code=found.exit_code)
 
 
-def source_checker() -> Checker:
-    """Give what finds suspicious places in the lines of a tool: the rules of ``twice check``.
+def find_suspicions(path: str, first: int, last: int) -> list[Suspicion]:
+    """Find suspicious places in the lines of a tool, by the rules of ``twice check``; nothing is executed.
 
-    A file is read once, nothing is executed, and a finding that a comment settles is none.
+    Args:
+        path: the file.
+        first: the first line that counts.
+        last: the last one.
     """
     from twice.checking.findings import Reach
-    from twice.checking.looked import Looked
-    from twice.checking.looking import look_at_bytes
-    from twice.checking.reader import Reader
     from twice.tooling.verifying.verification import Suspicion
 
-    reader = Reader()
-    arranged = reader.index()
-    today = datetime.now(UTC).date().isoformat()
-    looked: dict[str, Looked] = {}
+    return [
+        Suspicion(each.rule, f"{Path(path).name}:{each.place.line}", each.message)
+        for each in (finding.found for finding in _check(path))
+        if first <= each.place.line <= last
+        and each.reach is not Reach.QUIET
+        and each.confidence >= _SURE
+    ]
 
-    def check(path: str, text: str, first: int, last: int) -> list[Suspicion]:
-        if path not in looked:
-            looked[path] = look_at_bytes(path, text.encode(), "", reader, arranged)
-        ignores = [
-            each
-            for each in looked[path].remarks.ignores
-            if not each.fault and not each.has_expired(today)
-        ]
-        return [
-            Suspicion(each.rule, f"{Path(path).name}:{each.place.line}", each.message)
-            for each in looked[path].found
-            if first <= each.place.line <= last
-            and each.reach is not Reach.QUIET
-            and each.confidence >= _SURE
-            and not any(
-                each.rule in comment.rules and comment.first <= each.place.line <= comment.last
-                for comment in ignores
-            )
-        ]
 
-    return check
+@functools.cache
+def _check(path: str) -> Sequence[Finding]:
+    """Check a file once; a finding that a comment settles is none."""
+    from twice.checking.accepting.settling import suppressed
+    from twice.checking.checking import check
+    from twice.checking.policy import Policy
+
+    found, today = check([path], Policy()), datetime.now(UTC).date().isoformat()
+    return suppressed(found.findings, found.remarks, known=found.rules, today=today).standing

@@ -1,7 +1,7 @@
 """Where two runs part, and the findings there: in its statement, on the way of its value, in its function.
 
-A run names a file and a line; a finding names a stretch of a file. Both are put on the file's syntax as it
-stands now.
+A run names a file and a line, a finding names a part of a file. Both are looked up in the file's present syntax.
+Which factors a rule is about follows from the words of its name, so a new rule about an old thing needs no entry.
 
 Invariant: a file that cannot be read or parsed matches nothing but equal lines.
 """
@@ -13,15 +13,47 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, Self
+from typing import Final, Literal, Self
 
 from twice.checking.findings import Finding, Place
 from twice.checking.reading import decoded, read, shown_path
-from twice.cli.confirm.rule_factors import find_factors
 from twice.diagnosis.divergence import OperationFound
 from twice.diagnosis.vary.report import BASELINE, FactorResult
 
 Match = Literal["statement", "step", "function"]
+_THREADS: Final = (BASELINE, "task order", "switch interval")
+# Entropy and the like are made anew in every run: two runs with nothing varied show them.
+_FACTORS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
+    ("listing glob walk", ("listing order",)),
+    ("set hash salted sum", ("hash seed", "memory layout")),
+    ("id identity address repr text digest", (BASELINE, "memory layout", "hash seed")),
+    ("blas unpinned", ("threads", "blas kernels")),
+    ("transcendental libm", ("libm", "cpu features", "blas kernels")),
+    ("completion completed concurrent executor parallel pool", _THREADS),
+    ("race sleep thread threads unordered", _THREADS),
+    ("zone naive", ("time zone", BASELINE, "clock offset")),
+    ("clock time datetime date", (BASELINE, "clock offset")),
+    ("locale", ("locale",)),
+    ("environment environ getenv", ("locale", "time zone", "user and home", "environment")),
+    ("cwd working", ("working directory",)),
+    ("finalizer finaliser weak gc", ("garbage collection",)),
+    ("unseeded entropy random uuid global none library", (BASELINE,)),
+    ("network subprocess output unrecorded", (BASELINE,)),
+)
+"""Words of rule names, and the factors that such a rule is about."""
+
+
+def find_factors(rule: str) -> tuple[str, ...]:
+    """Find the factors that a rule is about, the likeliest first; none when no experiment decides.
+
+    Args:
+        rule: its name, words with hyphens.
+    """
+    words = {*rule.split("-")}
+    if words >= {"blas", "threads"}:  # Threads of a library, not of the program.
+        words -= {"threads"}
+    found = [each for about, those in _FACTORS if words & {*about.split()} for each in those]
+    return tuple(dict.fromkeys(found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +148,13 @@ def _covers(path: str, place: Place, line: int) -> bool:
 
 
 def _find_statements(path: str, line: int) -> list[ast.stmt]:
-    """The statements that a line is in, outermost first."""
+    """Find the statements that a line is in, outermost first."""
     every = (each for each in ast.walk(_read_syntax(path)) if isinstance(each, ast.stmt))
     return [each for each in every if each.lineno <= line <= (each.end_lineno or 0)]
 
 
 def _read_syntax(path: str) -> ast.Module:
-    """The syntax of a file; empty where it has none."""
+    """Parse a file; a file with a syntax error is empty."""
     return _parse(read(path).data or b"")
 
 

@@ -37,12 +37,12 @@ class Harbour:
             self.last_docked = name
 
     def unload(self) -> None:
-        """The cranes take a random share of the last ship's cargo."""
+        """Take a random share of the last ship's cargo."""
         if self.last_docked:
             self.cargo[self.last_docked] *= float(self.rng.uniform(0.8, 0.95))
 
     def state(self) -> dict[str, Any]:
-        """What a snapshot captures."""
+        """Return the values that a snapshot captures."""
         return {"cargo": self.cargo, "ledger": self.ledger, "last_docked": self.last_docked}
 
     def restore(self, state: dict[str, Any]) -> None:

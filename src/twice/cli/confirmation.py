@@ -14,16 +14,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
 from twice.checking.findings import Finding
-from twice.checking.report import Tried
-from twice.cli.confirm.matches import Match, Parting, is_among
-from twice.cli.confirm.rule_factors import find_factors
+from twice.checking.report import Report, Tried
+from twice.cli.console import Status
 from twice.cli.output import align
+from twice.cli.partings import Match, Parting, find_factors, is_among
+from twice.cli.run_options import ProgramOptions, StartOptions
 from twice.diagnosis.vary.report import BASELINE, Variation
+from twice.diagnosis.vary.search import vary
+from twice.errors import UsageError
+from twice.foundation.determinism_class import DeterminismClass, Predicate
 
 _PARTED = frozenset({"differs", "failed"})
 _PLACES: dict[Match, str] = {
@@ -31,6 +35,46 @@ _PLACES: dict[Match, str] = {
     "step": "on the way of its value",
     "function": "in its function",
 }
+
+
+def try_findings(
+    report: Report, files: Sequence[str], program: ProgramOptions, start: StartOptions
+) -> Report:
+    """Run a program in varied surroundings, and give the report with what that says of its findings.
+
+    Raises:
+        UsageError: E-USE-001. ProgramNotFound: E-PROGRAM-001. ProgramFailed: E-PROGRAM-003. SeedMissing: E-SEED-001.
+    """
+    kind = report.policy.kind
+    if kind is DeterminismClass.STATISTICAL:
+        raise UsageError(
+            "--confirm was given with the statistical class.",
+            "Expected bit-exact or logical: one more run says nothing about a distribution.",
+            "For example: twice check src --confirm run.py:main --seed 1",
+        )
+    if program.records():
+        raise UsageError(
+            f"--confirm was given {program.program}, which is no program.",
+            "Expected file.py:function, package.module:function, or a script.",
+            f"A record is varied by: twice vary {program.program}",
+        )
+    taken = (each.finding for each in (*report.suppressed, *report.baselined))
+    every = [*report.findings, *taken]
+    factors = dict.fromkeys(each for one in every for each in find_factors(one.found.rule))
+    factors.pop(BASELINE, None)
+    with Status() as status:
+        variation = vary(
+            program.find("check --confirm"),
+            seed=start.master_seed(),
+            config=start.values(),
+            factors=[*factors],
+            skip_unable=True,
+            predicate=Predicate.parse([str(kind)], "host"),
+            progress=status,
+        )
+    shown = {each.fingerprint for each in report.shown}
+    hidden = [each for each in every if each.fingerprint not in shown]
+    return replace(report, tried=Experiment(every, variation, files).to_tried(hidden))
 
 
 @dataclass(frozen=True, slots=True)

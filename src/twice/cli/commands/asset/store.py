@@ -1,0 +1,192 @@
+"""The hot store: which one a command works in, and what puts logs into it.
+
+Invariant: only ``init`` makes a store.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from twice.assets.errors import StoreRefused
+from twice.assets.model.drafting import without_wanted
+from twice.assets.model.text import parse, read_bytes
+from twice.assets.store.packaging import package
+from twice.assets.store.project import FILE, Store, find_store, lay_store, open_store
+from twice.assets.store.sealing import Sealing, joined, seal
+from twice.cli.options import AsJson, argument, build_command, option, split_pairs
+from twice.cli.output import print_lines, tell
+from twice.errors import UsageError
+from twice.foundation.printable import printable
+
+
+@dataclass(frozen=True, slots=True)
+class StoreOptions:
+    """The hot store that is named, else the one that a path lies in."""
+
+    store: Annotated[Path | None, option(
+        "--store FOLDER", "the hot store; by default the folder with assets.toml, here or above")]  # fmt: skip
+    public: Annotated[tuple[Path, ...], option("--public FOLDER", "a further tree that players get")]  # fmt: skip
+
+    def open(self, path: Path) -> Store:
+        """Open the store that is meant.
+
+        Raises:
+            StoreRefused: E-ASSET-STORE-001: there is none, or its file cannot be read.
+        """
+        if self.store is not None:
+            return open_store(self.store, self.public)
+        found = find_store(path, self.public)
+        if found is None:
+            raise StoreRefused(
+                f"{path} lies in no hot store: there is no {FILE} beside it, nor above.",
+                "Expected a folder that is one.",
+                "Make one: twice asset init FOLDER --public PUBLIC",
+            )
+        return found
+
+
+Settings = Annotated[tuple[str, ...], option(
+    "--set PATH=VALUE", "one more value of the log, such as art.steps=20; JSON where it is, else text")]  # fmt: skip
+Who = Annotated[str, option(
+    "--declared-by WHO", "who says what no other evidence speaks of", default="")]  # fmt: skip
+
+
+def add_settings(document: Mapping[str, Any], settings: Sequence[str]) -> dict[str, Any]:
+    """Put the values of ``--set`` over a part of a log.
+
+    Raises:
+        UsageError: E-USE-001: one is no setting.
+    """
+    for path, text in split_pairs(settings, "--set", "art.steps=20").items():
+        document = joined(document, parse_value(path, text))
+    return dict(document)
+
+
+def parse_value(path: str, text: str) -> dict[str, Any]:
+    """Read a value at a path with dots as a part of a log."""
+    value = read_value(text)
+    for step in reversed(path.split(".")):
+        value = {step: value}
+    return dict(value)
+
+
+def read_value(text: str) -> Any:
+    """Read what was typed: JSON where it is, else text."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def read_clock() -> str:
+    """Give this instant as logs write it, in UTC."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@build_command
+def init_store(
+    folder: Annotated[Path, argument(default=Path())],
+    public: Annotated[tuple[Path, ...], option("--public FOLDER", "a tree that players get")],
+    force: Annotated[bool, option("--force", "write assets.toml anew")],
+) -> int:
+    """Make a folder a hot store, apart from what is published.
+
+      twice asset init hot --public public
+
+    It writes assets.toml into the folder. public names the trees that players get, relative to the store: a log is
+    never sealed inside one of them. What stands under [defaults] is put into every log that does not say it.
+
+    Exit code 0 it is one now, 2 it is one already, or lies in a public tree.
+    """
+    trees = tuple(os.path.relpath(each.resolve(), folder.resolve()) for each in public)
+    store = lay_store(folder, trees, force=force)
+    lines = [f"hot store: {folder / FILE}", *(f"public: {each}" for each in store.public)]
+    print_lines(map(printable, [*lines, "next: twice asset seal ASSET --log DRAFT"]))
+    return 0
+
+
+@build_command
+def seal_asset(
+    asset: Annotated[Path, argument()],
+    draft: Annotated[Path | None, option("--log DRAFT", "what is known, as JSON")],
+    settings: Settings,
+    log_id: Annotated[str | None, option("--id ID", "the log's id; made of name and payload by default")],
+    who: Who,
+    revise: Annotated[bool, option("--revise", "supersede the log of that id; the old one is kept")],
+    embed: Annotated[Literal["id", "log"] | None, option("--embed", "what is written into the asset itself")],
+    force: Annotated[bool, option("--force", "write over a log of that id; the old one is kept")],
+    store: StoreOptions,
+    as_json: AsJson,
+) -> int:  # fmt: skip
+    """Measure an asset, and put its determinism log beside it.
+
+      twice asset seal hot/cover.png --log cover.json
+      twice asset seal hot/cover.png --log cover.json --set promise.grade=payload
+      twice asset seal hot/cover.png --log cover.json --declared-by "the studio"
+      twice asset seal hot/cover.png --log cover.json --revise
+
+    DRAFT is JSON: as much of a log as is known; twice asset show --draft art prints one to fill in, and
+    what nobody filled in counts as missing. Hashes, payload, size
+    and figures are measured from the file and put in. The log goes beside the asset as ID.detlog.json, and into the
+    store's index. Secrets in it (keys, tokens, passwords) are blanked. --embed id writes log id and payload digest into
+    the asset itself (PNG, WAV, FLAC), --embed log the whole log: the payload stays, the file's bytes change.
+
+    Exit code 0 it is sealed, 2 it is refused. Whether the log is complete is for twice asset gate.
+    """
+    opened, now = store.open(asset), read_clock()
+    known = {} if draft is None else without_wanted(parse(read_bytes(draft), str(draft)))
+    if not isinstance(known, dict):
+        raise UsageError(
+            f"{draft} holds no JSON object.",
+            "Expected a draft of a determinism log.",
+            "Print one to fill in: twice asset show --draft art",
+        )
+    document = add_settings(known, settings)
+    if log_id is not None:
+        document["log_id"] = log_id
+    if who:
+        said = {"level": "declared", "who": who, "when": now}
+        document = joined({"evidence": {"": said}}, document)
+    nonce = os.urandom(16).hex()
+    how = Sealing(now, nonce, revise, embed or "nothing", force, os.environ)
+    sealed = seal(opened, asset, document, how)
+    lines = [
+        f"sealed: {sealed.path}, revision {sealed.log.revision}",
+        *(f"blanked as a secret: {pointer}" for pointer in sealed.blanked),
+        *(f"still missing: {each.pointer} ({each.words})" for each in sealed.missing),
+        f"next: twice asset gate {asset}",
+    ]
+    return tell(sealed.to_json(), map(printable, lines), as_json=as_json)
+
+
+@build_command
+def package_logs(
+    work_unit: Annotated[str, option("--work-unit NAME", "whose logs are packaged")],
+    to: Annotated[Path | None, option("--to FOLDER", "copies, in a new folder")],
+    force: Annotated[bool, option("--force", "write into a folder that is not empty")],
+    store: StoreOptions,
+    as_json: AsJson,
+) -> int:
+    """Write a work unit's checkpoint, and copies of its logs to travel.
+
+      twice asset package --work-unit TU-2026-01-31-IL01
+      twice asset package --work-unit TU-2026-01-31-IL01 --to handover
+
+    The checkpoint goes into the store, under checkpoints, and names every log with the digest of its text: from then on
+    the gate turns an asset red whose log it does not name. --to writes sidecars, an index and the checkpoint into a new
+    folder, with secrets blanked. Both are hot: they go to makers and gatekeepers, never to players.
+
+    Exit code 0 the gate passes what was packaged, 1 it blocks it, 2 it passes it on a condition, or wrong use. It is
+    packaged all the same: a checkpoint says how things stand.
+    """
+    done = package(store.open(Path()), work_unit, os.environ, to=to, force=force)
+    lines = [f"packaged: {len(done.logs)} logs, {done.checkpoint}"]
+    lines += [f"blanked in {name}: {', '.join(at)}" for name, at in done.blanked.items()]
+    lines = [*map(printable, lines), done.report.to_text()]
+    return tell(done.to_json(), lines, as_json=as_json, code=done.report.exit_code)

@@ -1,0 +1,158 @@
+"""Runs that are made from a record: a branch with another input, a run with fresh effects. The record is only read."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Annotated, Any
+
+from twice.cli.options import (
+    AsJson,
+    Informational,
+    Quiet,
+    RecordPath,
+    build_command,
+    option,
+    split_pairs,
+)
+from twice.cli.output import print_json, tell
+from twice.cli.run_options import OutputOptions, TrustOptions, refuse_own_source
+from twice.recording.config import parse_value
+from twice.recording.runrecord import RunRecord
+from twice.report.overview import ending_text, parent_text
+from twice.report.values import as_json as to_plain
+from twice.report.values import inline, mapping
+
+
+@build_command
+def branch(
+    record: RecordPath,
+    at: Annotated[int, option("--at T", "first tick to differ")],
+    inputs: Annotated[tuple[str, ...], option(
+        "--input NAME=VALUE", "what the program gets for that input; none at all resumes the run")],
+    onwards: Annotated[bool, option("--onwards", "at every later tick too")],
+    sealed: Annotated[bool, option("--sealed", "refuse reads that go to the world")],
+    informational: Informational,
+    quiet: Quiet,
+    output: Annotated[OutputOptions, {"out": "path of the branch's record"}],
+    trust: TrustOptions,
+    as_json: AsJson,
+) -> int:  # fmt: skip
+    """Leave a record at a tick, with another input, into a record of its own.
+
+      twice branch a.twice --at 120 --input push=0.3 -o c.twice
+      twice branch a.twice --at 120 --input push=0.3 --onwards --sealed -o d.twice
+
+    The value of an input is typed as TOML types it, and is text otherwise. It replaces tick T only; with
+    --onwards every later tick too. Past the tick, reads of the world that match come from the record;
+    the first that does not goes to the world, or is refused when --sealed. The parent is only read.
+    Exit code 0 when the program ended well, else 1.
+    """
+    from twice.replayer.branch_session import branch as branch_off
+    from twice.replayer.branch_session import prefix_proof
+
+    values = parse_inputs(inputs)
+    refuse_own_source(output.out, record)
+    with (
+        trust.trusting(record),
+        branch_off(
+            record,
+            at=at,
+            inputs=values,
+            onwards=onwards,
+            out=output.out,
+            force=output.force,
+            sealed=sealed,
+            informational=informational,
+            show=not quiet and not as_json,
+        ) as made,
+        RunRecord.open(record) as parent,
+    ):
+        fork = mapping(mapping(made.parent).get("fork"))
+        told: dict[str, Any] = {
+            "format": "twice.branched/1",
+            "record": str(output.out),
+            "parent": {"record": str(record), "run_id": parent.run_id},
+            "fork": {"tick": fork.get("tick"), "point": fork.get("point")},
+            "inputs": {name: to_plain(value) for name, value in values.items()},
+            "onwards": onwards,
+            "prefix": {
+                "identical": prefix_proof(made, parent),
+                "points": int(fork.get("point", -1)) + 1,
+                "chain": f"{made.reader.algorithm}:{fork.get('chain')}",
+            },
+            "ending": made.ending,
+            "ticks": made.ticks,
+            "next": [f"twice diagnose {record} {output.out}"],
+        }
+        well = told["prefix"]["identical"] and _ended_well(made)
+        return tell(told, _lines(told, made, at), as_json=as_json, code=0 if well else 1)
+
+
+@build_command
+def rerun(
+    record: RecordPath,
+    output: Annotated[OutputOptions, {"out": "path of the new record"}],
+    informational: Informational,
+    quiet: Quiet,
+    trust: TrustOptions,
+    as_json: AsJson,
+) -> int:
+    """Run a record's program afresh: same seed, configuration and surroundings, fresh effects.
+
+      twice rerun a.twice -o again.twice
+
+    A re-run is not a replay: the world is read again, and may answer otherwise. The new record names the
+    run that it was made after. Exit code 0 when the program ended well, else 1.
+    """
+    from twice.replayer.rerun import rerun as run_afresh
+
+    refuse_own_source(output.out, record)
+    with (
+        trust.trusting(record),
+        run_afresh(
+            record,
+            out=output.out,
+            force=output.force,
+            informational=informational,
+            show=not quiet and not as_json,
+        ) as made,
+    ):
+        if as_json:
+            ending = made.ending or {}
+            told = {"record": str(output.out)} | {
+                key: ending.get(key) for key in ("how", "exit_code")
+            }
+            counts = {"ticks": made.ticks, "points": len(made.reader.points)}
+            print_json({"format": "twice.recorded/1", **told, **counts, "parent": made.parent})
+        else:
+            ended = f"{ending_text(made)}, {parent_text(made)}"
+            print(f"recorded {made.ticks} ticks: {output.out} ({ended})", file=sys.stderr)
+            print(f"next: twice diagnose {record} {output.out}", file=sys.stderr)
+        return 0 if _ended_well(made) else 1
+
+
+def _ended_well(made: RunRecord) -> bool:
+    ending = made.ending or {}
+    return ending.get("how") == "completed" or ending.get("exit_code") == 0
+
+
+def parse_inputs(pairs: Iterable[str]) -> dict[str, Any]:
+    """Read ``name=value`` pairs; a value is typed as TOML types it, and is text otherwise.
+
+    Raises:
+        UsageError: E-USE-001, for a pair without a name or a ``=``, or a name given twice.
+    """
+    given = split_pairs(pairs, "--input", "push=0.3")
+    return {name: parse_value(text.strip()) for name, text in given.items()}
+
+
+def _lines(told: Mapping[str, Any], made: RunRecord, at: int) -> Iterator[str]:
+    prefix = told["prefix"]
+    given = inline(told["inputs"]) if told["inputs"] else "no input (resumed)"
+    agrees = "identical" if prefix["identical"] else "NOT identical"
+    yield f"branched {told['parent']['record']} before tick {at}: {told['record']}"
+    yield f"  substituted: {given}{' onwards' if told['onwards'] else ''}"
+    yield f"  before the fork: {prefix['points']} compare-points, {agrees}, chain {prefix['chain']}"
+    yield f"  after it: {made.ticks - at} ticks, {ending_text(made)}"
+    yield f"next: {told['next'][0]}"

@@ -1,1 +1,0 @@
-"""Findings of the checker, held beside runs of a program."""
