@@ -35,8 +35,8 @@ RECORDS: Final = "records"
 
 DRAFT_SUFFIX: Final = ".draft.json"
 
-Answering = Callable[[list[Problem]], "Saying | None"]
-"""Asks for what is missing; None where nobody can be asked."""
+Answering = Callable[[Saying, list[Problem]], "Saying | None"]
+"""Asks for what is missing, and adds it; None where nobody can be asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ def _completed(
 
     missing, asked = open_now(saying), set[str]()
     while new := [each for each in missing if each.pointer not in asked]:
-        answered = answering(new)
+        answered = answering(saying, new)
         if answered is None:
             break
         asked |= {each.pointer for each in new}

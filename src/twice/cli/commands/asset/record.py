@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -126,7 +125,7 @@ def command(
     rendering = rewritten(list(words), opened, inputs, outputs, seed)
     with Status() as status:
         status(f"rendering with {Path(words[0]).name}")
-        done = record_render(opened, rendering, saying, answering=ask_missing(saying), force=force)
+        done = record_render(opened, rendering, saying, answering=_ask_missing, force=force)
     lines = []
     for each in done:
         lines += [f"rendered: {each.asset}", f"draft: {each.draft}, recorded in {each.record}"]
@@ -140,27 +139,22 @@ def command(
     return tell(document, map(printable, lines), as_json=as_json)
 
 
-def ask_missing(said: Saying) -> Callable[[list[Problem]], Saying | None]:
-    """Give what asks for each missing value once, on a terminal; in a pipe there is nobody to ask."""
-
-    def ask(missing: list[Problem]) -> Saying | None:
-        nonlocal said
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            return None
-        sys.stderr.write("\nAn empty line leaves a value open; na: REASON says that it has none.\n")
-        for each in missing:
-            expected = _EXPECTED.get(each.pointer, each.expected)
-            sys.stderr.write(printable(f"{each.pointer} ({each.words}; {expected}): "))
-            sys.stderr.flush()
-            answer = sys.stdin.readline().strip()
-            if answer and each.pointer == "/evidence//who":
-                said = replace(said, who=answer)
-            elif answer:
-                path = each.pointer[1:].replace("/", ".")
-                said = replace(said, declared=joined(said.declared, parse_answer(path, answer)))
-        return said
-
-    return ask
+def _ask_missing(said: Saying, missing: list[Problem]) -> Saying | None:
+    """Ask for each missing value once, on a terminal; in a pipe there is nobody to ask."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    sys.stderr.write("\nAn empty line leaves a value open; na: REASON says that it has none.\n")
+    for each in missing:
+        expected = _EXPECTED.get(each.pointer, each.expected)
+        sys.stderr.write(printable(f"{each.pointer} ({each.words}; {expected}): "))
+        sys.stderr.flush()
+        answer = sys.stdin.readline().strip()
+        if answer and each.pointer == "/evidence//who":
+            said = replace(said, who=answer)
+        elif answer:
+            path = each.pointer[1:].replace("/", ".")
+            said = replace(said, declared=joined(said.declared, parse_answer(path, answer)))
+    return said
 
 
 def parse_answer(path: str, answer: str) -> dict[str, Any]:
