@@ -14,7 +14,7 @@ pytestmark = pytest.mark.heavy
 
 
 def test_at_tier_m_at_most_fifteen_commands_lead_to_a_gate_that_passes(tmp_path: Path) -> None:
-    commands = walk(tmp_path, effort=400)
+    commands = walk(tmp_path, effort=80_000)
 
     report = json.loads((tmp_path / FOLDER / "evidence" / "gate.json").read_bytes())
     assert (report["result"], report["tier"]) == ("PASS", "M")
