@@ -42,7 +42,7 @@ def test_the_front_door_imports_neither_commands_nor_integrations() -> None:
     assert [name for name in modules_after_importing("twice") if name.startswith(above)] == []
 
 
-@pytest.mark.parametrize("command", ["report", "review", "show"])
+@pytest.mark.parametrize("command", ["derived_files", "review", "show"])
 def test_jinja_is_imported_only_when_a_page_is_made(command: str) -> None:
     pages = "twice.report.record_pages, twice.report.review_page"
     loaded = modules_after_importing(f"twice.cli.commands.{command}, {pages}")

@@ -1,7 +1,7 @@
 r"""Tools that declare what they promise: look at a registry, call a tool under a contract.
 
   twice tools list tables
-  twice tools call tables table.create --args '{"name": "t", "columns": ["x"]}'
+  twice tools call tables table.create --args '{"name":"t","columns":["x"]}'
   twice tools call my/tools.py:registry scatter.points \
       --args @points.json --seed 42 --json
   twice tools verify my/tools.py:registry

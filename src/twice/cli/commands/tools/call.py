@@ -115,7 +115,7 @@ def call_tool(
 ) -> int:  # fmt: skip
     r"""Call one tool of a registry, from an empty state, and print its result.
 
-      twice tools call tables table.create --args '{"name": "t", "columns": ["x"]}'
+      twice tools call tables table.create --args '{"name":"t","columns":["x"]}'
       twice tools call tables table.list --json
       twice tools call my/tools.py:registry scatter.points \
           --args @points.json --seed 42
