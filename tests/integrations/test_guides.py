@@ -37,22 +37,16 @@ def blocks(guide: str) -> str:
     return "\n\n".join(re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
 
 
-@pytest.mark.parametrize(
-    ("guide", "function", "config"),
-    [
-        pytest.param("gymnasium", "main", {"steps": 40}, marks=pytest.mark.integration),
-        pytest.param("gymnasium", "fish", {}, marks=pytest.mark.heavy),
-        pytest.param("gymnasium", "many", {}, marks=pytest.mark.heavy),
-        pytest.param("mesa", "main", {"steps": 40}, marks=pytest.mark.heavy),
-    ],
-)
-def test_the_programs_of_a_guide_hold(
-    guide: str, function: str, config: dict[str, object], tmp_path: Path
-) -> None:
-    path = tmp_path / f"{guide}_guide.py"
-    path.write_text(blocks(guide), encoding="utf-8")
+@pytest.mark.integration
+def test_the_environment_of_the_guide_holds(tmp_path: Path) -> None:
+    guide = (GUIDES / "gymnasium.md").read_text("utf-8")
+    (program,) = re.findall(
+        r'^```python title="balance.py"\n(.*?)^```', guide, re.MULTILINE | re.DOTALL
+    )
+    path = tmp_path / "balance.py"
+    path.write_text(program, encoding="utf-8")
 
-    holds(f"{path}:{function}", tmp_path / "a.twice", **config)
+    holds(f"{path}:main", tmp_path / "a.twice", steps=40)
 
 
 @pytest.mark.heavy

@@ -253,7 +253,8 @@ class Verification(Evidence):
         if within:
             covered += f", {within} of them within tolerance"
         if self.restores is not None:
-            covered += f", {self.restores['tested']} restores too"
+            tested = self.restores["tested"]
+            covered += f", {tested} restored {'run' if tested == 1 else 'runs'} too"
         if self.samples is not None:
             covered += f", {self.samples['summary']} over {self.samples['n']} seeds"
         if self.environment:
