@@ -1,13 +1,16 @@
-"""Draw what three commands print on a terminal, light and dark: `python scripts/screenshots.py`.
+"""Draw what three commands print on a terminal, and two pages of the site, light and dark.
 
-The pictures are SVG in `docs/images`, and name no font and no address of another host. The commands are executed as they
-stand below, in a folder of their own, so that a picture shows what this version prints.
+python scripts/screenshots.py          terminals: SVG in `docs/images`, which names no font and no address of another host
+python scripts/screenshots.py --site   pages: PNG there, drawn by a Chromium on the PATH from a site that is built anew
+
+The commands are executed as they stand below, in a folder of their own, so that a picture shows what this version prints.
 """
 
 from __future__ import annotations
 
 import io
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -25,10 +28,34 @@ COMMANDS = {
     "verify": "twice verify harbour/a.twice",
     "diagnose": "twice diagnose harbour/a.twice harbour/b.twice",
 }
+PAGES = {"home": "index.html", "tutorial": "start/index.html"}
+SCHEMES = {"dark": 0, "light": 1}
+"""Numbers of the two colour schemes that Chromium can prefer."""
 
 
-def main() -> None:
-    """Run the commands and draw them."""
+def draw_site() -> None:
+    """Build the site and draw two of its pages as a window of 1280 by 900 pixels shows them."""
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    if chromium is None:
+        sys.exit("No Chromium was found on the PATH, and only a browser draws the site's pages.")
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "mkdocs", "build", "-q", "-d", f"{folder}/site"]
+        subprocess.run(command, cwd=IMAGES.parents[1], check=True)
+        for name, page in PAGES.items():
+            for theme, scheme in SCHEMES.items():
+                options = (
+                    "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+                    "--allow-file-access-from-files", "--window-size=1280,900",
+                    "--virtual-time-budget=3000", f"--user-data-dir={folder}/{theme}",
+                    f"--blink-settings=preferredColorScheme={scheme}",
+                    f"--screenshot={IMAGES}/site-{name}-{theme}.png",
+                )  # fmt: skip
+                where = f"file://{folder}/site/{page}"
+                subprocess.run([chromium, *options, where], check=True, capture_output=True)
+
+
+def draw_terminals() -> None:
+    """Run the commands and draw what they print."""
     IMAGES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         for name, line in COMMANDS.items():
@@ -47,4 +74,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    draw_site() if sys.argv[1:] == ["--site"] else draw_terminals()
