@@ -123,7 +123,7 @@ class Holder:
                 _close(heard)
                 with suppress(ChildProcessError):
                     _waitpid(-1, os.WNOHANG)
-                is_spoiled = not _put_back(files, self._before)
+                # Nothing is put back yet: a fork that stopped further on may print by now, into the same file.
             for each in handed:
                 _close(each)
 
