@@ -10,10 +10,11 @@ import pytest
 
 from twice.diagnosis import window
 from twice.diagnosis.attribution import DifferingFactor, Observations, attribute
-from twice.diagnosis.line_judgement import name_lines
+from twice.diagnosis.line_judgement import find_remedy, name_lines
 from twice.diagnosis.localization import callables as tags
 from twice.diagnosis.localization.result import Located, Place
 from twice.diagnosis.localization.source_facts import UNKNOWN
+from twice.foundation.channels import Channel
 
 GUARD = Place("p.py", 1, "f", "if flag:")
 OTHER_ENVIRONMENT = [DifferingFactor("env FLAG", "", "FLAG=1")]
@@ -31,7 +32,7 @@ def first_channel(
 def located(**known: Any) -> Located:
     held: dict[str, Any] = dict.fromkeys(Located.__slots__, ())
     held |= dict.fromkeys(("name", "kind", "value_a", "value_b", "side", "thread"), "")
-    of_line = {"code", "calls", "tags", "iterates", "seeds"} & known.keys()
+    of_line = {"assigns", "calls", "code", "iterates", "seeds", "tags"} & known.keys()
     stated = {name: known.pop(name) for name in of_line}
     held |= {
         "place": Place("p.py", 1, "f", stated.get("code", "")),
@@ -101,3 +102,19 @@ def test_the_call_that_a_branch_replaced_is_named_where_a_tool_session_takes_it(
         name="inputs['call']", place=Place(window.__file__, 1, "f", "run.input('call')")
     )
     assert name_lines(taken, (), library_read=False, substituted=("call",)).result == "localised"
+
+
+@pytest.mark.parametrize(
+    ("known", "is_sorted"),
+    [
+        ({"name": "name", "assigns": ("name",), "value_a": "'ash'", "value_b": "'elm'"}, True),
+        ({"name": "box.log", "assigns": ("name",), "value_a": "3", "value_b": "4"}, True),
+        ({"name": "boat.name", "assigns": ("boat",), "value_a": "'ash'"}, False),
+        ({"name": "boats", "value_a": "[<v.Boat name='ash'>, <v.Boat", "value_b": "[]"}, False),
+    ],
+)
+def test_objects_of_a_class_are_not_told_to_be_sorted_by_themselves(
+    known: dict[str, Any], is_sorted: bool
+) -> None:
+    remedy = find_remedy(located(iterates=("boats",), **known), Channel.CONCURRENCY)
+    assert (remedy == "walk it in an order of its own: sorted(boats)") == is_sorted

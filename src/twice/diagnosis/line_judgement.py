@@ -9,6 +9,7 @@ Invariant: the operation that is named is one that ran inside a traced window.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -60,6 +61,11 @@ _BY_CHANNEL: Final = {
     Channel.FLOATING_POINT: "give both runs the same number of threads, or declare a tolerance",
 }
 _ORDER: Final = "walk it in an order of its own: sorted({what})"
+_ORDER_OF_OBJECTS: Final = (
+    "keep the objects of {what} in a list or a dict, or sort them by a number or name of their own"
+)
+_OBJECT: Final = re.compile(r"^\W*<\w")
+"""How a text begins of an object whose class may have no order, alone or first in a list."""
 
 
 @dataclass(frozen=True)
@@ -231,8 +237,16 @@ def find_remedy(located: Located | None, channel: Channel) -> str:
     """Return what to do about a difference that came through a channel; empty where nothing is sure to help."""
     if located is not None:
         if channel is Channel.CONCURRENCY and located.facts.iterates:
-            return _ORDER.format(what=located.facts.iterates[-1])
+            form = _ORDER_OF_OBJECTS if _walks_objects(located) else _ORDER
+            return form.format(what=located.facts.iterates[-1])
         for tag, of, remedy in _BY_TAG:
             if of is channel and tag in located.facts.tags:
                 return remedy
     return _BY_CHANNEL.get(channel, "")
+
+
+def _walks_objects(located: Located) -> bool:
+    """Whether what is walked are objects of classes, for which ``sorted`` may have no order."""
+    item, _, attribute = located.name.partition(".")
+    is_attribute = bool(attribute) and item in located.facts.assigns
+    return is_attribute or bool(_OBJECT.match(located.value_a) or _OBJECT.match(located.value_b))

@@ -18,7 +18,7 @@ import linecache
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Protocol
+from typing import Final, Protocol
 
 from twice.diagnosis.localization.callables import (
     IS_SQL,
@@ -119,8 +119,11 @@ def line_facts(file: str, line: int, source: str | None = None) -> LineFacts:
     return UNKNOWN if module is None else _read_line(module, text, line)
 
 
+_IN_ORDER: Final = {"range", "sorted", "run.ticks"}
+
+
 def _is_ordered(iterated: ast.expr) -> bool:
-    return isinstance(iterated, ast.Call) and ast.unparse(iterated.func) in {"range", "sorted"}
+    return isinstance(iterated, ast.Call) and ast.unparse(iterated.func) in _IN_ORDER
 
 
 @functools.lru_cache(maxsize=1024)  # one line is asked for again and again on the way back
