@@ -309,7 +309,7 @@ def test_text_says_where_why_what_settles_it_and_what_to_do(project: Project) ->
         "--fix: ",
     ):
         assert words in said.out
-    assert said.out.endswith("1 high; 1 to fail on (high and worse)\n")
+    assert said.out.endswith("1 high; 1 finding fails the check (high and worse)\n")
 
 
 def test_a_clean_result_says_what_reading_cannot_see(project: Project) -> None:

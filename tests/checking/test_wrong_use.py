@@ -8,6 +8,8 @@ from projects import CLOCK, LISTING, Project
 from twice.checking.checking import check
 from twice.checking.policy import Policy
 from twice.checking.report import Report, Tried
+from twice.cli import dispatch
+from twice.errors import UsageError
 
 
 @pytest.mark.parametrize(
@@ -49,6 +51,20 @@ def test_wrong_use_is_one_error_and_writes_nothing(
     assert len(said.err.splitlines()) == 3
     assert words in said.err
     assert sorted(project.folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize("command", ["check", "review", "audit seeds", "audit effects"])
+@pytest.mark.parametrize("path", ["gone", "empty"])
+def test_a_wrong_path_proposes_the_command_that_was_called(
+    project: Project, monkeypatch: pytest.MonkeyPatch, command: str, path: str
+) -> None:
+    (project.folder / "empty").mkdir()
+    monkeypatch.chdir(project.folder)
+
+    with pytest.raises(UsageError) as refused:
+        dispatch([*command.split(), path])
+
+    assert refused.value.remedy == f"For example: twice {command} src"
 
 
 @pytest.mark.parametrize("name", ["pyproject.toml", "mine.toml"])

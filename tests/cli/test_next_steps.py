@@ -75,7 +75,7 @@ def test_a_record_that_shows_what_00_denies_is_told(
     assert bool(against) is (denied and started)
     assert code == 1
     assert all(
-        "00 says that there is no concurrency: a run started 1 threads" in each for each in against
+        "00 says that there is no concurrency: a run started 1 thread" in each for each in against
     )
 
 

@@ -44,6 +44,16 @@ def test_a_plan_changes_nothing(project: Path, scaffold: Scaffold) -> None:
     assert tree(project) == before
 
 
+@pytest.mark.usefixtures("project")
+def test_the_proposed_command_does_what_was_planned(scaffold: Scaffold) -> None:
+    options = ("--layer", "seeds", "--agent-commands", "my commands")
+
+    said = scaffold(*options, "--replace", "--plan")
+
+    proposed = "twice scaffold swarm --layer seeds --agent-commands 'my commands' --replace"
+    assert said.endswith(f"lay it down: {proposed}\n")
+
+
 def test_once_and_again_from_a_folder_below(
     project: Path, scaffold: Scaffold, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,6 +88,7 @@ def test_an_edited_file_is_listed_with_what_can_be_done(project: Path, scaffold:
 
     assert f"edited  seeds  {SEEDS}  it was changed\n" in said
     assert "twice scaffold swarm --eject PATH" in said
+    assert said.endswith("nothing was written: 1 file differs from the sheets\n")
     assert f"{SEEDS} is yours" in scaffold("--eject", SEEDS)
     assert "nothing to do" in scaffold()
     assert (project / SEEDS).read_text(encoding="utf-8").endswith("MINE = 1\n")

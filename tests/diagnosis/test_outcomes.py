@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -143,3 +144,13 @@ def test_names_are_shown_and_not_obeyed(tmp_path: Path) -> None:
 
     assert "out\\x1b[31m\\u202e\\n::error::x" in text
     assert all(line.isprintable() and not line.startswith("::") for line in text.splitlines())
+
+
+def test_outputs_that_differ_are_shown_as_hexadecimal_digests(tmp_path: Path) -> None:
+    source = 'import os\ndef main(run):\n    print(os.environ["LABEL"])\n'
+
+    operation = diagnosed(tmp_path, source, "one", "three").to_json()["operation"]
+
+    assert operation["name"] == "output"
+    assert re.fullmatch("'[0-9a-f]{32}'", operation["a"])
+    assert re.fullmatch("'[0-9a-f]{32}'", operation["b"])

@@ -82,9 +82,7 @@ def test_a_surrounding_stands_in_the_evidence_or_by_itself() -> None:
 def test_ulps_are_counted_where_values_are_near() -> None:
     near = FieldDifference("walk.x", "value", "1.0", "1.0000000000000002", ulps=1)
     far = replace(near, b="2.0", ulps=2**52)
-    assert "field: walk.x (value, 1 ulps): 1.0 / 1.0000000000000002" in lines(
-        verdict(fields=[near])
-    )
+    assert "field: walk.x (value, 1 ulp): 1.0 / 1.0000000000000002" in lines(verdict(fields=[near]))
     assert "field: walk.x (value): 1.0 / 2.0" in lines(verdict(fields=[far]))
 
 

@@ -108,7 +108,7 @@ def main(run):
 """
 
 IN_COPY = "the replay ran in a copy of the files as they were"
-COMPARED = "that were written were compared"
+COMPARED = "that it wrote"
 UNSEEN = "what other code than Python did to files was not seen while recording"
 REFUSED = "writes of other code are refused"
 UNGOVERNED = "files that other code reads and writes are not"

@@ -239,7 +239,10 @@ def test_a_process_that_outlives_the_run_is_named(
         """
     statement = verified(tmp_path, source)
     assert statement.result == "PASS"
-    assert any("still ran when it ended" in each for each in statement.caveats) is is_named
+    assert (
+        any("still running when the program ended" in each for each in statement.caveats)
+        is is_named
+    )
 
 
 def test_threads_that_share_a_generator_leave_the_order_open(tmp_path: Path) -> None:

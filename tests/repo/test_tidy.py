@@ -13,6 +13,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,9 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
     ),
 }  # fmt: skip
 
+# At most one adjective, then a noun in the plural; "lists" is the verb of "--limit 9 lists them".
+PLURAL = re.compile(r" (?:[a-z-]+ )?(?!as\b|is\b|lists\b)[a-z-]*[a-rt-z]s\b")
+
 # Written here in halves, so that this file does not contain what it looks for.
 MACHINE_PATHS = re.compile("|".join(f"/{folder}/" for folder in ("work", "root", "opt", "farm")))
 UNFINISHED = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")
@@ -140,6 +144,23 @@ def outgrown(measured: dict[str, int], allowed: dict[str, int]) -> dict[str, int
 def silent_modules(root: Path) -> list[str]:
     """Modules without a docstring."""
     return [place for place, tree in modules(root) if not ast.get_docstring(tree)]
+
+
+def bare_plurals(root: Path) -> list[str]:
+    """F-strings that print a length before a plural noun: `1 files` is the text for one."""
+    found = []
+    for place, tree in modules(root):
+        texts = (node.values for node in ast.walk(tree) if isinstance(node, ast.JoinedStr))
+        found += [
+            f"{place}:{number.lineno}: use pluralize(), not {ast.unparse(number.value)}{noun.value!r}"
+            for parts in texts
+            for number, noun in pairwise(parts)
+            if isinstance(number, ast.FormattedValue)
+            and isinstance(noun, ast.Constant)
+            and ast.unparse(number.value).startswith("len(")
+            and PLURAL.match(str(noun.value))
+        ]
+    return found
 
 
 def empty_tests(root: Path) -> list[str]:
@@ -230,6 +251,10 @@ def test_every_module_says_what_it_is_for() -> None:
     assert silent_modules(ROOT) + silent_modules(REPOSITORY / "benchmarks") == []
 
 
+def test_a_number_agrees_with_its_noun() -> None:
+    assert bare_plurals(ROOT) == []
+
+
 def test_every_test_can_fail() -> None:
     assert empty_tests(REPOSITORY / "tests") == []
 
@@ -286,6 +311,12 @@ def test_a_docstring_never_makes_a_function_long(tmp_path: Path) -> None:
     (tmp_path / "told.py").write_text(f'"""Sign."""\ndef f():\n    """\n{doc}\n    """\n')
 
     assert over_goal(tmp_path) == {}
+
+
+def test_a_planted_plural_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "x.py").write_text('f"{len(a)} left files"\nf"{len(a)} lists them: {b} files"\n')
+
+    assert bare_plurals(tmp_path) == ["x.py:1: use pluralize(), not len(a)' left files'"]
 
 
 def test_a_planted_test_that_cannot_fail_is_reported(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from typing import Any, Final
 from twice.assets.model.log import DeterminismLog
 from twice.assets.model.reading import escaped, short, to_document
 from twice.foundation.comparison import differences
+from twice.foundation.printable import pluralize
 
 FORMAT: Final = "twice.asset-diff/1"
 _LIMIT: Final = 1000
@@ -78,7 +79,7 @@ class Comparison:
             return "The logs say the same."
         if Effect.RESULT in effects:
             count = sum(each.effect is Effect.RESULT for each in self.differences)
-            return f"Another result is to be expected: {count} fields that decide it differ."
+            return f"Another result is to be expected: {pluralize(count, 'field that decides it differs', 'fields that decide it differ')}."
         if Effect.MAYBE in effects:
             return (
                 "The same parameters in other surroundings: the result may differ; render to know."

@@ -20,6 +20,7 @@ from typing import Final
 
 from twice.errors import UsageError
 from twice.foundation.digests import Algorithm, raw_digest
+from twice.foundation.printable import pluralize
 
 SIZE_MAX: Final = 8 * 1024 * 1024
 """In bytes. The parser needs some hundred bytes of memory for each byte of source."""
@@ -61,8 +62,12 @@ class Raw:
         return "" if self.data is None else raw_digest(Algorithm.SHA256)(self.data).hex()
 
 
-def require_there(paths: Sequence[Path]) -> None:
+def require_there(paths: Sequence[Path], command: str) -> None:
     """Refuse paths at which nothing is.
+
+    Args:
+        paths: files and folders.
+        command: the command that was called, for the example in the error.
 
     Raises:
         UsageError: E-USE-001: there is no such path, or it cannot be looked at.
@@ -83,7 +88,7 @@ def require_there(paths: Sequence[Path]) -> None:
                 if gone
                 else f"{shown} cannot be read: {said}.",
                 "Expected Python files, or folders with Python files in them.",
-                "For example: twice check src",
+                f"For example: {command} src",
             ) from error
 
 
@@ -96,11 +101,7 @@ def files_below(
         paths: files and folders.
         excluded: patterns of paths to leave out; a file named by itself is read all the same.
         placed: gives a path as the patterns see it.
-
-    Raises:
-        UsageError: E-USE-001: there is no such path.
     """
-    require_there(paths)
     found: dict[str, None] = {}
     for path in paths:
         if path.is_dir():
@@ -179,7 +180,7 @@ def read(path: str) -> Raw:
         if path.endswith(".ipynb"):
             return Raw(path, None, "it is a notebook: write its code to a file of Python first")
         if size > SIZE_MAX:
-            return Raw(path, None, f"it has {size:,} bytes, more than {SIZE_MAX:,}")
+            return Raw(path, None, f"it has {pluralize(size, 'byte')}, more than {SIZE_MAX:,}")
         with open(path, "rb") as file:  # noqa: PTH123
             return Raw(path, file.read())
     except OSError as error:

@@ -117,6 +117,7 @@ def open_sources(
     options: SourceOptions,
     rules: RuleOptions = RuleOptions(),
     *,
+    command: str = "twice check",
     project: Path | None = None,
     may_be_empty: bool = False,
 ) -> SourceTree:
@@ -125,6 +126,7 @@ def open_sources(
     Args:
         options: of the sources.
         rules: that look at them.
+        command: the command that was called, for the examples in errors.
         project: the folder with the settings and the specification, not the paths.
         may_be_empty: whether there may be no Python file.
 
@@ -132,7 +134,7 @@ def open_sources(
         UsageError: E-USE-001: no such path, no Python file, or an unknown word in the promise.
         ConfigError: E-CONFIG-001. ConfigKeyUnused: E-CONFIG-003, for a key of the settings.
     """
-    require_there(options.paths)
+    require_there(options.paths, command)
     starts = options.paths if project is None else (project,)
     settings = _read_settings(options.config, _to_folder(starts[0]).absolute())
     workspace = workspace_beside((*map(_to_folder, starts), Path.cwd()))
@@ -150,7 +152,7 @@ def open_sources(
         raise UsageError(
             f"There is no Python file in {', '.join(map(str, options.paths))}.",
             "Expected files that end in .py, and that no pattern leaves out.",
-            "For example: twice check src",
+            f"For example: {command} src",
         )
     reader = Reader(
         catalogues=tuple(_read_catalogue(path) for path in settings.catalogues),

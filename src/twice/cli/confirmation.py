@@ -28,6 +28,7 @@ from twice.diagnosis.vary.report import BASELINE, Variation
 from twice.diagnosis.vary.search import vary
 from twice.errors import UsageError
 from twice.foundation.determinism_class import DeterminismClass, Predicate
+from twice.foundation.printable import pluralize
 
 _PARTED = frozenset({"differs", "failed"})
 _PLACES: dict[Match, str] = {
@@ -212,7 +213,7 @@ class Experiment:
         """For people: what was tried, and what the checker did not see."""
         program, rows = self.variation.program, self.variation.factors
         confirmed = sum(each.outcome == "confirmed" for each in self.trials.values())
-        said = f"{confirmed} of {len(self.trials)} findings confirmed"
+        said = f"{confirmed} of {pluralize(len(self.trials), 'finding')} confirmed"
         yield f"{program} was run: {said if self.trials else 'there was nothing to confirm'}"
         if self.itself:
             yield f"cannot tell more: {program} {self.itself}; mend that first, or record it"

@@ -14,7 +14,7 @@ from typing import Any
 
 from twice.cli.output import align, limit_rows, tell
 from twice.errors import UsageError
-from twice.foundation.printable import printable
+from twice.foundation.printable import pluralize, printable
 from twice.recording.redaction.mask import worth_looking_for
 from twice.recording.redaction.redaction import Redaction
 from twice.recording.redaction.searching import search
@@ -140,7 +140,7 @@ def show_secrets(
 
 
 def _blanked_lines(told: Mapping[str, Any], total: int) -> Iterator[str]:
-    yield f"{told['record']}: {total} values blanked by redaction"
+    yield f"{told['record']}: {pluralize(total, 'value')} blanked by redaction"
     yield from align([(one["rule"], one["where"], str(one["count"])) for one in told["blanked"]])
     if told["variables"]:
         yield printable(f"  variables known to be secret: {', '.join(told['variables'])}")
@@ -154,7 +154,7 @@ def _blanked_lines(told: Mapping[str, Any], total: int) -> Iterator[str]:
 def _sighting_lines(told: Mapping[str, Any], names: Sequence[str]) -> Iterator[str]:
     """Yield the result of a search; the first line answers."""
     path, done = told["record"], told["searched"]
-    looked = f"{done['secrets']} secrets, {done['forms']} forms, {done['blocks']} blocks, {done['file_bytes']:,} bytes"
+    looked = f"{pluralize(done['secrets'], 'secret')}, {pluralize(done['forms'], 'form')}, {pluralize(done['blocks'], 'block')}, {pluralize(done['file_bytes'], 'byte')}"
     if names:
         yield printable(f"FOUND in {path}: {', '.join(names)} ({looked})")
         for one in told["sightings"]:

@@ -25,6 +25,7 @@ from twice.diagnosis.tracing.paths import OBJECT
 from twice.foundation.channels import Channel
 from twice.foundation.comparison import FieldDifference
 from twice.foundation.dataclass import dataclass
+from twice.foundation.printable import pluralize
 from twice.recording.effects.ops import RECEIVED
 from twice.recording.surroundings import Surroundings, differences
 
@@ -335,9 +336,7 @@ def _fields(seen: Observations, ballot: _Ballot) -> None:
         ballot.add(Channel.CONCURRENCY, 1.5, "the same elements stand in another order")
     ulps = [difference.ulps for difference in seen.fields if difference.ulps is not None]
     if ulps and len(ulps) == len(seen.fields) and max(ulps) <= _FEW_ULPS:
-        sentence = (
-            f"values differ by {max(ulps)} ulps at most: another order of the same arithmetic"
-        )
+        sentence = f"values differ by {pluralize(max(ulps), 'ulp')} at most: another order of the same arithmetic"
         ballot.add(Channel.FLOATING_POINT, 2.5, sentence)
     if tuple(seen.columns) == ("streams",):
         ballot.add(Channel.RNG, 3.0, "only the positions of generators differ")

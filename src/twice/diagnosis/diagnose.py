@@ -393,6 +393,6 @@ def _since_recorded(failure: Failure) -> str:
         )
     where = f" at {failure.at}" if failure.at else ""
     return (
-        f"what it does with the world is other than it was{where}: recorded {failure.recorded}, now "
+        f"its effects differ from the record{where}: recorded {failure.recorded}, now "
         f"{failure.replayed}"
     )

@@ -26,6 +26,7 @@ from twice.foundation.channels import Channel
 from twice.foundation.comparison import FieldDifference
 from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import Predicate
+from twice.foundation.printable import pluralize
 from twice.replayer.record_outcomes import OutcomeDifference
 
 Result = Literal[
@@ -341,7 +342,7 @@ class Divergence:
         blocks += rank_sentences([f"  observed: {sentence}" for sentence in self.evidence], rank, 8)
         for label, each in self.repeats.items():
             if not all(each):
-                times = f"  reproduced: run {label}, {sum(each)} of {len(each)} times as recorded"
+                times = f"  reproduced: run {label}, {sum(each)} of {pluralize(len(each), 'time')} as recorded"
                 blocks.append(Block([times], 1))
         together = ["  the runs come together again later"] if self.reconverges else []
         return [*blocks, Block(together, 3)]
@@ -392,7 +393,8 @@ def _outcome_lines(difference: OutcomeDifference) -> list[str]:
 
 def _field_lines(difference: FieldDifference) -> list[str]:
     count = f", {difference.differing} of {difference.of}" if difference.of > 1 else ""
-    is_near = difference.ulps is not None and difference.ulps <= _ULPS_MAX
-    ulps = f", {difference.ulps} ulps" if is_near else ""
+    ulps = ""
+    if difference.ulps is not None and difference.ulps <= _ULPS_MAX:
+        ulps = f", {pluralize(difference.ulps, 'ulp')}"
     label = f"  field: {difference.path} ({difference.kind}{count}{ulps})"
     return set_values(label, difference.a, difference.b)

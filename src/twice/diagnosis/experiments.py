@@ -28,6 +28,7 @@ from twice.diagnosis.minimal_causes import Group, find_minimal_causes
 from twice.diagnosis.read_comparison import BY_LIBRARY, reads_that_differ
 from twice.foundation.channels import Channel
 from twice.foundation.dataclass import dataclass
+from twice.foundation.printable import pluralize
 from twice.recording.effects.ops import OPS
 from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import THREAD_CAPS, Surroundings, swap
@@ -226,7 +227,7 @@ def hold_still_one_by_one(side: Side, window: Window, columns: Sequence[str]) ->
             seen_held += outcomes(needed - 2, held, still.fork_of)
         agree = len(set(seen_held)) == 1
         sentence = (
-            f"with {still.cause} held still {len(seen_held)} executions "
+            f"with {still.cause} held still {pluralize(len(seen_held), 'execution')} "
             f"{'agree' if agree else 'still differ'}; without, {len(seen)} of {_PLAIN} are different"
         )
         outcome: Outcome = "confirmed" if agree else "refuted" if still.wholly else "open"

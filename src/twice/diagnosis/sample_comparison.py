@@ -15,6 +15,7 @@ from twice.diagnosis.divergence import Result
 from twice.errors import SampleUndecided
 from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import DeterminismClass
+from twice.foundation.printable import pluralize
 from twice.foundation.two_sample_tests import apply_test
 from twice.recording.runrecord import RunRecord
 from twice.recording.sampling import read_sample
@@ -68,7 +69,7 @@ def compare_samples(a: RunRecord, b: RunRecord) -> Sampled | None:
     if found.agrees:
         result = "same" if found.identical else "within-tolerance"
     evidence = [
-        f"{summary.name}, {summary.n} seeds: {describe_sample(one.values)} / {describe_sample(two.values)}",
+        f"{summary.name}, {pluralize(summary.n, 'seed')}: {describe_sample(one.values)} / {describe_sample(two.values)}",
         found.reason,
     ]
     return Sampled(result, evidence, describe_samples(summary, one, two, found))

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from twice.diagnosis.executions import Executed
 from twice.foundation.comparison import FieldDifference, differences
 from twice.foundation.encoding import decode, encode
+from twice.foundation.printable import pluralize
 from twice.recording.streams import draws
 
 _WORDS_MAX = 1 << 40
@@ -40,8 +41,8 @@ def _compare_streams(one: Executed, two: Executed) -> list[FieldDifference]:
         behind = draws({name: state_b}, {name: state_a})[name] if ahead is None else None
         a, b = "its position", "another position"
         if ahead is not None and ahead < _WORDS_MAX:
-            b = f"{ahead} words further"
+            b = f"{pluralize(ahead, 'word')} further"
         elif behind is not None and behind < _WORDS_MAX:
-            a = f"{behind} words further"
+            a = f"{pluralize(behind, 'word')} further"
         found.append(FieldDifference(f"streams[{name!r}]", "value", a, b))
     return found

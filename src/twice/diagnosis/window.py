@@ -303,7 +303,7 @@ def roots_of(session: Session, compared: object) -> dict[str, object]:
         found[name] = (component.live or component.read)()
         found[OBJECT + name] = component.target
     found["inputs"] = session.inputs_last
-    found["output"] = session.wiring.output()
+    found["output"] = session.wiring.output().hex()
     files = find_files(session)
     found[FILES] = {} if files is None else files.read_written_files()
     found["effects"] = _read_questions(session)

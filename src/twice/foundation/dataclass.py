@@ -20,6 +20,8 @@ from operator import attrgetter
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any, Never
 
+from twice.foundation.printable import pluralize
+
 __all__ = ["dataclass"]
 
 if TYPE_CHECKING:
@@ -106,7 +108,9 @@ def _misfit(
     """Return the error for arguments that are not the values of the fields."""
     known = {each.name for each in fields(cls)}
     if len(given) > len(positional):
-        wrong = f"takes {len(positional)} positional arguments but {len(given)} were given"
+        wrong = (
+            f"takes {pluralize(len(positional), 'positional argument')} but {len(given)} were given"
+        )
     elif unknown := [name for name in named if name not in known]:
         wrong = f"got an unexpected keyword argument {unknown[0]!r}"
     elif missing:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, assert_never
 
 from twice.errors import ClassRefused
 from twice.foundation.dataclass import dataclass
+from twice.foundation.printable import pluralize
 
 if TYPE_CHECKING:  # many commands need the words alone, and not the comparison behind them
     from twice.foundation.comparison import Tolerance
@@ -227,7 +228,7 @@ class Predicate:
             case DeterminismClass.STATISTICAL:
                 if self.sample is None:
                     return "their summaries over many seeds agree (no summary is declared)"
-                return f"over {self.sample.n} seeds each {self.sample.describe()}"
+                return f"over {pluralize(self.sample.n, 'seed')} each {self.sample.describe()}"
             case _:
                 assert_never(kind)
 

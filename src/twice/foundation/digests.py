@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, assert_never
 
 from twice.errors import DigestRefused
 from twice.foundation.dataclass import dataclass
+from twice.foundation.printable import pluralize
 
 if TYPE_CHECKING:
     from twice.foundation.encoding import Registry
@@ -74,7 +75,7 @@ class Digest:
     def __post_init__(self) -> None:
         if len(self.raw) != self.algorithm.size:
             raise DigestRefused(
-                f"A {self.algorithm} digest of {len(self.raw)} bytes was given.",
+                f"A {self.algorithm} digest of {pluralize(len(self.raw), 'byte')} was given.",
                 f"Expected {self.algorithm.size} bytes.",
                 "Pass the whole raw digest, or parse its text with Digest.parse.",
                 algorithm=str(self.algorithm),

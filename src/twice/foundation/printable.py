@@ -1,6 +1,6 @@
-"""Text that a terminal shows and does not obey.
+"""Words for people: text that a terminal shows and does not obey, and numbers with their nouns.
 
-Invariant: what comes out is printable, and text that was is itself.
+Invariant: what comes out of `printable` is printable, and text that was is itself.
 """
 
 from __future__ import annotations
@@ -20,3 +20,11 @@ def printable(text: object) -> str:
 def printable_lines(text: str) -> str:
     """Return a text of several lines, each made printable, with its tabs."""
     return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
+
+
+def pluralize(number: int, singular: str, plural: str = "") -> str:
+    """Return a number before its noun, as in `1 file` and `2,000 files`.
+
+    Give a plural that is not the singular with an s. A verb may follow the noun in both.
+    """
+    return f"{number:,} {singular if number == 1 else plural or f'{singular}s'}"

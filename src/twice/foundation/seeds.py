@@ -28,6 +28,7 @@ from typing import Final
 from twice.errors import RecordVersion, SeedNameRefused, SeedRefused, StreamTaken
 from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import Algorithm
+from twice.foundation.printable import pluralize
 
 RULE: Final = 1
 """The derivation rule of new records; old records are read under the rule they name."""
@@ -332,7 +333,7 @@ def _label_bytes(label: str, *, whole: str) -> bytes:
     if not raw:
         raise _refuse_name(whole, "has an empty segment" if whole else "is empty")
     if len(raw) > _LABEL_BYTES_MAX:
-        raise _refuse_name(whole, f"has a segment of {len(raw)} bytes")
+        raise _refuse_name(whole, f"has a segment of {pluralize(len(raw), 'byte')}")
     return raw
 
 

@@ -19,6 +19,7 @@ from typing import Final, assert_never
 
 from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import SampleTest, Summary
+from twice.foundation.printable import pluralize
 
 _ITERATIONS_MAX: Final = 500
 _CONVERGED: Final = 1e-15
@@ -59,17 +60,15 @@ def apply_test(
     silent = [(one is None, two is None) for one, two in zip(recorded, replayed, strict=False)]
     moved = [at for at, (one, two) in enumerate(silent) if one is not two]
     if moved:
-        reason = (
-            f"{len(moved)} of {whole} seeds gave a value on one side only, first seed {moved[0]}."
-        )
+        reason = f"{len(moved)} of {pluralize(whole, 'seed')} gave a value on one side only, first seed {moved[0]}."
         return Agreement(False, None, reason)
     first = [value for value in recorded if value is not None]
     last = [value for value in replayed if value is not None]
     if len(first) < len(recorded) or len(last) < len(replayed):
         missing = sum(one for one, _ in silent)
-        return Agreement(None, None, f"{missing} of {whole} seeds gave no value.")
+        return Agreement(None, None, f"{missing} of {pluralize(whole, 'seed')} gave no value.")
     if first and first == last and all(map(math.isfinite, first)):
-        reason = f"All {len(first)} seeds gave the very same value on both sides."
+        reason = f"Each of {pluralize(len(first), 'seed')} gave the very same value on both sides."
         return Agreement(True, None, reason, identical=True)
     match summary.test:
         case SampleTest.MEAN:
@@ -312,7 +311,9 @@ def _explain_unusable(
 ) -> Agreement | None:
     smaller = min(len(recorded), len(replayed))
     if smaller < least:
-        return Agreement(None, None, f"A sample has {smaller} values; it takes {least}.")
+        return Agreement(
+            None, None, f"A sample has {pluralize(smaller, 'value')}; it takes {least}."
+        )
     if not all(math.isfinite(value) for value in (*recorded, *replayed)):
         return Agreement(None, None, "A sample holds a value that is not finite.")
     return None

@@ -22,6 +22,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from twice.errors import TwiceError
+from twice.foundation.printable import pluralize
 from twice.recording import active
 from twice.recording.autopoints import KNOWN, AutoSteps
 from twice.recording.effects.actors import outside
@@ -245,8 +246,8 @@ def finish(
     if left := current().count_running_served():
         _remark(
             session,
-            f"{left} of the processes that the program started still ran when it ended: what they did after that is no "
-            "part of the run",
+            f"{pluralize(left, 'started process was', 'started processes were')} still running when the program "
+            "ended: the record holds nothing that happened there afterwards",
         )
     native = write_native_files(session, current().collect())
     redaction = session.wiring.layer.redaction

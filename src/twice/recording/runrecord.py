@@ -19,6 +19,7 @@ from typing import Any
 from twice.errors import OutputUnwritable, RecordOutOfRange, UsageError
 from twice.foundation.dataclass import dataclass
 from twice.foundation.encoding import decode
+from twice.foundation.printable import pluralize
 from twice.foundation.seeds import Seed
 from twice.foundation.with_blocks import Closing
 from twice.recording.compared_output import list_folders
@@ -372,7 +373,7 @@ class RunRecord(Closing):
         if not 0 <= number < len(self.reader.snapshots):
             raise RecordOutOfRange(
                 f"There is no snapshot {number} in {self.path}.",
-                f"It holds {len(self.reader.snapshots)} snapshots, counted from 0.",
+                f"It holds {pluralize(len(self.reader.snapshots), 'snapshot')}, counted from 0.",
                 f"List them: twice show {self.path}",
             )
         captured = load(self.reader, number)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from twice.foundation.comparison import tolerance_from_json
 from twice.foundation.determinism_class import DeterminismClass, Predicate
 from twice.foundation.environment import EnvironmentDifference, Fingerprint, diff_fingerprints
+from twice.foundation.printable import pluralize
 from twice.recording.compared_output import select_of_message
 from twice.recording.results import RESULTS
 from twice.recording.runrecord import RunRecord
@@ -134,7 +135,7 @@ def _list_differences(
         for name in sorted({*reads[0], *reads[1]}):
             counts = [each.get(name, 0) for each in reads]
             if counts[0] != counts[1]:
-                texts = [f"{count} times {name} until the end" for count in counts]
+                texts = [f"{pluralize(count, 'time')} {name} until the end" for count in counts]
                 yield Failure(at, last_tick, "effect", ("effects",), *texts)
     # Last: a file that differs is mostly the consequence of something that is named above.
     if (different := files.first_difference()) is not None:

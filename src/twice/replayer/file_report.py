@@ -23,7 +23,7 @@ from typing import Any
 
 from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import Algorithm
-from twice.foundation.printable import printable
+from twice.foundation.printable import pluralize, printable
 from twice.recording.effects.filenames import told
 from twice.recording.kernel.file_history import ABSENT, FileState
 from twice.recording.kernel.file_observation import UNSETTLED, FileUnsettled, observe_state
@@ -112,12 +112,14 @@ class FileJudgement:
         elif not self.is_compared:
             text = "the replay ran in a copy of the files; what files hold is not compared (--files none)"
         else:
-            text = f"the replay ran in a copy of the files as they were; {self.read:,} files that were read "
+            text = "the replay ran in a copy of the files as they were; it compared "
+            text += f"{pluralize(self.read, 'file')} that the program read"
             if self.is_whole:
-                text += f"and {self.written:,} that were written were compared"
+                text += f" and {self.written:,} that it wrote"
             else:
-                text += "were compared, files that were written were not: the program did not run from its "
-                text += "start to its end"
+                text += (
+                    ", and none that it wrote: the program did not run from its start to its end"
+                )
         if self.processes == "number":
             text += "; the process id was given again"
         elif self.processes == "world":
@@ -177,7 +179,7 @@ def judge_files(
     if stalled := told(str(kept.get("stalled", ""))):
         shown = names.show(stalled)
         unknown.append(f"the program waits for {shown}, a FIFO whose other end no replay opens")
-    unknown += [f"{count} times: {problem}" for problem, count in files.problems]
+    unknown += [f"{pluralize(count, 'time')}: {problem}" for problem, count in files.problems]
     changed, notes = [], []
     for plain_path, recorded, now in kept.get("changed_inputs", ()):
         path = names.show(told(plain_path))

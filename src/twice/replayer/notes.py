@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Any
 
 from twice.foundation.determinism_class import DeterminismClass, Predicate
+from twice.foundation.printable import pluralize
 from twice.foundation.seeds import is_shared
 from twice.recording.effects.ops import FILE_CHANGED
 from twice.recording.ordering import ORDERS
@@ -128,7 +129,7 @@ def describe_concurrency(
     """
     started = ending.get("lineages", {}).items()
     threads = sum(count for name, count in started if name.rpartition("/")[2] in _THREADS)
-    told = [f"{threads} threads" if threads > 1 else "a thread"] if threads else []
+    told = [pluralize(threads, "thread")] if threads else []
     rows = [row for row in inventory if is_repeated(row)]
     processes, talk = (
         ", ".join(sorted({str(row.get("source")) for row in rows if is_process(row) is kind}))
@@ -202,7 +203,7 @@ def list_notes(record: RunRecord, predicate: Predicate) -> list[str]:
         )
     elif program.whole:
         notes.append(
-            f"a plain script: its reads, files, output, exit code and {record.ticks:,} steps of "
+            f"a plain script: its reads, files, output, exit code and {pluralize(record.ticks, 'step')} of "
             f"{', '.join(components)} were compared; the rest of its state was not"
         )
     if not record.complete:
@@ -222,7 +223,9 @@ def list_notes(record: RunRecord, predicate: Predicate) -> list[str]:
             "replay, and any other user of them shifts their numbers"
         )
     if ungoverned := (ending.get("effects") or {}).get("ungoverned"):
-        reads = ", ".join(f"{name} {count} times" for name, count in ungoverned.items())
+        reads = ", ".join(
+            f"{name} {pluralize(count, 'time')}" for name, count in ungoverned.items()
+        )
         notes.append(f"read on threads without an actor, and not recorded: {reads}")
     notes += [
         f"allowed by name, and not recorded: {in_words(row)}"

@@ -18,6 +18,7 @@ from collections.abc import Collection, Sequence
 from itertools import zip_longest
 from typing import Final
 
+from twice.foundation.printable import pluralize
 from twice.recording.compared_output import select_compared
 from twice.replayer.outcome import Failure
 
@@ -120,8 +121,8 @@ def _locate_line(recorded: bytes, replayed: bytes, stream: str) -> tuple[str, st
                 for text in pair
             )
             return f"{stream}{was}", f"{stream}{now}"
-    lengths = len(recorded), len(replayed)
-    return f"{stream}{lengths[0]} bytes, with another end of line", f"{stream}{lengths[1]} bytes"
+    lengths = [pluralize(len(each), "byte") for each in (recorded, replayed)]
+    return f"{stream}{lengths[0]}, with another end of line", f"{stream}{lengths[1]}"
 
 
 def suggest_ignored_output(failure: Failure | None) -> str:

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from twice.foundation.dataclass import dataclass
+from twice.foundation.printable import pluralize
 from twice.recording.effects.filenames import told
 from twice.recording.effects.ops import FILES_LEFT
 from twice.recording.kernel.file_history import ABSENT, FileHistory, FileState
@@ -85,7 +86,7 @@ def compare_outcomes(a: RunRecord, b: RunRecord) -> tuple[list[OutcomeDifference
     left, _, _ = compare_written_files(a, rows, {}, names)
     found += [OutcomeDifference(f"file {path}", *row) for path, *row in left[:_LISTED_MAX]]
     if len(left) > _LISTED_MAX:
-        caveats.append(f"{len(left) - _LISTED_MAX} more files differ")
+        caveats.append(pluralize(len(left) - _LISTED_MAX, "more file differs", "more files differ"))
     return found, caveats
 
 

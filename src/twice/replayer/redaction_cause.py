@@ -13,6 +13,7 @@ import os
 from collections.abc import Collection
 
 from twice.errors import RedactionNeeded
+from twice.foundation.printable import pluralize
 from twice.recording.frame_kinds import ERRORS, OUTPUT
 from twice.recording.redaction.redaction import ASKED, SENT
 from twice.recording.runrecord import Redacted, RunRecord
@@ -75,6 +76,8 @@ def _count_by_rule(found: list[Redacted]) -> dict[str, str]:
         places = counts.setdefault(one.rule, {})
         places[one.where] = places.get(one.where, 0) + one.count
     return {
-        rule: ", ".join(f"{where} {count} times" for where, count in sorted(places.items()))
+        rule: ", ".join(
+            f"{where} {pluralize(count, 'time')}" for where, count in sorted(places.items())
+        )
         for rule, places in sorted(counts.items())
     }

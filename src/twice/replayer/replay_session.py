@@ -15,6 +15,7 @@ from collections import OrderedDict
 from typing import Any
 
 from twice.errors import RecordOutOfRange, ReplayRefused, SessionMisuse
+from twice.foundation.printable import pluralize
 from twice.foundation.with_blocks import Closing
 from twice.recording.inputs import InputEvent
 from twice.recording.runrecord import RunRecord
@@ -145,7 +146,7 @@ class ReplaySession(Closing):
             )
         raise ReplayRefused(
             f"The program ended before tick {self.tick}.",
-            f"The record holds {self.record.ticks} ticks.",
+            f"The record holds {pluralize(self.record.ticks, 'tick')}.",
             f"See: twice show {self.record.path}",
             tick=self.tick,
         )

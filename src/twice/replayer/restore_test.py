@@ -23,6 +23,7 @@ from twice.errors import RestoreRefused, StreamStateRefused
 from twice.foundation.comparison import FieldDifference, differences
 from twice.foundation.dataclass import dataclass
 from twice.foundation.encoding import decode
+from twice.foundation.printable import pluralize
 from twice.recording.runrecord import RunRecord
 from twice.replayer.preconditions import require_rerunnable, require_restorable, require_same_code
 from twice.replayer.replay_job import start_child, start_server
@@ -177,6 +178,6 @@ def _restore(path: os.PathLike[str], number: int, start: _Start) -> RestoredRun 
         missing = count - entry.point - replay.counts["evaluated"]
         # One that agreed to its end must have reached the record's end.
         if missing and record.complete:
-            early = f"{before} ended {missing} compare-points early"
+            early = f"{before} ended {pluralize(missing, 'compare-point')} early"
             return differs(-1, record.ticks - 1, (), early)
         return None

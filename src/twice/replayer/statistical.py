@@ -18,6 +18,7 @@ from typing import Any
 
 from twice.foundation.determinism_class import DeterminismClass, Predicate, Summary
 from twice.foundation.environment import Fingerprint, diff_fingerprints
+from twice.foundation.printable import pluralize
 from twice.foundation.two_sample_tests import Agreement, apply_test
 from twice.recording.runrecord import RunRecord
 from twice.recording.sampling import Progress, Sample, draw, read_sample
@@ -52,7 +53,7 @@ def judge_sample(found: Verification, record: RunRecord, progress: Progress | No
     if summary is None or not recorded.members:
         why = "the record holds no sample: it was not recorded as statistical with a summary"
     elif len(recorded.members) < summary.n:
-        why = f"the record holds {len(recorded.members)} of the {summary.n} runs of its sample"
+        why = f"the record holds {len(recorded.members)} of the {pluralize(summary.n, 'run')} of its sample"
     if summary is None or why:
         return replace(found, not_judged=[*found.not_judged, why])
     # Whole processes for each seed: members of a sample must not share a generator or a cache.
@@ -102,9 +103,9 @@ def describe_sample(values: Sequence[float | None]) -> str:
     """Describe a sample in a few words."""
     given = [value for value in values if value is not None]
     if not given or not all(map(math.isfinite, given)):
-        return f"{len(given)} of {len(values)} values"
+        return f"{len(given)} of {pluralize(len(values), 'value')}"
     mean = math.fsum(given) / len(given)
-    return f"{len(given)} values from {min(given):.6g} to {max(given):.6g}, mean {mean:.6g}"
+    return f"{pluralize(len(given), 'value')} from {min(given):.6g} to {max(given):.6g}, mean {mean:.6g}"
 
 
 def _json(value: float | None) -> float | str | None:

@@ -24,6 +24,7 @@ from twice.foundation.comparison import Tolerance
 from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import DeterminismClass, Predicate, Scope
 from twice.foundation.environment import ORDER_PROBES, EnvironmentDifference
+from twice.foundation.printable import pluralize
 from twice.recording.sealing.inventory import in_words, is_process, is_repeated, unsupported_rows
 from twice.replayer.file_report import FileJudgement
 from twice.replayer.outcome import Failure, no_counts
@@ -213,7 +214,7 @@ def _list_moved_probes(evidence: Evidence) -> list[str]:
 
 def _explain_undecided(samples: Mapping[str, Any]) -> str:
     needed = samples["seeds_needed"]
-    needs = f"; it takes {needed} seeds, not {samples['n']}" if needed else ""
+    needs = f"; it takes {pluralize(needed, 'seed')}, not {samples['n']}" if needed else ""
     return f"the samples cannot tell: {samples['reason'].rstrip('.')}{needs}"
 
 

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from twice.errors import OutputUnwritable
 from twice.foundation.dataclass import dataclass
-from twice.foundation.printable import printable
+from twice.foundation.printable import pluralize, printable
 from twice.recording.sealing.inventory import in_words, unsupported_rows
 from twice.replayer.file_report import suggest_file_policy
 from twice.replayer.output_difference import suggest_ignored_output
@@ -79,7 +79,7 @@ class Verification(Evidence):
             return [f"replay {executed} of {planned} differs, and {before} agreed: {_OTHER_ORDER}"]
         if self.differs or self.death or executed < planned:
             return []  # one that died agrees with nothing
-        return [f"{executed} replays agree, under {_OTHER_ORDERS}"]
+        return [f"{pluralize(executed, 'replay agrees', 'replays agree')}, under {_OTHER_ORDERS}"]
 
     @property
     def caveats(self) -> list[str]:
@@ -216,7 +216,7 @@ class Verification(Evidence):
         if self.samples is not None:
             samples = self.samples
             lines.append(
-                f"- samples: {samples['summary']} over {samples['n']} seeds, {samples['test']}: "
+                f"- samples: {samples['summary']} over {pluralize(samples['n'], 'seed')}, {samples['test']}: "
                 f"{samples['reason']}"
             )
         if self.restores is not None:
@@ -229,7 +229,9 @@ class Verification(Evidence):
             lines += [f"    - {entry['reason']}" for entry in failed]
             missing = failed[0].get("missing", []) if failed else []
             lines += [f"    - not put back: `{path}`" for path in missing]
-        lines += [f"- environment: {len(self.environment)} differences from the recorded one"]
+        lines += [
+            f"- environment: {pluralize(len(self.environment), 'difference')} from the recorded one"
+        ]
         lines += [f"    - {item.what}: {item.recorded} → {item.now}" for item in self.environment]
         lines += [f"- seal: {self.seal}"]
         lines += [f"- file differs: {text}" for text in self.files.describe_differences()]
@@ -249,17 +251,18 @@ class Verification(Evidence):
             return self.to_markdown().lstrip("# ").rstrip()
         counts = self.counts
         within = counts["within_tolerance"]
-        covered = f"{counts['evaluated']} compare-points agree"
+        covered = (
+            f"{pluralize(counts['evaluated'], 'compare-point agrees', 'compare-points agree')}"
+        )
         if within:
             covered += f", {within} of them within tolerance"
         if self.restores is not None:
             tested = self.restores["tested"]
-            covered += f", {tested} restored {'run' if tested == 1 else 'runs'} too"
+            covered += f", {pluralize(tested, 'restored run')} too"
         if self.samples is not None:
-            covered += f", {self.samples['summary']} over {self.samples['n']} seeds"
+            covered += f", {self.samples['summary']} over {pluralize(self.samples['n'], 'seed')}"
         if self.environment:
-            moved = len(self.environment)
-            things = "1 thing differs" if moved == 1 else f"{moved} things differ"
+            things = pluralize(len(self.environment), "thing differs", "things differ")
             covered += f", although {things} in the environment"
         kind = self.predicate.determinism_class
         lines = [

@@ -13,7 +13,7 @@ from typing import Any
 
 from twice.errors import RecordOutOfRange, UsageError
 from twice.foundation.encoding import decode
-from twice.foundation.printable import printable
+from twice.foundation.printable import pluralize, printable
 from twice.recording.effects.events import LENIENT, STRICT, Event, unpack
 from twice.recording.effects.ops import MAIN, OPS, WITH_ARGUMENTS
 from twice.recording.frame_kinds import ERRORS, INPUT, OUTPUT
@@ -108,7 +108,7 @@ def moment_lines(
         rows = text.splitlines()
         yield from (f"printed to {stream}: {printable(row)}" for row in rows[:_PRINTED_SHOWN])
         if len(rows) > _PRINTED_SHOWN:
-            yield f"printed to {stream}: ... {len(rows) - _PRINTED_SHOWN} more lines"
+            yield f"printed to {stream}: ... {pluralize(len(rows) - _PRINTED_SHOWN, 'more line')}"
     yield f"compare-points: {counts['compare_points'] or 'none'}"
     for entry in told["compare_points"]:
         yield f"  {entry['index']} {printable(entry['name'])}  root {entry['root']}"

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from twice.errors import TwiceError
+from twice.foundation.printable import pluralize
 from twice.recording.effects.network.telling import told
 from twice.recording.record.scan import Progress
 from twice.recording.runrecord import RunRecord
@@ -106,7 +107,7 @@ def identity_rows(record: RunRecord, told: Mapping[str, Any]) -> Iterator[tuple[
     for name, digest in sorted(files.items())[:_FILES_SHOWN]:
         yield "", f"{name} {digest}"
     if len(files) > _FILES_SHOWN:
-        yield "", f"and {len(files) - _FILES_SHOWN} more files"
+        yield "", f"and {pluralize(len(files) - _FILES_SHOWN, 'more file')}"
     yield "python", f"{python.get('version')} {python.get('implementation')}"
     yield "system", f"{system.get('system')} {system.get('release')}, {system.get('libc')}"
     yield "processor", f"{cpu.get('arch')} {cpu.get('model')}"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from twice.foundation.printable import pluralize
 from twice.recording.effects.events import LENIENT, STRICT
 from twice.recording.frame_kinds import ERRORS, INPUT, OUTPUT
 from twice.recording.record import columns
@@ -127,7 +128,13 @@ def changes(record: RunRecord) -> list[Row]:
             present = present + _count(ticks[ticks >= 0], record.ticks)
         counts = tuple(changed.tolist())
         rows.append(
-            Row(name, record.ticks, counts, tuple(present.tolist()), f"{sum(counts):,} changes")
+            Row(
+                name,
+                record.ticks,
+                counts,
+                tuple(present.tolist()),
+                pluralize(sum(counts), "change"),
+            )
         )
     return rows
 

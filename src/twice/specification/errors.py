@@ -25,7 +25,7 @@ class BumpRefused(UsageError, id="E-SPEC-004"):
 
 
 class SpecIncomplete(UsageError, id="E-SPEC-005"):
-    """The specification does not say what has to be known first."""
+    """A sheet lacks a value that the command needs, or the program of sheet 00 does not run to its end."""
 
 
 class SpecForeign(UsageError, id="E-SPEC-006"):

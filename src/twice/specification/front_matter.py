@@ -19,6 +19,7 @@ from typing import Any, Final
 
 import yaml
 
+from twice.foundation.printable import pluralize
 from twice.specification.errors import SheetRefused
 
 Scalar = str | int | bool
@@ -113,7 +114,7 @@ def combine(refused: Sequence[SheetRefused]) -> SheetRefused:
         return refused[0]
     lines = [f"  {each.happened} {each.expected}" for each in refused]
     return SheetRefused(
-        "\n".join([f"{len(refused)} lines of the sheets cannot be taken:", *lines]),
+        "\n".join([f"{pluralize(len(refused), 'line')} of the sheets cannot be taken:", *lines]),
         "Expected what stands behind each.",
         'Mend these lines, or write "?" for what is not known yet; nothing was changed.',
         places=[each.fields for each in refused],

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from twice.foundation.printable import pluralize
 from twice.foundation.seeds import Seed
 from twice.recording.comparepoints import CHAIN_START
 from twice.recording.runrecord import RunRecord
@@ -57,7 +58,8 @@ def find_shown_traits(record: RunRecord) -> Iterator[tuple[Trait, str]]:
 def find_told_traits(ending: Mapping[str, Any]) -> Iterator[tuple[Trait, str]]:
     """Yield those that the end of a record tells, without a look at any state."""
     counted = [
-        f"{count} {model}" for model, count in count_concurrent(ending.get("lineages", {})).items()
+        pluralize(count, model.removesuffix("s"))
+        for model, count in count_concurrent(ending.get("lineages", {})).items()
     ]
     if counted:
         yield Trait.CONCURRENCY, f"a run started {', '.join(counted)}"

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from twice.errors import TwiceError
+from twice.foundation.printable import pluralize
 from twice.recording.config import in_settings, parse_settings
 from twice.recording.recorder import record_program
 from twice.recording.runrecord import RunRecord
@@ -71,7 +72,7 @@ def refresh(workspace: Workspace, doing: Doing, *, only_look: bool) -> Iterator[
 
     Raises:
         SheetRefused: E-SPEC-001: a sheet names a place outside of the project.
-        SpecIncomplete: E-SPEC-005: the sheets do not say what is to be run, or the run does not come to its end.
+        SpecIncomplete: E-SPEC-005: the sheets name no program or seed, or the run does not reach its end.
         TwiceError: what recording, measuring or the sheets of the scaffold refuse; what is there already stays.
     """
     refuse_outside(workspace)  # the vector and the costs are written where the sheets name them
@@ -164,8 +165,8 @@ class _Refresh:
                 ending: dict[str, Any] = dict(record.ending or {})
             if ending.get("exit_code") != 0:
                 raise SpecIncomplete(
-                    f"{self.program} did not come to its end: {ending.get('how')}.",
-                    "Expected a run that can be the test vector; the old one was left.",
+                    f"{self.program} did not run to its end: {ending.get('how')}.",
+                    "Expected a complete run for the test vector. twice kept the old one.",
                     f"See why: twice record {self.program} --seed {self.seed}",
                 )
             self.place.parent.mkdir(parents=True, exist_ok=True)
@@ -206,7 +207,11 @@ class _Refresh:
             said = f"{done}; " * bool(done) + f"left as you have it: {_join(left, most=8)}"
             return RefreshStep("scaffold", "left", said)
         if not done:
-            return RefreshStep("scaffold", "same", f"{len(lock.files)} files are as the sheets say")
+            return RefreshStep(
+                "scaffold",
+                "same",
+                f"{pluralize(len(lock.files), 'file is', 'files are')} as the sheets say",
+            )
         return RefreshStep("scaffold", "stale" if self.only_look else "updated", done)
 
     def costs(self) -> RefreshStep:

@@ -19,6 +19,7 @@ from typing import Any, Final, cast
 import yaml
 
 from twice.foundation.determinism_class import Axis, DeterminismClass, Scope
+from twice.foundation.printable import pluralize
 from twice.foundation.properties import PROPERTIES
 from twice.specification.front_matter import (
     LOADER,
@@ -224,7 +225,7 @@ _WORDS: Final[Mapping[str, Sequence[str]]] = {
 def _read_type(said: Mapping[str, Any], otherwise: str) -> ValueType:
     """Read a type from what a sheet's YAML says of a key or a column."""
     least: int = said.get("least", 0)
-    at_least = f"at least {least} " if least else ""
+    items = f"at least {pluralize(least, 'item')}" if least else "items"
     if "one_of" in said:
         words = said["one_of"]
         allowed = tuple(map(str, _WORDS[words] if isinstance(words, str) else words))
@@ -240,7 +241,7 @@ def _read_type(said: Mapping[str, Any], otherwise: str) -> ValueType:
     if "list" in said:
         each = _read_type(_as_map(said["list"], "type"), otherwise)
         return ValueType(
-            f"a list of {at_least}items, each {each.expected}",
+            f"a list of {items}, each {each.expected}",
             cast("list[Scalar]", [each.example] * max(least, 1)),
             lambda value: (
                 isinstance(value, list)
@@ -260,7 +261,7 @@ def _read_type(said: Mapping[str, Any], otherwise: str) -> ValueType:
         columns.append(TableColumn(name, held, optional, like))
     example: Row = {each.name: each.example for each in columns}
     return ValueType(
-        f"a list of {at_least}items with {', '.join(each.expected for each in columns)}",
+        f"a list of {items} with {', '.join(each.expected for each in columns)}",
         [example],
         lambda value: (
             isinstance(value, list)

@@ -22,6 +22,7 @@ from typing import Any, Final, cast
 import rfc8785
 
 from twice.foundation.digests import Digest, digest_bytes
+from twice.foundation.printable import pluralize
 from twice.specification.errors import SheetRefused, SheetVersion
 from twice.specification.front_matter import (
     FrontMatter,
@@ -196,7 +197,7 @@ def decode(data: bytes, path: str) -> str:
         raise refuse_line(
             path,
             1,
-            f"it has {len(data)} bytes.",
+            f"it has {pluralize(len(data), 'byte')}.",
             f"Expected a sheet of at most {_BYTES_MAX} bytes.",
             "Put what is long into files of its own and refer to them.",
         )

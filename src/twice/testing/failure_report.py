@@ -20,6 +20,7 @@ from twice.diagnosis.vary.report import format_record_command
 from twice.errors import PropertyBroken, TwiceError
 from twice.foundation.channels import Channel
 from twice.foundation.comparison import FieldDifference
+from twice.foundation.printable import pluralize
 from twice.recording.runrecord import RunRecord
 from twice.replayer.other_seed import OTHER_SEEDS
 from twice.replayer.verify import verify
@@ -99,7 +100,7 @@ def list_commands(search: PropertySearch, found: Counterexample) -> list[str]:
 def list_fields(fields: Iterable[FieldDifference]) -> Iterator[str]:
     """Yield a line for each field that differs."""
     for each in fields:
-        ulps = "" if each.ulps is None else f", {each.ulps} ulps"
+        ulps = "" if each.ulps is None else f", {pluralize(each.ulps, 'ulp')}"
         yield f"  field: {each.path} ({each.kind}{ulps}): {each.a} / {each.b}"
 
 

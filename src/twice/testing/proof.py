@@ -15,6 +15,7 @@ from typing import Any, Final, Literal
 
 from twice.errors import FaultMisplaced, NothingJudged
 from twice.foundation.encoding import encode
+from twice.foundation.printable import pluralize
 from twice.foundation.seeds import is_shared
 from twice.recording.runrecord import RunRecord
 from twice.testing.counterexamples import Example
@@ -128,10 +129,10 @@ def _plant(places: Sequence[Fault], subject: Subject, options: Mapping[str, Any]
         if search.found is not None:
             reason = f"{by} is red without the fault: {search.found.violation.said}"
         elif search.is_planted:
-            reason = f"planted in {search.judged} examples, and nothing differed"
+            reason = f"planted in {pluralize(search.judged, 'example')}, and nothing differed"
         else:
             outcome = "not applicable"
-            reason = f"nothing of it was to be seen in {search.judged} examples"
+            reason = f"no trace of it in {pluralize(search.judged, 'example')}"
         rows.append(ProofRow(fault.kind, fault, outcome, reason))
     return next((row for row in rows if row.outcome == "missed"), rows[0])
 

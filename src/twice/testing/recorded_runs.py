@@ -22,6 +22,7 @@ from twice.diagnosis.vary.report import format_record_command
 from twice.errors import TwiceError, UsageError
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.encoding import encode
+from twice.foundation.printable import pluralize
 from twice.foundation.seeds import Seed
 from twice.recording.cadence import parse_cadence
 from twice.recording.naming import parse_program
@@ -137,7 +138,7 @@ class RecordedRuns:
         given = dict(keywords)
         if len(arguments) != 1 or "seed" not in given:
             raise UsageError(
-                f"The marker twice was given {len(arguments)} arguments and "
+                f"The marker twice was given {pluralize(len(arguments), 'argument')} and "
                 f"{', '.join(sorted(given)) or 'no keywords'}.",
                 "Expected one program, and a seed.",
                 'For example: @pytest.mark.twice("examples/swarm.py:main", seed=7)',

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pydantic
 
+from twice.foundation.printable import pluralize
 from twice.foundation.seeds import derive_in, path_segments
 from twice.tooling.determinism import Determinism, Requirement
 from twice.tooling.errors import CallRefused
@@ -40,7 +41,7 @@ def found(registry: Registry, asked: Tool | str) -> Tool:
         raise CallRefused(
             "not_found",
             f"There is no tool {str(name)[:80]!r} in the registry {registry.name}.",
-            f"Expected one of its {len(registry)} tools.",
+            f"Expected one of its {pluralize(len(registry), 'tool')}.",
             f"Did you mean {close[0]}?" if close else "List them: twice tools list REGISTRY.",
             tool=str(name)[:80],
             close=close[:5],
@@ -83,7 +84,7 @@ def payload(operation: Operation, size: int, what: str) -> None:
     if size > limit:
         raise CallRefused(
             "contract_violation",
-            f"The {what} of {operation.tool.name} take {size} bytes.",
+            f"The {what} of {operation.tool.name} takes {pluralize(size, 'byte')}.",
             f"Expected at most {limit}, as the contract says.",
             "Ask for less at a time, or for a contract with a larger limit.",
             limit="payload_bytes",

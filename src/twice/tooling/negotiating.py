@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from twice.foundation.printable import pluralize
 from twice.tooling.backend import Backend
 from twice.tooling.contract import (
     FLOAT_POLICY,
@@ -201,4 +202,4 @@ def _read_id(value: object) -> str:
 
 
 def _places(count: int) -> str:
-    return "one place" if count == 1 else f"{count} places"
+    return pluralize(count, "place")

@@ -96,7 +96,7 @@ def test_weights_that_do_not_fit_their_adapters_are_left_out() -> None:
     found = swarm(loras=["a", "b"], loraweights=["0.5"])
 
     assert found.values["/model/adapters"] == [{"kind": "lora", "name": n} for n in ("a", "b")]
-    assert "1 weights stand for 2 adapters" in places(found)
+    assert "1 weight for 2 adapters" in places(found)
 
 
 def test_a_variation_of_swarmui_is_kept_apart_from_the_seed() -> None:

@@ -131,7 +131,7 @@ def test_a_key_that_comes_twice_with_two_values_is_ambiguous() -> None:
     found = read(f"a lamp\n{TAIL}, Seed: 43, Model: other, Size: 64x64")
 
     assert doubts(found) == {"/seed/effective": ("42", "43"), "/model/name": ("base", "other")}
-    assert "Size: Size stands 2 times" in places(found)
+    assert "Size: Size is there 2 times" in places(found)
 
 
 def test_quotes_that_do_not_end_are_named_and_the_next_pair_is_read() -> None:

@@ -94,7 +94,7 @@ def test_a_generator_of_random_numbers_shows_a_position_that_moves():
     before = short(rng)
     rng.random()
     assert before != short(rng)
-    assert before.startswith("numpy.random._generator.Generator at ")
+    assert before.startswith("numpy.random._generator.Generator in state ")
 
 
 def test_text_is_never_longer_than_asked():

@@ -26,7 +26,7 @@ def test_a_password_is_not_in_the_record_and_the_run_replays(tmp_path: Path, wor
     searched = cli("show", "a.twice", "--secrets", "-", cwd=tmp_path, input=f"{word}\n")
 
     assert verified.returncode == 0, verified.stdout
-    assert "terminal (stdin.getpass 1 times)" in verified.stdout
+    assert "terminal (stdin.getpass 1 time)" in verified.stdout
     assert searched.stdout.startswith("NOT FOUND"), searched.stdout
 
 

@@ -138,7 +138,7 @@ SHOWN: list[tuple[int, str, Change, str]] = [
     (4, "M", given(taken="'herd' was taken before"), "may not have"),
     (5, "M", changed("restored", failed=("herd: it differs",), missing=("herd.age",)), "herd.age"),
     (5, "M", ended(tracked_twice=[["herd", "flock"]]), "tracks one object as 'herd' and 'flock'"),
-    (6, "M", given(planted=planted(result="unlocalised")), "came out as unlocalised"),
+    (6, "M", given(planted=planted(result="unlocalised")), "is unlocalised"),
     (6, "M", given(planted=planted(compare_point=PointRef(4, 3, "tick"))), "at tick 3"),
     (6, "M", given(planted=planted(components=("weather",))), "placed in weather"),
     (6, "M", given(planted=planted(operation=replace(planted().divergence.operation, file="src/herd.py"))), "src/herd.py:30 was named as the operation"),

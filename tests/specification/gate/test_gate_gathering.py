@@ -297,7 +297,7 @@ def test_a_program_that_does_not_end_well_is_no_trial(kept: Kept, tmp_path: Path
     report = run_gate(system.project, lambda *_: SourceFacts(), date(2026, 1, 1), only=(4, 5))
 
     assert [each.outcome for each in report.checks] == [CheckOutcome.BLOCKED, CheckOutcome.BLOCKED]
-    assert "did not come to its end: builtins.ValueError: rain" in report.checks[0].reason
+    assert "did not run to its end: builtins.ValueError: rain" in report.checks[0].reason
 
 
 @pytest.mark.integration

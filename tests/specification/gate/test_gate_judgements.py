@@ -100,7 +100,7 @@ JUDGED: list[tuple[int, str, Callable[[Heads], None], Change, CheckOutcome, str]
     (13, "M", nothing, reports("warn-only"), FAIL, "by sheet 00 nothing runs on a GPU, and twice check reports src/herd.py:3"),
     (14, "M", with_traits("external-effects", here=False), ended(asked={}), FAIL, "is said to ask nothing, and determinism-and-replay/10-"),
     (15, "XL", said("11", hash="xxh3_128"), good, FAIL, "xxh3_128 can be made to collide"),
-    (16, "M", nothing, changed("suite", skipped=("tests/a.py::test_x",)), BLOCKED, "1 tests were skipped or expected to fail: tests/a.py::test_x"),
+    (16, "M", nothing, changed("suite", skipped=("tests/a.py::test_x",)), BLOCKED, "1 test was skipped or expected to fail: tests/a.py::test_x"),
     # What is said to be absent and was seen is red, and not n/a.
     (11, "L", with_traits("concurrency", here=False), ended(lineages={"main/job": 2}), FAIL, "by sheet 00"),
     (12, "L", with_traits("floating-point", here=False), good, FAIL, "by sheet 00"),

@@ -339,7 +339,7 @@ def test_a_report_that_is_none_is_one_error(gated: Path, text: str) -> None:
     ("key", "value", "what"),
     [
         ("checks", [], "it holds the checks none, not 1 to 17"),
-        ("result", "FAIL", "it says FAIL over checks that come to PASS"),
+        ("result", "FAIL", "it says FAIL, and its checks give PASS"),
         ("tier", "XL", "it is of 'herd' at tier XL"),
         ("component", "zzz", "it is of 'zzz'"),
     ],

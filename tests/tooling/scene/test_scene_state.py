@@ -222,7 +222,7 @@ def test_a_strangers_document_is_read_or_refused(document: Any, sections: Any) -
                     "a": [["x", "y", "", {"v": {"array": "<f4", "shape": [2**30], "bytes": b"1"}}]]
                 },
             },
-            "1 bytes",
+            "1 byte",
         ),
     ],
 )  # fmt: skip

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from twice.assets.containers.iff import chunks
 from twice.assets.containers.parts import Damaged
 from twice.assets.containers.source import Source
+from twice.foundation.printable import pluralize
 
 _EXTENSIBLE = 0xFFFE
 _PCM, _FLOAT = 1, 3
@@ -83,7 +84,9 @@ def wav_samples(source: Source) -> Samples | Coded:
     if tag not in {_PCM, _FLOAT} or (tag == _FLOAT and width not in {4, 8}):
         return Coded(data, f"wav-0x{tag:04x}", rate, channels)
     if not 1 <= width <= 8 or align % channels or not 1 <= bits <= 8 * width or not rate:
-        raise Damaged(f"the format says {channels} channels, {bits} bits, {rate} Hz")
+        raise Damaged(
+            f"the format says {pluralize(channels, 'channel')}, {pluralize(bits, 'bit')}, {rate} Hz"
+        )
     frames = data.sub(0, data.size - data.size % align)
     return Samples(frames, rate, channels, bits, width, tag == _FLOAT, big, width == 1)
 
@@ -111,7 +114,9 @@ def aiff_samples(source: Source) -> Samples | Coded:
     bits = _AIFF_FLOATS.get(kind, bits)
     width = (bits + 7) // 8
     if not channels or not 1 <= width <= 8 or not rate:
-        raise Damaged(f"the format says {channels} channels, {bits} bits, {rate} Hz")
+        raise Damaged(
+            f"the format says {pluralize(channels, 'channel')}, {pluralize(bits, 'bit')}, {rate} Hz"
+        )
     frames = data.sub(0, data.size - data.size % (width * channels))
     return Samples(
         frames, rate, channels, bits, width, kind in _AIFF_FLOATS, kind != b"sowt", False

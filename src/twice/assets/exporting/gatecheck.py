@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from twice.assets.gate.report import Report, Result
 from twice.assets.gate.row import Row, Status, clipped
+from twice.foundation.printable import pluralize
 
 BARS: Final = (
     "Integrity", "Reachability", "Nonlinearity", "Gateways", "Style", "Determinism", "Presentation",
@@ -115,5 +116,7 @@ def _counted(rows: list[Row]) -> str:
 
 def _handoffs(rows: list[Row]) -> list[str]:
     owners = Counter(role_of(each.owner) for each in rows)
-    told = [f"{OWN}: {number} rows for {owner}" for owner, number in sorted(owners.items())]
+    told = [
+        f"{OWN}: {pluralize(number, 'row')} for {owner}" for owner, number in sorted(owners.items())
+    ]
     return [*told, "The seven other bars: GK"]

@@ -19,6 +19,7 @@ from twice.assets.errors import ExportRefused
 from twice.assets.gate.facts import Facts, value_of
 from twice.assets.measuring.file import file_sha256
 from twice.assets.model.log import AssetKind
+from twice.foundation.printable import pluralize
 
 _FORMATS: Final = {
     "image/png": "PNG", "image/svg+xml": "SVG", "image/jpeg": "JPEG", "image/webp": "WEBP",
@@ -52,7 +53,7 @@ def art_manifest(every: Sequence[Facts], project: str, now: str) -> dict[str, An
     if not images:
         raise _refused("there is no image", "at least one image with a log")
     if not 1 <= len(project) <= 200:
-        raise _refused(f"the project's name has {len(project)} characters", "1 to 200")
+        raise _refused(f"the project's name has {pluralize(len(project), 'character')}", "1 to 200")
     created = min(each.log.created or now for each in images)
     return {
         "manifest_version": "1.0",
@@ -69,7 +70,11 @@ def _listed(facts: Facts) -> dict[str, Any]:
     if asset is None or asset.measured is None or asset.file is None:
         raise _refused(f"{facts.name} does not say what it is about", "a log with its asset block")
     if not isinstance(prompt, str) or not 10 <= len(prompt) <= 2000:
-        has = f"a prompt of {len(prompt)} characters" if isinstance(prompt, str) else "no prompt"
+        has = (
+            f"a prompt of {pluralize(len(prompt), 'character')}"
+            if isinstance(prompt, str)
+            else "no prompt"
+        )
         raise _refused(
             f"{facts.name} has {has}, and the format asks each image for one",
             "10 to 2000 characters in art.prompt; of a program's picture, what it shows",
@@ -192,7 +197,9 @@ def cold_manifest(folder: Path, snapshot: str, version: str, now: str) -> dict[s
         raise _refused(f"{hot[0]} lies in the cold snapshot", "logs in the hot store alone")
     long = [each for each in named if len(each) > 512]
     if long:
-        raise _refused(f"the path {long[0][:60]}… has {len(long[0])} characters", "at most 512")
+        raise _refused(
+            f"the path {long[0][:60]}… has {pluralize(len(long[0]), 'character')}", "at most 512"
+        )
     return {
         "$schema": "https://questfoundry.liesdonk.nl/schemas/cold_manifest.schema.json",
         "version": version,

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Final
 
 from twice.assets.gate.row import Row, Status
-from twice.foundation.printable import printable
+from twice.foundation.printable import pluralize, printable
 
 FORMAT: Final = "twice.asset-gate/1"
 _SHOWN_MAX: Final = 60
@@ -90,7 +90,9 @@ class Report:
         """Count rows, in words."""
         counts = Counter(each.status for each in self.rows)
         told = [f"{counts[each]} {each.value}" for each in reversed(Status) if counts[each]]
-        return f"{len(self.assets)} assets and sets: {', '.join(told)}"
+        return (
+            f"{pluralize(len(self.assets), 'asset or set', 'assets and sets')}: {', '.join(told)}"
+        )
 
     def _lines(self) -> Iterator[str]:
         yield f"# Assets: {self.result.value}"

@@ -17,6 +17,7 @@ from twice.assets.importers.imported import Reading, Value, distinct
 from twice.assets.importers.infotext import Infotext, InfotextRefused, taken_apart
 from twice.assets.importers.keyed import read_seed
 from twice.assets.importers.scalars import FULL_SHA256
+from twice.foundation.printable import pluralize
 
 _LORA_HASH = re.compile(r"\s*(.+?)\s*:\s*([0-9a-fA-F]{6,64})\s*(?:,|$)")
 _NETWORK = re.compile(r"<(lora|lyco|hypernet):([^:<>]{1,200})(?::([^<>]{1,80}))?>")
@@ -77,7 +78,7 @@ def _once(found: Infotext, reading: Reading) -> dict[str, str | bool]:
         pairs.setdefault(key, value)
     for key, values in twice.items():
         pairs.pop(key)
-        why = f"{key} stands {len(values)} times, with different values"
+        why = f"{key} is there {pluralize(len(values), 'time')}, with different values"
         if key in _DIRECT:
             reading.doubt(_DIRECT[key][0], distinct(values), why)
         elif key == "Seed":
@@ -94,7 +95,7 @@ def _prompts(found: Infotext, reading: Reading) -> None:
         reading.say(fields.PROMPT, scalars.text(prompts[0]))
         reading.say(fields.NEGATIVE_PROMPT, scalars.text(negatives[0]))
         return
-    why = f"{len(found.prompts)} lines begin with Negative prompt:, and any of them may be part of a prompt"
+    why = f"{pluralize(len(found.prompts), 'line')} begin with Negative prompt:, and any of them may be part of a prompt"
     reading.doubt(fields.PROMPT, prompts, why)
     reading.doubt(fields.NEGATIVE_PROMPT, negatives, why)
 

@@ -19,6 +19,7 @@ from twice.assets.importers import fields, scalars
 from twice.assets.importers.imported import Reading, Value, distinct
 from twice.assets.importers.xmltree import Element, XmlRefused, tree
 from twice.foundation.digests import Algorithm, digest_parts
+from twice.foundation.printable import pluralize
 
 _SKIPPED: Final = (
     "ClipSlotList", "MidiClip", "AudioClip", "KeyTracks", "Notes", "WarpMarkers",
@@ -93,7 +94,7 @@ def _tempo(master: Element, reading: Reading) -> None:
         if len(known) == 1:
             reading.say(pointer, known[0])
         elif known:
-            reading.doubt(pointer, known[:64], f"it is automated: {len(known)} values")
+            reading.doubt(pointer, known[:64], f"it is automated: {pluralize(len(known), 'value')}")
 
 
 def _automated(master: Element, parameter: Element) -> Iterator[str | None]:

@@ -17,6 +17,7 @@ from typing import Final
 from twice.assets.importers import fields, scalars
 from twice.assets.importers.imported import Reading
 from twice.assets.importers.xmltree import Element, XmlRefused, tree
+from twice.foundation.printable import pluralize
 
 _FIXED: Final = 602
 _TEXTS: Final = (
@@ -50,7 +51,9 @@ _LINES_MAX: Final = 256
 def read_bext(data: bytes, reading: Reading) -> None:
     """Read a ``bext`` chunk."""
     if len(data) < _FIXED:
-        reading.puzzle("bext", f"it is cut off: {len(data)} bytes of at least {_FIXED}")
+        reading.puzzle(
+            "bext", f"it is cut off: {pluralize(len(data), 'byte')} of at least {_FIXED}"
+        )
     said = {key: _text(data[at : at + size], key, reading) for key, at, size in _TEXTS}
     for key, value in said.items():
         reading.keep(key, value or None)

@@ -18,6 +18,7 @@ from twice.assets.importers import fields, scalars
 from twice.assets.importers.imported import Reading, Value, distinct
 from twice.assets.importers.xmltree import Element, XmlRefused, tree
 from twice.foundation.digests import Algorithm, digest_parts
+from twice.foundation.printable import pluralize
 
 PROJECT: Final = "project.xml"
 _PROJECT_MAX: Final = 256 << 20
@@ -112,7 +113,7 @@ def _settle(pointer: str, values: list[Value], reading: Reading) -> None:
     if len(known) == 1:
         reading.say(pointer, known[0])
     elif known:
-        reading.doubt(pointer, known[:64], f"it is automated: {len(known)} values")
+        reading.doubt(pointer, known[:64], f"it is automated: {pluralize(len(known), 'value')}")
 
 
 def _meter(element: Element) -> Value | None:

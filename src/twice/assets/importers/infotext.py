@@ -17,6 +17,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from twice.foundation.printable import pluralize
+
 TEXT_MAX: Final = 4 << 20
 PAIRS_MAX: Final = 512
 _PAIRS_LEAST: Final = 3
@@ -91,7 +93,7 @@ def _parameters_at(lines: list[str]) -> int:
         return fitting[0]
     if fitting:
         raise InfotextRefused(
-            f"{len(fitting)} lines look like parameters, and the last line is not plainly the one"
+            f"{pluralize(len(fitting), 'line')} look like parameters, and the last line is not plainly the one"
         )
     raise InfotextRefused("no line begins with Steps: and holds parameters")
 

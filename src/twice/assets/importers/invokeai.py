@@ -14,6 +14,7 @@ from twice.assets.importers import fields, scalars
 from twice.assets.importers.imported import Reading, Value
 from twice.assets.importers.keyed import Table, read_keys, read_object, read_seed, said
 from twice.assets.importers.scalars import FULL_SHA256
+from twice.foundation.printable import pluralize
 
 _TABLE: Final[Table] = {
     "positive_prompt": (fields.PROMPT, scalars.text),
@@ -77,7 +78,7 @@ def read_invokeai_2(text: str, reading: Reading) -> None:
     if len(texts) == 1:
         reading.say(fields.PROMPT, scalars.text(texts[0]))
     else:
-        reading.puzzle("image/prompt", f"it holds {len(texts)} weighted prompts")
+        reading.puzzle("image/prompt", f"it holds {pluralize(len(texts), 'weighted prompt')}")
 
 
 def _program(found: Mapping[str, Any], reading: Reading) -> None:

@@ -13,6 +13,8 @@ import math
 import re
 from typing import Any, Final
 
+from twice.foundation.printable import pluralize
+
 BYTES_MAX: Final = 64 << 20
 DEPTH_MAX: Final = 64
 _DIGITS_MAX = 40
@@ -67,7 +69,9 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _whole(digits: str) -> int:
     if len(digits) > _DIGITS_MAX:
-        raise JsonRefused(f"a number has {len(digits)} digits; at most {_DIGITS_MAX} are read")
+        raise JsonRefused(
+            f"a number has {pluralize(len(digits), 'digit')}; at most {_DIGITS_MAX} are read"
+        )
     return int(digits)
 
 

@@ -17,6 +17,7 @@ from typing import Final
 from twice.assets.containers.source import Source
 from twice.assets.importers import fields
 from twice.assets.importers.imported import Reading, Value, distinct
+from twice.foundation.printable import pluralize
 
 EVENTS_MAX: Final = 2_000_000
 _TRACK_MAX: Final = 64 << 20
@@ -176,7 +177,7 @@ def _say(found: list[_Meta], reading: Reading, *, timed: bool) -> None:
         elif late:
             reading.doubt(pointer, known[:64], f"it is first said at tick {events[0].tick}")
         elif known:
-            reading.doubt(pointer, known[:64], f"it changes {len(values) - 1} times")
+            reading.doubt(pointer, known[:64], f"it changes {pluralize(len(values) - 1, 'time')}")
 
 
 def _tempo(data: bytes) -> Value | None:

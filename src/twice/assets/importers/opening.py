@@ -29,6 +29,7 @@ from twice.assets.importers.texts import Text, by_content, read_texts
 from twice.assets.leaks.stealth import hidden
 from twice.errors import ExtraMissing
 from twice.foundation.digests import Algorithm, digest_parts
+from twice.foundation.printable import pluralize
 
 TEXT_MAX: Final = 64 << 20
 PROJECT_MAX: Final = 128 << 20
@@ -156,7 +157,11 @@ def _texts(
             at = "" if part.offset is None else f" at byte {part.offset}"
             unread.append(NotUnderstood(f"{chunk}{at}", part.why))
         elif part.kind is Kind.TRAILING:
-            unread.append(NotUnderstood(chunk, f"{part.source.size} bytes that belong to no chunk"))
+            unread.append(
+                NotUnderstood(
+                    chunk, f"{pluralize(part.source.size, 'byte')} outside of every chunk"
+                )
+            )
         elif part.kind is Kind.FILE and depth < _DEPTH_MAX:
             inner = sniff(part.source.read(0, HEAD))
             if is_container(inner) and part.key in ("Exif", "EXIF", "eXIf", "ID3"):
@@ -175,7 +180,7 @@ def _decoded(part: Part, chunk: str, unread: list[NotUnderstood]) -> Iterator[Te
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         if not part.name.startswith(("tEXt ", "zTXt ")):
-            unread.append(NotUnderstood(chunk, f"{len(data)} bytes that are no text"))
+            unread.append(NotUnderstood(chunk, f"{pluralize(len(data), 'byte')} without text"))
             return
         text = data.decode("latin-1")
     if text.strip():

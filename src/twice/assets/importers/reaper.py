@@ -17,6 +17,7 @@ from twice.assets.importers import fields, scalars
 from twice.assets.importers.imported import Reading, Value, distinct
 from twice.assets.importers.rpp import Block, RppRefused, project, words
 from twice.foundation.digests import Algorithm, digest_bytes
+from twice.foundation.printable import pluralize
 
 _EFFECTS: Final = ("VST", "AU", "JS", "DX", "LV2", "CLAP", "VIDEO_EFFECT")
 _CHAINS: Final = ("FXCHAIN", "TAKEFX", "MASTERFXLIST")
@@ -50,7 +51,7 @@ def read_reaper(data: bytes, reading: Reading) -> None:
             reading.keep(key, " ".join(line[1:]))
     effects = list(_all_effects(root, reading))
     if len(effects) > _EFFECTS_MAX:
-        reading.puzzle("effects", f"{len(effects)} effects are more than are read")
+        reading.puzzle("effects", f"{pluralize(len(effects), 'effect')} are more than are read")
     else:
         reading.say(fields.CHAIN, effects)
 
@@ -86,7 +87,9 @@ def _tempo(root: Block, reading: Reading) -> None:
         if len(known) == 1:
             reading.say(pointer, known[0])
         elif known:
-            reading.doubt(pointer, known[:64], f"the project changes it: {len(known)} values")
+            reading.doubt(
+                pointer, known[:64], f"the project changes it: {pluralize(len(known), 'value')}"
+            )
 
 
 def _meter(pair: list[str], reading: Reading) -> Iterator[Value]:

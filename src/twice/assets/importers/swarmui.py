@@ -20,6 +20,7 @@ from twice.assets.importers.keyed import (
     said,
     without_secrets,
 )
+from twice.foundation.printable import pluralize
 
 MARK: Final = "sui_image_params"
 _TABLE: Final[Table] = {
@@ -77,7 +78,10 @@ def _hashes(models: object, reading: Reading) -> dict[str, str]:
 def _adapters(params: Mapping[str, Any], reading: Reading) -> None:
     names, weights = _listed(params.get("loras")), _listed(params.get("loraweights"))
     if weights and len(weights) != len(names):
-        reading.puzzle("loraweights", f"{len(weights)} weights stand for {len(names)} adapters")
+        reading.puzzle(
+            "loraweights",
+            f"{pluralize(len(weights), 'weight')} for {pluralize(len(names), 'adapter')}",
+        )
         weights = []
     adapters: list[Value] = []
     for at, name in enumerate(names):

@@ -21,6 +21,7 @@ from twice.assets.importers.invokeai import read_invokeai, read_invokeai_2
 from twice.assets.importers.jsontext import JsonRefused, parsed
 from twice.assets.importers.keyed import without_secrets
 from twice.assets.importers.novelai import read_novelai
+from twice.foundation.printable import pluralize
 
 _KEPT_MAX: Final = 4096
 _SHARED: Final = (
@@ -162,7 +163,9 @@ def _shared(text: Text) -> Reading:
 
 def _kept(text: Text) -> Reading:
     reading = Reading(text.chunk, "")
-    short = text.text if len(text.text) <= _KEPT_MAX else f"{len(text.text)} characters"
+    short = (
+        text.text if len(text.text) <= _KEPT_MAX else f"{pluralize(len(text.text), 'character')}"
+    )
     reading.keep(text.key or text.chunk, without_secrets(short, text.key))
     return reading
 

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from twice.assets.leaks.findings import Finding, Leaks
 from twice.assets.leaks.rules import EVERY
-from twice.foundation.printable import printable
+from twice.foundation.printable import pluralize, printable
 from twice.foundation.severity import Severity
 
 FORMAT: Final = "twice.leaks/1"
@@ -47,13 +47,13 @@ def to_text(leaks: Leaks, shown: Severity, limit: int | None = None) -> Iterator
     leaking = len(leaks.leaking)
     match leaks.result:
         case "leaks":
-            yield f"LEAKS  {leaking} in {leaks.files} files"
+            yield f"LEAKS  {leaking} in {pluralize(leaks.files, 'file')}"
         case "unread":
-            yield f"CANNOT TELL  {len(leaks.unread)} parts of {leaks.files} files could not be looked into"
+            yield f"CANNOT TELL  twice could not look into {pluralize(len(leaks.unread), 'part')} of {pluralize(leaks.files, 'file')}"
         case _:
             other = sum(each.severity is Severity.MEDIUM for each in leaks.findings)
             also = f"; {other} to look at" if other else ""
-            yield f"CLEAN  {leaks.files} files, {leaks.size:,} bytes{also}"
+            yield f"CLEAN  {pluralize(leaks.files, 'file')}, {pluralize(leaks.size, 'byte')}{also}"
     listed = [each for each in leaks.findings if each.severity >= shown]
     for each in listed[:limit]:
         yield ""

@@ -18,6 +18,7 @@ from twice.assets.containers.source import whole_file
 from twice.assets.errors import PayloadRefused
 from twice.assets.likening.figures import BEST_DB
 from twice.assets.payloads.pixels import guarded, opened
+from twice.foundation.printable import pluralize
 
 TILE_PX: Final = 32
 _WINDOW_PX: Final = 11
@@ -39,7 +40,7 @@ def compare_pictures(a: Path, b: Path) -> tuple[dict[str, float], str]:
     """
     (first, mode, lasts), (second, other, others_last) = _frames(a), _frames(b)
     if mode != other or len(first) != len(second):
-        return {}, f"{mode} of {len(first)} frames, and {other} of {len(second)}"
+        return {}, f"{mode} of {pluralize(len(first), 'frame')}, and {other} of {len(second)}"
     if lasts != others_last:
         return {}, "frames that stand for another time: they are shown longer or shorter"
     if not all(np.isfinite(each).all() for each in (*first, *second)):

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from twice.assets.errors import PayloadRefused
 from twice.assets.likening.figures import BEST_DB
 from twice.errors import ExtraMissing
+from twice.foundation.printable import pluralize
 
 _SEARCHED: Final = 1 << 21
 """Frames from the beginning in which the lag is looked for."""
@@ -35,7 +36,10 @@ def compare_sounds(a: Path, b: Path) -> tuple[dict[str, float], str]:
     """
     (first, rate), (second, other) = _decoded(a), _decoded(b)
     if rate != other or first.shape[1] != second.shape[1]:
-        told = [f"{r} Hz of {s.shape[1]} channels" for s, r in ((first, rate), (second, other))]
+        told = [
+            f"{r} Hz of {pluralize(s.shape[1], 'channel')}"
+            for s, r in ((first, rate), (second, other))
+        ]
         return {}, ", and ".join(told)
     if not (np.isfinite(first).all() and np.isfinite(second).all()):
         return {}, "samples that are no numbers (NaN) or infinite"

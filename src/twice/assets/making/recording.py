@@ -28,6 +28,7 @@ from twice.assets.rendering.programs import Known, ask
 from twice.assets.store.project import Store
 from twice.errors import OutputExists, OutputUnwritable, UsageError
 from twice.foundation.digests import Algorithm, digest_bytes
+from twice.foundation.printable import pluralize
 from twice.writing import make_folder, write
 
 RECORDS: Final = "records"
@@ -181,7 +182,7 @@ def _completed(
     if missing:
         listed = "; ".join(_lacking(each) for each in missing)
         raise RenderIncomplete(
-            f"{len(missing)} values are missing or wrong that neither the command nor anybody says: {listed}.",
+            f"{pluralize(len(missing), 'value is', 'values are')} missing or wrong, and neither the command nor the project file gives them: {listed}.",
             'Expected them in the project file under [all] or [assets."NAME"], or as options.',
             f"Give them: {_flags(missing)}",
             pointers=[each.pointer for each in missing],

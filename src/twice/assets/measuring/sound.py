@@ -18,6 +18,7 @@ from twice.assets.measuring.truepeak import TruePeakMeter
 from twice.assets.model.declaring import NotApplicable
 from twice.assets.model.identity import Measured
 from twice.errors import ExtraMissing
+from twice.foundation.printable import pluralize
 
 _DEPTHS: Final = {
     "PCM_S8": 8, "PCM_U8": 8, "PCM_16": 16, "PCM_24": 24, "PCM_32": 32, "FLOAT": 32, "DOUBLE": 64,
@@ -64,7 +65,7 @@ def _measured(file: Any, path: Path) -> Measured:
     while len(piece := file.read(_PIECE, dtype="float64", always_2d=True)):
         if not np.isfinite(piece).all():
             raise PayloadRefused(
-                f"{path} cannot be measured: a sample after {frames} frames is NaN or infinite.",
+                f"{path} cannot be measured: a sample after {pluralize(frames, 'frame')} is NaN or infinite.",
                 "Expected samples that are numbers.",
                 "Export it again.",
             )

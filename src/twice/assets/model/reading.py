@@ -29,6 +29,7 @@ from twice.assets.model.declaring import (
 from twice.assets.model.kinds import Fault, Refusal, Text, says_nothing
 from twice.assets.model.log import AssetKind, DeterminismLog
 from twice.assets.model.promise import Grade, Mode, Promise
+from twice.foundation.printable import pluralize
 
 EXCUSE: Final = "not_applicable"
 _REASON: Final = Text("a reason")
@@ -139,7 +140,7 @@ def escaped(name: str) -> str:
 def short(value: object, longest: int = 60) -> str:
     """Show a JSON value on part of a line."""
     if isinstance(value, Mapping):
-        return f"an object of {len(value)} keys"
+        return f"an object of {pluralize(len(value), 'key')}"
     if isinstance(value, list):
         return f"a list of {len(value)}"
     if value is None:

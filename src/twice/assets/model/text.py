@@ -17,6 +17,7 @@ from twice.assets.model.kinds import Fault
 from twice.assets.model.log import FORMAT, SUFFIX, DeterminismLog
 from twice.assets.model.reading import Examined, Problem, examine, to_document
 from twice.foundation.digests import Algorithm, digest_bytes
+from twice.foundation.printable import pluralize
 
 BYTES_MAX: Final = 32 * 2**20
 """The largest sidecar that is read: a workflow's text fits in it many times over."""
@@ -73,7 +74,7 @@ def parse(data: bytes, where: str) -> Any:
         LogUnreadable: E-ASSET-LOG-001: no JSON, cut off, too large or too deep, a key twice.
     """
     if len(data) > BYTES_MAX:
-        raise _unreadable(where, f"it has {len(data)} bytes, more than {BYTES_MAX}")
+        raise _unreadable(where, f"it has {pluralize(len(data), 'byte')}, more than {BYTES_MAX}")
     try:
         text = data.decode("utf-8")
         document = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)

@@ -19,6 +19,7 @@ from twice.assets.containers.sniffing import Format
 from twice.assets.containers.source import Source
 from twice.errors import ExtraMissing
 from twice.foundation.digests import Algorithm, digest_parts
+from twice.foundation.printable import pluralize
 
 if TYPE_CHECKING:
     from twice.assets.payload import Fact
@@ -120,4 +121,4 @@ def _decoded(file: Any, bits: int) -> Iterator[bytes]:
             break
         yield block.view(np.uint8).reshape(-1, 4)[:, 4 - width :].tobytes()
     if total != file.frames:
-        raise Damaged(f"{total} of {file.frames} frames are there")
+        raise Damaged(f"{total:,} of {pluralize(file.frames, 'frame is', 'frames are')} there")

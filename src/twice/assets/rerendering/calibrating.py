@@ -32,6 +32,7 @@ from twice.assets.rerendering.rerendering import Doing, Trying, base_of, sealed_
 from twice.assets.rerendering.trusting import require_trusted
 from twice.assets.store.revising import keep_revision
 from twice.errors import UsageError
+from twice.foundation.printable import pluralize
 from twice.recording.surroundings import THREAD_CAPS
 
 NAME: Final = "calibrated"
@@ -185,7 +186,7 @@ def write_limits(found: Calibration) -> int:
         )
     revision = (log.revision or 1) + 1
     profile = {"name": NAME, "limits": found.limits}
-    said = {"level": "recorded", "record": f"twice asset calibrate, {found.runs} runs"}
+    said = {"level": "recorded", "record": f"twice asset calibrate, {pluralize(found.runs, 'run')}"}
     keep_revision(
         found.log,
         document

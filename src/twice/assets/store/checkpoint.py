@@ -18,6 +18,7 @@ from twice.assets.model.text import parse
 from twice.assets.store.index import Entry
 from twice.assets.store.project import Store
 from twice.errors import TwiceError
+from twice.foundation.printable import pluralize
 
 FOLDER: Final = "checkpoints"
 FORMAT: Final = "twice.asset-checkpoint/1"
@@ -57,7 +58,7 @@ def checkpoint(
     ordered = sorted(logs, key=lambda each: each[0].log_id)
     details = [_reference(entry, log, gate.get(entry.log_id, "")) for entry, log in ordered]
     promised = sum(log.deterministic for _, log in ordered)
-    summary = f"{len(ordered)} assets with determinism logs: {promised} promised, {len(ordered) - promised} marked."
+    summary = f"{pluralize(len(ordered), 'asset with a determinism log', 'assets with determinism logs')}: {promised} promised, {len(ordered) - promised} marked."
     return {
         "format": FORMAT,
         "intent": "tu.checkpoint",

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from twice.checking.auditing.origins import Origin, Owner
 from twice.checking.auditing.seeds import SPACES, Draw, What
+from twice.foundation.printable import pluralize
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ def _orphaned(each: Draw, by: Draw | None, known: _Known) -> str:
 def _of_object(each: Draw, makers: list[Draw]) -> Draw:
     first = makers[0]
     if len({one.path for one in makers}) > 1:
-        note = f"made in {len(makers)} places, the first {first.path}:{first.line}"
+        note = f"made in {pluralize(len(makers), 'place')}, the first {first.path}:{first.line}"
         return replace(each, origin=replace(each.origin, note=note))
     texts = dict.fromkeys(one.origin.seed for one in makers)
     origin = replace(first.origin, seed=" or ".join(texts))

@@ -11,7 +11,7 @@ from typing import Final
 from twice.checking.findings import Finding, Step
 from twice.checking.report import Report
 from twice.foundation.channels import FACTS
-from twice.foundation.printable import printable, printable_lines
+from twice.foundation.printable import pluralize, printable, printable_lines
 from twice.foundation.severity import Severity
 
 _SHEETS: Final = {facts.artifact: facts.sheet for facts in FACTS.values()}
@@ -108,8 +108,9 @@ def headline(report: Report) -> str:
     counts = [f"{count} {word}" for word, count in report.counts.items() if count]
     hidden = len(report.findings) - len(report.shown)
     said = ", ".join(counts) or "nothing found"
-    files = "1 file" if report.files == 1 else f"{report.files:,} files"
-    parts = [f"{files}, {report.lines:,} lines, {report.promise}: {said}"]
+    parts = [
+        f"{pluralize(report.files, 'file')}, {pluralize(report.lines, 'line')}, {report.promise}: {said}"
+    ]
     if hidden:
         parts.append(f"{hidden} of these not shown")
     if report.suppressed:
@@ -120,6 +121,7 @@ def headline(report: Report) -> str:
         parts.append(f"{report.unread} not read")
     if report.tried is not None and report.tried.parted:
         parts.append("runs part")
-    verdict = f"{report.failing} to fail on ({report.fail_on.word} and worse)"
+    verdict = pluralize(report.failing, "finding fails", "findings fail")
+    verdict += f" the check ({report.fail_on.word} and worse)"
     parts.append(verdict if report.failing else f"none {report.fail_on.word} or worse")
     return "; ".join(parts)

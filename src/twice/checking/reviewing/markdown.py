@@ -16,7 +16,7 @@ from twice.checking.reviewing.grouping import Group, grouped
 from twice.checking.reviewing.review import ChannelGap, Review
 from twice.checking.reviewing.sequence import Step
 from twice.foundation.channels import Channel
-from twice.foundation.printable import printable
+from twice.foundation.printable import pluralize, printable
 from twice.foundation.severity import Severity
 
 PLACES_MAX: Final = 6
@@ -52,10 +52,10 @@ def basis(review: Review) -> str:
     said = "declared" if review.declared else "assumed"
     spec = "no specification"
     if review.workspace is not None:
-        spec = f"a specification with {len(review.workspace.artifacts)} artifacts"
+        spec = f"a specification with {pluralize(len(review.workspace.artifacts), 'artifact')}"
     tier = f", tier {review.policy.tier}" if review.policy.tier else ""
     return (
-        f"{review.files:,} file{'' if review.files == 1 else 's'}, {review.lines:,} lines; class {review.policy.kind.value}, scope "
+        f"{pluralize(review.files, 'file')}, {pluralize(review.lines, 'line')}; class {review.policy.kind.value}, scope "
         f"{review.policy.scope.value}{tier} ({said}); {spec}."
     )
 
@@ -76,7 +76,7 @@ def settles(step: Step) -> str:
     if not step.findings:
         return ""
     rules = f"{', '.join(step.rules[:4])}{', …' if len(step.rules) > 4 else ''}"
-    return f": {step.findings} finding{'' if step.findings == 1 else 's'} ({rules})"
+    return f": {pluralize(step.findings, 'finding')} ({rules})"
 
 
 def _channels(review: Review) -> Iterator[str]:
@@ -99,9 +99,8 @@ def counts(each: ChannelGap) -> str:
     if light:
         heavy.append(f"{light} lesser")
     if each.audited:
-        word = "raw" if each.channel is Channel.EFFECTS else "orphan"
-        plural = "s" if word == "orphan" and each.audited > 1 else ""
-        heavy.append(f"{each.audited} {word}{plural}")
+        word = "raw read" if each.channel is Channel.EFFECTS else "orphan"
+        heavy.append(pluralize(each.audited, word))
     return ", ".join(heavy) or "none"
 
 
@@ -109,8 +108,7 @@ def touched(each: ChannelGap) -> str:
     """Where it is touched."""
     if not each.places:
         return "nowhere seen"
-    places = "1 place" if each.places == 1 else f"{each.places:,} places"
-    return f"{places}, first {code(each.first)}"
+    return f"{pluralize(each.places, 'place')}, first {code(each.first)}"
 
 
 def artifact(each: ChannelGap) -> str:
@@ -171,7 +169,7 @@ def besides(review: Review, written: int) -> str:
 
 
 def _group(group: Group) -> Iterator[str]:
-    count = f", {len(group.items)} places" if len(group.items) > 1 else ""
+    count = f", {pluralize(len(group.items), 'place')}" if len(group.items) > 1 else ""
     yield f"### {group.severity.word}: {group.rule} ({group.first.finding.channel}){count}"
     yield ""
     yield " ".join(filter(None, [escaped(group.why), group.risk, group.kind]))
@@ -212,7 +210,7 @@ def seeds_line(draws: Sequence[Draw]) -> str:
     if not total:
         return "No draw was found outside of tests."
     parts = [f"{count} {_OWNERS[owner]}" for owner, count in sorted(counted.items())]
-    return f"{total:,} draws outside of tests: {', '.join(parts)}."
+    return f"{pluralize(total, 'draw')} outside of tests: {', '.join(parts)}."
 
 
 _OWNERS: Final = {
@@ -248,7 +246,7 @@ def stream_rows(found: Sequence[Stream]) -> Iterator[str]:
 
 def idle_line(count: int) -> str:
     """Describe the generators without a visible draw."""
-    made = "1 generator is" if count == 1 else f"{count} generators are"
+    made = pluralize(count, "generator is", "generators are")
     return f"Besides, {made} made from a seed and handed on, or made again elsewhere."
 
 
@@ -268,7 +266,7 @@ def effects_line(asks: Sequence[Ask]) -> str:
     governed = sum(each.governed for each in shown)
     gaps = sum(each.is_gap for each in shown)
     return (
-        f"{len(shown):,} questions to the world outside of tests: {governed} through the effects "
+        f"{pluralize(len(shown), 'question')} to the world outside of tests: {governed} through the effects "
         f"layer, {gaps} raw in the core, {len(shown) - governed - gaps} harmless or beside the core."
     )
 
@@ -284,7 +282,7 @@ def gap_rows(gaps: Sequence[Ask]) -> Iterator[str]:
         yield f"| {cell(where)} | {kind} | {code(call)} | {cell(ends)} |"
     yield ""
     if len(rows) > ROWS_MAX:
-        yield f"And {len(rows) - ROWS_MAX:,} more rows: `twice audit effects`."
+        yield f"And {pluralize(len(rows) - ROWS_MAX, 'more row')}: `twice audit effects`."
         yield ""
 
 

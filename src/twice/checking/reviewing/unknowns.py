@@ -17,6 +17,7 @@ from twice.checking.catalogue import Catalogue
 from twice.checking.findings import Finding, Reach
 from twice.checking.housekeeping import UNREADABLE
 from twice.checking.workspace import FOLDER, Workspace
+from twice.foundation.printable import pluralize
 
 _NAMED_MAX: Final = 12
 _PROGRAM: Final = "PROGRAM --seed 1"
@@ -70,7 +71,7 @@ def _unknowns(
 ) -> Iterator[Unknown]:
     if project.unread:
         yield Unknown(
-            f"{_count(len(project.unread), 'file')} could not be read. This review contains "
+            f"{pluralize(len(project.unread), 'file')} could not be read. This review contains "
             "nothing about them.",
             _places(project.unread),
             "run twice with the Python that they are written for",
@@ -82,7 +83,7 @@ def _unknowns(
     ]
     if remarks:
         yield Unknown(
-            f"{_count(len(remarks), 'comment')} for the checker cannot be used.",
+            f"{pluralize(len(remarks), 'comment')} for the checker cannot be used.",
             _places(remarks),
             "twice check PATH",
         )
@@ -105,7 +106,7 @@ def _unknowns(
     ]
     if handed:
         yield Unknown(
-            f"{_count(len(handed), 'answer')} of the world, handed to code that was not followed.",
+            f"{pluralize(len(handed), 'answer')} of the world, handed to code that was not followed.",
             _places(handed),
             f"twice vary {_PROGRAM}",
         )
@@ -129,7 +130,7 @@ def _streams(draws: tuple[Draw, ...]) -> Iterator[Unknown]:
     ]
     if unseen:
         yield Unknown(
-            f"{_count(len(unseen), 'draw')} from generators that come from other code.",
+            f"{pluralize(len(unseen), 'draw')} from generators that come from other code.",
             _places(unseen),
             f"twice record {_PROGRAM} -o a.twice && twice show a.twice",
         )
@@ -139,7 +140,7 @@ def _code(project: Project, catalogue: Catalogue) -> Iterator[Unknown]:
     dynamic = [each for file in project.files if file.zone == "core" for each in file.dynamic]
     if dynamic:
         yield Unknown(
-            f"Code is made or imported by a computed name in {_count(len(dynamic), 'place')}.",
+            f"Code is made or imported by a computed name in {pluralize(len(dynamic), 'place')}.",
             _places(dynamic),
             f"twice record {_PROGRAM} -o a.twice && twice show a.twice",
         )
@@ -147,7 +148,7 @@ def _code(project: Project, catalogue: Catalogue) -> Iterator[Unknown]:
     if native:
         yield Unknown(
             f"Native code, which may draw, thread or keep state, is called in "
-            f"{_count(len(native), 'file')}.",
+            f"{pluralize(len(native), 'file')}.",
             _places(native),
             f"twice vary {_PROGRAM} --factor threads",
         )
@@ -156,7 +157,7 @@ def _code(project: Project, catalogue: Catalogue) -> Iterator[Unknown]:
         shown = ", ".join(strangers[:_NAMED_MAX])
         more = len(strangers) - _NAMED_MAX
         yield Unknown(
-            f"{_count(len(strangers), 'library', 'libraries')} that the catalogue does not know: "
+            f"{pluralize(len(strangers), 'library', 'libraries')} that the catalogue does not know: "
             f"{shown}{f' and {more} more' if more > 0 else ''}.",
             (),
             "add their functions that draw, start threads or ask the world to a catalogue",
@@ -179,10 +180,6 @@ def uncatalogued(project: Project, catalogue: Catalogue) -> list[str]:
         if each and not each.startswith("_")
     }
     return sorted(imported - known - own)
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
 def _places(found: list[Noted] | tuple[Noted, ...]) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from twice.checking.auditing.seeds import Draw
 from twice.checking.findings import Finding
 from twice.checking.policy import Policy
 from twice.foundation.determinism_class import DeterminismClass
+from twice.foundation.printable import pluralize
 from twice.foundation.severity import Severity
 
 
@@ -50,18 +51,18 @@ def verdict_of(
         orphans = 0  # Other numbers are the same distribution.
     if high:
         text = (
-            f"Not {promise}: {_many(len(high), 'finding')} of high severity or above in "
+            f"Not {promise}: {pluralize(len(high), 'finding')} of high severity or above in "
             f"{_channels(high)}."
         )
         return Verdict("broken", text, max(each.found.confidence for each in high))
     if medium or orphans:
         reasons = []
         if medium:
-            words = _many(len(medium), "finding")
+            words = pluralize(len(medium), "finding")
             reasons.append(f"{words} of medium severity in {_channels(medium)}")
         if orphans:
             reasons.append(
-                f"{_many(orphans, 'place')} whose random numbers no seed of the run reaches"
+                f"{pluralize(orphans, 'place')} whose random numbers no seed of the run reaches"
             )
         text = f"Doubtful whether it is {promise}: {' and '.join(reasons)}."
         return Verdict("doubtful", text, 0.7)
@@ -73,7 +74,3 @@ def verdict_of(
 def _channels(findings: Sequence[Finding]) -> str:
     names = list(dict.fromkeys(each.channel for each in findings))
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _many(number: int, one: str) -> str:
-    return f"{number:,} {one}{'' if number == 1 else 's'}"

@@ -17,6 +17,7 @@ from twice.checking.findings import Found
 from twice.checking.rules.project_names import ProjectNames
 from twice.checking.rules.seed_ways import Way, found_at
 from twice.checking.syntax.names import LOCAL
+from twice.foundation.printable import pluralize
 
 _DEPTH: Final = 24
 UNREACHED: Final = "which the run's seed never reaches"
@@ -68,7 +69,7 @@ class Unreached:
         if not self.relied:
             return f"seeded with {self.text}, {UNREACHED}"
         first, more = self.relied[0], len(self.relied) - 1
-        others = f" and {more} more {'call' if more == 1 else 'calls'}" if more else ""
+        others = f" and {pluralize(more, 'more call')}" if more else ""
         rely = "rely" if more else "relies"
         return f"seeded with {self.text}, {UNREACHED}: {first.where}{others} {rely} on that default"
 

@@ -64,6 +64,7 @@ from twice.checking.rules.comparing import claims, inner_scope, is_tolerant, tes
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.uses.words import about, last_name
 from twice.foundation.channels import Channel
+from twice.foundation.printable import pluralize
 from twice.foundation.severity import Severity
 
 NAME = "tolerant-determinism-test"
@@ -90,7 +91,7 @@ def look(site: Site) -> Iterator[Found]:
     if not found:
         return
     call, name = min(found, key=lambda each: (each[0].lineno, each[0].col_offset))
-    more = "" if len(found) == 1 else f" (and {len(found) - 1} more times)"
+    more = "" if len(found) == 1 else f" (and {pluralize(len(found) - 1, 'more time')})"
     yield site.found(
         NAME,
         f"{node.name}() compares by {name}{more}, which has a tolerance.",

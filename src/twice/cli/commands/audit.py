@@ -35,7 +35,7 @@ def command(
     as_json: AsJson,
 ) -> int:
     """Read and list."""
-    audited = open_sources(options).audit()
+    audited = open_sources(options, command=f"twice audit {what}").audit()
     if what == "seeds":
         found, document, rows, last = _list_draws(audited.draws)
     else:

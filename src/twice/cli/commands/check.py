@@ -40,7 +40,7 @@ from twice.cli.group import find_version
 from twice.cli.options import AFTER_DASHES, argument, build_command, option
 from twice.cli.output import write_text
 from twice.errors import UsageError
-from twice.foundation.printable import printable, printable_lines
+from twice.foundation.printable import pluralize, printable, printable_lines
 
 FORMATS: Final = ("text", "concise", "json", "jsonl", "sarif", "github", "junit", "markdown")
 _CONFIRMED_FORMATS: Final = ("text", "json", "jsonl")
@@ -162,14 +162,14 @@ class ChangeOptions:
                     applied += one.fixes
                 else:
                     _note(f"{path} was changed by somebody else meanwhile, and left as it is")
-            _note(f"{_count(applied, 'fix', 'fixes')} applied")
+            _note(f"{pluralize(applied, 'fix', 'fixes')} applied")
             report = project.report(files) if applied else report
         if self.baseline_accept is not None:
-            added = _count(project.accept(report, self.baseline_accept), "finding", "findings")
+            added = pluralize(project.accept(report, self.baseline_accept), "finding", "findings")
             _note(f"{added} put into {project.baseline}, for: {self.baseline_accept}")
             report = project.report(files)
         if self.baseline_update:
-            gone = _count(project.shrink(report), "stale entry", "stale entries")
+            gone = pluralize(project.shrink(report), "stale entry", "stale entries")
             _note(f"{gone} taken out of {project.baseline}")
             report = project.report(files)
         return report
@@ -275,10 +275,6 @@ def command(
         report = try_findings(report, files, program, start)
     output.write(output.render(report))
     return report.exit_code
-
-
-def _count(count: int, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"
 
 
 def _note(said: str) -> None:

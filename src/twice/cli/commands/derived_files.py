@@ -13,6 +13,7 @@ from twice.cli.options import AsJson, RecordPath, argument, build_command, optio
 from twice.cli.output import tell
 from twice.cli.run_options import OutputOptions, TrustOptions
 from twice.errors import UsageError
+from twice.foundation.printable import pluralize
 from twice.recording.runrecord import RunRecord
 
 
@@ -67,7 +68,7 @@ def migrate(
         how = str((made.ending or {}).get("how"))
     told = {"record": str(record), "out": str(output.out), "points": points, "ending": how}
     lines = [
-        f"wrote {output.out}: {points} compare-points, {how}",
+        f"wrote {output.out}: {pluralize(points, 'compare-point')}, {how}",
         f"next: twice verify {output.out}",
     ]
     return tell({"format": "twice.migrated/1", **told}, lines, as_json=as_json)
@@ -124,7 +125,7 @@ def report(
     """
     if len(records) > 2:
         raise UsageError(
-            f"twice report was given {len(records)} records.",
+            f"twice report was given {pluralize(len(records), 'record')}.",
             "Expected one or two.",
             "For example: twice report a.twice b.twice -o both.html",
         )

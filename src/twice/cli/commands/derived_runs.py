@@ -17,6 +17,7 @@ from twice.cli.options import (
 )
 from twice.cli.output import print_json, tell
 from twice.cli.run_options import OutputOptions, TrustOptions, refuse_own_source
+from twice.foundation.printable import pluralize
 from twice.recording.config import parse_value
 from twice.recording.runrecord import RunRecord
 from twice.report.overview import ending_text, parent_text
@@ -127,7 +128,9 @@ def rerun(
             print_json({"format": "twice.recorded/1", **told, **counts, "parent": made.parent})
         else:
             ended = f"{ending_text(made)}, {parent_text(made)}"
-            print(f"recorded {made.ticks} ticks: {output.out} ({ended})", file=sys.stderr)
+            print(
+                f"recorded {pluralize(made.ticks, 'tick')}: {output.out} ({ended})", file=sys.stderr
+            )
             print(f"next: twice diagnose {record} {output.out}", file=sys.stderr)
         return 0 if _ended_well(made) else 1
 
@@ -153,6 +156,6 @@ def _lines(told: Mapping[str, Any], made: RunRecord, at: int) -> Iterator[str]:
     agrees = "identical" if prefix["identical"] else "NOT identical"
     yield f"branched {told['parent']['record']} before tick {at}: {told['record']}"
     yield f"  substituted: {given}{' onwards' if told['onwards'] else ''}"
-    yield f"  before the fork: {prefix['points']} compare-points, {agrees}, chain {prefix['chain']}"
-    yield f"  after it: {made.ticks - at} ticks, {ending_text(made)}"
+    yield f"  before the fork: {pluralize(prefix['points'], 'compare-point')}, {agrees}, chain {prefix['chain']}"
+    yield f"  after it: {pluralize(made.ticks - at, 'tick')}, {ending_text(made)}"
     yield f"next: {told['next'][0]}"

@@ -31,6 +31,7 @@ from twice.cli.run_options import TrustOptions
 from twice.diagnosis.diagnose import diagnose
 from twice.diagnosis.divergence import Divergence
 from twice.errors import UsageError
+from twice.foundation.printable import pluralize
 
 _TIME: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)(s|m|h)?")
 _SECONDS: Final = {"s": 1.0, "m": 60.0, "h": 3600.0}
@@ -56,7 +57,7 @@ def command(
         found = diagnose_traces(*traces)
     else:
         if len(records) != 2:
-            raise _wrong(f"{len(records)} records")
+            raise _wrong(pluralize(len(records), "record"))
         with trust.trusting(*records), Status() as status:
             found = diagnose(
                 *records,

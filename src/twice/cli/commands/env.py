@@ -23,7 +23,7 @@ from twice.cli.options import AsJson, build_command, option
 from twice.cli.output import align, tell
 from twice.errors import ConfigError, RecordForeign
 from twice.foundation.environment import EnvironmentDifference, Fingerprint, diff_fingerprints
-from twice.foundation.printable import printable
+from twice.foundation.printable import pluralize, printable
 from twice.recording.measuring import measure_in
 from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import Surroundings, for_recording
@@ -92,13 +92,16 @@ def _lines(fingerprint: Fingerprint) -> Iterator[str]:
         *(
             (
                 one.library,
-                f"{one.internal_api} {one.version}, {one.architecture}, {one.threads} threads",
+                f"{one.internal_api} {one.version}, {one.architecture}, {pluralize(one.threads, 'thread')}",
             )
             for one in fingerprint.blas
         ),
         *(("dispatch", f"{name}: {value}") for name, value in fingerprint.dispatch.items()),
         *(("variable", f"{name}={value}") for name, value in fingerprint.variables.items()),
-        ("probes", f"{len(fingerprint.probes)} short computations; --json prints their digests"),
+        (
+            "probes",
+            f"{pluralize(len(fingerprint.probes), 'short computation')}; --json prints their digests",
+        ),
     ]
     yield from (printable(row) for row in align(rows))
     yield "next: twice env --against RECORD"
@@ -109,7 +112,7 @@ def _comparison(path: Path, found: Sequence[EnvironmentDifference]) -> Iterator[
         yield f"same: this environment is that of {path}"
         return
     numeric = sum(one.affects == "numerics" for one in found)
-    count = "1 thing is" if len(found) == 1 else f"{len(found)} things are"
+    count = pluralize(len(found), "thing is", "things are")
     yield f"differs: {count} not as in {path}; {numeric or 'none'} of them can change result bits"
     for affects, meaning in _MEANING.items():
         rows = [

@@ -22,7 +22,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import click
 
@@ -40,6 +40,7 @@ from twice.foundation.determinism_class import (
     Summary,
     parse_test,
 )
+from twice.foundation.printable import pluralize
 from twice.recording.naming import runs_in
 from twice.recording.program import Program
 from twice.recording.recorder import master_seed, record_program, refuse_existing
@@ -144,7 +145,7 @@ def _little(program: Program, ended: Mapping[str, object]) -> str:
     return ""
 
 
-def _tell(program: Program, ended: dict[str, object], out: Path, *, as_json: bool) -> None:
+def _tell(program: Program, ended: dict[str, Any], out: Path, *, as_json: bool) -> None:
     if as_json:
         print_json({"format": "twice.recorded/1", "record": str(out), **ended})
         return
@@ -154,8 +155,8 @@ def _tell(program: Program, ended: dict[str, object], out: Path, *, as_json: boo
     if not ended["complete"]:
         done, kept = "ran", "the record holds a part of them, "
     print(
-        f"{done} {ended['ticks']} ticks, {ended['points']} compare-points, {kept}"
-        f"{size:,} bytes: {out} ({ended['how']}{code})",
+        f"{done} {pluralize(ended['ticks'], 'tick')}, {pluralize(ended['points'], 'compare-point')}, {kept}"
+        f"{pluralize(size, 'byte')}: {out} ({ended['how']}{code})",
         file=sys.stderr,
     )
     note = _little(program, ended)

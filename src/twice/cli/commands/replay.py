@@ -21,7 +21,7 @@ from twice.cli.options import AsJson, Informational, RecordPath, build_command, 
 from twice.cli.output import print_json
 from twice.cli.run_options import TrustOptions, refuse_own_source
 from twice.errors import TwiceError, UsageError
-from twice.foundation.printable import printable
+from twice.foundation.printable import pluralize, printable
 from twice.replayer.branch_session import prefix_proof
 from twice.replayer.replay_session import ReplaySession, replay
 from twice.report.values import as_json as to_plain
@@ -177,7 +177,7 @@ class Prompt(cmd.Cmd):
         ):
             identical = "identical" if prefix_proof(made, record) else "NOT identical"
             print(
-                f"branched at tick {self._session.tick}: {made.path}, {made.ticks} ticks; "
+                f"branched at tick {self._session.tick}: {made.path}, {pluralize(made.ticks, 'tick')}; "
                 f"everything before is {identical}"
             )
 

@@ -45,7 +45,7 @@ def command(
         )
     ending = "" if out is None else out.suffix.lower()
     chosen = "json" if as_json else form or _ENDINGS.get(ending, "markdown")
-    found = open_sources(options).review()
+    found = open_sources(options, command="twice review").review()
     write_text(_render(found, chosen), out, force=force)
     if out is not None:
         print(f"wrote {out}: {found.verdict.text}")

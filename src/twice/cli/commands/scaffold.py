@@ -27,6 +27,7 @@ import click
 
 from twice.cli.options import AsJson, argument, build_command, option
 from twice.cli.output import align, tell
+from twice.foundation.printable import pluralize
 from twice.specification.scaffold.lock import Layer
 from twice.specification.scaffold.plan import Plan, apply_plan, eject, make_plan
 from twice.specification.scaffold.readiness import find_layer
@@ -72,7 +73,11 @@ def command(
     files = [{key: getattr(each, key) for key in keys} for each in plan.changes]
     document = {"applied": applied, "changed": changed, "files": files}
     document |= {"left_out": plan.left_out, "review": blockers}
-    said = _to_lines(plan, blockers, shlex.quote(component), every=plans, changed=changed)
+    given = [("--layer", each) for each in layers]
+    given += [("--package", package), ("--agent-commands", commands)]
+    again = ["twice", "scaffold", component]
+    again += [word for flag, value in given if value for word in (flag, value)]
+    said = _to_lines(plan, blockers, again, replaces=replaces, every=plans, changed=changed)
     code = 1 if blockers or any(each.is_left for each in plan.changes) else 0
     return tell({**head, **document}, said, as_json=as_json, code=code)
 
@@ -86,7 +91,7 @@ def _review(project: Path) -> Blockers:
     scope, here = open_workspace(project).require("00", "it says where the code is"), Path.cwd()
     paths = [project / each for each in scope.strings("sources")]
     paths = [each.relative_to(here) if each.is_relative_to(here) else each for each in paths]
-    found = open_sources(SourceOptions(tuple(paths))).review()
+    found = open_sources(SourceOptions(tuple(paths)), command="twice review").review()
     blockers: Blockers = {}
     for each in (one.finding for one in found.findings if one.finding.severity >= Severity.HIGH):
         critical, channel = each.severity is Severity.CRITICAL, Channel(each.channel)
@@ -98,7 +103,13 @@ def _review(project: Path) -> Blockers:
 
 
 def _to_lines(
-    plan: Plan, blockers: Blockers, name: str, *, every: bool, changed: bool
+    plan: Plan,
+    blockers: Blockers,
+    again: list[str],
+    *,
+    replaces: bool,
+    every: bool,
+    changed: bool,
 ) -> Iterator[str]:
     rows = [
         (each.action.value, each.layer.value, each.path, each.why)
@@ -115,10 +126,12 @@ def _to_lines(
         if each.paste:
             yield f"paste into {each.path}:"
             yield from (f"  {line}".rstrip() for line in each.paste.splitlines())
-    if any(each.is_left for each in plan.changes):
+    left = sum(each.is_left for each in plan.changes)
+    replacing = shlex.join([*again, "--replace"])
+    if left:
         yield "edited and conflict: these files are left as they are"
-        yield f"keep a file as yours: twice scaffold {name} --eject PATH"
-        yield f"take the new one, the old one archived: twice scaffold {name} --replace"
+        yield f"keep a file as yours: {shlex.join(again[:3])} --eject PATH"
+        yield f"take the new one, the old one archived: {replacing}"
     counts = Counter(each.action.value for each in plan.changes if each.is_written)
     if Layer.BASE in blockers:
         yield "nothing was laid down"
@@ -126,6 +139,8 @@ def _to_lines(
         said = ", ".join(f"{number} {action}" for action, number in sorted(counts.items()))
         yield f"laid down: {said or 'the lock'}; next: python -m pytest"
     elif counts:
-        yield f"lay it down: twice scaffold {name}"
+        yield f"lay it down: {replacing if replaces else shlex.join(again)}"
+    elif left:
+        yield f"nothing was written: {pluralize(left, 'file differs', 'files differ')} from the sheets"
     else:
         yield "nothing to do: everything is laid down as the sheets say"

@@ -32,7 +32,7 @@ from twice.cli.output import align, tell
 from twice.cli.run_options import TrustFlag
 from twice.cli.secrets import read_secrets, show_secrets
 from twice.errors import UsageError
-from twice.foundation.printable import printable
+from twice.foundation.printable import pluralize, printable
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.inventory import in_words, rows_of
 from twice.report.moment import LISTS, moment, moment_lines, snapshot, snapshot_lines, value_lines
@@ -153,7 +153,7 @@ def _lines(record: RunRecord, told: Mapping[str, Any]) -> Iterator[str]:
     state = "" if told["intact"] else f"{state_text(told).upper()} "
     yield (
         f"{state}{record.path}: {printable(told['program'])}, seed {told['seed']}, "
-        f"{told['ticks']} ticks, {printable(ending_text(record))}"
+        f"{pluralize(told['ticks'], 'tick')}, {printable(ending_text(record))}"
     )
     damage = [] if told["intact"] else [("damage", told["damage"])]
     rows = [*damage, *identity_rows(record, told), *_content_rows(told)]
@@ -169,7 +169,7 @@ def _content_rows(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     exception = mapping(ending.get("exception"))
     if exception:
         yield "exception", f"{exception.get('type')}: {exception.get('message')}"
-    yield "points", f"{told['points']} compare-points"
+    yield "points", pluralize(told["points"], "compare-point")
     ticks = [str(entry["tick"]) for entry in told["snapshots"]]
     shown = ticks if len(ticks) <= 8 else [*ticks[:4], "...", *ticks[-2:]]
     yield "snapshots", f"{len(ticks)}, before tick {', '.join(shown)}" if ticks else "none"
@@ -191,7 +191,7 @@ def _content_rows(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if one["failed"] is not None:
             yield "connection", f"{said} failed: {one['failed']}"
         else:
-            sizes = f"{one['sent_bytes']:,} bytes out, {one['received_bytes']:,} in"
+            sizes = f"{pluralize(one['sent_bytes'], 'byte')} out, {one['received_bytes']:,} in"
             yield "connection", f"{said}: {sizes}; {one['first']!r}"
     if len(told["connections"]) > _CONNECTIONS_MAX:
         yield "", f"and {len(told['connections']) - _CONNECTIONS_MAX} more: see --json"
@@ -204,5 +204,5 @@ def _content_rows(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "printed", f"{name}: {counts.get('lines')} lines, {counts.get('bytes')} bytes"
     sizes = told["size"]["blocks"].items()
     stored = [f"{kind} {entry['stored_bytes']:,}" for kind, entry in sizes if entry["count"]]
-    yield "size", f"{told['size']['file_bytes']:,} bytes: {', '.join(stored)}"
+    yield "size", f"{pluralize(told['size']['file_bytes'], 'byte')}: {', '.join(stored)}"
     yield "format", f"record format {told['record_format']}, digests {told['digest']}"

@@ -50,6 +50,7 @@ from twice.diagnosis.localization.slicer import Slicer
 from twice.diagnosis.localization.source_facts import facts_at, line_facts
 from twice.diagnosis.tracing.paths import FILES, FLOW, is_local, plain, under
 from twice.diagnosis.tracing.trace import FlowPlan, Plan, Trace
+from twice.foundation.printable import pluralize
 from twice.worker.concurrency import run_concurrently
 
 _CANDIDATES_MAX = 24
@@ -315,7 +316,7 @@ class _Locator:
 
     def _second_opinion(self, whole: Search, leaf: Beginning) -> None:
         if whole.high == leaf.moment:
-            self.evidence.append("No difference of any kind that lasts begins before it.")
+            self.evidence.append("It is the first operation after which the runs stay different.")
         elif whole.high < leaf.moment:
             begun = self._slicer.beginnings([Goal(ANY, whole.until)])[0]
             is_known = same_statement(begun.operation, leaf.operation) or self._is_told(begun)
@@ -344,8 +345,7 @@ class _Locator:
         only_a, only_b = self._moments.unpaired
         if only_a or only_b:
             self.evidence.append(
-                f"The sides went different ways: {only_a} events of side a and {only_b} of side b have"
-                " no counterpart."
+                f"Without a counterpart: {pluralize(only_a, 'event')} of side a, {only_b} of side b."
             )
         if self._observer.noise:
             names = ", ".join(sorted(map(plain, self._observer.noise))[:8])

@@ -23,6 +23,7 @@ from twice.foundation.dataclass_codec import from_plain, to_plain
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.encoding import decode, encode
 from twice.foundation.environment import Fingerprint
+from twice.foundation.printable import pluralize
 from twice.foundation.seeds import Seed
 from twice.recording.setup import Setup
 from twice.recording.surroundings import Surroundings
@@ -202,7 +203,9 @@ def unseal(path: str | os.PathLike[str]) -> Any:
     start = _HEAD.size + _CHECKSUM_SIZE
     head, checksum, stored = data[: _HEAD.size], data[_HEAD.size : start], data[start:]
     if len(stored) != size:
-        raise refuse_file(path, f"is torn: {len(stored)} bytes of {size} are there")
+        raise refuse_file(
+            path, f"is torn: {len(stored):,} of {pluralize(size, 'byte is', 'bytes are')} there"
+        )
     if zero or checksum != _checksum(head + stored):
         raise refuse_file(path, "was changed: its checksum does not hold")
     import zstandard
@@ -210,7 +213,7 @@ def unseal(path: str | os.PathLike[str]) -> Any:
     try:
         # A forger can compute a checksum too: no room is made before the size is known.
         if raw_size > _RAW_MAX or zstandard.frame_content_size(stored) != raw_size:
-            raise refuse_file(path, f"does not expand to {raw_size} bytes")
+            raise refuse_file(path, f"does not expand to {pluralize(raw_size, 'byte')}")
         return decode(zstandard.ZstdDecompressor().decompress(stored, allow_extra_data=False))
     except (zstandard.ZstdError, DecodingRefused) as error:
         raise refuse_file(path, f"holds no canonical value: {error}") from error

@@ -24,6 +24,7 @@ from twice.diagnosis.tracing.value_preview import EVERYTHING
 from twice.errors import OutputUnwritable, RecordOutOfRange, UsageError
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.encoding import encode
+from twice.foundation.printable import pluralize
 from twice.recording.effects.ops import OPS
 from twice.recording.program import is_user_file
 from twice.recording.recorder import refuse_existing
@@ -66,7 +67,7 @@ def write_trace(
     refuse_existing(target, force=False)
     if events_max < 2:
         raise UsageError(
-            f"A trace of {events_max} events shows no difference between two.",
+            f"A trace of {pluralize(events_max, 'event')} shows no difference between two.",
             "Expected 2 events or more whose whole state is written.",
             "For example: --events 4096; the default is 512.",
         )
@@ -106,7 +107,7 @@ def _trace_tick(
     flows = _execute_twice(side, window, FlowPlan())
     points = choose_events(flows[0], events_max)
     n_events = sum(len(lane.places) for lane in flows[0].lanes)
-    progress(f"looking at {len(points)} of {n_events} events, twice")
+    progress(f"looking at {len(points):,} of {pluralize(n_events, 'event')}, twice")
     samples = _execute_twice(side, window, SamplePlan(points, (EVERYTHING,)))
     names = _name_sources(record, flows)
     one, two = (

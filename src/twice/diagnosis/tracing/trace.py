@@ -23,6 +23,7 @@ from typing import Any
 
 from twice.errors import TraceRefused
 from twice.foundation.dataclass import dataclass
+from twice.foundation.printable import pluralize
 
 SAMPLES_MAX = 64
 EVENTS_MAX = 2_000_000
@@ -288,7 +289,7 @@ def _column_in(planes: int, frame: bytes) -> array[int]:
     import zstandard
 
     if not 1 <= planes <= max(_CODES):
-        raise ValueError(f"an item of a column takes {planes} bytes")
+        raise ValueError(f"an item of a column takes {pluralize(planes, 'byte')}")
     code = next(code for width, code in _CODES.items() if width >= planes)
     try:
         count, rest = divmod(zstandard.frame_content_size(frame), planes)

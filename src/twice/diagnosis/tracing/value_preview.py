@@ -21,6 +21,7 @@ from twice.diagnosis.object_digest.graphdigest import digest_roots
 from twice.diagnosis.object_digest.statehash import short_hash
 from twice.diagnosis.tracing.trace import Shown
 from twice.foundation.object_attributes import ClassFacts, attributes, class_facts, derives
+from twice.foundation.printable import pluralize
 
 EVERYTHING = "*"
 """Asks for every path; values with many items then come without their items."""
@@ -206,11 +207,11 @@ def _known(value: object, depth: int = 0) -> str:
             return _array("tensor" if "torch.Tensor" in facts.lineage else "jax array", plain)
     frame = tables.read_frame(value, facts)
     if frame is not None:
-        return f"DataFrame({frame[0]} rows, columns {_sequence(frame[1], '[]', 1)})"
+        return f"DataFrame({pluralize(frame[0], 'row')}, columns {_sequence(frame[1], '[]', 1)})"
     if "numpy.generic" in facts.lineage:
         return f"{facts.name.rpartition('.')[2]}({_number(value)})"
     if librarystate.is_stream(value):
-        return f"{facts.name} at {_position(value)}"
+        return f"{facts.name} in state {_position(value)}"
     if "builtins.BaseException" in facts.lineage:
         args = _sequence(list(BaseException.__dict__["args"].__get__(value)), "()", 1)
         return f"{facts.name.removeprefix('builtins.')}{args}"

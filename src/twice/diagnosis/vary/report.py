@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from twice.diagnosis.divergence import Divergence
 from twice.foundation.dataclass import dataclass
-from twice.foundation.printable import printable
+from twice.foundation.printable import pluralize, printable
 from twice.recording.config import in_settings
 from twice.recording.setup import Setup
 
@@ -115,7 +115,7 @@ class Variation:
         same = sum(each.result == "same" for each in self.factors)
         if self.result == "UNKNOWN":
             return f"UNKNOWN: not every factor could be tried on {self.program}, {same} stayed the same"
-        return f"PASS: {self.program} stays the same, {same} factors varied"
+        return f"PASS: {self.program} stays the same, {pluralize(same, 'factor')} varied"
 
 
 def format_record_command(

@@ -31,6 +31,7 @@ from twice.foundation.encoding import (
     encode,
     type_name,
 )
+from twice.foundation.printable import pluralize
 
 Pair: TypeAlias = tuple[str, Any, Any]
 Found: TypeAlias = tuple[list[FieldDifference], list[Pair]]
@@ -201,7 +202,7 @@ class _Walker:
         pairs = [(f"{path}[{i}]", a[i], b[i]) for i in unlike]
         if len(a) != len(b):
             length = FieldDifference(
-                path, "shape", f"{len(a)} items", f"{len(b)} items",
+                path, "shape", pluralize(len(a), "item"), pluralize(len(b), "item"),
                 differing=len(unlike) + abs(len(a) - len(b)), of=max(len(a), len(b)),
             )  # fmt: skip
             # One shift makes every later item differ: only the first place says something.

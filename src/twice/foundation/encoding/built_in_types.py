@@ -21,6 +21,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from twice.errors import EncodingRefused
 from twice.foundation.encoding import format as fmt
 from twice.foundation.encoding.opaque import RecordedZone
+from twice.foundation.printable import pluralize
 
 Buffer: TypeAlias = bytes | memoryview
 EncodeKey: TypeAlias = Callable[[object], bytes]
@@ -237,7 +238,7 @@ def make_leaf_decomposer(leaf: LeafEncoder) -> Decomposer:
 def _encode_count(tag: bytes, count: int) -> bytes:
     if count > fmt.COUNT_MAX:
         raise Refusal(
-            f"a container of {count} items",
+            f"a container of {pluralize(count, 'item')}",
             f"Expected at most {fmt.COUNT_MAX} items in one container.",
             "Keep so many numbers in an array.",
         )

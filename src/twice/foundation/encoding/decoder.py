@@ -23,6 +23,7 @@ from twice.foundation.encoding.leaf_decoder import LEAF_READERS, LeafDecoder, Ma
 from twice.foundation.encoding.opaque import OpaqueKind, OpaqueValue
 from twice.foundation.encoding.registry import Registry, is_named_tuple
 from twice.foundation.encoding.registry import registry as _default
+from twice.foundation.printable import pluralize
 
 
 def decode(
@@ -137,7 +138,9 @@ class _Decoder(LeafDecoder):
                 value = frame.build(frame)
             else:
                 if self.at != self.end:
-                    raise Malformed(f"{self.end - self.at} bytes follow the value")
+                    raise Malformed(
+                        f"{pluralize(self.end - self.at, 'byte follows', 'bytes follow')} the value"
+                    )
                 return value
 
     def _mark_key(self) -> None:

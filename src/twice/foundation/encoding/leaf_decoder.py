@@ -28,6 +28,7 @@ from twice.foundation.encoding.arrays import (
 )
 from twice.foundation.encoding.opaque import OpaqueKind, OpaqueValue, RecordedZone
 from twice.foundation.encoding.registry import name_flag_bits
+from twice.foundation.printable import pluralize
 
 Resolve: TypeAlias = Callable[[str], type[Any] | None]
 """From ``module:qualified.name`` to the type, or None to leave the value opaque."""
@@ -70,7 +71,9 @@ class Cursor:
         """Pass ``size`` bytes and return where they begin."""
         start = self.at
         if size > self.end - start:
-            raise Malformed(f"{size} bytes were announced and {self.end - start} are left")
+            raise Malformed(
+                f"{self.end - start:,} of {pluralize(size, 'announced byte is', 'announced bytes are')} left"
+            )
         self.at = start + size
         return start
 
@@ -106,7 +109,7 @@ class Cursor:
         number = self.u32()
         if number > self.end - self.at:
             raise Malformed(
-                f"{number} items were announced and {self.end - self.at} bytes are left"
+                f"{pluralize(self.end - self.at, 'byte is', 'bytes are')} left for {pluralize(number, 'announced item')}"
             )
         return number
 
@@ -276,7 +279,9 @@ class LeafDecoder(Cursor):
         if kind not in {b"li", b"lf", b"ti", b"tf"} or not count:
             raise Malformed("a vector of nothing, or of an unknown kind")
         if count * 8 > self.end - self.at:
-            raise Malformed(f"a vector of {count} numbers is longer than the bytes left")
+            raise Malformed(
+                f"a vector of {pluralize(count, 'number')} is longer than the bytes left"
+            )
         letter = "q" if kind[1:] == b"i" else "d"
         start = self.skip(8 * count)
         numbers: tuple[Any, ...] = struct.unpack_from(f"<{count}{letter}", self.data, start)
@@ -344,7 +349,9 @@ class LeafDecoder(Cursor):
         shape = tuple([self.u64() for _ in range(self.u8())])
         size = self.u64()
         if not dtype.itemsize or prod(shape) * dtype.itemsize != size:
-            raise Malformed(f"an array of {shape} items of {dtype.itemsize} bytes in {size} bytes")
+            raise Malformed(
+                f"an array of shape {shape} with items of {pluralize(dtype.itemsize, 'byte')} in {pluralize(size, 'byte')}"
+            )
         at = self.skip(size)
         raw = bytearray(memoryview(self.data)[at : at + size])
         return np.frombuffer(raw, dtype).reshape(shape) if raw else np.empty(shape, dtype)
@@ -355,7 +362,9 @@ class LeafDecoder(Cursor):
         dtype = self._dtype()
         raw = self.take(self.u64())
         if len(raw) != dtype.itemsize:
-            raise Malformed(f"a scalar of {dtype.itemsize} bytes in {len(raw)} bytes")
+            raise Malformed(
+                f"a scalar of {pluralize(dtype.itemsize, 'byte')} in {pluralize(len(raw), 'byte')}"
+            )
         items = np.frombuffer(bytearray(raw), dtype) if raw else np.zeros(1, dtype)
         value: object = items[0]
         return value

@@ -36,6 +36,7 @@ from twice.foundation.encoding.built_in_types import (
     refuse_type,
 )
 from twice.foundation.encoding.opaque import OpaqueKind, OpaqueValue
+from twice.foundation.printable import pluralize
 
 _BUILTIN_STATE = (
     int, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset, BaseException,
@@ -123,8 +124,8 @@ def _make_named_tuple_decomposer(cls: type[Any]) -> Decomposer:
         items = tuple(value)
         if len(items) != len(names):
             raise Refusal(
-                f"a {cls.__qualname__} of {len(items)} items",
-                f"Expected its {len(names)} fields: {', '.join(names)}.",
+                f"a {cls.__qualname__} of {pluralize(len(items), 'item')}",
+                f"Expected its {pluralize(len(names), 'field')}: {', '.join(names)}.",
                 "Build it through its class.",
             )
         return Decomposed(head, items, label, names, kind)

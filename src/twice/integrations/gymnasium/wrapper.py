@@ -14,6 +14,7 @@ import gymnasium
 import numpy as np
 
 from twice.errors import ComponentRefused, StreamReseeded, UsageError
+from twice.foundation.printable import pluralize
 from twice.integrations.gymnasium.generators import EnvGenerators
 from twice.integrations.gymnasium.state import (
     ComparedEnv,
@@ -223,7 +224,7 @@ def wrap(
                 )
     if isinstance(env.unwrapped, gymnasium.vector.AsyncVectorEnv):
         raise ComponentRefused(
-            f"{name!r} is an AsyncVectorEnv: its {env.unwrapped.num_envs} environments live in "
+            f"{name!r} is an AsyncVectorEnv: its {pluralize(env.unwrapped.num_envs, 'environment lives', 'environments live')} in "
             "other processes.",
             "Expected environments whose state this process can read.",
             'Make it with vectorization_mode="sync"; the numbers are the same.',

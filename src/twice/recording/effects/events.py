@@ -17,6 +17,7 @@ from typing import Any
 
 from twice.errors import DecodingRefused
 from twice.foundation.encoding import decode, encode
+from twice.foundation.printable import pluralize
 
 Event = tuple[int, object]
 STRICT = "effects"
@@ -212,7 +213,7 @@ def _cut(sizes: Sequence[int], blob: bytes) -> Iterator[bytes]:
         yield blob[at : at + size]
         at += size
     if at != len(blob):
-        raise ValueError(f"{len(blob)} bytes where {at} were announced")
+        raise ValueError(f"{pluralize(len(blob), 'byte')} instead of {at:,}")
 
 
 def _column(kind: str, raw: bytes) -> array[Any]:

@@ -16,6 +16,7 @@ from typing import Any, Literal, get_args
 
 from twice.errors import RecordForeign
 from twice.foundation.dataclass import dataclass
+from twice.foundation.printable import pluralize
 from twice.recording.effects.filenames import kept, told
 
 FileKind = Literal["absent", "file", "folder", "link", "other"]
@@ -53,7 +54,8 @@ class FileState:
     def describe(self) -> str:
         """Return a short text for messages."""
         if self.kind == "file":
-            return f"{self.digest}, {self.size:,} bytes" if self.digest else f"{self.size:,} bytes"
+            size = pluralize(self.size, "byte")
+            return f"{self.digest}, {size}" if self.digest else size
         if self.kind == "link":
             return f"a link to {self.target!r}"
         return {"absent": "no file", "folder": "a folder"}.get(self.kind, "no regular file")

@@ -20,6 +20,7 @@ from dataclasses import replace
 from time import time_ns
 
 from twice.foundation.digests import Algorithm
+from twice.foundation.printable import pluralize
 from twice.recording.kernel.file_history import ABSENT, FileHistory, FileState, ProcessFile
 from twice.recording.kernel.file_observation import FileUnsettled, observe_state
 from twice.recording.kernel.ledger_entries import (
@@ -243,7 +244,7 @@ class FileLedger:
                 return ProcessFile(path, state)
             if state.size > self._copy_limit:
                 limit = (
-                    f"a process wrote {state.size:,} bytes, and no replay starts it; --copy-limit is "
+                    f"a process wrote {pluralize(state.size, 'byte')}, and no replay starts it; --copy-limit is "
                     f"{self._copy_limit:,}"
                 )
                 self._entries[path].problem = limit
@@ -301,7 +302,7 @@ class FileLedger:
             return
         if entry.before.size > self._copy_limit:
             entry.problem = (
-                f"it held {entry.before.size:,} bytes and was changed in place; --copy-limit is "
+                f"it held {pluralize(entry.before.size, 'byte')} and was changed in place; --copy-limit is "
                 f"{self._copy_limit:,}"
             )
             return
@@ -321,7 +322,7 @@ class FileLedger:
         assert size is not None, "only a file that was added to has a beginning"
         if size > self._copy_limit:
             entry.problem = (
-                f"it held {size:,} bytes and was read after the run had added to it; --copy-limit is "
+                f"it held {pluralize(size, 'byte')} and was read after the run had added to it; --copy-limit is "
                 f"{self._copy_limit:,}"
             )
             return

@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 
 from twice.errors import RecordOutOfRange, RecordTooLarge
+from twice.foundation.printable import pluralize
 from twice.recording.record.blockfile import BlockFile
 from twice.recording.record.layout import PAGE_BYTES, Kind
 from twice.recording.record.pagetables import (
@@ -75,7 +76,7 @@ class Blobs:
         size = sum(table.lengths)
         if self.bytes_max is not None and size > self.bytes_max:
             raise RecordTooLarge(
-                f"{self._file.path} was made elsewhere and holds a state of {size:,} bytes.",
+                f"{self._file.path} was made elsewhere and holds a state of {pluralize(size, 'byte')}.",
                 f"Expected {self.bytes_max:,} bytes or less of a record that nobody trusts.",
                 "If you trust who sent it, and have the memory: --trust",
                 number=number,
@@ -103,7 +104,7 @@ class Blobs:
         if not 0 <= number < len(self):
             raise RecordOutOfRange(
                 f"Blob {number} was asked for.",
-                f"{self._file.path} holds {len(self)} blobs, from 0.",
+                f"{self._file.path} holds {pluralize(len(self), 'blob')}, from 0.",
                 "Ask for one of those.",
                 number=number,
                 count=len(self),

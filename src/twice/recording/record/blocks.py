@@ -10,6 +10,7 @@ reader allocate more than that length's stored bytes allow.
 from __future__ import annotations
 
 from twice.foundation.dataclass import dataclass
+from twice.foundation.printable import pluralize
 from twice.recording.record.chain import Chain
 from twice.recording.record.layout import (
     BLOCK_HEADER_BYTES,
@@ -134,7 +135,7 @@ class Expander:
         size = header.raw - header.plain
         try:
             if self._content_size(rest) != size:
-                raise MalformedError(f"its zstd frame is not one of {size} bytes")
+                raise MalformedError(f"its zstd frame is not one of {pluralize(size, 'byte')}")
             opened = self._decompressor.decompress(rest, allow_extra_data=False)
         except self._refused as error:
             raise MalformedError(f"it does not expand: {error}") from error

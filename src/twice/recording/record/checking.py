@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 from twice.errors import RecordCorrupt, RecordTorn
 from twice.foundation.digests import raw_digest
+from twice.foundation.printable import pluralize
 from twice.recording.record.blockfile import BlockFile
 from twice.recording.record.blocks import Expander, StoredBlock
 from twice.recording.record.chain import checksum_algorithm
@@ -133,7 +134,7 @@ class _Forms:
             expected = min(PAGE_BYTES, lengths[part] - PAGE_BYTES * (place - begin))
             if page >= len(self._page_lengths) or self._page_lengths[page] != expected:
                 raise MalformedError(
-                    f"blob {number} needs page {page} with {expected} bytes, and it is not there"
+                    f"blob {number} needs page {page} with {pluralize(expected, 'byte')}, and it is not there"
                 )
 
 
@@ -147,7 +148,7 @@ def _stopped(file: BlockFile, tear: Tear) -> RecordCorrupt | RecordTorn:
         "kind": file.kind_at(tear.offset),
         "points": tear.points,
     }
-    kept = f"The {tear.points} compare-points before it stand"
+    kept = f"The {pluralize(tear.points, 'compare-point')} before it can be read"
     if tear.damaged:
         return RecordCorrupt(
             f"{where} ({fields['kind']}), was changed: {tear.reason}.",

@@ -21,6 +21,7 @@ from twice.errors import (
     RecordVersion,
 )
 from twice.foundation.digests import Algorithm
+from twice.foundation.printable import pluralize
 from twice.recording.record.layout import FORMAT, HEADER_BYTES, MAGIC, Header, unpack_header
 
 # Sessions govern the operating system's functions later on; the record needs the real ones.
@@ -74,7 +75,7 @@ def read_header(path: Path, data: memoryview) -> Header:
         raise _foreign(path, "it starts with zeros" if zeros else f"it starts with {start[:8]!r}")
     if len(start) < HEADER_BYTES:
         raise RecordTorn(
-            f"{path} ends after {len(start)} bytes, inside its header; nothing of the run is in it.",
+            f"{path} ends after {pluralize(len(start), 'byte')}, inside its header; nothing of the run is in it.",
             f"Expected a header of {HEADER_BYTES} bytes and blocks behind it.",
             "Record the run again.",
             path=str(path),

@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from twice.errors import RecordOutOfRange
+from twice.foundation.printable import pluralize
 from twice.recording.record.blockfile import BlockFile
 from twice.recording.record.layout import DIGEST_BYTES, Kind
 from twice.recording.record.payloads import MalformedError, PointColumns, decode_points
@@ -148,7 +149,7 @@ class PointLog:
         if not 0 <= at < count:
             raise RecordOutOfRange(
                 f"Compare-point {index} was asked for.",
-                f"{self._file.path} holds {count} compare-points, from 0.",
+                f"{self._file.path} holds {pluralize(count, 'compare-point')}, from 0.",
                 "Ask for one of those.",
                 index=index,
                 count=count,

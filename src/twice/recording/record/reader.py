@@ -17,6 +17,7 @@ from typing import Self
 
 from twice.errors import RecordOutOfRange
 from twice.foundation.digests import Algorithm
+from twice.foundation.printable import pluralize
 from twice.foundation.with_blocks import Closing
 from twice.recording.record.blobs import Blobs
 from twice.recording.record.blockfile import BlockFile
@@ -155,7 +156,7 @@ class RecordReader(Closing):
         if not 0 <= number < self._snapshot_runs.count:
             raise RecordOutOfRange(
                 f"Snapshot {number} was asked for.",
-                f"{self.path} holds {self._snapshot_runs.count} snapshots, from 0.",
+                f"{self.path} holds {pluralize(self._snapshot_runs.count, 'snapshot')}, from 0.",
                 "Ask for one of those.",
                 number=number,
             )

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from twice.errors import RedactionRefused
 from twice.foundation.dataclass import dataclass
+from twice.foundation.printable import pluralize
 from twice.recording.frame_kinds import ERRORS, OUTPUT
 from twice.recording.record import RecordReader
 from twice.recording.record.blockfile import BlockFile
@@ -81,7 +82,7 @@ def search(path: Path, secrets: Mapping[str, bytes]) -> Search:
     for name, value in secrets.items():
         if len(value) < SECRET_MIN:
             raise RedactionRefused(
-                f"The secret {name} has {len(value)} bytes.",
+                f"The secret {name} has {pluralize(len(value), 'byte')}.",
                 f"Expected at least {SECRET_MIN}: shorter values stand in any file by chance.",
                 "Leave it out.",
                 name=name,

@@ -12,6 +12,7 @@ from typing import NoReturn
 
 import numpy as np
 
+from twice.foundation.printable import pluralize
 from twice.foundation.seeds import Seed
 from twice.recording.streams.refusals import sharing_refused
 
@@ -45,7 +46,9 @@ class PCG64(np.random.PCG64):
 
     def jumped(self, jumps: int = 1) -> NoReturn:
         """Refuse: E-RNG-002."""
-        raise sharing_refused(self.stream_name, f"asked for a generator {jumps} jumps ahead")
+        raise sharing_refused(
+            self.stream_name, f"asked for a generator {pluralize(jumps, 'jump')} ahead"
+        )
 
 
 class NumpyStream(np.random.Generator):

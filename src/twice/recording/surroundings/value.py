@@ -16,6 +16,7 @@ from typing import Any, Final, Literal, get_args
 from twice.errors import ConfigError, SurroundingsRefused
 from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import digest_bytes
+from twice.foundation.printable import pluralize
 from twice.recording.variables import is_governed, is_secret, loads_code, may_come_from_elsewhere
 
 FORMAT: Final = "twice.surroundings/1"
@@ -123,7 +124,7 @@ class Surroundings:
             raise _not_understood("variables", rows, "a list")
         read = dict(_read_variable(index, row) for index, row in enumerate(rows))
         if len(read) != len(rows):
-            raise _not_understood("variables", f"{len(rows)} rows", "each name once")
+            raise _not_understood("variables", pluralize(len(rows), "row"), "each name once")
         return cls(read, document["cwd"])
 
 

@@ -19,6 +19,7 @@ from typing import Any, cast
 
 from twice.foundation.digests import digest_bytes
 from twice.foundation.encoding import encode
+from twice.foundation.printable import pluralize
 from twice.recording.describing import describe_ending
 from twice.recording.effects import ops
 from twice.recording.effects.clock import REAL, is_governed
@@ -141,7 +142,7 @@ def _read_back(session: Session) -> dict[str, str]:
         "output captured": "free" if wiring.output is no_output else "captured",
         "record written": "written" if isinstance(wiring.sink, RecordingSink) else "dropped",
         "files": setup.files,
-        "secrets blanked": f"{len(setup.redaction.off)} rules off",
+        "secrets blanked": pluralize(len(setup.redaction.off), "rule") + " off",
         "library steps": str(setup.auto_points),
     }
 

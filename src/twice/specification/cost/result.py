@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from twice.foundation.printable import pluralize
 from twice.specification.cost.rules import CostRule, Unmeasured
 from twice.specification.workspace import FOLDER, open_workspace
 from twice.writing import make_folder, write
@@ -134,7 +135,7 @@ class RuleCost:
 
 @dataclass(frozen=True, slots=True)
 class BudgetJudgement:
-    """What a budget and the figures come to, why, and on a breach the rule that costs most."""
+    """Whether the figures are within the budget, why, and on a breach the rule that costs most."""
 
     result: Literal["inside", "breach", "unknown", "no-budget"]
     why: str
@@ -220,7 +221,7 @@ class Cost:
 
     @property
     def judgement(self) -> BudgetJudgement:
-        """What the budget comes to."""
+        """Whether the figures are within the budget."""
         unit = f"{self.by}_percent"
         figures = [(each.rule, each.adds[unit]) for each in self.rules]
         adds = self.overhead[unit]
@@ -238,11 +239,11 @@ class Cost:
                 "do, with --set"
             )
         if "" in outcomes:
-            yield "what the run came to could not be read: whether a rule changes it is not told"
+            yield "twice could not read the result of a run, and cannot say whether a rule changes it"
         elif len(outcomes) > 1:
             yield (
-                "the program comes to something else each time, because of what it reads from the world: "
-                "whether a rule changes what it does is not told"
+                "each run has another result, because of its reads from the world: twice cannot say "
+                "whether a rule changes the result"
             )
         if not any(each.ticks for each in self.everything):
             yield "the run has no ticks: state between its start and its end is not compared"
@@ -299,7 +300,7 @@ class Cost:
                 f"  {name:<10}  {wall['median'] * 1e3:,.1f} ms ({wall['lowest'] * 1e3:,.1f} to "
                 f"{wall['highest'] * 1e3:,.1f}), {cpu['median'] * 1e3:,.1f} ms CPU"
                 + (f", {ticks['median']:,.0f} ticks/s" if ticks else "")
-                + f", {took['bytes']['median']:,} bytes"
+                + f", {pluralize(took['bytes']['median'], 'byte')}"
             )
         rows = [("rule", "sheet", "wall", "CPU", "record")]
         for each in sorted(self.rules, key=lambda each: -each.adds[f"{self.by}_percent"].median):

@@ -1,4 +1,4 @@
-"""What a check of the gate is, what it judges, and what it comes to.
+"""A check of the gate: its subject, and its result.
 
 A check is one function over facts that yields findings: a plain text is a fault, ``Observed`` is what was seen to
 hold, ``Undecided`` what could not be told. It judges the sheets first and asks for evidence then; where evidence

@@ -250,7 +250,6 @@ def _refuse_inconsistent(
         if each.outcome is CheckOutcome.WAIVED and not waived:
             raise ValueError(f"it says waived of check {each.id}, and no sheet waives that")
     if said.get("result") != report.result.value:
-        came = report.result.value
-        raise ValueError(f"it says {said.get('result')} over checks that come to {came}")
+        raise ValueError(f"it says {said.get('result')}, and its checks give {report.result.value}")
     if (report.component, report.tier) != (workspace.component(), workspace.situation().tier):
         raise ValueError(f"it is of {report.component!r} at tier {report.tier}")

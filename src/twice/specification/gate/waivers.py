@@ -21,30 +21,30 @@ _SAID: Final = ("owner", "reason", "permits", "reactivate")
 
 
 class Waiver(NamedTuple):
-    """One row of ``waivers``, in a sheet, at ``file:line``; texts are "" for what nobody said."""
+    """One row of ``waivers``, in a sheet, at ``file:line``; texts are "" for a missing one."""
 
     sheet: Sheet
     where: str
     texts: dict[str, str]
 
     def find_refusal(self, check: Check, today: date, *, firm: bool) -> str:
-        """Return why it does not hold; "" when it does."""
+        """Return why it does not apply; "" when it does."""
         missing = [name for name in (*_SAID, "until") if not self.texts[name]]
         if not check.is_waivable or firm:
-            return f"check {check.id} cannot be waived here: what a tier asks for is there, or it is not"
+            return f"check {check.id} cannot be waived: the tier requires it"
         if self.sheet.number != check.sheets[0]:
-            return f"it stands in sheet {self.sheet.number}, and check {check.id} judges sheet {check.sheets[0]}"
+            return f"it is in sheet {self.sheet.number}, and check {check.id} reads waivers of sheet {check.sheets[0]}"
         if missing:
-            return f"nobody said its {missing[0]}"
+            return f"it has no {missing[0]}"
         if date.fromisoformat(self.texts["until"]) < today:
             return f"it ended on {self.texts['until']}"
         if self.texts["digest"] != str(self.sheet.digest()):
-            return f"it was given for the sheet as it was; its digest is {self.sheet.digest()} now"
+            return f"the sheet has changed since; its digest is now {self.sheet.digest()}"
         return ""
 
 
 def read_waivers(workspace: Workspace, check: int) -> list[Waiver]:
-    """Return the waivers of a check, whichever sheet they stand in."""
+    """Return the waivers of a check, from every sheet."""
     found = []
     for sheet in workspace.sheets.values():
         for at, row in enumerate(sheet.rows("waivers")):
@@ -58,7 +58,7 @@ def read_waivers(workspace: Workspace, check: int) -> list[Waiver]:
 def apply_waivers(
     result: CheckResult, check: Check, facts: GateFacts, *, firm: bool
 ) -> CheckResult:
-    """Apply the waivers of a check to what it came to."""
+    """Apply the waivers of a check to its result."""
     waivers = read_waivers(facts.workspace, check.id)
     if result.outcome is not CheckOutcome.FAIL:
         needless = tuple(f"{each.where}: the waiver is not needed" for each in waivers)
@@ -71,7 +71,7 @@ def apply_waivers(
             words = f"waived by {owner} until {each.texts['until']}: {'; '.join(rest)}"
             reason = f"{words} ({result.reason})"
             return replace(result, outcome=CheckOutcome.WAIVED, reason=reason)
-        refused.append(f"{each.where}: the waiver does not hold: {why}")
+        refused.append(f"{each.where}: the waiver does not apply: {why}")
     return replace(result, reason="; ".join([result.reason, *refused]))
 
 

@@ -105,7 +105,7 @@ def make_plan(
 
     Raises:
         SpecForeign: E-SPEC-006: the workspace or the lock is of another component.
-        SpecIncomplete: E-SPEC-005: a layer's sheets do not say what it is made of.
+        SpecIncomplete: E-SPEC-005: a layer's sheets lack values.
     """
     workspace = open_workspace(project)
     lock = read_lock(project)

@@ -77,8 +77,8 @@ def check_layers(
         alone = f", or lay down one layer alone: --layer {ready[1]}"
     what = join_words(names.values())
     raise SpecIncomplete(
-        "\n".join([f"The specification does not say what {what} is made of:", *lines]),
-        "Expected every sheet of a layer, without gaps; nothing was laid down.",
+        "\n".join([f"The scaffold lacks values of the specification for {what}:", *lines]),
+        "Expected each sheet of a layer, complete. twice wrote nothing.",
         f"See what is next: twice spec status{alone}",
         layers=tuple(lacking),
     )

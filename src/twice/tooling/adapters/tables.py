@@ -16,6 +16,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 from pydantic import Field
 
 from twice.foundation.comparison import Rel
+from twice.foundation.printable import pluralize
 from twice.tooling.adapters.starting import TWO_TABLES
 from twice.tooling.cases import Case
 from twice.tooling.conditions import Condition
@@ -148,7 +149,8 @@ def checked_table(columns: Sequence[str], rows: Sequence[Sequence[Scalar]]) -> T
         raise _unfit(f"The columns {list(columns)} hold a name twice", "every column once")
     for at, row in enumerate(rows):
         if len(row) != len(columns):
-            raise _unfit(f"Row {at} has {len(row)} cells", f"{len(columns)}, one for each column")
+            cells = pluralize(len(row), "cell")
+            raise _unfit(f"Row {at} has {cells}", f"{len(columns)}, one for each column")
     return Table(tuple(columns), tuple(map(tuple, rows)))
 
 
@@ -258,7 +260,7 @@ def sample(
     tables: Tables = context.backend
     there = tables.get(table)
     if rows > len(there.rows):
-        raise _unfit(f"{rows} rows are asked for", f"at most {len(there.rows)}, which there are")
+        raise _unfit(f"The call asks for {pluralize(rows, 'row')}", f"at most {len(there.rows)}")
     drawn = context.rng("rows").choice(len(there.rows), size=rows, replace=False)
     tables.add(into, Table(there.columns, tuple(there.rows[at] for at in sorted(drawn.tolist()))))
     return {"table": into, "rows": rows}

@@ -26,6 +26,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 from twice.errors import UsageError
 from twice.foundation.digests import Algorithm, digest_bytes
+from twice.foundation.printable import pluralize
 
 PATH: Final = "/mcp"
 TOKEN_BYTES_MIN: Final = 16
@@ -196,7 +197,7 @@ def require_token(host: str, token: str | None) -> None:
     """
     if token is not None and len(token.encode()) < TOKEN_BYTES_MIN:
         raise UsageError(
-            f"The token has {len(token.encode())} bytes.",
+            f"The token has {pluralize(len(token.encode()), 'byte')}.",
             f"Expected at least {TOKEN_BYTES_MIN}, which nobody guesses.",
             "Make one: python -c 'import secrets; print(secrets.token_urlsafe())'",
         )

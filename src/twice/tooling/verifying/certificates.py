@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from twice.errors import UsageError
+from twice.foundation.printable import pluralize
 from twice.tooling.contract import read_level
 from twice.tooling.determinism import Level
 from twice.tooling.plain import NotPlain, canonical, fingerprint, plain
@@ -180,7 +181,9 @@ def read_certificates(folder: Path) -> tuple[list[Certificate], list[str]]:
         except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
             said.append(f"{path.name} counts as nothing: {_why(error)}")
     if len(paths) > _FILES_MAX:
-        said.append(f"{len(paths) - _FILES_MAX} certificates were not read")
+        said.append(
+            f"{pluralize(len(paths) - _FILES_MAX, 'certificate was', 'certificates were')} not read"
+        )
     return found, said
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from twice.foundation.printable import pluralize
 from twice.tooling.verifying.attempts import Outcome
 from twice.tooling.verifying.describing import Described
 
@@ -47,7 +48,7 @@ def first_difference(one: Any, other: Any, path: str) -> str:
         pairs = [(one[key], other[key], f"{path}.{key}") for key in one]
     elif isinstance(one, list | tuple) and isinstance(other, list | tuple):
         if len(one) != len(other):
-            return f"{path} has {len(one)} items; {len(other)}"
+            return f"{path} has {pluralize(len(one), 'item')}; {len(other)}"
         pairs = [(a, b, f"{path}[{at}]") for at, (a, b) in enumerate(zip(one, other, strict=True))]
     elif type(one) is type(other) and one == other:
         return ""

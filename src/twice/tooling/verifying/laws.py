@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
 
+from twice.foundation.printable import pluralize
 from twice.tooling.determinism import Determinism
 from twice.tooling.verifying.attempts import SEED, Attempt, Outcome
 from twice.tooling.verifying.comparing import difference, first_difference
@@ -121,7 +122,9 @@ class Laws:
             if not same and not ignored:
                 return
         if same:
-            yield Exposure(ANOTHER_SEED, f"{len(_OTHER_SEEDS)} other seeds gave the same")
+            yield Exposure(
+                ANOTHER_SEED, f"{pluralize(len(_OTHER_SEEDS), 'other seed')} gave the same"
+            )
         elif ignored:
             path = " > ".join(min(ignored))
             yield Exposure(ANOTHER_SEED, f"its part {path} is seeded and gave the same")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-from twice.foundation.printable import printable
+from twice.foundation.printable import pluralize, printable
 from twice.tooling.determinism import Level
 from twice.tooling.verifying.exposure import Exposure
 
@@ -143,9 +143,7 @@ class ToolVerification:
 
     def _said(self) -> str:
         if self.verdict is Verdict.NO_DIFFERENCE:
-            return (
-                f"no difference seen in {self.runs} runs under {len(self.perturbed)} perturbations"
-            )
+            return f"no difference seen in {pluralize(self.runs, 'run')} under {pluralize(len(self.perturbed), 'perturbation')}"
         if self.verdict is Verdict.EXPOSED:
             return f"breaks its declaration ({self.determinism})"
         if self.verdict is Verdict.PROMISES_NOTHING:
@@ -224,5 +222,5 @@ class Verification:
         perturbed = dict.fromkeys(name for tool in self.tools for name in tool.perturbed)
         if perturbed:
             yield f"perturbed: {', '.join(perturbed)}"
-        yield f"{self.starts} processes were started in {self.starting_s:.1f} s."
+        yield f"{pluralize(self.starts, 'process was', 'processes were')} started in {self.starting_s:.1f} s."
         yield "No difference seen is evidence from these runs, and no proof about others."

@@ -12,6 +12,7 @@ from twice.assets.gate.facts import Facts, faulty
 from twice.assets.gate.row import Row
 from twice.assets.model.reading import escaped, to_document
 from twice.assets.model.witness import Evidence, Level
+from twice.foundation.printable import pluralize
 
 CHECKS: Final = {
     "evidence": "Every value that decides the result has evidence, of its own or from above.",
@@ -67,7 +68,9 @@ def judge(facts: Facts) -> Iterator[Row]:
         fix = f'say where it comes from: evidence["{bare[0]}"] = {{"level": …}}'
         yield facts.red("evidence", f"no evidence for {', '.join(bare[:3])}{more}", fix)
     else:
-        yield facts.green("evidence", f"for every value, by {len(used)} entries")
+        yield facts.green(
+            "evidence", f"for every value, by {pluralize(len(used), 'entry', 'entries')}"
+        )
     yield from _strength(facts, used, bare=bool(bare))
 
 

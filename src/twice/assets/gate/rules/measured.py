@@ -18,6 +18,7 @@ from twice.assets.measuring.loudness import SHORTEST_S
 from twice.assets.model.declaring import NotApplicable
 from twice.assets.model.identity import Measured
 from twice.assets.model.witness import Level
+from twice.foundation.printable import pluralize
 
 CHECKS: Final = {
     "facts": "What the log says was measured is what the file has ; without --measure, whose figures they are.",
@@ -173,7 +174,8 @@ def _size(facts: Facts, asked: tuple[Any, Any], found: tuple[Any, Any]) -> Itera
         yield facts.green("size", size)
     elif value_of(art.post):
         yield facts.green(
-            "size", f"{size} after {len(value_of(art.post))} post-processes of {wanted}"
+            "size",
+            f"{size} after {pluralize(len(value_of(art.post)), 'post-process', 'post-processes')} of {wanted}",
         )
     else:
         fix = f"log what changed the size in /art/post, or render {wanted}"

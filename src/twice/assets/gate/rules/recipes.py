@@ -12,6 +12,7 @@ from twice.assets.gate.facts import Facts, faulty, value_of
 from twice.assets.gate.row import Row
 from twice.assets.model.declaring import NotApplicable
 from twice.assets.model.witness import Outcome
+from twice.foundation.printable import pluralize
 
 CHECKS: Final = {
     "recipe": "A promised asset has a command that renders it again, or was rendered again at least once.",
@@ -35,7 +36,9 @@ def judge(facts: Facts) -> Iterator[Row]:
         fix = "log the command in recipe, or mark the asset as non-deterministic"
         yield facts.yellow("recipe", f"none: {recipe.reason}; and it was never reproduced", fix)
         return
-    yield facts.green("recipe", f"{(recipe.argv or ('?',))[0]}, {len(recipe.argv or ())} arguments")
+    yield facts.green(
+        "recipe", f"{(recipe.argv or ('?',))[0]}, {pluralize(len(recipe.argv or ()), 'argument')}"
+    )
     yield from _inputs(facts)
 
 
@@ -60,4 +63,4 @@ def _inputs(facts: Facts) -> Iterator[Row]:
             "stale", f"not here, so it cannot be told: {', '.join(map(str, gone))}", fix
         )
     if inputs and not changed and not gone:
-        yield facts.green("stale", f"{len(inputs)} inputs as they were")
+        yield facts.green("stale", f"{pluralize(len(inputs), 'input')} as recorded")

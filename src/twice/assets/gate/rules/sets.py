@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from twice.assets.gate.facts import Facts, value_of
 from twice.assets.gate.row import Row, Status, clipped
+from twice.foundation.printable import pluralize
 
 CHECKS: Final = {
     "set-model": "Within a set, one model has one version and one file.",
@@ -46,7 +47,12 @@ def _same(
         return
     split = {key: values for key, values in found.items() if len(values) > 1}
     if not split:
-        yield Row(name, check, Status.GREEN, clipped(f"{len(members)} assets, {', '.join(found)}"))
+        yield Row(
+            name,
+            check,
+            Status.GREEN,
+            clipped(f"{pluralize(len(members), 'asset')}, {', '.join(found)}"),
+        )
     for key, values in sorted(split.items()):
         ordered = sorted(values.items(), key=lambda each: (-len(each[1]), each[0]))
         seen = "; ".join(f"{value}: {', '.join(sorted(who)[:3])}" for value, who in ordered)

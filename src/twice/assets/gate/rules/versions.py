@@ -12,6 +12,7 @@ from typing import Any, Final
 from twice.assets.gate.facts import Facts, value_of
 from twice.assets.gate.row import Row
 from twice.assets.model.reading import escaped
+from twice.foundation.printable import pluralize
 
 CHECKS: Final = {
     "version-pinned": "No version can mean another thing tomorrow.",
@@ -42,7 +43,7 @@ def judge(facts: Facts) -> Iterator[Row]:
         seen = f"{at} is {version!r}, which names no single version"
         yield facts.red(f"version-pinned:{at}", seen, f"set {at} to the version that rendered")
     if named and not loose:
-        yield facts.green("version-pinned", f"{len(named)} versions")
+        yield facts.green("version-pinned", f"{pluralize(len(named), 'version')}")
     yield from _plugins(facts)
 
 
@@ -86,4 +87,4 @@ def _plugins(facts: Facts) -> Iterator[Row]:
         fix = f"set {pointer} to the plugin's version, as the workstation shows it"
         yield facts.red(f"plugin-version:{pointer}", f"{each.name} has no version", fix)
     if not lacking:
-        yield facts.green("plugin-version", f"{len(chain)} plugins")
+        yield facts.green("plugin-version", f"{pluralize(len(chain), 'plugin')}")

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from twice.foundation.printable import pluralize
+
 NODES_MAX: Final = 20_000
 
 
@@ -61,7 +63,9 @@ def of_prompt(document: Mapping[str, Any]) -> dict[str, Node]:
         GraphRefused: it holds something that is no node, or too many.
     """
     if len(document) > NODES_MAX:
-        raise GraphRefused(f"it holds {len(document)} nodes; at most {NODES_MAX} are read")
+        raise GraphRefused(
+            f"it holds {pluralize(len(document), 'node')}; at most {NODES_MAX} are read"
+        )
     graph: dict[str, Node] = {}
     for name, each in document.items():
         kind = each.get("class_type") if isinstance(each, Mapping) else None

@@ -22,6 +22,7 @@ from twice.assets.importers.comfy.following import Resolved, Typed, resolved
 from twice.assets.importers.comfy.graph import Graph, Link, Node, upstream
 from twice.assets.importers.comfy.passes import Pass, is_sampler, is_unknown_sampler, pass_of
 from twice.assets.importers.imported import Reading, Value, distinct
+from twice.foundation.printable import pluralize
 
 _SCALARS: Final[dict[str, tuple[str, Typed]]] = {
     "seed": (fields.SEED_EFFECTIVE, scalars.seed),
@@ -48,7 +49,7 @@ def read_graph(graph: Graph, reading: Reading) -> None:
         reading.puzzle("graph", "no sampler that is known leads to what was saved")
         return
     if len(samplers) > _PASSES_MAX:
-        reading.puzzle("graph", f"{len(samplers)} samplers lead to what was saved")
+        reading.puzzle("graph", f"{pluralize(len(samplers), 'sampler')} lead to what was saved")
         return
     passes = [pass_of(graph, node) for node in samplers]
     for name, (pointer, typed) in _SCALARS.items():
@@ -97,7 +98,9 @@ def _settle(pointer: str, found: list[tuple[Pass, Resolved]], reading: Reading) 
         reading.say(pointer, values[0])
     elif values:
         places = ", ".join(at.node.place for at, _ in found[:8])
-        reading.doubt(pointer, values, f"{len(found)} samplers lead to what was saved: {places}")
+        reading.doubt(
+            pointer, values, f"{pluralize(len(found), 'sampler')} lead to what was saved: {places}"
+        )
 
 
 def _read_seeds(graph: Graph, passes: list[Pass], reading: Reading) -> None:
@@ -131,13 +134,15 @@ def _read_texts(
     elif len(values) == 1:
         reading.say(pointer, values[0])
     elif values:
-        reading.doubt(pointer, values, f"{len(values)} texts meet in it")
+        reading.doubt(pointer, values, f"{pluralize(len(values), 'text')} meet in it")
 
 
 def _settle_adapters(found: list[list[Value]], reading: Reading) -> None:
     values = distinct(found)
     if len(values) > 1:
-        reading.doubt(fields.ADAPTERS, values, f"{len(found)} samplers use different ones")
+        reading.doubt(
+            fields.ADAPTERS, values, f"{pluralize(len(found), 'sampler')} use different ones"
+        )
     elif values and values[0]:
         reading.say(fields.ADAPTERS, values[0])
 

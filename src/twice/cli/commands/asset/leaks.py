@@ -19,7 +19,7 @@ from twice.cli.console import Status
 from twice.cli.group import find_version
 from twice.cli.options import AsJson, Limit, argument, build_command, option
 from twice.cli.output import align, limit_rows, tell
-from twice.foundation.printable import printable
+from twice.foundation.printable import pluralize, printable
 from twice.foundation.severity import Severity
 from twice.recording.recorder import refuse_existing
 from twice.writing import write
@@ -115,10 +115,10 @@ def scrub_asset(
         ) from error
     names = {"format": "twice.scrub/1", "input": str(file), "output": str(output)}
     lines = [
-        f"written: {printable(output)}, {made.copy.size:,} bytes",
+        f"written: {printable(output)}, {pluralize(made.copy.size, 'byte')}",
         f"payload: {made.payload.method} {made.payload.digest}, as it was",
         "removed:" if made.removed else "removed: nothing was there",
-        *align([(each.name, f"{each.source.size:,} bytes") for each in made.removed]),
+        *align([(each.name, pluralize(each.source.size, "byte")) for each in made.removed]),
     ]
     for each in made.left:
         place = printable(place_of(each))

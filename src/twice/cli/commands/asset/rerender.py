@@ -22,7 +22,7 @@ from twice.cli.console import Status
 from twice.cli.options import AsJson, argument, build_command, option, refuse_together
 from twice.cli.output import align, show, tell
 from twice.errors import UsageError
-from twice.foundation.printable import printable
+from twice.foundation.printable import pluralize, printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,14 +117,14 @@ def calibrate_renderer(
     logs = _find_logs(path)
     if len(logs) != 1:
         raise UsageError(
-            f"{path} means {len(logs)} logs.",
+            f"{path} means {pluralize(len(logs), 'log')}.",
             "Expected one log.",
             "For example: twice asset calibrate hot/clouds.png --n 4 --threads 2",
         )
     with Status() as status:
         found = calibrate(logs[0], how.to_trying(runs), threads, status)
     revision = write_limits(found) if write else None
-    lines = [f"{found.grade}: {found.runs} runs, {found.pairs} pairs"]
+    lines = [f"{found.grade}: {pluralize(found.runs, 'run')}, {pluralize(found.pairs, 'pair')}"]
     if found.reason:
         lines.append(f"cannot be compared: {found.reason}")
     else:

@@ -22,7 +22,7 @@ from twice.assets.store.sealing import Sealing, joined, seal
 from twice.cli.options import AsJson, argument, build_command, option, split_pairs
 from twice.cli.output import print_lines, tell
 from twice.errors import UsageError
-from twice.foundation.printable import printable
+from twice.foundation.printable import pluralize, printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ def package_logs(
     packaged all the same: a checkpoint says how things stand.
     """
     done = package(store.open(Path()), work_unit, os.environ, to=to, force=force)
-    lines = [f"packaged: {len(done.logs)} logs, {done.checkpoint}"]
+    lines = [f"packaged: {pluralize(len(done.logs), 'log')}, {done.checkpoint}"]
     lines += [f"blanked in {name}: {', '.join(at)}" for name, at in done.blanked.items()]
     lines = [*map(printable, lines), done.report.to_text()]
     return tell(done.to_json(), lines, as_json=as_json, code=done.report.exit_code)

@@ -15,6 +15,7 @@ from twice.cli.commands.spec.workspace import (
 )
 from twice.cli.options import AsJson, argument, build_command, option
 from twice.errors import UsageError
+from twice.foundation.printable import pluralize
 from twice.specification.consolidate import CONSOLIDATION
 from twice.specification.create import add_sheet, find_blocker, render_template
 from twice.specification.fill import fill_workspace
@@ -70,7 +71,7 @@ def add_sheets(
 def _print_template(sheets: tuple[str, ...], *, as_json: bool) -> int:
     if len(sheets) != 1:
         raise UsageError(
-            f"--template was given with {len(sheets)} sheets.",
+            f"--template was given with {pluralize(len(sheets), 'sheet')}.",
             "Expected the number of one.",
             "For example: twice spec add 02 --template",
         )

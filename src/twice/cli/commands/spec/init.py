@@ -27,6 +27,7 @@ from twice.cli.commands.spec.workspace import (
 from twice.cli.options import AsJson, build_command, option
 from twice.errors import OutputExists, UsageError
 from twice.foundation.determinism_class import DeterminismClass, Scope
+from twice.foundation.printable import pluralize
 from twice.specification.create import create_workspace
 from twice.specification.front_matter import Scalar, Value
 from twice.specification.gate.runner import EVIDENCE
@@ -76,7 +77,7 @@ def command(
     project = where.project or Path()
     if there := list_sheet_files(project):
         raise OutputExists(
-            f"{project / FOLDER} has {len(there)} sheets already.",
+            f"{project / FOLDER} has {pluralize(len(there), 'sheet')} already.",
             "Expected a project without a specification.",
             "Go on with it: twice spec status",
         )

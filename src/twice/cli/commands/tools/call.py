@@ -18,7 +18,7 @@ import click
 from twice.cli.options import AsJson, Limit, argument, build_command, option
 from twice.cli.output import align, limit_rows, tell
 from twice.errors import UsageError
-from twice.foundation.printable import printable
+from twice.foundation.printable import pluralize, printable
 
 if TYPE_CHECKING:
     from twice.tooling.observing import Note
@@ -95,7 +95,7 @@ def list_tools(registry: Annotated[str, argument()], limit: Limit, as_json: AsJs
         for each in [*found][:limit]
     ]  # fmt: skip
     lines = [
-        f"{registry}: {len(found)} tools, {found.fingerprint}",
+        f"{registry}: {pluralize(len(found), 'tool')}, {found.fingerprint}",
         *align(rows),
         f"next: twice tools call {registry} TOOL --args '{{}}'",
     ]

@@ -31,6 +31,7 @@ from twice.cli.console import Status
 from twice.cli.group import has_wing
 from twice.cli.options import AsJson, argument, build_command, option
 from twice.cli.output import tell
+from twice.foundation.printable import pluralize
 
 if TYPE_CHECKING:
     from twice.checking.findings import Finding
@@ -69,7 +70,7 @@ def command(
     lines = [*found.lines(), *(f"certificate: {each}" for each in found.said)]
     if certificates is not None and (written := write_certificates(certificates, found)):
         lines += [
-            f"{len(written)} certificates in {certificates}",
+            f"{pluralize(len(written), 'certificate')} in {certificates}",
             f"next: twice tools call {registry} TOOL --certificates {certificates}",
         ]
     return tell(found.to_json(), lines, as_json=as_json, code=found.exit_code)

@@ -20,6 +20,7 @@ import stat
 from time import time_ns  # the real one: bound before anything is patched
 from typing import TYPE_CHECKING, Any
 
+from twice.foundation.printable import pluralize
 from twice.recording.effects import ops
 from twice.recording.effects.files.askers import By
 from twice.recording.effects.files.kept import (
@@ -155,7 +156,7 @@ class Contents:
         name = self._files.places.named(place)
         if how == OWN and self._files.resumed:
             self._files.refuse(name)
-        recorded = f"files.read({name!r}) -> {digest}, {size} bytes"
+        recorded = f"files.read({name!r}) -> {digest}, {pluralize(size, 'byte')}"
         if how == OWN:
             recorded += ", as the run itself had written it"
         elif self._own_hand(place):
@@ -252,4 +253,4 @@ def told(found: Found | None) -> str:
     """Describe a file's content for messages."""
     if not found:
         return "no file is there"
-    return f"{found[0]}, {found[1]} bytes" if found[0] else "changed by another hand"
+    return f"{found[0]}, {pluralize(found[1], 'byte')}" if found[0] else "changed by another hand"

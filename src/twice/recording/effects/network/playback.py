@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from twice.errors import EffectMismatch
 from twice.foundation.digests import Algorithm
+from twice.foundation.printable import pluralize
 from twice.recording.effects import ops
 from twice.recording.effects.events import Event
 from twice.recording.effects.network.exchanges import Exchange, Exchanges, is_request
@@ -141,7 +142,7 @@ class Playback:
             mark = self.next_boundary()
             if mark is None:
                 if self.ends:
-                    what = f"sends more than the {self.outgoing.count} bytes it did"
+                    what = f"sends more than the {pluralize(self.outgoing.count, 'recorded byte')}"
                     return what, "nothing more", around(bytes(left[:200]), 0)
                 self.outgoing.add(left)
                 return None
@@ -195,9 +196,9 @@ class Playback:
         event, count = self.incoming(self.at), self.outgoing.count
         if event is None:
             return "waits for more than came in", "nothing more", "another reply"
-        was = f"a reply after {event[1][0][0]} bytes"
+        was = f"a reply after {pluralize(event[1][0][0], 'byte')}"
         return (
-            f"waits for a reply after {count} bytes went out",
+            f"waits for a reply after {pluralize(count, 'byte')} went out",
             was,
             f"a reply after {count} bytes",
         )

@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from twice.foundation.printable import pluralize
 from twice.recording.effects import ops
 from twice.recording.effects.events import Event
 from twice.recording.effects.network.connection import CLOSED
@@ -365,7 +366,8 @@ class PlayedConnection:
             return
         count, last = playback.outgoing.count, read_mark(playback.event(playback.end - 1)[1][0])
         if count < last.sent and not (playback.is_shared and playback.outgoing.is_marked):
-            self._refuse(f"sent {count} bytes in all", f"{last.sent} bytes", f"{count} bytes")
+            sent = pluralize(count, "byte")
+            self._refuse(f"sent {sent} in all", pluralize(last.sent, "byte"), sent)
         self.layer.note_line(self._line, ops.CLOSED, playback.events[-1][1])
 
     def state(self) -> tuple[object, ...]:

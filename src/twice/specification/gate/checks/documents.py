@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from twice.errors import ClassRefused, ConfigError
+from twice.foundation.printable import pluralize
 from twice.recording.config import in_settings, parse_settings
 from twice.specification.changes import compare_sheet
 from twice.specification.gate.checks.runs import describe_failure
@@ -124,7 +125,7 @@ def check_hand_over(facts: GateFacts) -> Iterator[str]:
     elif handoff.there is False:
         yield facts.tell("04", "audit_encoding", f"{reference} is not there")
     elif handoff.copied:
-        lines = f"{len(handoff.copied)} lines are copied from there: {handoff.copied[0]!r}"
+        lines = f"{pluralize(len(handoff.copied), 'line is', 'lines are')} copied from there: {handoff.copied[0]!r}"
         yield f"{spec.sheets['04'].path}: {lines}"
     else:
         yield Observed(f"04 refers to {reference} and copies nothing of it")
@@ -143,8 +144,8 @@ def check_hand_over(facts: GateFacts) -> Iterator[str]:
         yield from facts.find_outside("00", "sources")
     yield from (f"{place}: not read, so nobody knows what is in it" for place in code.unread)
     folders, n_rules = ", ".join(sources), len({each.rule for each in reported})
-    counted = f"{len(reported)} findings in {folders}, of {n_rules} rules"
-    found = f"{counted}; 99 puts {len(covered)} rules under sheets"
+    counted = f"{pluralize(len(reported), 'finding')} in {folders}, of {pluralize(n_rules, 'rule')}"
+    found = f"{counted}; 99 puts {pluralize(len(covered), 'rule')} under sheets"
     yield Observed(f"twice check reports {found if reported else f'nothing in {folders}'}")
 
 
@@ -180,7 +181,9 @@ def check_versioning(facts: GateFacts) -> Iterator[str]:
             said = f"was made of {', '.join(file.moved)}, which changed since: twice scaffold NAME"
         yield f"{file.path}: what the scaffold laid down {said}"
     if laid:
-        yield Observed(f"{len(laid)} files of the scaffold, {len(broken)} not as the sheets say")
+        yield Observed(
+            f"{pluralize(len(laid), 'file')} of the scaffold, {len(broken)} not as the sheets say"
+        )
 
 
 def _find_unmoved(facts: GateFacts, number: str) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from twice.foundation.printable import pluralize
 from twice.foundation.properties import SEED_MATTERS, required_properties
 from twice.recording.sealing.inventory import in_words, unsupported_rows
 from twice.replayer.verdict import SEAL
@@ -98,10 +99,10 @@ def check_external_effects(facts: GateFacts) -> Iterator[str]:
             if name in forbidden:
                 yield f"{place}: sheet 10 forbids {name}"
         yield from facts.find_outside("10", "audit")
-    questions = f"{len(list_within(code.asked, audited))} questions to the world"
-    beside_layer = f"{len(raw)} beside the layer, {len(accepted)} places are accepted"
+    questions = f"{pluralize(len(list_within(code.asked, audited)), 'question')} to the world"
+    beside_layer = f"{len(raw)} beside the layer, {pluralize(len(accepted), 'place is', 'places are')} accepted"
     yield Observed(f"{questions} in {', '.join(audited)}, {beside_layer}")
-    counted = ", ".join(f"{name} {count} times" for name, count in trial.asked.items())
+    counted = ", ".join(f"{name} {pluralize(count, 'time')}" for name, count in trial.asked.items())
     lenient = ", ".join(sorted(trial.ending["effects"]["lenient"])) or "nothing"
     asked = f"asked in the trial: {counted or 'nothing'}"
     yield Observed(f"{asked}; by libraries for themselves: {lenient}")
@@ -156,7 +157,7 @@ def check_encoding(facts: GateFacts) -> Iterator[str]:
         if "pickle" in sheet.text("rule").lower():
             yield facts.tell("11", "rule", "pickle is no canonical form")
     encoded, code, trial = require(facts.encoded), require(facts.code), require(facts.trial)
-    yield from (f"RFC 8785 comes out otherwise for {each}" for each in encoded.wrong)
+    yield from (f"twice encodes {each} in another way than RFC 8785" for each in encoded.wrong)
     for place in list_within(code.pickles, spec.strings("00", "sources")):
         yield f"{place}: what is pickled has no canonical form"
     for row in spec.rows("11", "vectors"):
@@ -174,9 +175,11 @@ def check_encoding(facts: GateFacts) -> Iterator[str]:
     if algorithm is not None and algorithm.value != trial.algorithm:
         yield facts.tell("11", "hash", f"it names {algorithm}, and runs are {by}")
     right = encoded.rfc8785 - len(encoded.wrong)
-    yield Observed(f"{right} of {encoded.rfc8785} answers of RFC 8785 come out")
-    yield Observed(f"{len(encoded.vectors)} vectors of sheet 11 run; states are {by}")
-    yield Observed(f"{len(code.pickles)} places that pickle")
+    yield Observed(f"{right} of {encoded.rfc8785} values of RFC 8785 have their bytes")
+    yield Observed(
+        f"{pluralize(len(encoded.vectors), 'vector')} of sheet 11 tried; states are {by}"
+    )
+    yield Observed(f"{pluralize(len(code.pickles), 'place that pickles', 'places that pickle')}")
 
 
 @check(
@@ -225,11 +228,13 @@ def check_property_tests(facts: GateFacts) -> Iterator[str]:
             yield facts.tell("12", "properties", no_test)
     if suite.database:
         yield facts.tell("12", "database", suite.database)
-    passed = f"{suite.passed} of {suite.found} tests of {tests} passed"
+    passed = f"{suite.passed} of {pluralize(suite.found, 'test')} of {tests} passed"
     yield Observed(f"{passed}, {len(suite.failed)} failed")
     yield Observed(f"they exercise {shorten(suite.exercised, 6)}")
     if suite.skipped:
-        skipped = f"{len(suite.skipped)} tests were skipped or expected to fail"
+        skipped = (
+            f"{pluralize(len(suite.skipped), 'test was', 'tests were')} skipped or expected to fail"
+        )
         yield Undecided(f"{skipped}: {shorten(suite.skipped)}")
 
 
@@ -280,5 +285,5 @@ def check_cost_record(facts: GateFacts) -> Iterator[str]:
         agreed = f"{budget} % was agreed: {sheet.text('breach')}"
         slower = f"a recorded run is {total:g} % slower, and {agreed}"
         yield facts.tell("13", "budget_percent", slower)
-    yield Observed(f"{sum(costs.rules.values())} rules measured in {named}")
+    yield Observed(f"{pluralize(sum(costs.rules.values()), 'rule')} measured in {named}")
     yield Observed(f"how much slower a recorded run may be, as agreed: {budget} %")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from twice.errors import ClassRefused, SnapshotCadence, TwiceError
+from twice.foundation.printable import pluralize
 from twice.foundation.seeds import RULE, SHARED_BY_MODULES, Seed, derive, is_shared
 from twice.recording.cadence import parse_cadence, parse_granularity, require_dense
 from twice.replayer.verification import Verification
@@ -83,8 +84,8 @@ def check_seed_lineage(facts: GateFacts) -> Iterator[str]:
     yield from facts.find_outside("02", "audit")
     if moved is False:
         yield facts.tell("02", "seedless", f"{_MOVED[False]}, and no reason is given")
-    counted = f"{len(orphans)} have no owner, {len(accepted)} places are accepted"
-    drawing = f"{len(list_within(code.draws, audited))} places draw, make or seed"
+    counted = f"{len(orphans)} without an owner, {pluralize(len(accepted), 'place is', 'places are')} accepted"
+    drawing = f"{pluralize(len(list_within(code.draws, audited)), 'place draws, makes or seeds', 'places draw, make or seed')}"
     yield Observed(f"{drawing} in {', '.join(audited)}; {counted}")
     derived = ", ".join(name for name, each in streams.items() if each["seed"] is not None)
     yield Observed(f"the run drew from {derived or 'no stream'}, from its seed by rule {RULE}")
@@ -140,9 +141,11 @@ def check_rng_isolation(facts: GateFacts) -> Iterator[str]:
     for place in code.shared:
         if not place.is_accepted(accepted):
             yield f"{place}: one generator serves several"
-    yield Observed(f"{len(slots)} slots; {len(own)} streams in the record, none taken twice")
-    shared = f"{len(code.shared)} generators shared in the code"
-    drawn_from = f"{len(drawn)} process-wide ones drawn from, {len(accepted)} accepted"
+    yield Observed(
+        f"{pluralize(len(slots), 'slot')}; {pluralize(len(own), 'stream')} in the record, none taken twice"
+    )
+    shared = f"{pluralize(len(code.shared), 'generator')} shared in the code"
+    drawn_from = f"{pluralize(len(drawn), 'process-wide one')} drawn from, {len(accepted)} accepted"
     yield Observed(f"{shared}, {drawn_from}")
 
 
@@ -184,7 +187,7 @@ def check_snapshot_honesty(facts: GateFacts) -> Iterator[str]:
             reason = getattr(facts.sealed, "reason", "")
             yield Undecided(f"no snapshot is kept, and no replay from the top: {reason}")
         elif sealed.result == "PASS":
-            agree = f"executed from the top, {trial.points} compare-points agree"
+            agree = f"executed from the top, {pluralize(trial.points, 'compare-point agrees', 'compare-points agree')}"
             yield Observed(f"no snapshot is kept: {agree}")
         else:
             key = "cadence" if sheet.text("cadence") == "none" else "strategy"
@@ -193,8 +196,10 @@ def check_snapshot_honesty(facts: GateFacts) -> Iterator[str]:
         return
     missing = f" (no snapshot holds {', '.join(restored.missing)})" if restored.missing else ""
     yield from (f"{each}{missing}" for each in restored.failed)
-    put_back = f"{restored.tested} of {trial.snapshots} snapshots restored in fresh processes"
-    yield Observed(f"{put_back}, {len(restored.failed)} runs went on otherwise")
+    put_back = (
+        f"{restored.tested} of {pluralize(trial.snapshots, 'snapshot')} restored in fresh processes"
+    )
+    yield Observed(f"{put_back}, {pluralize(len(restored.failed), 'run')} went on otherwise")
     if not restored.failed and not restored.on_the_way:
         yield Undecided(_NONE_ON_THE_WAY)
 
@@ -253,14 +258,14 @@ def check_divergence_localisation(facts: GateFacts) -> Iterator[str]:
     components = [each for each in found.components if each != "inputs"]
     where = f"planted in {planted.component}.{planted.field} before tick {planted.tick}"
     if found.result != "localised":
-        yield f"a difference {where} came out as {found.result}"
+        yield f"the diagnosis of a difference {where} is {found.result}"
     elif tick != planted.tick or planted.component not in components:
         yield f"a difference {where} was placed in {', '.join(components)} at tick {tick}"
     elif not planted.is_operation_found:
         place = f"{operation.file}:{operation.line}" if operation else "no operation"
         yield f"of a difference {where}, {place} was named as the operation that made it"
     judged = ", ".join(trial.columns)
-    yield Observed(f"{trial.points} compare-points over {judged} by {trial.algorithm}")
+    yield Observed(f"{pluralize(trial.points, 'compare-point')} over {judged} by {trial.algorithm}")
     fields = ", ".join(each.path for each in found.fields) or "no field"
     right = "operation that planted it" if planted.is_operation_found else "wrong operation"
     yield Observed(f"a difference {where} was found at tick {tick}, in {fields}, at the {right}")

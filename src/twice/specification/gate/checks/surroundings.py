@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from twice.diagnosis.vary.report import FactorResult
 from twice.foundation.determinism_class import Scope
+from twice.foundation.printable import pluralize
 from twice.specification.gate.evidence.context import ReportedFinding
 from twice.specification.gate.evidence.runs import GateTrial, keeps_subnormals
 from twice.specification.gate.model import (
@@ -108,7 +109,8 @@ def check_concurrency(facts: GateFacts) -> Iterator[str]:
         yield Undecided("the trial's record does not say what it started")
         return
     seen = count_concurrent(started)
-    counted = ", ".join(f"{count} {model}" for model, count in seen.items()) or "nothing"
+    counts = {model: pluralize(count, model.removesuffix("s")) for model, count in seen.items()}
+    counted = ", ".join(counts.values()) or "nothing"
     if denies:
         said = f"by sheet 00 nothing runs at once, and the trial started {counted}"
         none = Observed("the trial started nothing")
@@ -117,7 +119,7 @@ def check_concurrency(facts: GateFacts) -> Iterator[str]:
     if spec.get("07"):
         named = spec.strings("07", "model")
         for model in (each for each in seen if each not in named):
-            foreign = f"the trial started {seen[model]} {model}, which 07 does not name"
+            foreign = f"the trial started {counts[model]}, which 07 does not name"
             yield facts.tell("07", "model", foreign)
         for model in (each for each in named if each not in seen):
             why = _UNSEEN.get(model, "the trial started none")
@@ -172,7 +174,7 @@ def check_floating_point(facts: GateFacts) -> Iterator[str]:
     keeps = keeps_subnormals(fresh.probes) and trial.keeps_subnormals
     kept = "kept" if keeps else "flushed"
     if sheet is not None:
-        pins = f"{len(sheet.rows('pins'))} pins held"
+        pins = f"{pluralize(len(sheet.rows('pins')), 'pin')} compared"
         yield Observed(f"{pins} against a fresh process and the trial's record")
     elif not facts.is_unasked("08"):
         return
@@ -184,7 +186,7 @@ def check_floating_point(facts: GateFacts) -> Iterator[str]:
     wanted, stated = sheet.get("threads"), sheet.text("denormals")
     for count in threads:
         if count != wanted:
-            has = f"{wanted} threads are stated, and BLAS has {count} in a run"
+            has = f"threads: {wanted} stated, and BLAS has {count} in a run"
             yield facts.tell("08", "threads", has)
     if (stated == "kept") != keeps:
         are = f"subnormal numbers are stated as {stated}, and are {kept} in a run"

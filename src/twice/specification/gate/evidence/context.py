@@ -115,8 +115,8 @@ class EvidenceContext:
         if not named or seed is None:
             raise SpecIncomplete(
                 f"Sheet 00 names no {'seed' if named else 'program'}.",
-                "Expected what the gate is to execute, and the master seed.",
-                "Say both in its head.",
+                "Expected the program that the gate executes, and its master seed.",
+                "Answer both: twice spec fill 00",
             )
         return parse_program(named, cwd=self.project)
 
@@ -142,7 +142,7 @@ class EvidenceContext:
         return self._trial
 
     def _refuse_unfinished(self, path: Path) -> None:
-        """Refuse a run that did not come to its end: what it shows is not what was promised."""
+        """Refuse a run that did not run to its end: it shows nothing about the promise."""
         with RunRecord.open(path) as found:
             ending: dict[str, Any] = dict(found.ending or {})
         if ending.get("exit_code") == 0:
@@ -150,7 +150,7 @@ class EvidenceContext:
         exception = ending.get("exception")
         what = f"{exception['type']}: {exception['message']}" if exception else ending.get("how")
         raise SpecIncomplete(
-            f"{self.workspace.text('00', 'program')} did not come to its end: {what}.",
+            f"{self.workspace.text('00', 'program')} did not run to its end: {what}.",
             "Expected a program that runs with the seed and the configuration of sheet 00.",
-            "Mend the program, or the sheet.",
+            "Correct the program, or the sheet.",
         )

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from twice.foundation.printable import pluralize
 from twice.tooling.adapters.blender.library import printing_aside
 from twice.tooling.adapters.scene.pixels import Pixels
 from twice.tooling.adapters.scene.protocol import Shot
@@ -87,7 +88,7 @@ def _pin(scene: Any, shot: Shot, camera: Any) -> None:
     cycles.time_limit = 0.0
     if (cycles.samples, cycles.seed) != (shot.samples, shot.seed):
         raise SceneFailed(
-            f"Cycles holds seed {cycles.seed} and {cycles.samples} samples.",
+            f"Cycles holds seed {cycles.seed} and {pluralize(cycles.samples, 'sample')}.",
             f"Expected {shot.seed} and {shot.samples}, as they were asked for.",
             "Give numbers that Cycles takes as they are.",
         )

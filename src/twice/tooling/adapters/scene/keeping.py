@@ -10,6 +10,7 @@ from typing import Final
 
 from twice.errors import DecodingRefused
 from twice.foundation.encoding import decode, encode
+from twice.foundation.printable import pluralize
 from twice.tooling.adapters.scene.folders import private
 from twice.tooling.adapters.scene.plain import from_plain, to_plain
 from twice.tooling.adapters.scene.state import SceneState
@@ -54,7 +55,7 @@ def check_file(path: Path) -> None:
         size = path.stat().st_size
         if path.is_file() and size <= _FILE_BYTES_MAX:
             return
-        why = f"has {size} bytes" if path.is_file() else "is not a file"
+        why = f"has {pluralize(size, 'byte')}" if path.is_file() else "is not a file"
     except OSError as error:
         why = f"cannot be read: {error.strerror or error}"
     raise SceneArgumentRefused(

@@ -16,6 +16,7 @@ from typing import Final
 
 import numpy as np
 
+from twice.foundation.printable import pluralize
 from twice.tooling.adapters.scene.values import Array, array
 from twice.tooling.errors import SceneArgumentRefused
 
@@ -146,7 +147,7 @@ def _check(numbers: Sequence[int], count: int, what: str, least: int) -> None:
     ):
         return
     raise _refused(
-        f"the {what} {list(numbers)[:12]} in a mesh of {count} vertices",
+        f"the {what} {list(numbers)[:12]} in a mesh of {pluralize(count, 'vertex', 'vertices')}",
         f"Give {'two' if what == 'edge' else 'three or more'} different vertices per {what}.",
     )
 

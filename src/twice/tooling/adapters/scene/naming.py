@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from twice.foundation.printable import pluralize
 from twice.tooling.errors import SceneArgumentRefused, SceneNameTaken, SceneNotFound
 
 NAME_BYTES_MAX: Final = 63
@@ -30,7 +31,7 @@ def check_name(name: str) -> str:
     if 1 <= size <= NAME_BYTES_MAX and name.isprintable() and name == name.strip():
         return name
     raise SceneArgumentRefused(
-        f"The name {name[:80]!r} has {size} bytes in UTF-8, or characters that do not stay.",
+        f"The name {name[:80]!r} has {pluralize(size, 'byte')} in UTF-8, or characters that do not stay.",
         f"A name has 1 to {NAME_BYTES_MAX} bytes of printable text, without spaces at its ends.",
         "Give a shorter, printable name.",
         name=name[:80],

@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from twice.foundation.digests import digest_bytes
+from twice.foundation.printable import pluralize
 from twice.tooling.adapters.scene.state import ALGORITHM, FORMAT, Block, SceneState, scene_state
 from twice.tooling.adapters.scene.values import DTYPES, Value, array
 from twice.tooling.errors import SceneStateForeign
@@ -141,7 +142,7 @@ def _array(written: Mapping[str, Any]) -> Value:
     if not all(type(side) is int and 0 <= side < 2**31 for side in shape):
         raise _foreign(f"an array has the shape {shape!r}")
     if len(shape) > 4 or math.prod(shape) * np.dtype(dtype).itemsize != len(data):
-        raise _foreign(f"an array of shape {shape!r} has {len(data)} bytes")
+        raise _foreign(f"an array of shape {shape!r} has {pluralize(len(data), 'byte')}")
     return array(np.frombuffer(data, dtype).reshape(shape), dtype)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from twice.foundation.printable import pluralize
 from twice.tooling.adapters.scene.drawing_lots import units
 from twice.tooling.adapters.scene.meshes import MeshData, cross, triangles
 from twice.tooling.adapters.scene.values import Array
@@ -37,7 +38,7 @@ def points_on(mesh: MeshData, count: int, seed: int) -> Array:
     sums = np.cumsum(np.sqrt(squares[:, 0] + squares[:, 1] + squares[:, 2]))
     if not len(sums) or not sums[-1] > 0:
         raise SceneArgumentRefused(
-            f"The mesh has {len(corners)} triangles and no area to put points on.",
+            f"The mesh has {pluralize(len(corners), 'triangle')} and no area to put points on.",
             "Expected a mesh with at least one face that is not flat to a line.",
             "Scatter on another object.",
         )
