@@ -208,6 +208,22 @@ def test_a_page_about_two_has_all_that_the_diagnosis_says(stilled: RunRecord) ->
         assert f"<h2>{empty}</h2>" not in page
 
 
+def test_a_page_about_two_shows_the_samples_of_both(stilled: RunRecord) -> None:
+    samples = {
+        "summary": "reward", "test": "means", "epsilon": 0.5, "n": 300, "reason": "The means agree.",
+        "seeds": [str(seed) for seed in range(300)],
+        "recorded": [1.5] * 300, "replayed": [2.25, *[None] * 299],
+    }  # fmt: skip
+
+    page = page_of_two(stilled, stilled, found_in(stilled, result="same", samples=samples))
+
+    require_self_contained(page)
+    for words in ("<h2>Statistical samples</h2>", "over 300 seeds", "The means agree.", "2.25"):
+        assert words in page
+    assert page.count("<div>1.5<") == 200
+    assert "100 more seeds: twice diagnose --json prints all of them." in page
+
+
 def test_equal_contents_give_an_equal_page(stilled: RunRecord) -> None:
     found = found_in(stilled, result="same")
 

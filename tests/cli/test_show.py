@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import twice
 from programs import cli, recorded
+from twice.cli import dispatch
 
 pytestmark = pytest.mark.integration
 
@@ -116,9 +118,36 @@ def test_a_limit_counts_what_it_leaves_out(recorded_swarm: Path) -> None:
     assert len(told["snapshot"]["values"]) == 1
     assert f"{told['omitted']['values']:,} more values: --limit " in done.stderr
     assert f"compare-points: {len(whole['compare_points'])}\n" in text.stdout
-    assert " more compare-points, " in text.stderr
+    assert text.stderr.startswith("1 more compare-point, ")
     assert (len(overview["snapshots"]), overview["omitted"]["snapshots"]) == (2, 1)
     assert "omitted" not in whole
+
+
+def test_a_limit_cuts_what_a_tick_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = """
+        def main(run):
+            for tick in run.ticks(1):
+                for number in range(1000):
+                    print("line", number)
+    """
+    with recorded(tmp_path, source) as record:
+        path = str(record.path)
+
+    def show(*options: str) -> tuple[dict[str, Any], str]:
+        assert dispatch(["show", path, "--tick", "0", "--json", *options]) == 0
+        done = capsys.readouterr()
+        return json.loads(done.out), done.err
+
+    capsys.readouterr()
+    (whole, _), (told, said) = show(), show("--limit", "2")
+
+    assert whole["printed"]["output"].count("\n") == 1000
+    assert told["printed"] == {"output": "line 0\nline 1\n"}
+    assert told["omitted"]["printed"] == 998
+    assert said.startswith("998 more printed lines, ")
+    assert "--limit 1000 lists them" in said
 
 
 def test_a_path_to_nothing_is_refused(recorded_swarm: Path) -> None:

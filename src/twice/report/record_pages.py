@@ -27,6 +27,7 @@ from twice.report.values import mapping
 
 _PRINTED_BYTES = 16 * 1024
 _LINES_AROUND = 5
+_SEEDS_SHOWN = 200
 _ASKED_BY = {
     "strict": "the program",
     "lenient": "libraries, for themselves",
@@ -77,6 +78,7 @@ def page_of_two(a: RunRecord, b: RunRecord, found: Divergence) -> str:
         found: the diagnosis of both.
     """
     sides = [_side(record, overview(record)) for record in (a, b)]
+    samples = found.samples or {"seeds": (), "recorded": (), "replayed": ()}
     operations = found.candidates if found.operation is None else [found.operation]
     changed = [(row.get("what"), row.get("recorded"), row.get("now")) for row in found.environment]
     draws = [{f"{row[0]} ({row[1]})": row[2] for row in side["streams"]} for side in sides]
@@ -108,6 +110,9 @@ def page_of_two(a: RunRecord, b: RunRecord, found: Divergence) -> str:
         outcome=[
             (f"{row.what} ({row.where})" if row.where else row.what, row.a, row.b)
             for row in found.outcome
+        ],
+        samples=[*zip(samples["seeds"], samples["recorded"], samples["replayed"], strict=True)][
+            :_SEEDS_SHOWN
         ],
         identity=_pair(*(side["identity"] for side in sides)),
         draws=_pair(*draws),

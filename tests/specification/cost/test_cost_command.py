@@ -111,6 +111,17 @@ def test_the_list_names_every_rule_and_why_some_stay(capsys: pytest.CaptureFixtu
     ]
 
 
+def test_the_list_is_a_document_for_scripts(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code_of("--list", "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+
+    assert document["format"] == "twice.cost-rules/1"
+    assert [each["name"] for each in document["rules"]] == [each.name for each in RULES]
+    first = {"name": RULES[0].name, "artifact": RULES[0].artifact, "what": RULES[0].what}
+    assert document["rules"][0] == first
+    assert [each["why"] for each in document["not_measured"]] == [each.why for each in NOT_SWITCHED]
+
+
 @pytest.mark.integration
 def test_what_the_programs_process_refuses_is_one_error(tmp_path: Path) -> None:
     done = cli("cost", *RUN[:3], "--rounds", 2, cwd=tmp_path)

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -27,7 +28,7 @@ import click
 from twice.cli.commands.spec.workspace import WorkspaceOptions
 from twice.cli.console import Status
 from twice.cli.options import AsJson, build_command, option, refuse_together
-from twice.cli.output import align, print_lines, tell
+from twice.cli.output import align, tell
 from twice.cli.policies import PolicyOptions
 from twice.cli.run_options import ProgramOptions, StartOptions, TrustFlag
 from twice.errors import UsageError
@@ -63,8 +64,12 @@ def command(
     if lists:
         rows = [(each.name, each.artifact, each.what) for each in RULES]
         stay = [(each.name, each.artifact, f"not measured: {each.why}") for each in NOT_SWITCHED]
-        print_lines(align([*rows, *stay], indent=""))
-        return 0
+        document = {
+            "format": "twice.cost-rules/1",
+            "rules": [dict(zip(("name", "artifact", "what"), row, strict=True)) for row in rows],
+            "not_measured": [asdict(each) for each in NOT_SWITCHED],
+        }
+        return tell(document, align([*rows, *stay], indent=""), as_json=as_json)
     chosen = choose_rules(rules)
     expected = "all rules: the evidence is one measurement of all of them"
     refuse_together({"--write": writes, "--rule": rules}, expected)

@@ -11,8 +11,8 @@ It is safe to open a stranger's record: no code of it runs, and types stay names
 Exit code 0, or 1 if the record is torn or a byte of it was changed.
 
 --path shows one part of the state: a component, or a path below it as a diagnosis names it. In JSON, `values` then has
-one member, with the path as its name. --limit keeps the first N entries of each list and the first N values of the state.
-`omitted` counts the others by list, and so does standard error.
+one member, with the path as its name. --limit keeps the first N entries of each list, the first N lines that the tick printed to a stream, and the first N
+values of the state. `omitted` counts the others by list, and so does standard error.
 
 --secrets lists what redaction blanked, by rule. With secrets it searches the record for them: give
 them in a file or on standard input, one a line, or in variables. Exit code 0 if none is found, 1 if
@@ -134,6 +134,10 @@ def _limit(
         told[name] = (
             dict(islice(entries.items(), limit)) if isinstance(entries, dict) else entries[:limit]
         )
+    if "printed" in told:
+        rows = {name: text.splitlines(keepends=True) for name, text in told["printed"].items()}
+        omitted["printed"] = sum(max(len(each) - limit, 0) for each in rows.values())
+        told["printed"] = {name: "".join(each[:limit]) for name, each in rows.items()}
     if values is not None:
         omitted["values"] = len(values) - limit
         del values[limit:]
@@ -143,9 +147,9 @@ def _limit(
     omitted = {name: count for name, count in omitted.items() if count > 0}
     if omitted:
         told["omitted"] = omitted
-        said = ", ".join(
-            f"{count:,} more {name.replace('_', '-')}" for name, count in omitted.items()
-        )
+        nouns = {name: name.replace("_", "-").removesuffix("s") for name in omitted}
+        nouns["printed"] = "printed line"
+        said = ", ".join(pluralize(count, f"more {nouns[name]}") for name, count in omitted.items())
         print(f"{said}: --limit {limit + max(omitted.values())} lists them", file=sys.stderr)
 
 
