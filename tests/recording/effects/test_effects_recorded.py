@@ -215,6 +215,21 @@ def test_what_has_no_canonical_form_is_refused(tmp_path: Path, call: str, messag
     assert not (tmp_path / "a.twice").exists()
 
 
+@pytest.mark.integration
+def test_a_refusal_in_a_tick_keeps_the_record_up_to_there(tmp_path: Path) -> None:
+    source = """
+        def main(run):
+            for tick in run.ticks(3):
+                run.effects.call("odd", int if tick == 0 else object)
+    """
+    with pytest.raises(EffectRefused):
+        recorded(tmp_path, source)
+
+    with RunRecord.open(tmp_path / "a.twice") as record:
+        assert (record.ending or {})["how"] == "refused"
+        assert record.ticks == 2
+
+
 # The folder differs while it is verified, and no one governs that: the program asks otherwise.
 OTHERWISE = """
     import time
