@@ -17,11 +17,10 @@ from twice.checking.policy import TIERS, Zone
 from twice.checking.reader import Ban
 from twice.errors import ConfigError, ConfigKeyUnused
 from twice.foundation.determinism_class import DeterminismClass, Scope
-from twice.foundation.severity import Severity
+from twice.foundation.severity import SEVERITIES, Severity
 
 NAME: Final = "pyproject.toml"
 TABLE: Final = "[tool.twice.check]"
-SEVERITIES: Final = {each.word: each for each in Severity}
 
 
 @dataclass(frozen=True, slots=True)

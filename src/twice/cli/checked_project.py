@@ -8,32 +8,28 @@ Invariant: an option that was given comes before the setting of the same name.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import click
 
-from twice.checking.caching import Cache
-from twice.checking.configuring import SEVERITIES, Settings, nearest, settings_of
-from twice.checking.policy import TIERS, Policy
-from twice.checking.project import Project
-from twice.checking.reader import Reader
-from twice.checking.reading import files_below, require_there
-from twice.checking.selecting import Selection
-from twice.checking.workspace import Workspace, workspace_beside
 from twice.cli.options import argument, option
 from twice.errors import ConfigError, UsageError
 from twice.foundation.determinism_class import DeterminismClass, Scope
-from twice.foundation.severity import Severity
+from twice.foundation.severity import SEVERITIES, Severity
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # Help needs none of it.
     from twice.checking.auditing.projects import Project as AuditedProject
+    from twice.checking.configuring import Settings
+    from twice.checking.policy import Policy
+    from twice.checking.project import Project
     from twice.checking.reviewing.review import Review
+    from twice.checking.workspace import Workspace
 
-_ROOTS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
+_ROOTS: Final = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +42,36 @@ class SourceOptions:
         "--class", "the promise; default bit-exact", type=click.Choice([each.value for each in DeterminismClass]))] = None
     scope: Annotated[str | None, option(
         "--scope", "how far it reaches; default host", type=click.Choice([each.value for each in Scope]))] = None
-    tier: Annotated[str | None, option(
-        "--tier", "from L on, a value handed to unread code weighs in full", type=click.Choice(TIERS))] = None
+    tier: Annotated[Literal["XS", "S", "M", "L", "XL"] | None, option(
+        "--tier", "from L on, a value handed to unread code weighs in full")] = None
     exclude: Annotated[tuple[str, ...], option("--exclude PATTERN", "paths to leave out")] = ()
     config: Annotated[Path | None, option("--config FILE", "not the nearest pyproject.toml")] = None
     # fmt: on
+
+    def to_policy(self, settings: Settings, said: Mapping[str, str]) -> Policy:
+        """Read the promise: from an option, the settings or the specification, in this order.
+
+        Raises:
+            UsageError: E-USE-001, when the specification has an unknown word.
+        """
+        from twice.checking.policy import TIERS, Policy
+
+        kind = self.kind or settings.kind or said.get("class")
+        scope = self.scope or settings.scope or said.get("scope")
+        tier = self.tier or settings.tier or said.get("tier")
+        for word, words in ((kind, [*DeterminismClass]), (scope, [*Scope]), (tier, TIERS)):
+            if word is not None and word not in words:
+                raise UsageError(
+                    f"The specification declares {word!r}.",
+                    f"Expected one of: {', '.join(words)}.",
+                    "Mend determinism-and-replay/01-determinism-class.md, or give the option.",
+                )
+        return Policy(
+            kind=DeterminismClass(kind or DeterminismClass.BIT_EXACT),
+            scope=Scope(scope or Scope.HOST),
+            tier=tier,
+            is_declared=kind is not None,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +155,26 @@ def open_sources(
         UsageError: E-USE-001: no such path, no Python file, or an unknown word in the promise.
         ConfigError: E-CONFIG-001. ConfigKeyUnused: E-CONFIG-003, for a key of the settings.
     """
+<<<<<<< HEAD
     require_there(options.paths, command)
+=======
+    from twice.checking.caching import Cache
+    from twice.checking.configuring import Settings, nearest, settings_of
+    from twice.checking.project import Project
+    from twice.checking.reader import Reader
+    from twice.checking.reading import files_below, require_there
+    from twice.checking.selecting import Selection
+    from twice.checking.workspace import workspace_beside
+
+    require_there(options.paths)
+>>>>>>> 03fd8dc4 (The help of check and asset init loads what it shows)
     starts = options.paths if project is None else (project,)
-    settings = _read_settings(options.config, _to_folder(starts[0]).absolute())
+    found = options.config or nearest(_to_folder(starts[0]).absolute())
+    settings = Settings() if found is None else settings_of(found.absolute())
     workspace = workspace_beside((*map(_to_folder, starts), Path.cwd()))
-    above, below = _find_prefixes(settings.folder or _find_root(starts[0]))
+    above, below = _find_prefixes(settings.folder, starts[0])
     policy = replace(
-        _read_promise(options, settings, {} if workspace is None else workspace.said),
+        options.to_policy(settings, {} if workspace is None else workspace.said),
         zones=settings.zones,
         bans={each.name: each.severity for each in settings.bans},
         above=above,
@@ -185,49 +219,19 @@ def split_commas(given: Sequence[str]) -> tuple[str, ...]:
     return tuple(each.strip() for one in given for each in one.split(",") if each.strip())
 
 
-def _read_settings(config: Path | None, folder: Path) -> Settings:
-    found = nearest(folder) if config is None else config.absolute()
-    return Settings() if found is None else settings_of(found)
-
-
-def _read_promise(options: SourceOptions, settings: Settings, said: Mapping[str, str]) -> Policy:
-    """Read the promise: from an option, the settings or the specification, in this order."""
-    kind = options.kind or settings.kind or said.get("class")
-    scope = options.scope or settings.scope or said.get("scope")
-    tier = options.tier or settings.tier or said.get("tier")
-    known: tuple[tuple[str | None, Iterable[str]], ...]
-    known = ((kind, DeterminismClass), (scope, Scope), (tier, TIERS))
-    for word, words in known:
-        if word is not None and word not in tuple(words):
-            raise UsageError(
-                f"The specification declares {word!r}.",
-                f"Expected one of: {', '.join(words)}.",
-                "Mend determinism-and-replay/01-determinism-class.md, or give the option.",
-            )
-    return Policy(
-        kind=DeterminismClass(kind or DeterminismClass.BIT_EXACT),
-        scope=Scope(scope or Scope.HOST),
-        tier=tier,
-        is_declared=kind is not None,
-    )
-
-
 def _to_folder(path: Path) -> Path:
     return path if path.is_dir() else path.parent
 
 
-def _find_root(path: Path) -> Path:
-    """Find the folder of the project that a path is in: its own location says nothing about zones."""
-    start = Path(os.path.normpath(_to_folder(path).absolute()))
-    for folder in (start, *start.parents):
-        if any((folder / each).exists() for each in _ROOTS):
-            return folder
-    return Path.cwd() if start.is_relative_to(Path.cwd()) else start
-
-
-def _find_prefixes(folder: Path) -> tuple[str, str]:
-    """How a path from the working folder becomes one from the project's."""
+def _find_prefixes(folder: Path | None, start: Path) -> tuple[str, str]:
+    """How a path from the working folder becomes one from the project's: of the settings, else around a path."""
     here = Path.cwd()
+    if folder is None:  # The location of a path says nothing about zones, that of its project does.
+        folder = Path(os.path.normpath(_to_folder(start).absolute()))
+        default = here if folder.is_relative_to(here) else folder
+        around = (folder, *folder.parents)
+        marked = (each for each in around if any((each / name).exists() for name in _ROOTS))
+        folder = next(marked, default)
     if folder == here:
         return "", ""
     if here.is_relative_to(folder):  # A file of the project that is not below is named in full.

@@ -9,6 +9,7 @@ Invariant: grades are ordered, the worst last.
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Final
 
 
 class Severity(IntEnum):
@@ -24,3 +25,7 @@ class Severity(IntEnum):
     def word(self) -> str:
         """The name in outputs."""
         return self.name.lower()
+
+
+SEVERITIES: Final = {each.word: each for each in Severity}
+"""Each grade by its word."""

@@ -14,11 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from twice.assets.errors import StoreRefused
-from twice.assets.model.drafting import without_wanted
-from twice.assets.model.text import parse, read_bytes
-from twice.assets.store.packaging import package
 from twice.assets.store.project import FILE, Store, find_store, lay_store, open_store
-from twice.assets.store.sealing import Sealing, joined, seal
 from twice.cli.options import AsJson, argument, build_command, option, split_pairs
 from twice.cli.output import print_lines, tell
 from twice.errors import UsageError
@@ -63,6 +59,8 @@ def add_settings(document: Mapping[str, Any], settings: Sequence[str]) -> dict[s
     Raises:
         UsageError: E-USE-001: one is no setting.
     """
+    from twice.assets.store.sealing import joined  # The help of ``init`` needs none of it.
+
     for path, text in split_pairs(settings, "--set", "art.steps=20").items():
         document = joined(document, parse_value(path, text))
     return dict(document)
@@ -139,6 +137,10 @@ def seal_asset(
 
     Exit code 0 it is sealed, 2 it is refused. Whether the log is complete is for twice asset gate.
     """
+    from twice.assets.model.drafting import without_wanted
+    from twice.assets.model.text import parse, read_bytes
+    from twice.assets.store.sealing import Sealing, joined, seal
+
     opened, now = store.open(asset), read_clock()
     known = {} if draft is None else without_wanted(parse(read_bytes(draft), str(draft)))
     if not isinstance(known, dict):
@@ -185,6 +187,8 @@ def package_logs(
     Exit code 0 the gate passes what was packaged, 1 it blocks it, 2 it passes it on a condition, or wrong use. It is
     packaged all the same: a checkpoint says how things stand.
     """
+    from twice.assets.store.packaging import package
+
     done = package(store.open(Path()), work_unit, os.environ, to=to, force=force)
     lines = [f"packaged: {pluralize(len(done.logs), 'log')}, {done.checkpoint}"]
     lines += [f"blanked in {name}: {', '.join(at)}" for name, at in done.blanked.items()]
