@@ -155,9 +155,6 @@ def open_sources(
         UsageError: E-USE-001: no such path, no Python file, or an unknown word in the promise.
         ConfigError: E-CONFIG-001. ConfigKeyUnused: E-CONFIG-003, for a key of the settings.
     """
-<<<<<<< HEAD
-    require_there(options.paths, command)
-=======
     from twice.checking.caching import Cache
     from twice.checking.configuring import Settings, nearest, settings_of
     from twice.checking.project import Project
@@ -166,8 +163,7 @@ def open_sources(
     from twice.checking.selecting import Selection
     from twice.checking.workspace import workspace_beside
 
-    require_there(options.paths)
->>>>>>> 03fd8dc4 (The help of check and asset init loads what it shows)
+    require_there(options.paths, command)
     starts = options.paths if project is None else (project,)
     found = options.config or nearest(_to_folder(starts[0]).absolute())
     settings = Settings() if found is None else settings_of(found.absolute())

@@ -37,16 +37,12 @@ from twice.cli.group import find_version
 from twice.cli.options import AFTER_DASHES, argument, build_command, option
 from twice.cli.output import write_text
 from twice.errors import UsageError
-<<<<<<< HEAD
 from twice.foundation.printable import pluralize, printable, printable_lines
-=======
-from twice.foundation.printable import printable, printable_lines
 from twice.foundation.severity import SEVERITIES
 
 if TYPE_CHECKING:
     from twice.checking.project import Project
     from twice.checking.report import Report
->>>>>>> 03fd8dc4 (The help of check and asset init loads what it shows)
 
 FORMATS: Final = ("text", "concise", "json", "jsonl", "sarif", "github", "junit", "markdown")
 _CONFIRMED_FORMATS: Final = ("text", "json", "jsonl")
