@@ -118,3 +118,18 @@ def test_objects_of_a_class_are_not_told_to_be_sorted_by_themselves(
 ) -> None:
     remedy = find_remedy(located(iterates=("boats",), **known), Channel.CONCURRENCY)
     assert (remedy == "walk it in an order of its own: sorted(boats)") == is_sorted
+
+
+@pytest.mark.parametrize(
+    ("calls", "surer"),
+    [
+        (("track", "dict"), "record what track reads, as a declared effect"),
+        (("dict", "len"), "track the state that the line reads"),
+    ],
+)
+def test_a_builtin_that_reads_nothing_is_not_told_to_be_recorded(
+    calls: tuple[str, ...], surer: str
+) -> None:
+    named = name_lines(located(calls=calls, beside=None), (), library_read=True)
+    assert named.operation is not None
+    assert named.operation.surer == surer

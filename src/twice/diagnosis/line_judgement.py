@@ -8,6 +8,7 @@ Invariant: the operation that is named is one that ran inside a traced window.
 
 from __future__ import annotations
 
+import builtins
 import os
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -64,6 +65,8 @@ _ORDER: Final = "walk it in an order of its own: sorted({what})"
 _ORDER_OF_OBJECTS: Final = (
     "keep the objects of {what} in a list or a dict, or sort them by a number or name of their own"
 )
+_BUILTIN: Final = vars(builtins).keys() - {"input", "open"}
+"""Calls that read nothing from the world by themselves."""
 _OBJECT: Final = re.compile(r"^\W*<\w")
 """How a text begins of an object whose class may have no order, alone or first in a list."""
 
@@ -192,8 +195,8 @@ def _surer(located: Located) -> str:
         return f"see whether {located.beside.file}:{located.beside.line} differs without it"
     if located.unseen:
         return f"track what the line reads: {located.unseen[0]}"
-    if located.facts.calls:
-        return f"record what {located.facts.calls[-1]} reads, as a declared effect"
+    if asked := [name for name in located.facts.calls if name not in _BUILTIN]:
+        return f"record what {asked[-1]} reads, as a declared effect"
     return "track the state that the line reads"
 
 
