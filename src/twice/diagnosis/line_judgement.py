@@ -195,7 +195,8 @@ def _surer(located: Located) -> str:
         return f"see whether {located.beside.file}:{located.beside.line} differs without it"
     if located.unseen:
         return f"track what the line reads: {located.unseen[0]}"
-    if asked := [name for name in located.facts.calls if name not in _BUILTIN]:
+    calls = [name for name in located.facts.calls if not name.startswith("run.")]
+    if asked := [name for name in calls if name not in _BUILTIN]:
         return f"record what {asked[-1]} reads, as a declared effect"
     return "track the state that the line reads"
 
