@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from twice.recording.surroundings.applying import environ_for_child
 from twice.recording.surroundings.deciding import THREAD_CAPS, Pins, for_recording
-from twice.recording.surroundings.factors import (
+from twice.recording.surroundings.factor_differences import (
     SurroundingsDifference,
     differences,
     factor_of,

@@ -22,9 +22,9 @@ from twice.tooling.verifying.attempts import Attempt, Outcome
 from twice.tooling.verifying.comparing import difference
 from twice.tooling.verifying.describing import Described
 from twice.tooling.verifying.exposure import ENFORCEMENT, RERUN, Exposure
-from twice.tooling.verifying.factors import AROUND, INSIDE
 from twice.tooling.verifying.laboratory import Laboratory
 from twice.tooling.verifying.laws import Laws
+from twice.tooling.verifying.perturbations import AROUND, INSIDE
 
 APART_S: Final = 1.1
 """Between a run and its rerun, so that a clock of whole seconds has moved."""

@@ -25,7 +25,7 @@ from twice.foundation.with_blocks import Closing
 from twice.recording.surroundings import environ_for_child, for_recording
 from twice.tooling.limiting import now_s
 from twice.tooling.verifying.attempts import Attempt, Outcome, outcome_of
-from twice.tooling.verifying.factors import AROUND
+from twice.tooling.verifying.perturbations import AROUND
 from twice.worker.channel import revive_error
 from twice.worker.fork_server import ForkServer
 from twice.worker.process import FreshWorker

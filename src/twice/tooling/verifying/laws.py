@@ -17,7 +17,7 @@ from twice.tooling.verifying.attempts import SEED, Attempt, Outcome
 from twice.tooling.verifying.comparing import difference, first_difference
 from twice.tooling.verifying.describing import Described
 from twice.tooling.verifying.exposure import RERUN, Exposure
-from twice.tooling.verifying.factors import RESTORED_START
+from twice.tooling.verifying.perturbations import RESTORED_START
 
 ANOTHER_SEED: Final = "another seed"
 READS_ONLY: Final = "reads only"

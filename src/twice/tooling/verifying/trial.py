@@ -24,7 +24,7 @@ from twice.tooling.registry import Registry
 from twice.tooling.seeding import shown
 from twice.tooling.session import Session
 from twice.tooling.verifying.attempts import SEED, TIME, Attempt
-from twice.tooling.verifying.factors import (
+from twice.tooling.verifying.perturbations import (
     CREATION_ORDER,
     EARLIER_CALLS,
     NETWORK_DENIED,

@@ -31,8 +31,8 @@ from twice.tooling.verifying.choosing import cases_for, read_cases
 from twice.tooling.verifying.describing import Described
 from twice.tooling.verifying.examining import Examination
 from twice.tooling.verifying.exposure import ANOTHER_HOST, Exposure
-from twice.tooling.verifying.factors import NAMES
 from twice.tooling.verifying.laboratory import Laboratory, Progress
+from twice.tooling.verifying.perturbations import NAMES
 from twice.tooling.verifying.reading import read_source, suspicions_in
 from twice.tooling.verifying.verification import (
     Suspicion,

@@ -16,7 +16,7 @@ from twice.recording.effects import ops
 from twice.recording.effects.events import Event
 from twice.recording.effects.network.exchanges import is_request
 from twice.recording.effects.network.outgoing import ROUNDS, Mark, Outgoing
-from twice.recording.effects.network.played import PlayedConnection
+from twice.recording.effects.network.replayed_connection import ReplayedConnection
 from twice.recording.effects.network.turns import Turns, wait
 from twice.recording.effects.network.world_playback import WorldPlayback
 from twice.recording.effects.outcomes import RETURNED, Outcome, raised
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from twice.recording.effects.layer import EffectLayer
 
 
-class BranchedConnection(PlayedConnection):
-    """A connection that may leave its record; it is made as a ``PlayedConnection`` is."""
+class BranchedConnection(ReplayedConnection):
+    """A connection that may leave its record; it is made as a ``ReplayedConnection`` is."""
 
     def __init__(self, layer: EffectLayer, key: str, events: Sequence[Event], turns: Turns) -> None:
         super().__init__(layer, key, events, turns)

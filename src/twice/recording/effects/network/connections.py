@@ -22,9 +22,9 @@ from twice.recording.effects.askers import asker_of
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.network.branched import BranchedConnection
 from twice.recording.effects.network.connection import LEFT, Connection
-from twice.recording.effects.network.played import PlayedConnection
+from twice.recording.effects.network.replayed_connection import ReplayedConnection
 
-Held = Connection | PlayedConnection
+Held = Connection | ReplayedConnection
 """What a socket holds: the same to whoever uses it."""
 _WRAPPERS = frozenset({__file__, str(Path(__file__).with_name("sockets.py"))})
 _MULTIPROCESSING = str(Path("multiprocessing", "connection.py"))
@@ -69,13 +69,13 @@ class Connections:
         if events is None:
             made = Connection(self.layer, key, self.turns)
         else:
-            kind = BranchedConnection if self.layer.source.leaves else PlayedConnection
+            kind = BranchedConnection if self.layer.source.leaves else ReplayedConnection
             made = kind(self.layer, key, events, self.turns)
         self._made.add(key)
         self._open[key] = made
         self._held[sock] = made
         state = self._to_seek.get(key)
-        if state is not None and isinstance(made, PlayedConnection):
+        if state is not None and isinstance(made, ReplayedConnection):
             made.seek(state)
         return made
 
@@ -112,7 +112,7 @@ class Connections:
         if held is None or any(other is held for other in self._held.values()):
             return
         self.layer.count_ungoverned(ops.CONNECT)
-        if isinstance(held, PlayedConnection):
+        if isinstance(held, ReplayedConnection):
             raise EffectRefused(
                 f"The connection {held.key} was detached from its socket, to be used by its descriptor.",
                 "Expected its bytes to pass through the socket: nothing stands behind the descriptor.",
@@ -149,7 +149,7 @@ class Connections:
         self._to_seek = {key: value for key, value in state.items() if value is not None}
         for key, value in self._to_seek.items():
             held = self._open.get(key)
-            if isinstance(held, PlayedConnection):
+            if isinstance(held, ReplayedConnection):
                 held.seek(value)
 
     def has_written(self, path: str) -> bool:

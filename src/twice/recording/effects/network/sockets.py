@@ -5,7 +5,7 @@ families or of Unix: ``send``, ``sendall``, ``sendto``, ``sendmsg``, ``sendfile`
 ``recvfrom``, ``recvfrom_into``, ``makefile``, names of both ends, options, errors, timeouts; blocking, with
 a timeout, and from an event loop. So ``http.client``, ``urllib``, ``requests``, ``httpx``, ``aiohttp``,
 ``smtplib``, ``redis`` and drivers in pure Python are recorded whole, whoever of them reads. In replay no
-connection is made: the descriptor is one end of a pair (``played.py``).
+connection is made: the descriptor is one end of a pair (``replayed_connection.py``).
 
 Not covered: sockets that listen and what they accept (a service is recorded at its WSGI or ASGI
 boundary), ``recvmsg``, pairs made by ``socketpair``, other families, what is read or written through the
@@ -29,7 +29,7 @@ from twice.recording.effects.actors import outside
 from twice.recording.effects.askers import while_imported
 from twice.recording.effects.layer import EffectLayer
 from twice.recording.effects.network.connections import Connections, Held
-from twice.recording.effects.network.played import PlayedConnection
+from twice.recording.effects.network.replayed_connection import ReplayedConnection
 from twice.recording.effects.network.tls import Bindings
 from twice.recording.effects.network.within_run import is_loopback, is_within_run
 from twice.recording.effects.outcomes import RAISED, RETURNED, given, outcome_of
@@ -292,7 +292,7 @@ class _Methods:
             real(sock, how)
 
     def _is_played(self, sock: Any) -> bool:
-        return isinstance(self._of(sock), PlayedConnection)
+        return isinstance(self._of(sock), ReplayedConnection)
 
 
 def _name(sock: Any) -> Any:

@@ -34,7 +34,7 @@ _PATIENCE_SECONDS = 20.0
 """How long a blocked reader waits for another thread to send what its reply needs."""
 
 
-class PlayedConnection:
+class ReplayedConnection:
     """A connection that the record answers.
 
     Args:
