@@ -129,7 +129,7 @@ def describe_concurrency(
     """
     started = ending.get("lineages", {}).items()
     threads = sum(count for name, count in started if name.rpartition("/")[2] in _THREADS)
-    told = [pluralize(threads, "thread")] if threads else []
+    told = [pluralize(threads, "thread") if threads > 1 else "a thread"] if threads else []
     rows = [row for row in inventory if is_repeated(row)]
     processes, talk = (
         ", ".join(sorted({str(row.get("source")) for row in rows if is_process(row) is kind}))

@@ -123,6 +123,9 @@ ROWS: Final = (
         "00.tier", "the tier", ("tier",),
         {"01": "the same tier", "13": "the tier's justification", **dict.fromkeys(("04", "05", "07", "12"), _TIER)},
     ),
+    ChangeRow(  # No promise is about where the code is, and all checks read the new place.
+        "00.sources", "where the code is", ("sources",), {}, breaks=False
+    ),
     ChangeRow(
         "01.class", "the determinism class",
         ("tier", "class", "scope", "axis", "predicate", "measure", "epsilon", "summary", "test", "seeds", "power",
