@@ -37,7 +37,7 @@ from twice.recording.surroundings.thread_counts import load_numpy
 from twice.worker import process
 
 FORKED = ("twice.recording", "twice.replayer", "twice.testing")
-"""Modules of sessions that may be forks; ``twice.diagnosing`` looks for what depends on addresses."""
+"""Modules of sessions that may be forks; ``twice.diagnosis`` looks for what depends on addresses."""
 COMMANDS = ("branch", "check", "diagnose", "record", "replay", "show", "spec", "vary", "verify")
 """Commands that a server of command lines has loaded."""
 READ_AT_START = (

@@ -34,7 +34,7 @@ def test_each_folder_is_named(room: str) -> None:
     folders = {
         f"`{each.name}/`"
         for each in (ROOT / room).iterdir()
-        if each.is_dir() and each.name != "__pycache__"
+        if each.is_dir() and any(each.rglob("*.py"))
     }
 
     assert sorted(each for each in folders if each not in ROOMS[room]) == []

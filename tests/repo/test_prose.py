@@ -18,7 +18,10 @@ INSTRUCTIONS = [
 ]
 REFERENCE = [
     *sorted((ROOT / "docs/format").glob("*.md")),
-    *(ROOT / "docs/internals" / name for name in ("architecture.md", "effects.md", "glossary.md")),
+    *(
+        ROOT / "docs/internals" / name
+        for name in ("architecture.md", "decisions.md", "effects.md", "glossary.md", "tests.md")
+    ),
 ]
 FAR_FETCHED = re.compile(
     r"\b(?:hence|thereof|whereof|wherein|how-manieth|such a one|such an one|is no pass)\b",
