@@ -15,8 +15,11 @@ from twice.errors import UsageError
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--diff", "--baseline", "base", "--baseline-accept", "why"), "--diff was given with"),
-        (("--diff", "--baseline", "base", "--baseline-update"), "--diff was given with"),
+        (
+            ("--diff", "--baseline", "base", "--baseline-accept", "why"),
+            "--diff and --baseline-accept",
+        ),
+        (("--diff", "--baseline", "base", "--baseline-update"), "--diff and --baseline-update"),
         (("--json", "--format", "sarif"), "--json and --format sarif"),
         (("--json", "--format", "concise"), "--json and --format concise"),
         (("--unsafe-fixes",), "--unsafe-fixes was given without"),

@@ -122,7 +122,7 @@ def test_what_is_ambiguous_is_left_out_by_merge(tmp_path: Path, log: Path) -> No
     ("arguments", "words"),
     [
         (["nowhere.png"], "E-ASSET-FILE-001"),
-        ([DATA / "swarm.png", "--merge"], "--merge was given without a log"),
+        ([DATA / "swarm.png", "--merge"], "--merge was given without --into"),
         (
             [DATA / "swarm.png", "--choose", "sampler"],
             "--choose 'sampler' is not a name and a value",

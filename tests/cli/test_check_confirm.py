@@ -68,8 +68,11 @@ def test_a_fact_that_was_taken_away_is_named_all_the_same(folder: Path) -> None:
     [
         (["--seed", "1"], "--seed was given without --confirm"),
         (["--set", "a=1"], "--set was given without --confirm"),
-        (["--confirm", "program.py", "--format", "sarif"], "with --format sarif"),
-        (["--confirm", "program.py", "--fix"], "with --fix"),
+        (
+            ["--confirm", "program.py", "--format", "sarif"],
+            "--confirm and --format sarif were given together",
+        ),
+        (["--confirm", "program.py", "--fix"], "--confirm and --fix were given together"),
         (["--confirm", "program.py", "--baseline-update"], "-"),
         (["--confirm", "program.py", "--class", "statistical"], "statistical class"),
         (["--confirm", "a.twice", "--seed", "1"], "a.twice, which is no program"),

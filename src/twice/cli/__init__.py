@@ -34,13 +34,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if arguments is None and given[:1] == ["check"]:
         gc.disable()  # It leaves next to no cycles behind, and goes through millions of objects.
-    _open_closed_streams()
-    _never_fail_to_print()
+    _prepare_streams()
     PRINTED.clear()
     if arguments is None:
         exit_by_signals()
     try:
-        _require_folder()
+        try:
+            os.getcwd()  # noqa: PTH109  (what raises)
+        except FileNotFoundError as error:
+            raise UsageError(
+                "The current folder does not exist any more.",
+                "Expected a folder in which programs and records are found.",
+                "Go to one that is there: cd ..",
+            ) from error
         code = dispatch(given)
         sys.stdout.flush()
     except TwiceError as error:
@@ -53,11 +59,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = 2
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
-            sys.exit(_refuse(_too_long(error), given))
+            long = UsageError(
+                f"{error.filename} is no path: {error.strerror}.",
+                "Expected names of at most 255 bytes, and paths of at most 4,096.",
+                "Check the arguments; names of commands and options stand before those of files.",
+            )
+            sys.exit(_refuse(long, given))
         if error.filename is not None:
             raise
         _drop_output()  # Only a stream has no file name.
-        print(_to_unwritable(error), file=sys.stderr)
+        unwritable = OutputUnwritable(
+            f"Standard output cannot be written: {error.strerror or error}.",
+            "Expected room for the whole result.",
+            "Send it elsewhere, or make room.",
+        )
+        print(unwritable, file=sys.stderr)
         code = 2
     if arguments is None:
         gc.freeze()  # The process ends: nobody has to look through all that it holds.
@@ -100,49 +116,13 @@ def _refuse(error: TwiceError, arguments: list[str]) -> int:
     return 2
 
 
-def _open_closed_streams() -> None:
-    """Let what is printed go nowhere where the shell has closed a stream (``>&-``)."""
+def _prepare_streams() -> None:
+    """Print into nowhere where the shell has closed a stream, and what a terminal cannot show as an escape."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  (till the end)
             setattr(sys, name, nowhere)
-
-
-def _require_folder() -> None:
-    """Refuse to start where nothing can be found, or written.
-
-    Raises:
-        UsageError: E-USE-001, when the current folder was removed.
-    """
-    try:
-        os.getcwd()  # noqa: PTH109  (what raises)
-    except FileNotFoundError as error:
-        raise UsageError(
-            "The current folder does not exist any more.",
-            "Expected a folder in which programs and records are found.",
-            "Go to one that is there: cd ..",
-        ) from error
-
-
-def _too_long(error: OSError) -> UsageError:
-    return UsageError(
-        f"{error.filename} is no path: {error.strerror}.",
-        "Expected names of at most 255 bytes, and paths of at most 4,096.",
-        "Check the arguments; names of commands and options stand before those of files.",
-    )
-
-
-def _to_unwritable(error: OSError) -> OutputUnwritable:
-    return OutputUnwritable(
-        f"Standard output cannot be written: {error.strerror or error}.",
-        "Expected room for the whole result.",
-        "Send it elsewhere, or make room.",
-    )
-
-
-def _never_fail_to_print() -> None:
-    """Write a character that the terminal cannot show as an escape; it is never an error."""
-    for stream in (sys.stdout, sys.stderr):
+        stream = getattr(sys, name)
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from contextlib import suppress
 from typing import TextIO
 
 from twice.foundation.with_blocks import Closing
@@ -34,14 +35,16 @@ class Status(Closing):
     """What is being done, in place of what was said before."""
 
     def __init__(self) -> None:
-        self._shown = ""
+        self._shown, self._columns = "", 80
         self._on = sys.stderr.isatty()
 
     def __call__(self, what: str) -> None:
         """Say it."""
         if self._on:
             self.close()
-            self._shown = f"{what} ..."[: _columns() - 1]
+            with suppress(OSError):
+                self._columns = os.get_terminal_size(sys.stderr.fileno()).columns or 80
+            self._shown = f"{what} ..."[: self._columns - 1]
             sys.stderr.write(self._shown)
             sys.stderr.flush()
 
@@ -73,10 +76,3 @@ class Progress(Closing):
     def close(self) -> None:
         """Leave nothing of it on the screen."""
         self._status.close()
-
-
-def _columns() -> int:
-    try:
-        return os.get_terminal_size(sys.stderr.fileno()).columns or 80
-    except OSError:
-        return 80

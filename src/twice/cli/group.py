@@ -136,9 +136,8 @@ class Group(click.Group):
     """Commands that are imported when they are asked for.
 
     Args:
-        package: of their files, dotted.
-        summaries: one line for each, by name, in the order of the help.
-        places: ``module:function`` in the package, by name; else the module's ``command``.
+        package: of their files, dotted; its last part is the name.
+        actions: ``module:function`` in the package, and one line for the help, by name.
         finds_others: whether other distributions add commands.
         **attributes: of a click group.
     """
@@ -147,33 +146,32 @@ class Group(click.Group):
 
     def __init__(
         self,
-        *,
         package: str,
-        summaries: Mapping[str, str],
-        places: Mapping[str, str] | None = None,
+        actions: Mapping[str, tuple[str, str]],
+        *,
         finds_others: bool = False,
         **attributes: Any,
     ) -> None:
-        super().__init__(context_settings=_SETTINGS, **attributes)
+        made = {"name": package.rpartition(".")[2], "subcommand_metavar": "ACTION [OPTIONS]"}
+        super().__init__(context_settings=_SETTINGS, **{**made, **attributes})
         self.help = _keep_examples(self.help)
-        self._package = package
-        self.summaries = summaries
-        self._places = places or {}
-        self._finds_others = finds_others
+        self.summaries = {name: said for name, (_, said) in actions.items()}
+        self._places = {name: f"{package}.{place}" for name, (place, _) in actions.items()}
+        self._others = _find_others if finds_others else dict[str, Any]
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name the commands."""
         del ctx
-        return [*self.summaries, *(_find_others() if self._finds_others else ())]
+        return [*self.summaries, *self._others()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command."""
         del ctx
-        if cmd_name in self.summaries:
-            module, _, name = self._places.get(cmd_name, f"{cmd_name}:command").partition(":")
-            found = getattr(importlib.import_module(f"{self._package}.{module}"), name)
-        elif self._finds_others and cmd_name in (others := _find_others()):
-            found = others[cmd_name].load()
+        if cmd_name in self._places:
+            module, _, name = self._places[cmd_name].partition(":")
+            found = getattr(importlib.import_module(module), name)
+        elif (other := self._others().get(cmd_name)) is not None:
+            found = other.load()
         else:
             return None
         assert isinstance(found, click.Command), f"{cmd_name} is a command"
@@ -222,36 +220,35 @@ def _find_others() -> Mapping[str, EntryPoint]:
 
 def main_group() -> Group:
     """Make the command ``twice``."""
+
+    def print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+        if value and not ctx.resilient_parsing:
+            version = find_version()
+            click.echo(f"twice {version}" if version else "twice, not installed")
+            ctx.exit()
+
     version = click.Option(
         ["-V", "--version"],
         is_flag=True,
         expose_value=False,
         is_eager=True,
-        callback=_print_version,
+        callback=print_version,
         help="print the version",
     )
     return Group(
-        name="twice",
-        help="twice: record a run, prove that it replays, find where two runs part.",
-        epilog="See: twice COMMAND --help",
-        package="twice.cli.commands",
-        summaries={
-            name: said
+        "twice.cli.commands",
+        {
+            name: (_PLACES.get(name, f"{name}:command"), said)
             for name, said in COMMANDS.items()
             if name not in _WINGS or has_wing(_WINGS[name])
         },
-        places=_PLACES,
+        name="twice",
+        help="twice: record a run, prove that it replays, find where two runs part.",
+        epilog="See: twice COMMAND --help",
         finds_others=True,
         subcommand_metavar="COMMAND [OPTIONS]",
         params=[version],
     )
-
-
-def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
-    del param
-    if value and not ctx.resilient_parsing:
-        click.echo(f"twice {version}" if (version := find_version()) else "twice, not installed")
-        ctx.exit()
 
 
 def find_version() -> str:
@@ -275,30 +272,11 @@ def to_usage_error(error: click.ClickException) -> UsageError:
     happened = happened[:1].lower() + happened[1:]
     expected = "Expected the options and arguments that the command has."
     remedy = f"Did you mean {' or '.join(near)}?" if near else f"See: {path} --help"
-    if isinstance(error, click.NoSuchOption) and not near and _passes_on(context):
+    params = () if context is None else context.command.params
+    passes_on = any(
+        isinstance(each, click.Argument) and each.name == "arguments" for each in params
+    )
+    if isinstance(error, click.NoSuchOption) and not near and passes_on:
         expected = "Expected the options of twice before --, and those of the program after it."
         remedy = f"For example: {path} train.py --seed 7 -- --lr 3e-4"
     return UsageError(f"{path}: {happened.rstrip('.')}.", expected, remedy)
-
-
-def _passes_on(context: click.Context | None) -> bool:
-    params = () if context is None else context.command.params
-    return any(isinstance(each, click.Argument) and each.name == "arguments" for each in params)
-
-
-def make_group(package: str, actions: Mapping[str, tuple[str, str]]) -> Group:
-    """Make the actions in a folder a command.
-
-    Args:
-        package: the folder, dotted; its docstring is the help.
-        actions: ``module:function`` and one line for the help, by name.
-    """
-    return Group(
-        name=package.rpartition(".")[2],
-        help=importlib.import_module(package).__doc__,
-        package=package,
-        summaries={name: said for name, (_, said) in actions.items()},
-        places={name: place for name, (place, _) in actions.items()},
-        subcommand_metavar="ACTION [OPTIONS]",
-        no_args_is_help=False,
-    )

@@ -194,6 +194,30 @@ def split_pairs(pairs: Iterable[str], option: str, example: str) -> dict[str, st
     return values
 
 
+def _is_given(value: object) -> bool:
+    return value is not None and value is not False and value != ()  # Zero was given.
+
+
+def refuse_without(options: Mapping[str, object], needed: Mapping[str, object]) -> None:
+    """Refuse options that mean nothing without one of some others.
+
+    Args:
+        options: their values, by how they are typed; None, False and () were not given.
+        needed: the others, in the same way.
+
+    Raises:
+        UsageError: E-USE-001.
+    """
+    given = [name for name, value in options.items() if _is_given(value)]
+    if given and not any(map(_is_given, needed.values())):
+        others = " or ".join(needed)
+        raise UsageError(
+            f"{given[0]} was given without {others}.",
+            f"Expected {others} beside it.",
+            f"Add {others}, or leave out {given[0]}.",
+        )
+
+
 def refuse_together(options: Mapping[str, object], expected: str) -> None:
     """Refuse options that exclude each other.
 
@@ -204,7 +228,7 @@ def refuse_together(options: Mapping[str, object], expected: str) -> None:
     Raises:
         UsageError: E-USE-001, when several were given.
     """
-    given = [name for name, value in options.items() if value not in (None, False, ())]
+    given = [name for name, value in options.items() if _is_given(value)]
     if len(given) > 1:
         raise UsageError(
             f"{' and '.join(given)} were given together.",

@@ -123,6 +123,11 @@ def limit_rows(document: Mapping[str, Any], name: str, limit: int | None) -> dic
     return {**document, name: rows[:limit], "omitted": omitted}
 
 
+def pick(value: object, *names: str) -> dict[str, Any]:
+    """Give attributes of a value by name, for a document."""
+    return {name: getattr(value, name) for name in names}
+
+
 def align(rows: Sequence[Sequence[str]], *, indent: str = "  ") -> list[str]:
     """Rows as lines whose columns stand below each other, printable; the last column is not padded."""
     shown = [[*map(printable, row)] for row in rows]

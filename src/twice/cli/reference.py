@@ -62,30 +62,24 @@ def _options(command: click.Command) -> Iterator[str]:
     yield "| option | what |\n|---|---|"
     for each in command.params:
         if isinstance(each, click.Option):
-            yield f"| `{_spell(each)}` | {_explain(each)} |"
+            names, kind = ", ".join([*each.opts, *each.secondary_opts]), each.type
+            if not (each.is_flag or each.count):
+                choices = getattr(kind, "choices", ())
+                names += " " + (
+                    each.metavar
+                    or (f"{{{','.join(map(str, choices))}}}" if choices else kind.name.upper())
+                )
+            value = each.default
+            is_plain = isinstance(value, str | int) and not isinstance(value, bool) and value != ""
+            default = f"default `{value}`" if is_plain and not each.is_flag else ""
+            said = "; ".join(filter(None, (each.help, default, "required" * each.required)))
+            yield f"| `{_escape(names)}` | {_escape(said)} |"
         else:
             yield f"| `{each.make_metavar(click.Context(command))}` | |"
 
 
-def _spell(option: click.Option) -> str:
-    names = ", ".join([*option.opts, *option.secondary_opts])
-    if option.is_flag or option.count:
-        return names
-    kind = option.type
-    named = option.metavar or (
-        "{" + ",".join(map(str, kind.choices)) + "}"
-        if isinstance(kind, click.Choice)
-        else kind.name.upper()
-    )
-    return f"{names} {named}".replace("|", "\\|")
-
-
-def _explain(option: click.Option) -> str:
-    said = (option.help or "").replace("|", "\\|")
-    value = option.default
-    is_plain = isinstance(value, str | int) and not isinstance(value, bool) and value != ""
-    default = f"default `{value}`" if is_plain and not option.is_flag else ""
-    return "; ".join(part for part in (said, default, "required" * option.required) if part)
+def _escape(text: str) -> str:
+    return text.replace("|", "\\|")
 
 
 if __name__ == "__main__":

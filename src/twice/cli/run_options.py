@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from twice.cli.options import argument, option
+from twice.cli.options import argument, option, refuse_without
 from twice.errors import OutputUnwritable, UsageError
 from twice.foundation.seeds import Seed
 from twice.recording.config import parse_settings, read_config
@@ -38,12 +38,8 @@ class TrustFlag:
         Raises:
             UsageError: E-USE-001, when something is allowed that nobody trusts.
         """
-        if not self.trust and self.allow and records:
-            raise UsageError(
-                "--allow was given without --trust.",
-                "Expected both: a record that this account made keeps what it was allowed.",
-                "For a record from elsewhere: --trust --allow NAME",
-            )
+        if records:
+            refuse_without({"--allow": self.allow}, {"--trust": self.trust})
         with ExitStack() as stack:
             for record in records if self.trust else ():
                 stack.enter_context(trusting(record, allow=parse_allowed(self.allow)))

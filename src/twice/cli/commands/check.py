@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -34,7 +34,14 @@ import click
 from twice.cli.checked_project import RuleOptions, SourceOptions, open_sources
 from twice.cli.console import has_colour
 from twice.cli.group import find_version
-from twice.cli.options import AFTER_DASHES, argument, build_command, option
+from twice.cli.options import (
+    AFTER_DASHES,
+    argument,
+    build_command,
+    option,
+    refuse_together,
+    refuse_without,
+)
 from twice.cli.output import write_text
 from twice.errors import UsageError
 from twice.foundation.printable import pluralize, printable, printable_lines
@@ -45,6 +52,9 @@ if TYPE_CHECKING:
     from twice.checking.report import Report
 
 FORMATS: Final = ("text", "concise", "json", "jsonl", "sarif", "github", "junit", "markdown")
+_RENDERERS: Final = {
+    "json": ("machine", "render"), "jsonl": ("machine", "lines"), "concise": ("text", "concise"),
+}  # fmt: skip
 _CONFIRMED_FORMATS: Final = ("text", "json", "jsonl")
 _FOR_PROGRAMS: Final = {"json", "jsonl", "sarif", "junit"}
 
@@ -71,32 +81,24 @@ class FormatOptions:
         Raises:
             UsageError: E-USE-001, when two were given.
         """
-        if self.as_json and self.form not in {"text", "json"}:
-            raise UsageError(
-                f"--json and --format {self.form} were both given.",
-                "Expected one format.",
-                "Leave one of them out.",
-            )
+        is_other = self.form not in {"text", "json"}
+        refuse_together({"--json": self.as_json, f"--format {self.form}": is_other}, "one format")
         return "json" if self.as_json else self.form
 
     def render(self, report: Report) -> str:
         """Give a report in the format."""
-        if self.format in {"json", "jsonl"}:
-            from twice.checking.formats import machine
-
-            return machine.render(report) if self.format == "json" else machine.lines(report)
-        if self.format in {"text", "concise"}:
-            from twice.checking.formats import text
-
+        more: dict[str, object] = {}
+        if self.format == "sarif":
+            more["version"] = find_version() or "0"
+        elif self.format in {"text", "concise"}:
             if self.statistics:
-                from twice.checking.formats import statistics
+                from twice.checking.formats import statistics, text
 
                 return f"{statistics.render(report)}{text.headline(report)}\n"
-            render = text.render if self.format == "text" else text.concise
-            return render(report, colour=self.out is None and has_colour(sys.stdout))
-        more = {"version": find_version() or "0"} if self.format == "sarif" else {}
-        form = import_module(f"twice.checking.formats.{self.format}")
-        return str(form.render(report, **more))
+            more["colour"] = self.out is None and has_colour(sys.stdout)
+        module, name = _RENDERERS.get(self.format, (self.format, "render"))
+        render = getattr(import_module(f"twice.checking.formats.{module}"), name)
+        return str(render(report, **more))
 
     def write(self, text: str) -> None:
         """Print a text, or write it to the file that was asked for."""
@@ -122,38 +124,22 @@ class ChangeOptions:
         Raises:
             UsageError: E-USE-001.
         """
-        changes = self.baseline_accept is not None or self.baseline_update
-        if changes and baseline is None:
-            raise UsageError(
-                "The baseline was to be changed, and there is none.",
-                "Expected --baseline FILE, or the key baseline in [tool.twice.check].",
-                'For example: twice check --baseline twice.baseline --baseline-accept "before 1.0"',
+        accept, update = self.baseline_accept, self.baseline_update
+        changes = {"--baseline-accept": accept, "--baseline-update": update}
+        refuse_without(changes, {"--baseline": baseline})
+        for name, value in changes.items():
+            refuse_together(
+                {"--diff": self.diff, name: value}, "one of them: --diff writes nothing"
             )
+        refuse_without(
+            {"--unsafe-fixes": self.unsafe_fixes}, {"--fix": self.fix, "--diff": self.diff}
+        )
         if self.baseline_accept is not None and not self.baseline_accept.strip():
             raise UsageError(
                 "--baseline-accept was given an empty reason.",
                 "Expected a few words that say why these findings may stay.",
                 'For example: --baseline-accept "legacy plots, replaced in 2.0"',
             )
-        if self.diff and changes:
-            raise UsageError(
-                "--diff was given with --baseline-accept or --baseline-update.",
-                "It says what would be changed in the source, and writes nothing.",
-                "Leave one of them out.",
-            )
-        if self.unsafe_fixes and not (self.fix or self.diff):
-            raise UsageError(
-                "--unsafe-fixes was given without --fix and --diff.",
-                "It says which fixes these two apply.",
-                "For example: twice check --diff --unsafe-fixes",
-            )
-
-    def names(self) -> list[str]:
-        """Name the options that were given."""
-        names = [
-            each.name for each in fields(self) if getattr(self, each.name) not in {None, False}
-        ]
-        return [f"--{name.replace('_', '-')}" for name in names]
 
     def apply(self, project: Project, report: Report, files: Sequence[str]) -> Report:
         """Change the sources and the baseline; the report on what they are then."""
@@ -192,33 +178,29 @@ class ConfirmOptions:
     arguments: Annotated[tuple[str, ...], AFTER_DASHES] = ()
     # fmt: on
 
-    def require_sensible(self, form: str, others: Sequence[str]) -> None:
+    def require_sensible(self, form: str, changes: ChangeOptions, *, counts: bool) -> None:
         """Refuse what makes no sense with or without ``--confirm``.
 
         Args:
             form: of the findings.
-            others: options that were given and change something, or print something else.
+            changes: to the sources or the baseline.
+            counts: whether statistics are printed instead.
 
         Raises:
             UsageError: E-USE-001.
         """
-        if self.program is None:
-            given = "--seed" if self.seed is not None else "--set" if self.settings else ""
-            if given:
-                expected = "It is for the program that is run."
-                raise _wrong(f"{given} was given without --confirm.", expected)
-        elif self.program == "-m":
+        given = {"--confirm": self.program}
+        refuse_without({"--seed": self.seed, "--set": self.settings}, given)
+        others = {f"--{name.replace('_', '-')}": value for name, value in asdict(changes).items()}
+        others |= {f"--format {form}": form not in _CONFIRMED_FORMATS, "--statistics": counts}
+        for name, value in others.items():
+            refuse_together({**given, name: value}, "one of the two at a time")
+        if self.program == "-m":
             raise UsageError(
                 "--confirm was given -m without its module.",
                 "Expected a program: file.py:function, package.module:function, a script, or a module.",
                 "For example: twice check src --confirm='-m package' --seed 1",
             )
-        elif form not in _CONFIRMED_FORMATS:
-            expected = f"Expected --format {', '.join(_CONFIRMED_FORMATS[:-1])} or {_CONFIRMED_FORMATS[-1]}."
-            raise _wrong(f"--confirm was given with --format {form}.", expected)
-        elif others:
-            expected = "Expected one of the two at a time."
-            raise _wrong(f"--confirm was given with {others[0]}.", expected)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,8 +226,7 @@ def command(
 
         output.write(explanation(explain) if explain and not lists else listing())
         return 0
-    others = [*changes.names(), *(["--statistics"] if output.statistics else [])]
-    confirm.require_sensible(output.format, others)
+    confirm.require_sensible(output.format, changes, counts=output.statistics)
     after = () if confirm.program is not None else tuple(map(Path, confirm.arguments))
     paths = (*options.paths, *after) or (Path(),)
     sources = open_sources(replace(options, paths=paths), rules)
@@ -281,8 +262,3 @@ def command(
 
 def _note(said: str) -> None:
     print(printable(said), file=sys.stderr)
-
-
-def _wrong(given: str, expected: str) -> UsageError:
-    remedy = "For example: twice check src --confirm run.py:main --seed 1"
-    return UsageError(given, expected, remedy)

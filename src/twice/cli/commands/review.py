@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from twice.cli.checked_project import SourceOptions, open_sources
-from twice.cli.options import AsJson, build_command, option
+from twice.cli.options import AsJson, build_command, option, refuse_together
 from twice.cli.output import write_text
-from twice.errors import UsageError
 
 if TYPE_CHECKING:
     from twice.checking.reviewing.review import Review
@@ -37,30 +36,23 @@ def command(
     as_json: AsJson,
 ) -> int:  # fmt: skip
     """Read, review, print or write."""
-    if as_json and form not in {None, "json"}:
-        raise UsageError(
-            f"--json and --format {form} were both given.",
-            "Expected one format.",
-            "Leave one of them out.",
-        )
+    refuse_together(
+        {"--json": as_json, f"--format {form}": form not in {None, "json"}}, "one format"
+    )
     ending = "" if out is None else out.suffix.lower()
     chosen = "json" if as_json else form or _ENDINGS.get(ending, "markdown")
     found = open_sources(options, command="twice review").review()
-    write_text(_render(found, chosen), out, force=force)
+    if chosen == "html":
+        from twice.report.review_page import page_of_review as render
+    elif chosen == "markdown":
+        from twice.checking.reviewing.markdown import markdown as render
+    else:
+        from twice.checking.reviewing.document import document
+
+        def render(review: Review) -> str:
+            return json.dumps(document(review), indent=2) + "\n"
+
+    write_text(render(found), out, force=force)
     if out is not None:
         print(f"wrote {out}: {found.verdict.text}")
     return found.exit_code
-
-
-def _render(found: Review, form: str) -> str:
-    if form == "html":
-        from twice.report.review_page import page_of_review
-
-        return page_of_review(found)
-    if form == "json":
-        from twice.checking.reviewing.document import document
-
-        return json.dumps(document(found), indent=2) + "\n"
-    from twice.checking.reviewing.markdown import markdown
-
-    return markdown(found)

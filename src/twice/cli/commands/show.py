@@ -27,11 +27,18 @@ from itertools import islice
 from typing import Annotated, Any
 
 from twice.cli.console import Progress
-from twice.cli.options import AsJson, Limit, RecordPath, build_command, option, refuse_together
+from twice.cli.options import (
+    AsJson,
+    Limit,
+    RecordPath,
+    build_command,
+    option,
+    refuse_together,
+    refuse_without,
+)
 from twice.cli.output import align, tell
 from twice.cli.run_options import TrustFlag
 from twice.cli.secrets import read_secrets, show_secrets
-from twice.errors import UsageError
 from twice.foundation.printable import pluralize, printable
 from twice.recording.runrecord import RunRecord
 from twice.recording.sealing.inventory import in_words, rows_of
@@ -71,18 +78,8 @@ def command(
         {"--tick": tick, "--snapshot": at, "--secrets": secrets},
         "one of them: each shows another part",
     )
-    if variables and secrets is None:
-        raise UsageError(
-            "--secret-variable was given without --secrets.",
-            "It names a variable whose value is searched for.",
-            f"For example: twice show {record} --secrets --secret-variable API_KEY",
-        )
-    if path is not None and tick is None and at is None:
-        raise UsageError(
-            "--path was given without --tick or --snapshot.",
-            "It names a part of the state at a tick, or in a snapshot.",
-            f"For example: twice show {record} --snapshot 0 --path {path}",
-        )
+    refuse_without({"--secret-variable": variables}, {"--secrets": secrets})
+    refuse_without({"--path": path}, {"--tick": tick, "--snapshot": at})
     if secrets is not None:
         return show_secrets(record, read_secrets(secrets, variables), limit, as_json=as_json)
     with trust.trusting(record), RunRecord.open(record) as opened:

@@ -19,13 +19,19 @@ from pathlib import Path
 from typing import Annotated
 
 from twice.cli.console import Progress, Status
-from twice.cli.options import AsJson, Informational, RecordPath, build_command, option
+from twice.cli.options import (
+    AsJson,
+    Informational,
+    RecordPath,
+    build_command,
+    option,
+    refuse_without,
+)
 from twice.cli.output import tell
 from twice.cli.run_options import TrustOptions
-from twice.errors import OutputUnwritable, UsageError
+from twice.errors import OutputUnwritable
 from twice.recording.runrecord import RunRecord
 from twice.replayer.verdict import SEAL
-from twice.replayer.verification import Verification
 from twice.replayer.verify import verify
 
 
@@ -50,12 +56,7 @@ def command(
     as_json: AsJson,
 ) -> int:  # fmt: skip
     """Verify, write the statement beside the record, and say the result."""
-    if every and not restores:
-        raise UsageError(
-            "--all was given without --restores.",
-            "It says at how many snapshots to restore.",
-            f"For example: twice verify {record} --restores --all",
-        )
+    refuse_without({"--all": every}, {"--restores": restores})
     with trust.trusting(record):
         predicate = None
         if classes or scope:
@@ -73,7 +74,13 @@ def command(
                 repeat=repeat,
             )
         if restores:
-            statement = _restore(record, statement, every=every, informational=informational)
+            from twice.diagnosis.restore_gaps import explained_restores
+
+            with Progress("restoring") as progress:
+                found = explained_restores(
+                    record, every=every, informational=informational, progress=progress
+                )
+            statement = replace(statement, restores=found)
         text = statement.to_text(whole=verbose)
         # Of a refusal there is nothing to find: it names its line.
         if diagnose and statement.failure is not None and statement.failure.name != SEAL:
@@ -92,15 +99,3 @@ def command(
                 raise
             print(error, file=sys.stderr)  # Whoever asked for JSON has the statement in hand.
     return code
-
-
-def _restore(
-    record: Path, statement: Verification, *, every: bool, informational: bool
-) -> Verification:
-    from twice.diagnosis.restore_gaps import explained_restores
-
-    with Progress("restoring") as progress:
-        found = explained_restores(
-            record, every=every, informational=informational, progress=progress
-        )
-    return replace(statement, restores=found)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from twice.cli.group import make_group
+from twice.cli.group import Group
 
 ACTIONS: Final = {
     "init": ("store:init_store", "make a folder a hot store, apart from what is published"),
@@ -33,4 +33,4 @@ ACTIONS: Final = {
     "leaks": ("leaks:find_leaks", "look through what is published for traces of how it was made"),
     "scrub": ("leaks:scrub_asset", "write a copy that holds only its payload, and prove that"),
 }  # fmt: skip
-command = make_group(__name__, ACTIONS)
+command = Group(__name__, ACTIONS, help=__doc__, no_args_is_help=False)

@@ -21,7 +21,15 @@ from twice.assets.model.reading import to_document
 from twice.assets.model.text import log_digest, read_log
 from twice.cli.commands.asset.store import read_value
 from twice.cli.console import Status
-from twice.cli.options import AsJson, Limit, argument, build_command, option, split_pairs
+from twice.cli.options import (
+    AsJson,
+    Limit,
+    argument,
+    build_command,
+    option,
+    refuse_without,
+    split_pairs,
+)
 from twice.cli.output import align, limit_rows, print_json, tell
 from twice.errors import UsageError
 from twice.foundation.printable import printable
@@ -150,12 +158,7 @@ def import_file(
     Exit code 0 all that was found is settled, 1 log and file differ, 2 a field is ambiguous, nothing was
     found, or wrong use.
     """
-    if merge and into is None:
-        raise UsageError(
-            "--merge was given without a log.",
-            "Expected the log that is to be filled.",
-            "For example: twice asset import FILE --into LOG --merge",
-        )
+    refuse_without({"--merge": merge}, {"--into": into})
     given = split_pairs(choices, "--choose", "/seed/effective=42")
     # Seeds are digits in a log, and null is no value.
     chosen = {

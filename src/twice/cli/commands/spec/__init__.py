@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from twice.cli.group import make_group
+from twice.cli.group import Group
 
 ACTIONS: Final = {
     "init": ("init:command", "ask what is needed, and create the first sheets, or say that none are"),
@@ -43,4 +43,4 @@ ACTIONS: Final = {
     ),
 }  # fmt: skip
 
-command = make_group(__name__, ACTIONS)
+command = Group(__name__, ACTIONS, help=__doc__, no_args_is_help=False)

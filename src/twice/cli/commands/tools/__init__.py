@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from twice.cli.group import make_group
+from twice.cli.group import Group
 
 ACTIONS: Final = {
     "list": ("call:list_tools", "list the tools of a registry, with what each promises"),
@@ -23,4 +23,4 @@ ACTIONS: Final = {
     "verify": ("verify:command", "try to prove the declarations wrong, and say what was seen"),
     "serve": ("serve:command", "serve a registry to a host over the Model Context Protocol"),
 }  # fmt: skip
-command = make_group(__name__, ACTIONS)
+command = Group(__name__, ACTIONS, help=__doc__, no_args_is_help=False)
