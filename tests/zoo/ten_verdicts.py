@@ -296,7 +296,9 @@ def mask(example: Example, verdict: str) -> str:
     told = re.sub(r"^( *\S.*?):\n +a: .*\n +b: .*$", r"\1: # / #", told, flags=re.MULTILINE)
     told = re.sub(r"^( *(?:field: .*?|\S+)): .* / .*$", r"\1: # / #", told, flags=re.MULTILINE)
     told = re.sub(r"^  field: .*\n", "", told, flags=re.MULTILINE)
-    told = told.replace("  observed: It is the first operation after which the runs stay different.\n", "")
+    told = told.replace(
+        "  observed: It is the first operation after which the runs stay different.\n", ""
+    )
     told = re.sub(r"\d+ of \d+\b|\d+ ulps?\b", "#", told)
     return " ".join(told.split())
 
