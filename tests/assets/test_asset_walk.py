@@ -9,7 +9,6 @@ import pytest
 from hotstore import laid, picture
 
 from programs import cli
-from twice.cli.commands.asset.record import parse_answer
 
 pytest.importorskip("PIL")
 INFOTEXT = "a lighthouse in fog\nSteps: 20, Sampler: Euler, CFG scale: 7, Seed: 42, Size: 64x32"
@@ -79,24 +78,6 @@ def test_a_value_that_cannot_be_is_refused_before_anything_is_rendered(tmp_path:
     )  # fmt: skip
     assert (told.returncode, "it ran" in told.stderr) == (2, False)
     assert '/work_unit (the work unit that the asset was made in) is "unknown"' in told.stderr
-
-
-@pytest.mark.parametrize(
-    ("path", "typed", "part"),
-    [
-        ("promise", "payload", {"promise": {"mode": "deterministic", "grade": "payload"}}),
-        ("promise", "it breathes", {"promise": {"mode": "non-deterministic", "why": "it breathes", "why_code": "other"}}),
-        ("promise.constraints", "one palette", {"promise": {"constraints": ["one palette"]}}),
-        ("producer", "illustrator", {"producer": {"role": "illustrator"}}),
-        ("producer", '{"role": "x"}', {"producer": {"role": "x"}}),
-        ("seed", "na: none", {"seed": {"not_applicable": "none"}}),
-        ("work_unit", "TU-1", {"work_unit": "TU-1"}),
-    ],
-)  # fmt: skip
-def test_what_is_typed_on_a_terminal_becomes_a_part_of_a_log(
-    path: str, typed: str, part: dict[str, object]
-) -> None:
-    assert parse_answer(path, typed) == part
 
 
 @pytest.mark.integration

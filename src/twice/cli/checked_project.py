@@ -8,7 +8,7 @@ Invariant: an option that was given comes before the setting of the same name.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import click
 
-from twice.cli.options import argument, option
+from twice.cli.options import argument, option, split_commas
 from twice.errors import ConfigError, UsageError
 from twice.foundation.determinism_class import DeterminismClass, Scope
 from twice.foundation.severity import SEVERITIES, Severity
@@ -39,9 +39,9 @@ class SourceOptions:
     # fmt: off
     paths: Annotated[tuple[Path, ...], argument(required=True, metavar="PATH...")]
     kind: Annotated[str | None, option(
-        "--class", "the promise; default bit-exact", type=click.Choice([each.value for each in DeterminismClass]))] = None
+        "--class", "the promise; default bit-exact", DeterminismClass)] = None
     scope: Annotated[str | None, option(
-        "--scope", "how far it reaches; default host", type=click.Choice([each.value for each in Scope]))] = None
+        "--scope", "how far it reaches; default host", Scope)] = None
     tier: Annotated[Literal["XS", "S", "M", "L", "XL"] | None, option(
         "--tier", "from L on, a value handed to unread code weighs in full")] = None
     exclude: Annotated[tuple[str, ...], option("--exclude PATTERN", "paths to leave out")] = ()
@@ -82,7 +82,7 @@ class RuleOptions:
     select: Annotated[tuple[str, ...], option("--select RULE", "these rules or channels only, also with commas")] = ()
     ignore: Annotated[tuple[str, ...], option("--ignore RULE", "not these")] = ()
     fail_on: Annotated[str | None, option(
-        "--fail-on", "from which severity on to exit 1; default high", type=click.Choice([*SEVERITIES]))] = None
+        "--fail-on", "from which severity on to exit 1; default high", SEVERITIES)] = None
     follow: Annotated[bool, option("--no-follow", "do not follow values: quicker, and less is known")] = True
     jobs: Annotated[int | None, option(
         "-j, --jobs N", "processes; default one for each processor", type=click.IntRange(1))] = None
@@ -208,11 +208,6 @@ def open_sources(
         fail_on=SEVERITIES[rules.fail_on] if rules.fail_on else default,
     )
     return SourceTree(options.paths, files, checked, workspace)
-
-
-def split_commas(given: Sequence[str]) -> tuple[str, ...]:
-    """Give what stands between commas and in repeated options."""
-    return tuple(each.strip() for one in given for each in one.split(",") if each.strip())
 
 
 def _to_folder(path: Path) -> Path:

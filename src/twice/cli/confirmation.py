@@ -21,7 +21,7 @@ from typing import Any, Literal
 from twice.checking.findings import Finding
 from twice.checking.report import Report, Tried
 from twice.cli.console import Status
-from twice.cli.output import align
+from twice.cli.output import align, pick
 from twice.cli.partings import Match, Parting, find_factors, is_among
 from twice.cli.run_options import ProgramOptions, StartOptions
 from twice.diagnosis.vary.report import BASELINE, Variation
@@ -125,7 +125,7 @@ class Experiment:
                 return "differs from itself"
             rules = ", ".join(dict.fromkeys(one.found.rule for one in found))
             known = f"which is found there: {rules}" if rules else "where nothing was found"
-            return f"differs from itself in {each.operation.name} at {_format_place(each)}, {known}"
+            return f"differs from itself in {each.operation.name} at {each.place}, {known}"
         return ""
 
     @cached_property
@@ -133,7 +133,7 @@ class Experiment:
         """What is said of each finding, by its fingerprint."""
         confirmed: dict[str, Trial] = {}
         for each, match, found in self.partings:
-            at = f"two runs part {_PLACES[match]}, at {_format_place(each)}, {_format_values(each)}"
+            at = f"two runs part {_PLACES[match]}, at {each.place}, {each.values}"
             witness = {**each.to_json(), "tie": match}
             trial = Trial("confirmed", f"confirmed: {each.condition} {at}", witness)
             for one in found:
@@ -174,8 +174,8 @@ class Experiment:
             elif not found:
                 at = each.operation
                 aside = "" if is_among(at.file, self.checked) else " (a file that was not checked)"
-                code = f"in {at.function}: {at.code or at.name}, {_format_values(each)}"
-                yield each, f"{each.condition} two runs part at {_format_place(each)}{aside} {code}"
+                code = f"in {at.function}: {at.code or at.name}, {each.values}"
+                yield each, f"{each.condition} two runs part at {each.place}{aside} {code}"
 
     def to_tried(self, hidden: Sequence[Finding]) -> Tried:
         """Give what the report of a check takes.
@@ -194,10 +194,10 @@ class Experiment:
 
     def to_json(self) -> dict[str, Any]:
         """As ``confirmation`` in the summary."""
-        keys, trials = ("factor", "value", "result", "reason"), sorted(self.trials.items())
+        trials, rows = sorted(self.trials.items()), self.variation.factors
         return {
             "program": self.variation.program,
-            "factors": [{key: getattr(row, key) for key in keys} for row in self.variation.factors],
+            "factors": [pick(row, "factor", "value", "result", "reason") for row in rows],
             "itself": self.itself or None,
             "outcomes": dict(sorted(Counter(each.outcome for _, each in trials).items())),
             "findings": [
@@ -233,12 +233,3 @@ class Experiment:
                 yield f"the checker did not see this: {said}"
         yield "A run shows what differs, not what cannot: what did the same may not have been passed."
         yield f"Every other factor is tried by: twice vary {program}"
-
-
-def _format_place(parting: Parting) -> str:
-    return f"{parting.operation.file}:{parting.operation.line}" if parting.operation else ""
-
-
-def _format_values(parting: Parting) -> str:
-    at = parting.operation
-    return f"{at.name}: {at.a} / {at.b}" if at else ""

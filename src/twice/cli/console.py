@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TextIO
 
 from twice.foundation.with_blocks import Closing
@@ -56,23 +57,18 @@ class Status(Closing):
             self._shown = ""
 
 
-class Progress(Closing):
-    """How far work is, and how long it will still take.
+@contextmanager
+def show_progress(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Show how far work is, and how long it will still take.
 
     Args:
         what: is done, one word.
     """
+    began_s = time.monotonic()
 
-    def __init__(self, what: str) -> None:
-        self._what = what
-        self._status = Status()
-        self._began_s = time.monotonic()
+    def show(done: int, of: int) -> None:
+        left_s = (time.monotonic() - began_s) * (of - done) / max(done, 1)
+        status(f"{what} {done:,} of {of:,}, {left_s:,.0f} s left")
 
-    def __call__(self, done: int, of: int) -> None:
-        """Show how far the work is."""
-        left_s = (time.monotonic() - self._began_s) * (of - done) / max(done, 1)
-        self._status(f"{self._what} {done:,} of {of:,}, {left_s:,.0f} s left")
-
-    def close(self) -> None:
-        """Leave nothing of it on the screen."""
-        self._status.close()
+    with Status() as status:
+        yield show

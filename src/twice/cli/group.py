@@ -58,17 +58,12 @@ _PLACES: Final = {
 """``module:function`` of a command that shares its file with others."""
 
 _WINGS: Final = {
-    "check": "checking",
-    "review": "checking",
-    "audit": "checking",
-    "spec": "specification",
-    "gate": "specification",
-    "cost": "specification",
-    "scaffold": "specification",
-    "tools": "tooling",
-    "asset": "assets",
+    "checking": {"check", "review", "audit"},
+    "specification": {"spec", "gate", "cost", "scaffold"},
+    "tooling": {"tools"},
+    "assets": {"asset"},
 }
-"""The room that a command needs; without it, it is not listed."""
+"""The commands that need a room; without it, they are not listed."""
 
 _READS_RECORDS: Final = {
     "verify", "diagnose", "replay", "branch", "rerun", "show", "ls", "env", "trace", "export", "migrate", "report"
@@ -240,7 +235,7 @@ def main_group() -> Group:
         {
             name: (_PLACES.get(name, f"{name}:command"), said)
             for name, said in COMMANDS.items()
-            if name not in _WINGS or has_wing(_WINGS[name])
+            if all(name not in needing or has_wing(room) for room, needing in _WINGS.items())
         },
         name="twice",
         help="twice: record a run, prove that it replays, find where two runs part.",

@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import is_dataclass
+from functools import partial
 from inspect import Parameter, cleandoc, signature
 from pathlib import Path
 from types import NoneType
@@ -30,75 +31,64 @@ from twice.errors import UsageError
 PATH: Final = click.Path(path_type=Path)
 
 
-@dataclass(frozen=True, slots=True)
-class Declaration:
-    """What is written beside the type of a parameter.
-
-    Args:
-        kind: option or argument.
-        flags: of an option.
-        attributes: of click, besides those that the type gives.
-    """
-
-    kind: type[click.Parameter]
-    flags: Sequence[str]
-    attributes: Mapping[str, Any]
-
-    def make(self, name: str, hint: Any, default: Any) -> click.Parameter:
-        """Make the parameter of click.
-
-        Args:
-            name: of the function's parameter, or of the group's field.
-            hint: its type.
-            default: its default, or ``Parameter.empty``.
-        """
-        made = dict(self.attributes)
-        is_optional = NoneType in get_args(hint)
-        if is_optional:
-            hint = get_args(hint)[0]
-        parts = get_args(hint)
-        if hint is bool:
-            made["is_flag"] = True
-            if default is True:
-                # Not ``flag_value=False, default=True``: releases of click read that in two ways.
-                made["callback"] = lambda *given: not given[2]
-            return self.kind([*self.flags, name], **made)
-        if get_origin(hint) is Literal:
-            made["type"] = click.Choice(parts)
-        elif get_origin(hint) is tuple:
-            is_optional = True
-            hint = parts[0]
-            if Ellipsis not in parts:
-                made["nargs"] = len(parts)
-            elif self.kind is click.Argument:
-                made["nargs"] = -1
-            else:
-                made |= {"multiple": True, "help": f"{made['help']}; repeatable"}
-        made.setdefault("type", PATH if hint is Path else hint)
-        if default not in {Parameter.empty, None, ()}:
-            made["default"] = default
-        made.setdefault("required", not is_optional and "default" not in made)
-        return self.kind([*self.flags, name], **made)
+Declared = Callable[..., click.Parameter]
+"""What is written beside the type of a parameter: from its name, its type and its default to click's parameter."""
 
 
-def option(spelled: str, said: str, **attributes: Any) -> Declaration:
+def _make(
+    kind: type[click.Parameter], flags: Sequence[str], attributes: Mapping[str, Any],
+    name: str, hint: Any, default: Any, **others: Any,
+) -> click.Parameter:  # fmt: skip
+    """Make the parameter of click; attributes that are given win over what the type says."""
+    made = {**attributes, **others}
+    is_optional = NoneType in get_args(hint)
+    if is_optional:
+        hint = get_args(hint)[0]
+    parts = get_args(hint)
+    if hint is bool:
+        made["is_flag"] = True
+        if default is True:
+            # Not ``flag_value=False, default=True``: releases of click read that in two ways.
+            made["callback"] = lambda *given: not given[2]
+        return kind([*flags, name], **made)
+    if get_origin(hint) is Literal:
+        made["type"] = click.Choice(parts)
+    elif get_origin(hint) is tuple:
+        is_optional = True
+        hint = parts[0]
+        if Ellipsis not in parts:
+            made["nargs"] = len(parts)
+        elif kind is click.Argument:
+            made["nargs"] = -1
+        else:
+            made |= {"multiple": True, "help": f"{made['help']}; repeatable"}
+    made.setdefault("type", PATH if hint is Path else hint)
+    if default not in {Parameter.empty, None, ()}:
+        made["default"] = default
+    made.setdefault("required", not is_optional and "default" not in made)
+    return kind([*flags, name], **made)
+
+
+def option(spelled: str, said: str, words: Iterable[str] = (), **attributes: Any) -> Declared:
     """Declare an option.
 
     Args:
         spelled: its flags and the name of its value, as the help shows them: ``-o, --out FILE``.
         said: its help, lower case and without a full stop.
+        words: the values that it takes, if not any; a type of words, too.
         **attributes: of ``click.Option``, where the type does not give them.
     """
+    if choices := [*map(str, words)]:
+        attributes["type"] = click.Choice(choices)
     *flags, last = spelled.split(", ")
     flag, _, metavar = last.partition(" ")
-    return Declaration(
-        click.Option, [*flags, flag], {"metavar": metavar or None, "help": said, **attributes}
-    )
+    attributes |= {"metavar": metavar or None, "help": said}
+    return partial(_make, click.Option, [*flags, flag], attributes)
 
 
-def argument(**attributes: Any) -> Declaration:
+def argument(**attributes: Any) -> Declared:
     """Declare an argument; the attributes are those of ``click.Argument``."""
-    return Declaration(click.Argument, (), attributes)
+    return partial(_make, click.Argument, (), attributes)
 
 
 AFTER_DASHES: Final = "after --"
@@ -139,12 +129,8 @@ def _declare(command: Command, owner: Callable[..., Any], helps: Mapping[str, st
         elif AFTER_DASHES in beside:
             command.rest = name
         elif beside:
-            declared = beside[0]
-            if name in helps:
-                declared = replace(
-                    declared, attributes={**declared.attributes, "help": helps[name]}
-                )
-            command.params.append(declared.make(name, hint, default))
+            others = {"help": helps[name]} if name in helps else {}
+            command.params.append(beside[0](name, hint, default, **others))
 
 
 def _call(owner: Callable[..., Any], values: dict[str, Any]) -> Any:
@@ -166,6 +152,11 @@ def _read_parameters(
     for name, each in signature(owner).parameters.items():
         beside = getattr(hints[name], "__metadata__", ())
         yield name, hints[name].__origin__ if beside else hints[name], beside, each.default
+
+
+def split_commas(given: Sequence[str]) -> tuple[str, ...]:
+    """Give what stands between commas and in repeated options."""
+    return tuple(each.strip() for one in given for each in one.split(",") if each.strip())
 
 
 def split_pairs(pairs: Iterable[str], option: str, example: str) -> dict[str, str]:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from twice.cli.console import colour_verdict
 from twice.errors import OutputExists, OutputUnwritable
@@ -19,30 +19,6 @@ from twice.writing import write
 
 PRINTED: Final[list[Mapping[str, object]]] = []
 """The document of this command, once it was printed: an error after it belongs on standard error."""
-
-
-class Result(Protocol):
-    """What an operation gives."""
-
-    @property
-    def exit_code(self) -> int:
-        """Of the command."""
-
-    def to_json(self) -> Mapping[str, object]:
-        """With its ``format``."""
-
-    def to_text(self) -> str:
-        """For people, without a newline at the end."""
-
-
-def show(result: Result, *, as_json: bool) -> int:
-    """Print a result; its exit code."""
-    return tell(
-        result.to_json() if as_json else {},
-        [] if as_json else [result.to_text()],
-        as_json=as_json,
-        code=result.exit_code,
-    )
 
 
 def tell(

@@ -17,6 +17,7 @@ from typing import Final, Literal, Self
 
 from twice.checking.findings import Finding, Place
 from twice.checking.reading import decoded, read, shown_path
+from twice.cli.output import pick
 from twice.diagnosis.divergence import OperationFound
 from twice.diagnosis.vary.report import BASELINE, FactorResult
 
@@ -86,12 +87,23 @@ class Parting:
         varied = f"under another {self.row.factor}{value}"
         return "with nothing varied" if self.row.factor == BASELINE else varied
 
+    @property
+    def place(self) -> str:
+        """The operation's file and line; "" without one."""
+        return f"{self.operation.file}:{self.operation.line}" if self.operation else ""
+
+    @property
+    def values(self) -> str:
+        """The operation's name, with its value in both runs; "" without one."""
+        at = self.operation
+        return f"{at.name}: {at.a} / {at.b}" if at else ""
+
     def to_json(self) -> dict[str, object]:
         """Give plain values."""
-        names = ("line", "function", "code", "name", "a", "b")
         at = self.operation
-        operation = at and {"path": at.file, **{name: getattr(at, name) for name in names}}
-        return {"factor": self.row.factor, "value": self.row.value, "operation": operation}
+        names = ("line", "function", "code", "name", "a", "b")
+        operation = at and {"path": at.file, **pick(at, *names)}
+        return {**pick(self.row, "factor", "value"), "operation": operation}
 
     def concerns(self, finding: Finding) -> bool:
         """Say whether a finding is about what was varied, or about what differs though nothing was."""
@@ -107,32 +119,31 @@ class Parting:
         """
         nearest: dict[Match, list[Finding]] = {"statement": [], "step": [], "function": []}
         for each in findings:
-            kind = self.operation and _match(each, self.operation)
+            kind = self._find_tie(each)
             if kind and self.concerns(each):
                 nearest[kind].append(each)
         kind, found = next((pair for pair in nearest.items() if pair[1]), ("function", []))
         return kind, [] if kind == "function" and len(found) > 1 else found
 
+    def _find_tie(self, finding: Finding) -> Match | None:
+        """How the operation stands to a finding; None when it is elsewhere."""
+        at, found = self.operation, finding.found
+        if at is None or not is_among(at.file, [finding.path]):
+            return None
+        if _covers(finding.path, found.place, at.line):
+            return "statement"
+        if any(_covers(finding.path, step.place, at.line) for step in found.steps):
+            return "step"
+        definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+        around = _find_statements(finding.path, at.line)
+        names = [each.name for each in around if isinstance(each, definitions)]
+        symbol = [each for each in found.symbol.split(".") if each not in {"", "<lambda>"}]
+        return "function" if names == symbol and _read_syntax(finding.path).body else None
+
 
 def is_among(path: str, paths: Sequence[str]) -> bool:
     """Say whether a file is one of some, through links too."""
     return path in paths or Path(path).resolve() in {Path(each).resolve() for each in paths}
-
-
-def _match(finding: Finding, at: OperationFound) -> Match | None:
-    """How an operation stands to a finding; None when it is elsewhere."""
-    if not is_among(at.file, [finding.path]):
-        return None
-    found = finding.found
-    if _covers(finding.path, found.place, at.line):
-        return "statement"
-    if any(_covers(finding.path, step.place, at.line) for step in found.steps):
-        return "step"
-    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    around = _find_statements(finding.path, at.line)
-    names = [each.name for each in around if isinstance(each, definitions)]
-    symbol = [each for each in found.symbol.split(".") if each not in {"", "<lambda>"}]
-    return "function" if names == symbol and _read_syntax(finding.path).body else None
 
 
 def _covers(path: str, place: Place, line: int) -> bool:

@@ -38,7 +38,9 @@ class PolicyOptions:
     compare: Annotated[str, option("--compare WHEN", "tick, decision, snapshot or episode")] = "tick"
     snapshots: Annotated[str | None, option("--snapshots WHEN", "every=N (100), tick, decision, episode or none")]
     strategy: Annotated[str, option("--strategy HOW", "full, delta, event-sourced or hybrid")] = "hybrid"
-    digest: Annotated[str, option("--digest NAME", "blake3, sha256 or xxh3_128")] = "blake3"
+    digest: Annotated[str, option(
+        "--digest NAME", "blake3, sha256 or xxh3_128", Algorithm
+    )] = "blake3"
     clock: Annotated[str, option("--clock CLOCK", "record, or ticks:ORIGIN,STEP")] = "record"
     allow: Annotated[tuple[str, ...], option(
         "--allow NAME", "a source of the world that may be used although it is not recorded")]
@@ -70,6 +72,14 @@ class PolicyOptions:
             ClassRefused: E-CLASS-001. UsageError: E-USE-001. RedactionRefused: E-REDACT-001, for a value that there
                 is not.
         """
+        size = re.fullmatch(r"([0-9]{1,15})([KMG]?)B?", self.copy_limit.strip(), re.IGNORECASE)
+        if size is None:
+            raise UsageError(
+                f"{self.copy_limit!r} is not a size.",
+                "Expected a whole number of bytes, or one with K, M or G.",
+                "For example: --copy-limit 512M",
+                size=self.copy_limit,
+            )
         redaction = Policy(self.redact_names, self.redact_patterns, self.redact_off)
         redaction.check()
         granularity = parse_granularity(self.compare)
@@ -79,12 +89,6 @@ class PolicyOptions:
             else parse_cadence(self.snapshots)
         )
         require_dense(granularity, cadence)
-        if self.digest not in (digests := [each.value for each in Algorithm]):
-            raise UsageError(
-                f"There is no digest {self.digest!r}.",
-                f"Expected {', '.join(digests)}.",
-                "For example: --digest sha256",
-            )
         return {
             "algorithm": Algorithm(self.digest),
             "granularity": granularity,
@@ -96,7 +100,7 @@ class PolicyOptions:
             "redaction": redaction,
             "allow": parse_allowed(self.allow),
             "files": parse_files(self.files),
-            "copy_limit": _parse_size(self.copy_limit),
+            "copy_limit": int(size[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[size[2].upper()],
             "file_policies": tuple(map(parse_file_policy, self.file_policies)),
             "auto_points": self.auto_points,
         }
@@ -108,20 +112,3 @@ class PolicyOptions:
             UsageError: E-USE-001, for what is no NAME=VALUE.
         """
         return split_pairs(self.variables, "--env", "OMP_NUM_THREADS=1")
-
-
-def _parse_size(text: str) -> int:
-    """Read a number of bytes: ``4096``, ``64K``, ``256M``, ``2G``.
-
-    Raises:
-        UsageError: E-USE-001, for what is no size.
-    """
-    found = re.fullmatch(r"([0-9]{1,15})([KMG]?)B?", text.strip(), re.IGNORECASE)
-    if found is None:
-        raise UsageError(
-            f"{text!r} is not a size.",
-            "Expected a whole number of bytes, or one with K, M or G.",
-            "For example: --copy-limit 512M",
-            size=text,
-        )
-    return int(found[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[found[2].upper()]

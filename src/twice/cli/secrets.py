@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from twice.cli.output import align, limit_rows, tell
+from twice.cli.output import align, limit_rows, pick, tell
 from twice.errors import UsageError
 from twice.foundation.printable import pluralize, printable
 from twice.recording.redaction.mask import worth_looking_for
@@ -109,60 +109,52 @@ def show_secrets(
             ],
         }
     if not secrets:
-        total = counts.total()
         told = limit_rows(told, "blanked", limit)
-        return tell(told, _blanked_lines(told, total), as_json=as_json)
+        rows = [(one["rule"], one["where"], str(one["count"])) for one in told["blanked"]]
+        lines = [f"{path}: {counts.total()} values blanked by redaction", *align(rows)]
+        if told["variables"]:
+            lines.append(f"  variables known to be secret: {', '.join(told['variables'])}")
+        for name, given in told["policy"].items():
+            said = (
+                ", ".join(map(str, given)) if name != "shapes" else f"version {given} of the table"
+            )
+            lines.append(f"  {name}: {said}")
+        lines.append("  states, snapshots and inputs are not blanked")
+        step = (
+            f"twice show {path} --secrets FILE  (one secret a line: searches the record for each)"
+        )
+        return tell(told, map(printable, [*lines, f"next: {step}"]), as_json=as_json)
     found = search(path, secrets)
     names = sorted({one.name for one in found.sightings})
     told |= {
         "found": bool(names),
         "sightings": [
-            {
-                "secret": one.name,
-                "form": one.form,
-                "place": one.place,
-                "tick": one.tick,
-                "count": one.count,
-            }
+            {"secret": one.name, **pick(one, "form", "place", "tick", "count")}
             for one in found.sightings
         ],
-        "searched": {
-            "secrets": found.secrets,
-            "forms": found.forms,
-            "blocks": found.blocks,
-            "file_bytes": found.file_bytes,
-            "unread": found.unread,
-        },
+        "searched": pick(found, "secrets", "forms", "blocks", "file_bytes", "unread"),
     }
     told = limit_rows(told, "sightings", limit)
-    code = 1 if names else 2 if found.unread else 0
-    return tell(told, _sighting_lines(told, names), as_json=as_json, code=code)
-
-
-def _blanked_lines(told: Mapping[str, Any], total: int) -> Iterator[str]:
-    yield f"{told['record']}: {pluralize(total, 'value')} blanked by redaction"
-    yield from align([(one["rule"], one["where"], str(one["count"])) for one in told["blanked"]])
-    if told["variables"]:
-        yield printable(f"  variables known to be secret: {', '.join(told['variables'])}")
-    for name, given in told["policy"].items():
-        said = f"version {given} of the table" if name == "shapes" else ", ".join(map(str, given))
-        yield printable(f"  {name}: {said}")
-    yield "  states, snapshots and inputs are not blanked"
-    yield f"next: twice show {told['record']} --secrets FILE  (one secret a line: searches the record for each)"
-
-
-def _sighting_lines(told: Mapping[str, Any], names: Sequence[str]) -> Iterator[str]:
-    """Yield the result of a search; the first line answers."""
-    path, done = told["record"], told["searched"]
-    looked = f"{pluralize(done['secrets'], 'secret')}, {pluralize(done['forms'], 'form')}, {pluralize(done['blocks'], 'block')}, {pluralize(done['file_bytes'], 'byte')}"
+    looked = ", ".join(
+        pluralize(getattr(found, name), word)
+        for name, word in (
+            ("secrets", "secret"),
+            ("forms", "form"),
+            ("blocks", "block"),
+            ("file_bytes", "byte"),
+        )
+    )
+    lines = [f"NOT FOUND in {path} ({looked})"]
     if names:
-        yield printable(f"FOUND in {path}: {', '.join(names)} ({looked})")
-        for one in told["sightings"]:
-            tick = "" if one["tick"] is None else f", tick {one['tick']}"
-            times = "" if one["count"] == 1 else f", {one['count']} times"
-            yield printable(f"  {one['secret']}, {one['form']}: {one['place']}{tick}{times}")
-        yield "next: keep the value out of what is found there, record again, and change the secret"
-    elif done["unread"]:
-        yield printable(f"NOT FOUND in what can be read of {path} ({looked}): {done['unread']}")
-    else:
-        yield printable(f"NOT FOUND in {path} ({looked})")
+        lines = [f"FOUND in {path}: {', '.join(names)} ({looked})"]
+        for row in told["sightings"]:
+            tick = "" if row["tick"] is None else f", tick {row['tick']}"
+            times = "" if row["count"] == 1 else f", {row['count']} times"
+            lines.append(f"  {row['secret']}, {row['form']}: {row['place']}{tick}{times}")
+        lines.append(
+            "next: keep the value out of what is found there, record again, and change the secret"
+        )
+    elif found.unread:
+        lines = [f"NOT FOUND in what can be read of {path} ({looked}): {found.unread}"]
+    code = 1 if names else 2 if found.unread else 0
+    return tell(told, map(printable, lines), as_json=as_json, code=code)

@@ -14,7 +14,7 @@ from typing import Any
 from twice.errors import RecordOutOfRange, UsageError
 from twice.foundation.encoding import decode
 from twice.foundation.printable import pluralize, printable
-from twice.recording.effects.events import LENIENT, STRICT, Event, unpack
+from twice.recording.effects.events import LENIENT, STRICT, unpack
 from twice.recording.effects.ops import MAIN, OPS, WITH_ARGUMENTS
 from twice.recording.frame_kinds import ERRORS, INPUT, OUTPUT
 from twice.recording.runrecord import RunRecord
@@ -176,18 +176,14 @@ def _journal(record: RunRecord, tick: int, indices: list[int]) -> dict[str, Any]
             inputs.append({**shown, "substituted": substituted})
         elif frame.kind in {STRICT, LENIENT}:
             who = {"strict": frame.kind == STRICT, "actor": actors.get(frame.actor, MAIN)}
-            reads += [_read(event, who) for event in unpack(frame.payload)]
+            for number, value in unpack(frame.payload):
+                known, result = OPS.get(number), value
+                read = {"operation": known.name if known else f"operation {number}", **who}
+                if number in WITH_ARGUMENTS and isinstance(value, tuple) and len(value) == 2:
+                    arguments, result = value
+                    read |= {"arguments": as_json(arguments), "arguments_text": inline(arguments)}
+                reads.append({**read, "value": as_json(result), "text": inline(result)})
         else:
             printed[frame.kind] = printed.get(frame.kind, b"") + bytes(frame.payload)
     texts = {kind: data.decode("utf-8", "backslashreplace") for kind, data in printed.items()}
     return {"inputs": inputs, "effects": reads, "printed": texts}
-
-
-def _read(event: Event, who: Mapping[str, object]) -> dict[str, Any]:
-    number, value = event
-    known = OPS.get(number)
-    told = {"operation": known.name if known is not None else f"operation {number}", **who}
-    if number in WITH_ARGUMENTS and isinstance(value, tuple) and len(value) == 2:
-        arguments, value = value
-        told |= {"arguments": as_json(arguments), "arguments_text": inline(arguments)}
-    return {**told, "value": as_json(value), "text": inline(value)}

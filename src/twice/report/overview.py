@@ -51,29 +51,21 @@ def overview(record: RunRecord, *, progress: Progress | None = None) -> dict[str
         "config_hash": identity.get("config_hash"),
         "class": record.setup.predicate.summary(),
         "policies": dict(mapping(setup.get("policies"))),
-        "code": dict(mapping(identity.get("code"))),
-        "environment": dict(mapping(identity.get("environment"))),
-        "surroundings": dict(mapping(identity.get("surroundings"))),
-        "behaviours": dict(mapping(identity.get("behaviours"))),
+        **{
+            name: dict(mapping(identity.get(name)))
+            for name in ("code", "environment", "surroundings", "behaviours")
+        },
         "parent": None if record.parent is None else dict(record.parent),
         "complete": record.complete,
         "intact": damage is None,
         "damage": damage,
-        "tear": None
-        if tear is None
-        else {
-            "reason": tear.reason,
-            "offset": tear.offset,
-            "points": tear.points,
-            "damaged": tear.damaged,
-        },
+        "tear": tear
+        and {name: getattr(tear, name) for name in ("reason", "offset", "points", "damaged")},
         "ending": record.ending,
         "ticks": record.ticks,
         "points": len(reader.points),
         "snapshots": [entry._asdict() for entry in reader.snapshots],
-        "components": dict(mapping(ending.get("components"))),
-        "streams": dict(mapping(ending.get("streams"))),
-        "effects": dict(mapping(ending.get("effects"))),
+        **{name: dict(mapping(ending.get(name))) for name in ("components", "streams", "effects")},
         "connections": [one.to_json() for one in told(record.connections())],
         "record_format": reader.format,
         "digest": str(reader.algorithm),

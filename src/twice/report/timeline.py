@@ -8,7 +8,7 @@ Invariant: what is counted in a stretch happened in its ticks; equal logs give e
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -22,6 +22,9 @@ from twice.recording.runrecord import RunRecord
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+    _Compared = Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]]
+    """Ticks of points, chunk by chunk, and which of those points differ."""
 
 STRETCHES_MAX = 240
 SHADES = 4
@@ -112,31 +115,18 @@ def changes(record: RunRecord) -> list[Row]:
     import numpy as np
 
     log = record.reader.points
-    rows = []
-    for name in _components(record):
-        changed = present = _count(np.zeros(0, np.int64), record.ticks)
+
+    def compare(name: str) -> _Compared:
         before: npt.NDArray[np.uint8] | None = None
         for first, end in _chunks(len(log)):
             digests, has = columns.digests(log, name, first, end)
-            ticks, kept = columns.ticks(log, first, end)[has], digests[has]
-            if not len(kept):
-                continue
-            start = kept[:1] if before is None else before
-            differs = (kept != np.concatenate([start, kept[:-1]])).any(axis=1)
-            before = kept[-1:]
-            changed = changed + _count(ticks[differs & (ticks >= 0)], record.ticks)
-            present = present + _count(ticks[ticks >= 0], record.ticks)
-        counts = tuple(changed.tolist())
-        rows.append(
-            Row(
-                name,
-                record.ticks,
-                counts,
-                tuple(present.tolist()),
-                pluralize(sum(counts), "change"),
-            )
-        )
-    return rows
+            if len(kept := digests[has]):
+                start = kept[:1] if before is None else before
+                differs = (kept != np.concatenate([start, kept[:-1]])).any(axis=1)
+                before = kept[-1:]
+                yield columns.ticks(log, first, end)[has], differs
+
+    return [_to_row(name, record.ticks, compare(name), ["change"]) for name in _components(record)]
 
 
 def partings(a: RunRecord, b: RunRecord) -> list[Row]:
@@ -144,26 +134,37 @@ def partings(a: RunRecord, b: RunRecord) -> list[Row]:
 
     Points are paired by their number, as far as both have the same tick and name.
     """
+    logs = (a.reader.points, b.reader.points)
+
+    def compare(name: str) -> _Compared:
+        for first, end in _chunks(min(map(len, logs))):
+            (one, has_one), (two, has_two) = (
+                columns.digests(log, name, first, end) for log in logs
+            )
+            ticks, others = (columns.ticks(log, first, end) for log in logs)
+            paired = has_one & has_two & (ticks == others)
+            yield ticks[paired], (one != two).any(axis=1)[paired]
+
+    ticks = max(a.ticks, b.ticks)
+    return [
+        _to_row(name, ticks, compare(name), ["differ", "differ"], "equal")
+        for name in _components(a)
+    ]
+
+
+def _to_row(
+    name: str, ticks_in_all: int, compared: _Compared, words: Sequence[str], none: str = ""
+) -> Row:
+    """Count in each stretch the points that differ, of those that could."""
     import numpy as np
 
-    ticks_in_all = max(a.ticks, b.ticks)
-    common = min(len(a.reader.points), len(b.reader.points))
-    rows = []
-    for name in _components(a):
-        differing = present = _count(np.zeros(0, np.int64), ticks_in_all)
-        for first, end in _chunks(common):
-            (one, has_one), (two, has_two) = (
-                columns.digests(side.reader.points, name, first, end) for side in (a, b)
-            )
-            ticks, others = (columns.ticks(side.reader.points, first, end) for side in (a, b))
-            paired = has_one & has_two & (ticks == others) & (ticks >= 0)
-            differs = paired & (one != two).any(axis=1)
-            differing = differing + _count(ticks[differs], ticks_in_all)
-            present = present + _count(ticks[paired], ticks_in_all)
-        counts = tuple(differing.tolist())
-        said = f"{sum(counts):,} differ" if any(counts) else "equal"
-        rows.append(Row(name, ticks_in_all, counts, tuple(present.tolist()), said))
-    return rows
+    differing = present = _count(np.zeros(0, np.int64), ticks_in_all)
+    for ticks, differs in compared:
+        differing = differing + _count(ticks[differs & (ticks >= 0)], ticks_in_all)
+        present = present + _count(ticks[ticks >= 0], ticks_in_all)
+    counts = tuple(differing.tolist())
+    total = pluralize(sum(counts), *words) if any(counts) or not none else none
+    return Row(name, ticks_in_all, counts, tuple(present.tolist()), total)
 
 
 def _components(record: RunRecord) -> list[str]:

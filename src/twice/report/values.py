@@ -28,12 +28,11 @@ def inline(value: Any) -> str:
     parts = _children(value)
     if parts is None:
         return printable(short(value))
+    opening, closing = "{}"
     if _is_opened(value):
         opening, closing = f"<{printable(value.name)} ", ">"
-    else:
-        opening, closing = (
-            "[]" if isinstance(value, list) else "()" if isinstance(value, tuple) else "{}"
-        )
+    elif isinstance(value, list | tuple):
+        opening, closing = "[]" if isinstance(value, list) else "()"
     if isinstance(value, list | tuple | set | frozenset):
         texts = [_leaf(child) for _, child in parts]
     else:
@@ -82,9 +81,7 @@ def as_json(value: Any, depth: int = 0) -> Any:
     if isinstance(value, Mapping):
         if all(isinstance(key, str) for key in value):
             return {key: as_json(child, below) for key, child in value.items()}
-        return {
-            "map": [[as_json(key, below), as_json(child, below)] for key, child in value.items()]
-        }
+        return {"map": [[as_json(each, below) for each in pair] for pair in value.items()]}
     if isinstance(value, set | frozenset):
         return {"set": [as_json(child, below) for child in sorted(value, key=encode)]}
     if _is_opened(value):
@@ -160,10 +157,8 @@ def find_part(state: Mapping[str, Any], path: str) -> Any:
     value: Any = None
     while rest:
         labels = [(_plain_path(label), child) for label, child in parts]
-        ends = ("", ".", "[")
-        found = [
-            each for each in labels if rest.startswith(each[0]) and rest[len(each[0]) :][:1] in ends
-        ]
+        starts = (each for each in labels if rest.startswith(each[0]))
+        found = [each for each in starts if rest[len(each[0]) :][:1] in ("", ".", "[")]
         if found:
             label, value = max(found, key=lambda each: len(each[0]))
             rest, parts = rest[len(label) :], _children(value) or []

@@ -86,7 +86,7 @@ def rendered(
         "seedless": "" if seed else "it draws none", "program": True, "env": PINS, "timeout_s": 60.0,
     } | said)  # fmt: skip
     command = rewritten(list(typed), store, inputs, [store.root / output], seed)
-    (done,) = record_render(store, command, saying, answering=lambda *_: None)
+    (done,) = record_render(store, command, saying)
     return done
 
 

@@ -82,7 +82,7 @@ def test_a_record_and_the_record_of_sheet_01_are_measured(tmp_path: Path) -> Non
             "E-USE-001",
             "--write and --rule were given together",
         ),
-        ((*RUN, "--digest", "md5"), "E-USE-001", "no digest 'md5'"),
+        ((*RUN, "--digest", "md5"), "E-USE-001", "'md5' is not one of"),
     ],
 )
 def test_mistakes_are_one_error_each(

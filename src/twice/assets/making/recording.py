@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -35,9 +35,6 @@ RECORDS: Final = "records"
 """The folder of a store that run records of renders are kept in."""
 
 DRAFT_SUFFIX: Final = ".draft.json"
-
-Answering = Callable[[Saying, list[Problem]], "Saying | None"]
-"""Asks for what is missing, and adds it; None where nobody can be asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +63,7 @@ class Recorded:
 
 
 def record_render(
-    store: Store, command: Command, saying: Saying, *, answering: Answering, force: bool = False
+    store: Store, command: Command, saying: Saying, *, force: bool = False
 ) -> list[Recorded]:
     """Render once, and put outputs, drafts and the record into the store.
 
@@ -74,7 +71,6 @@ def record_render(
         store: the hot store.
         command: rewritten for a clean folder; without outputs, every new file is one.
         saying: what people say.
-        answering: asked once for each value that is missing.
         force: whether to replace assets and drafts that are there.
 
     Raises:
@@ -91,7 +87,7 @@ def record_render(
     known = _known(command)
     digests = {name: file_sha256(path) for name, path in command.inputs.items()}
     if command.outputs:
-        saying = _completed(store, command, known, digests, command.outputs, saying, answering)
+        _require_complete(store, command, known, digests, command.outputs, saying)
     job = Job(
         argv=command.argv, inputs=command.inputs, env=saying.env, seed=int(saying.seed or 0),
         timeout_s=saying.timeout_s,
@@ -106,7 +102,7 @@ def record_render(
             )
         if not command.outputs:
             _refuse_existing(store, outputs, force=force)
-            saying = _completed(store, command, known, digests, outputs, saying, answering)
+            _require_complete(store, command, known, digests, outputs, saying)
         measured = {name: measure_file(run.folder / name) for name in outputs}
         record = _kept(store, command, outputs, run, known)
         return list(_put(store, command, known, digests, measured, saying, run, record))
@@ -157,28 +153,17 @@ def _known(command: Command) -> Known:
     return known
 
 
-def _completed(
+def _require_complete(
     store: Store, command: Command, known: Known, digests: dict[str, str],
-    outputs: tuple[str, ...], saying: Saying, answering: Answering,
-) -> Saying:  # fmt: skip
-    """Ask once for each value that is missing, and refuse to go on without."""
-
-    def open_now(said: Saying) -> list[Problem]:
-        who = bool(said.who or said.project.who)
-        found: dict[str, Problem] = {}
-        for name in outputs:
-            draft = drafted(command, known, digests, name, said)
-            for each in lacking(store, draft, who=who):
-                found.setdefault(each.pointer, each)
-        return list(found.values())
-
-    missing, asked = open_now(saying), set[str]()
-    while new := [each for each in missing if each.pointer not in asked]:
-        answered = answering(saying, new)
-        if answered is None:
-            break
-        asked |= {each.pointer for each in new}
-        saying, missing = answered, open_now(answered)
+    outputs: tuple[str, ...], saying: Saying,
+) -> None:  # fmt: skip
+    """Refuse to go on without a value that is missing, and name all of them."""
+    found: dict[str, Problem] = {}
+    for name in outputs:
+        draft = drafted(command, known, digests, name, saying)
+        for each in lacking(store, draft, who=bool(saying.who or saying.project.who)):
+            found.setdefault(each.pointer, each)
+    missing = [*found.values()]
     if missing:
         listed = "; ".join(_lacking(each) for each in missing)
         raise RenderIncomplete(
@@ -187,7 +172,6 @@ def _completed(
             f"Give them: {_flags(missing)}",
             pointers=[each.pointer for each in missing],
         )
-    return saying
 
 
 def _lacking(problem: Problem) -> str:

@@ -42,7 +42,7 @@ def command(
         found, document, rows, last = _list_questions(audited.asks)
     unread = [{"path": each.path, "reason": each.what} for each in audited.unread]
     lines = [
-        *align([[*map(printable, row)] for row in rows], indent=""),
+        *align(rows, indent=""),
         *last,
         *(printable(f"not read: {each.path}: {each.what}") for each in audited.unread),
     ]

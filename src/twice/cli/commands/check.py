@@ -29,8 +29,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-import click
-
 from twice.cli.checked_project import RuleOptions, SourceOptions, open_sources
 from twice.cli.console import has_colour
 from twice.cli.group import find_version
@@ -65,8 +63,8 @@ class FormatOptions:
 
     # fmt: off
     minimum: Annotated[str | None, option(
-        "--min", "from which severity on to show; default medium, for programs low", type=click.Choice([*SEVERITIES]))]
-    form: Annotated[str, option("--format", "of the findings", type=click.Choice(FORMATS), default="text")]
+        "--min", "from which severity on to show; default medium, for programs low", SEVERITIES)]
+    form: Annotated[str, option("--format", "of the findings", FORMATS, default="text")]
     as_json: Annotated[bool, option("--json", "print one JSON document, as --format json")]
     out: Annotated[Path | None, option("-o, --out FILE", "write the findings to a file")]
     force: Annotated[bool, option("--force", "replace an existing file")]

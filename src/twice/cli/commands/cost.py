@@ -86,11 +86,7 @@ def command(
         budget = said if isinstance(said, int) else None
     # The record that sheet 01 names is trusted like one that was typed.
     with trust.trusting(*records), Status() as status:
-        if records:
-            _refuse_options_of_runs(records[0], program, start, policies)
-            declared = read_variant(str(records[0]))
-        else:
-            declared = _declare_run(program, start, policies)
+        declared = declare_run(records, program, start, policies)
         cost = measure_cost(
             declared,
             rounds=rounds,
@@ -112,31 +108,31 @@ def command(
     return tell(cost.to_json(), lines, as_json=as_json, code=cost.judgement.exit_code)
 
 
-def _declare_run(
-    program: ProgramOptions, start: StartOptions, policies: PolicyOptions
+def declare_run(
+    records: list[Path], program: ProgramOptions, start: StartOptions, policies: PolicyOptions
 ) -> RunVariant:
-    """Give the run with everything that holds in it."""
+    """Give the run with everything that holds in it: a record's, else the program's.
+
+    Raises:
+        UsageError: E-USE-001, when a record is given what it says itself.
+    """
+    if records:
+        given = {
+            "a seed": start.seed is not None,
+            "values": start.settings or start.config is not None,
+            "a class": start.classes,
+            "variables": policies.variables,
+            "arguments": program.arguments,
+        }
+        if names := [name for name, value in given.items() if value]:
+            raise UsageError(
+                f"{records[0]} is a record, and was given {' and '.join(names)} too.",
+                "Expected them to come from the record.",
+                "Leave them out, or name the program instead.",
+            )
+        return read_variant(str(records[0]))
     found, fields = program.find("cost"), policies.to_setup()
     if start.classes:
         fields["predicate"] = Predicate.parse(start.classes, "host")
-    seed = master_seed(start.master_seed())
-    setup = Setup(found, seed, start.values(), **fields)
+    setup = Setup(found, master_seed(start.master_seed()), start.values(), **fields)
     return RunVariant(setup, for_recording(os.environ, explicit=policies.environment()))
-
-
-def _refuse_options_of_runs(
-    record: Path, program: ProgramOptions, start: StartOptions, policies: PolicyOptions
-) -> None:
-    given = {
-        "a seed": start.seed is not None,
-        "values": start.settings or start.config is not None,
-        "a class": start.classes,
-        "variables": policies.variables,
-        "arguments": program.arguments,
-    }
-    if named := [name for name, value in given.items() if value]:
-        raise UsageError(
-            f"{record} is a record, and was given {' and '.join(named)} too.",
-            "Expected them to come from the record.",
-            "Leave them out, or name the program instead.",
-        )

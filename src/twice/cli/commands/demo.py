@@ -25,12 +25,12 @@ from twice.cli.options import AsJson, build_command, option
 from twice.cli.output import tell
 from twice.diagnosis.diagnose import diagnose
 from twice.diagnosis.divergence import Divergence
-from twice.errors import OutputUnwritable
 from twice.foundation.printable import printable
 from twice.recording.naming import parse_program
 from twice.recording.recorder import record, refuse_existing
 from twice.replayer.verification import Verification
 from twice.replayer.verify import verify
+from twice.writing import make_folder
 
 # An ordinary program with one mistake. It is copied, because installed files do not count as a user's own.
 SHIPPED: Final = Path(__file__).parents[1] / "harbour.py"
@@ -48,34 +48,29 @@ def command(
 ) -> int:
     """Record twice, verify and diagnose in a folder that goes or stays, and print both verdicts."""
     if keep is not None:
-        _make(keep, force=force)
+        for name in (SHIPPED.name, *_RECORDS):
+            refuse_existing(keep / name, force=force)
+        make_folder(keep)
     place = tempfile.TemporaryDirectory(prefix="twice-demo-") if keep is None else nullcontext(keep)
     with place as folder, Status() as status:
         verification, divergence = _stage(Path(folder), status, force=force)
     operation = divergence.operation
-    found = operation is not None and Path(operation.file).name == SHIPPED.name
+    is_found = operation is not None and Path(operation.file).name == SHIPPED.name
     rows = SHIPPED.read_text(encoding="utf-8").splitlines()
     as_planted = (
-        verification.result == "PASS"
-        and operation is not None
-        and found
+        verification.result == "PASS" and operation is not None and is_found
         and rows[operation.line - 1].strip() == PLANTED
-    )
+    )  # fmt: skip
     following = "twice demo --keep harbour"
     if keep is not None:
         a, b = (keep / name for name in _RECORDS)
         following = f"twice report {a} {b} -o {keep / 'report.html'}"
-    elif (
-        operation is not None and found
-    ):  # The copy is gone, and has the lines of the shipped file.
-        operation = replace(operation, file=str(SHIPPED))
+    elif operation is not None and is_found:
+        # The copy is gone, and has the lines of the shipped file.
         divergence = replace(
-            divergence,
-            a=_RECORDS[0],
-            b=_RECORDS[1],
-            operation=operation,
+            divergence, a=_RECORDS[0], b=_RECORDS[1], operation=replace(operation, file=str(SHIPPED)),
             next=("twice demo --keep DIR",),
-        )
+        )  # fmt: skip
     document = {
         "format": "twice.demo/1",
         "folder": None if keep is None else str(keep),
@@ -83,22 +78,8 @@ def command(
         "verification": verification.to_json(),
         "divergence": divergence.to_json(),
     }
-    lines = [*_lines(verification, divergence), f"next: {following}"]
+    lines = [*_describe(verification, divergence), f"next: {following}"]
     return tell(document, lines, as_json=as_json, code=0 if as_planted else 1)
-
-
-def _make(folder: Path, *, force: bool) -> None:
-    for name in (SHIPPED.name, *_RECORDS):
-        refuse_existing(folder / name, force=force)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputUnwritable(
-            f"The folder {folder} cannot be made: {error.strerror}.",
-            "Expected a place that takes files.",
-            "Choose another with --keep.",
-            path=str(folder),
-        ) from error
 
 
 def _stage(folder: Path, status: Status, *, force: bool) -> tuple[Verification, Divergence]:
@@ -117,7 +98,7 @@ def _stage(folder: Path, status: Status, *, force: bool) -> tuple[Verification, 
     return verification, diagnose(*paths, progress=status)
 
 
-def _lines(verification: Verification, divergence: Divergence) -> Iterator[str]:
+def _describe(verification: Verification, divergence: Divergence) -> Iterator[str]:
     counts = verification.counts
     yield (
         f"{verification.result}: {SHIPPED.name}, seed {_SEED}, recorded and verified in a fresh "

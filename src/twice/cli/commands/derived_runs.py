@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any
 
 from twice.cli.options import (
@@ -52,7 +51,8 @@ def branch(
     from twice.replayer.branch_session import branch as branch_off
     from twice.replayer.branch_session import prefix_proof
 
-    values = parse_inputs(inputs)
+    given = split_pairs(inputs, "--input", "push=0.3")
+    values = {name: parse_value(text.strip()) for name, text in given.items()}
     refuse_own_source(output.out, record)
     with (
         trust.trusting(record),
@@ -86,8 +86,17 @@ def branch(
             "ticks": made.ticks,
             "next": [f"twice diagnose {record} {output.out}"],
         }
-        well = told["prefix"]["identical"] and _ended_well(made)
-        return tell(told, _lines(told, made, at), as_json=as_json, code=0 if well else 1)
+        prefix, said = told["prefix"], inline(told["inputs"]) if inputs else "no input (resumed)"
+        agrees = "identical" if prefix["identical"] else "NOT identical"
+        lines = [
+            f"branched {record} before tick {at}: {output.out}",
+            f"  substituted: {said}{' onwards' * onwards}",
+            f"  before the fork: {pluralize(prefix['points'], 'compare-point')}, {agrees}, chain {prefix['chain']}",
+            f"  after it: {pluralize(made.ticks - at, 'tick')}, {ending_text(made)}",
+            f"next: {told['next'][0]}",
+        ]
+        well = prefix["identical"] and _ended_well(made)
+        return tell(told, lines, as_json=as_json, code=0 if well else 1)
 
 
 @build_command
@@ -138,24 +147,3 @@ def rerun(
 def _ended_well(made: RunRecord) -> bool:
     ending = made.ending or {}
     return ending.get("how") == "completed" or ending.get("exit_code") == 0
-
-
-def parse_inputs(pairs: Iterable[str]) -> dict[str, Any]:
-    """Read ``name=value`` pairs; a value is typed as TOML types it, and is text otherwise.
-
-    Raises:
-        UsageError: E-USE-001, for a pair without a name or a ``=``, or a name given twice.
-    """
-    given = split_pairs(pairs, "--input", "push=0.3")
-    return {name: parse_value(text.strip()) for name, text in given.items()}
-
-
-def _lines(told: Mapping[str, Any], made: RunRecord, at: int) -> Iterator[str]:
-    prefix = told["prefix"]
-    given = inline(told["inputs"]) if told["inputs"] else "no input (resumed)"
-    agrees = "identical" if prefix["identical"] else "NOT identical"
-    yield f"branched {told['parent']['record']} before tick {at}: {told['record']}"
-    yield f"  substituted: {given}{' onwards' if told['onwards'] else ''}"
-    yield f"  before the fork: {pluralize(prefix['points'], 'compare-point')}, {agrees}, chain {prefix['chain']}"
-    yield f"  after it: {pluralize(made.ticks - at, 'tick')}, {ending_text(made)}"
-    yield f"next: {told['next'][0]}"

@@ -58,6 +58,16 @@ def command(
     else:
         if len(records) != 2:
             raise _wrong(pluralize(len(records), "record"))
+        seconds = None
+        if time_limit is not None:
+            given = _TIME.fullmatch(time_limit)
+            seconds = float(given[1]) * _SECONDS[given[2] or "s"] if given else 0.0
+            if not 0 < seconds <= threading.TIMEOUT_MAX:
+                raise UsageError(
+                    f"--time-limit is {time_limit!r}.",
+                    "Expected a time above zero, in seconds, minutes or hours.",
+                    "For example: --time-limit 60s",
+                )
         with trust.trusting(*records), Status() as status:
             found = diagnose(
                 *records,
@@ -65,23 +75,26 @@ def command(
                 confirm=confirm,
                 lines=not no_lines,
                 progress=status,
-                time_limit_s=None if time_limit is None else _read_time(time_limit),
+                time_limit_s=seconds,
             )
-    found = _add_remedies(found)
-    text = found.to_text(artifacts=_has_sheets())
+    found = add_remedies(found)
+    has_sheets = False
+    if has_wing("specification"):
+        from twice.specification.workspace import find_workspace
+
+        has_sheets = find_workspace(Path.cwd()) is not None
+    text = found.to_text(artifacts=has_sheets)
     return tell(found.to_json(), [text], as_json=as_json, code=found.exit_code)
 
 
-def _add_remedies(found: Divergence) -> Divergence:
+def add_remedies(found: Divergence) -> Divergence:
     """Give a diagnosis the remedies of the checker's findings of its channel at its line, which is only read."""
     line = found.operation or next(iter(found.candidates), None)
-    if (
-        not has_wing("checking")
-        or line is None
-        or line.name.startswith("inputs[")
-        or not Path(line.file).is_file()
-    ):
-        return found  # an input that differs is no fault of its line
+    # An input that differs is no fault of its line.
+    if not has_wing("checking") or line is None or line.name.startswith("inputs["):
+        return found
+    if not Path(line.file).is_file():
+        return found
     from twice.checking.checking import check
     from twice.checking.policy import Policy
 
@@ -92,32 +105,6 @@ def _add_remedies(found: Divergence) -> Divergence:
         if each.found.place.line == line.line and each.channel == channel
     ]
     return replace(found, remedies=remedies or found.remedies)
-
-
-def _has_sheets() -> bool:
-    """Whether there are sheets to which a verdict may refer."""
-    if not has_wing("specification"):
-        return False
-    from twice.specification.workspace import find_workspace
-
-    return find_workspace(Path.cwd()) is not None
-
-
-def _read_time(given: str) -> float:
-    """Seconds of a time that people write.
-
-    Raises:
-        UsageError: E-USE-001, for none.
-    """
-    found = _TIME.fullmatch(given)
-    seconds = float(found[1]) * _SECONDS[found[2] or "s"] if found else 0.0
-    if not 0 < seconds <= threading.TIMEOUT_MAX:
-        raise UsageError(
-            f"--time-limit is {given!r}.",
-            "Expected a time above zero, in seconds, minutes or hours.",
-            "For example: --time-limit 60s",
-        )
-    return seconds
 
 
 def _wrong(given: str) -> UsageError:

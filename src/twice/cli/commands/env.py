@@ -23,7 +23,7 @@ from twice.cli.options import AsJson, build_command, option
 from twice.cli.output import align, tell
 from twice.errors import ConfigError, RecordForeign
 from twice.foundation.environment import EnvironmentDifference, Fingerprint, diff_fingerprints
-from twice.foundation.printable import pluralize, printable
+from twice.foundation.printable import pluralize
 from twice.recording.measuring import measure_in
 from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import Surroundings, for_recording
@@ -43,8 +43,23 @@ def command(
     """Measure, compare when asked to, and print."""
     if against is None:
         here = measure_in(for_recording(os.environ))
-        return tell(here.to_json(), _lines(here), as_json=as_json)
-    recorded, surroundings = _read(against)
+        return tell(here.to_json(), _describe(here), as_json=as_json)
+    try:
+        with RunRecord.open(against) as record:
+            surroundings = Surroundings.from_json(record.identity["surroundings"])
+            recorded = Fingerprint.from_json(record.identity["environment"])
+    except RecordForeign as foreign:
+        try:
+            document = json.loads(against.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError) as error:
+            raise ConfigError(
+                f"{against} is neither a run record nor a description of an environment.",
+                "Expected a record, or what `twice env --json` printed.",
+                f"For example: twice env --json > {against.with_suffix('.json')}",
+                path=str(against),
+                record_says=foreign.happened,
+            ) from error
+        recorded, surroundings = Fingerprint.from_json(document), for_recording(os.environ)
     now = measure_in(surroundings)
     found = diff_fingerprints(recorded, now)
     compared = {
@@ -53,49 +68,23 @@ def command(
         "numerics": any(one.affects == "numerics" for one in found),
         "differences": [one.to_json() for one in found],
     }
-    return tell(
-        {**now.to_json(), "against": compared},
-        _comparison(against, found),
-        as_json=as_json,
-        code=1 if found else 0,
-    )
+    document, lines = {**now.to_json(), "against": compared}, _compare(against, found)
+    return tell(document, lines, as_json=as_json, code=1 if found else 0)
 
 
-def _read(path: Path) -> tuple[Fingerprint, Surroundings]:
-    """Read the environment in a file, and the surroundings to measure this one in."""
-    try:
-        with RunRecord.open(path) as record:
-            surroundings = Surroundings.from_json(record.identity["surroundings"])
-            return Fingerprint.from_json(record.identity["environment"]), surroundings
-    except RecordForeign as foreign:
-        try:
-            document = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
-            raise ConfigError(
-                f"{path} is neither a run record nor a description of an environment.",
-                "Expected a record, or what `twice env --json` printed.",
-                f"For example: twice env --json > {path.with_suffix('.json')}",
-                path=str(path),
-                record_says=foreign.happened,
-            ) from error
-        return Fingerprint.from_json(document), for_recording(os.environ)
-
-
-def _lines(fingerprint: Fingerprint) -> Iterator[str]:
+def _describe(fingerprint: Fingerprint) -> Iterator[str]:
     python, system, cpu = fingerprint.python, fingerprint.os, fingerprint.cpu
     yield f"{python.implementation} {python.version} on {system.system}, {cpu.arch}"
+    blas = [
+        (each.library, f"{each.internal_api} {each.version}, {each.architecture}, {pluralize(each.threads, 'thread')}")
+        for each in fingerprint.blas
+    ]  # fmt: skip
     rows = [
         ("python", f"{python.version}, {python.build}"),
         ("system", f"{system.system} {system.release}, {system.libc}"),
         ("processor", f"{cpu.model or cpu.arch}: {' '.join(cpu.features)}"),
         *(("library", f"{name} {version}") for name, version in fingerprint.libraries.items()),
-        *(
-            (
-                one.library,
-                f"{one.internal_api} {one.version}, {one.architecture}, {pluralize(one.threads, 'thread')}",
-            )
-            for one in fingerprint.blas
-        ),
+        *blas,
         *(("dispatch", f"{name}: {value}") for name, value in fingerprint.dispatch.items()),
         *(("variable", f"{name}={value}") for name, value in fingerprint.variables.items()),
         (
@@ -103,11 +92,11 @@ def _lines(fingerprint: Fingerprint) -> Iterator[str]:
             f"{pluralize(len(fingerprint.probes), 'short computation')}; --json prints their digests",
         ),
     ]
-    yield from (printable(row) for row in align(rows))
+    yield from align(rows)
     yield "next: twice env --against RECORD"
 
 
-def _comparison(path: Path, found: Sequence[EnvironmentDifference]) -> Iterator[str]:
+def _compare(path: Path, found: Sequence[EnvironmentDifference]) -> Iterator[str]:
     if not found:
         yield f"same: this environment is that of {path}"
         return
@@ -115,16 +104,13 @@ def _comparison(path: Path, found: Sequence[EnvironmentDifference]) -> Iterator[
     count = pluralize(len(found), "thing is", "things are")
     yield f"differs: {count} not as in {path}; {numeric or 'none'} of them can change result bits"
     for affects, meaning in _MEANING.items():
-        rows = [
-            (one.what, f"{_shown(one.recorded)} -> {_shown(one.now)}")
-            for one in found
-            if one.affects == affects
-        ]
+        rows = []
+        for one in (each for each in found if each.affects == affects):
+            was, now = (
+                "(none)" if each is None else each or "(empty)" for each in (one.recorded, one.now)
+            )
+            rows.append((one.what, f"{was} -> {now}"))
         if rows:
             yield f"{affects}, {meaning}:"
-            yield from (printable(row) for row in align(rows))
+            yield from align(rows)
     yield f"next: twice verify {path}" if path.suffix == ".twice" else "next: twice env --json"
-
-
-def _shown(value: str | None) -> str:
-    return "(none)" if value is None else value or "(empty)"

@@ -54,7 +54,14 @@ def command(
             "Expected a specification there.",
             "Begin one: twice spec init",
         )
-    numbers = NUMBERS if only is None else _parse_numbers(only)
+    given = [each.strip() for each in (only or "").split(",")]
+    if only is not None and not all(each.isdecimal() for each in given):
+        raise UsageError(
+            f"--only {only!r} is no list of checks.",
+            f"Expected numbers from {NUMBERS[0]} to {NUMBERS[-1]}, with commas between them.",
+            "For example: twice gate --only 3,4",
+        )
+    numbers = NUMBERS if only is None else tuple(sorted({*map(int, given)}))
     today = datetime.now(UTC).date()
     if shows:
         report = read_report(found, today)
@@ -65,17 +72,6 @@ def command(
             report = finish_gate(report, found, read_rules)
     lines = map(printable, _describe(report, found))
     return tell(report.to_json(), lines, as_json=as_json, code=report.exit_code)
-
-
-def _parse_numbers(text: str) -> tuple[int, ...]:
-    numbers = [each.strip() for each in text.split(",")]
-    if not all(each.isdecimal() for each in numbers):
-        raise UsageError(
-            f"--only {text!r} is no list of checks.",
-            f"Expected numbers from {NUMBERS[0]} to {NUMBERS[-1]}, with commas between them.",
-            "For example: twice gate --only 3,4",
-        )
-    return tuple(sorted({int(each) for each in numbers}))
 
 
 def _describe(report: GateReport, project: Path) -> Iterator[str]:

@@ -19,14 +19,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import click
-
-from twice.cli.console import Progress
+from twice.cli.console import show_progress
 from twice.cli.options import AsJson, Quiet, build_command, option
 from twice.cli.output import print_json
 from twice.cli.policies import PolicyOptions
@@ -84,7 +82,7 @@ def command(
     on_full: Annotated[str, option(
         "--on-full",
         "when the record cannot be written any more: go on without it, or end the program",
-        type=click.Choice([GO_ON, "stop"]), default=GO_ON)],
+        [GO_ON, "stop"], default=GO_ON)],
     quiet: Quiet,
     as_json: AsJson,
 ) -> int:  # fmt: skip
@@ -101,7 +99,7 @@ def command(
     out = out or Path(f"{name}.twice")
     refuse_existing(out, force=force, is_record=True)
     variables = policies.environment()
-    with Progress("sampling") as progress:
+    with show_progress("sampling") as progress:
         ended = record_program(
             setup,
             for_recording(os.environ, explicit=variables),
@@ -112,7 +110,10 @@ def command(
             progress=progress,
             on_full=on_full,
         )
-    _tell(found, ended, out, as_json=as_json)
+    if as_json:
+        print_json({"format": "twice.recorded/1", "record": str(out), **ended})
+    else:
+        print("\n".join(_describe(found, ended, out)), file=sys.stderr)
     for place in still_in(out, {**os.environ, **variables}, Redaction(setup.redaction)):
         print(f"note: the record still contains a secret, {place}", file=sys.stderr)
     if ended["unread"] and ended["how"] == "completed":
@@ -132,37 +133,26 @@ def command(
     return code & 0xFF if exit_code else int(code != 0)
 
 
-def _little(program: Program, ended: Mapping[str, object]) -> str:
-    """Explain a record that contains less than its maker may think; empty if it does not."""
-    if program.whole:
+def _describe(program: Program, ended: Mapping[str, Any], out: Path) -> Iterator[str]:
+    """Say what was recorded, and why a record contains less than its maker may think."""
+    code = f", exit code {ended['exit_code']}" if ended["how"] == "exit" else ""
+    done, kept = (
+        ("recorded", "") if ended["complete"] else ("ran", "the record holds a part of them, ")
+    )
+    yield (
+        f"{done} {pluralize(ended['ticks'], 'tick')}, {pluralize(ended['points'], 'compare-point')}, {kept}"
+        f"{pluralize(out.stat().st_size, 'byte')}: {out} ({ended['how']}{code})"
+    )
+    if program.whole and ended["ticks"]:
+        yield "note: a plain script: steps of its libraries are ticks; the rest of its state is not seen"
+    elif program.whole:
         found = runs_in(program.path()) if program.kind == "script" else []
         instead = f"; tick by tick: {program}:{found[0]}" if found else ""
-        if ended["ticks"]:
-            return "a plain script: steps of its libraries are ticks; the rest of its state is not seen"
-        return f"a plain script: its reads, files, output and exit code count; its state is not seen{instead}"
-    if ended["ticks"] == 0 and ended["how"] == "completed":
-        return "run.ticks() was not used: only construction and end are compared"
-    return ""
-
-
-def _tell(program: Program, ended: dict[str, Any], out: Path, *, as_json: bool) -> None:
-    if as_json:
-        print_json({"format": "twice.recorded/1", "record": str(out), **ended})
-        return
-    size = out.stat().st_size
-    code = f", exit code {ended['exit_code']}" if ended["how"] == "exit" else ""
-    done, kept = "recorded", ""
-    if not ended["complete"]:
-        done, kept = "ran", "the record holds a part of them, "
-    print(
-        f"{done} {pluralize(ended['ticks'], 'tick')}, {pluralize(ended['points'], 'compare-point')}, {kept}"
-        f"{pluralize(size, 'byte')}: {out} ({ended['how']}{code})",
-        file=sys.stderr,
-    )
-    note = _little(program, ended)
-    if note:
-        print(f"note: {note}", file=sys.stderr)
-    print(f"next: twice verify {out}", file=sys.stderr)
+        seen = "its reads, files, output and exit code count; its state is not seen"
+        yield f"note: a plain script: {seen}{instead}"
+    elif ended["ticks"] == 0 and ended["how"] == "completed":
+        yield "note: run.ticks() was not used: only construction and end are compared"
+    yield f"next: twice verify {out}"
 
 
 def parse_predicate(classes: Sequence[str], options: PredicateOptions) -> Predicate:

@@ -11,18 +11,14 @@ its command `help` lists the others.
 from __future__ import annotations
 
 import cmd
-import shlex
 import sys
-from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
-from twice.cli.commands.derived_runs import parse_inputs
 from twice.cli.options import AsJson, Informational, RecordPath, build_command, option
 from twice.cli.output import print_json
-from twice.cli.run_options import TrustOptions, refuse_own_source
+from twice.cli.run_options import TrustOptions
 from twice.errors import TwiceError, UsageError
-from twice.foundation.printable import pluralize, printable
-from twice.replayer.branch_session import prefix_proof
+from twice.foundation.printable import printable
 from twice.replayer.replay_session import ReplaySession, replay
 from twice.report.values import as_json as to_plain
 from twice.report.values import inline, lines
@@ -52,7 +48,16 @@ def command(
         for tick in _ticks(session, to, step):
             session.seek(tick)
             if as_json:
-                states.append(_state_json(session))
+                state = {name: to_plain(value) for name, value in session.state().items()}
+                inputs = [
+                    {
+                        "name": each.name,
+                        "value": to_plain(each.value),
+                        "substituted": each.substituted,
+                    }
+                    for each in session.inputs()
+                ]
+                states.append({"tick": session.tick, "state": state, "inputs": inputs})
             else:
                 print(*_format_state(session), sep="\n", flush=True)
         if as_json:
@@ -77,22 +82,10 @@ def _ticks(session: ReplaySession, to: int | None, step: int | None) -> range:
     return range(first, last + 1, every)
 
 
-def _state_json(session: ReplaySession) -> dict[str, Any]:
-    return {
-        "tick": session.tick,
-        "state": {name: to_plain(value) for name, value in session.state().items()},
-        "inputs": [
-            {"name": each.name, "value": to_plain(each.value), "substituted": each.substituted}
-            for each in session.inputs()
-        ],
-    }
-
-
 class Prompt(cmd.Cmd):
     """The prompt of a session: it reads commands from a terminal or a pipe, until ``quit`` or the end.
 
-    A command that cannot be done says why, and leaves the session where it was. The record is never changed;
-    ``branch`` writes another one.
+    A command that cannot be done says why, and leaves the session where it was.
 
     Args:
         session: read-only, open.
@@ -161,26 +154,6 @@ class Prompt(cmd.Cmd):
         if not events:
             print(f"no inputs at tick {self._session.tick}")
 
-    def do_branch(self, text: str) -> None:
-        """Branch FILE [NAME=VALUE ...]: leave the record here, with other inputs, into FILE."""
-        try:
-            words = shlex.split(text)
-        except ValueError as error:
-            _refuse(f"{text!r} does not read as words: {error}", "quotes to be closed")
-        if not words:
-            _refuse("branch was given no file", "the path of the new record, then inputs")
-        inputs, record = parse_inputs(words[1:]), self._session.record
-        refuse_own_source(Path(words[0]), record.path)
-        with (
-            self._session.branch(words[0]) as branching,
-            branching.finish(inputs) as made,
-        ):
-            identical = "identical" if prefix_proof(made, record) else "NOT identical"
-            print(
-                f"branched at tick {self._session.tick}: {made.path}, {pluralize(made.ticks, 'tick')}; "
-                f"everything before is {identical}"
-            )
-
     def do_quit(self, text: str) -> bool:
         """quit: leave."""
         del text
@@ -200,7 +173,7 @@ class Prompt(cmd.Cmd):
         """Refuse an unknown command."""
         raise UsageError(
             f"There is no command {line.split(maxsplit=1)[0]!r}.",
-            "Commands: go T, forward [N], back [N], state [COMPONENT], inputs, branch FILE, quit.",
+            "Commands: go T, forward [N], back [N], state [COMPONENT], inputs, quit.",
             "Say: help",
         )
 
@@ -218,12 +191,12 @@ def _format_state(session: ReplaySession) -> list[str]:
     return [f"before tick {session.tick}", *(f"  {row}" for row in rows)]
 
 
-def _refuse(happened: str, expected: str, example: str = "branch c.twice push=0.3") -> NoReturn:
-    raise UsageError(f"{happened}.", f"Expected {expected}.", f"For example: {example}")
-
-
 def _number(text: str, command: str) -> int:
     try:
         return int(text)
     except ValueError:
-        _refuse(f"{command} was given {text!r}", "a whole number", f"{command} 3")
+        raise UsageError(
+            f"{command} was given {text!r}.",
+            "Expected a whole number.",
+            f"For example: {command} 3",
+        ) from None

@@ -23,10 +23,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Final
 
-import click
-
 from twice.cli.options import AsJson, argument, build_command, option
-from twice.cli.output import align, tell
+from twice.cli.output import align, pick, tell
 from twice.foundation.printable import pluralize
 from twice.specification.scaffold.lock import Layer
 from twice.specification.scaffold.plan import Plan, apply_plan, eject, make_plan
@@ -41,7 +39,7 @@ Blockers = dict[Layer, list[dict[str, object]]]
 def command(
     component: Annotated[str, argument(metavar="COMPONENT")],
     layers: Annotated[tuple[str, ...], option(
-        "--layer LAYER", f"lay down this layer alone: {', '.join(_LAYERS)}", type=click.Choice(_LAYERS))],
+        "--layer LAYER", f"lay down this layer alone: {', '.join(_LAYERS)}", _LAYERS)],
     replaces: Annotated[bool, option(
         "--replace", f"archive what is in the way in {FOLDER}/archive, and replace it")],
     plans: Annotated[bool, option("--plan", "say what would be done, do nothing")],
@@ -69,8 +67,7 @@ def command(
     )  # fmt: skip
     applied = not (plans or Layer.BASE in blockers)
     changed = applied and apply_plan(plan)
-    keys = ("path", "layer", "action", "why", "paste")
-    files = [{key: getattr(each, key) for key in keys} for each in plan.changes]
+    files = [pick(each, "path", "layer", "action", "why", "paste") for each in plan.changes]
     document = {"applied": applied, "changed": changed, "files": files}
     document |= {"left_out": plan.left_out, "review": blockers}
     given = [("--layer", each) for each in layers]

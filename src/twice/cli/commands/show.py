@@ -26,7 +26,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Annotated, Any
 
-from twice.cli.console import Progress
+from twice.cli.console import show_progress
 from twice.cli.options import (
     AsJson,
     Limit,
@@ -84,13 +84,13 @@ def command(
         return show_secrets(record, read_secrets(secrets, variables), limit, as_json=as_json)
     with trust.trusting(record), RunRecord.open(record) as opened:
         if tick is None and at is None:
-            with Progress("reading") as progress:
+            with show_progress("reading") as progress:
                 told = overview(opened, progress=progress)
             # Text shows a few snapshots and connections anyway, and how many there are.
             lists = ("components", "streams", *(("snapshots", "connections") if as_json else ()))
             _limit(told, lists, limit)
             return tell(
-                told, _lines(opened, told), as_json=as_json, code=0 if told["intact"] else 1
+                told, _describe(opened, told), as_json=as_json, code=0 if told["intact"] else 1
             )
         told = {"format": FORMAT, "record": str(opened.path), "run_id": opened.run_id}
         told |= (
@@ -150,22 +150,21 @@ def _limit(
         print(f"{said}: --limit {limit + max(omitted.values())} lists them", file=sys.stderr)
 
 
-def _lines(record: RunRecord, told: Mapping[str, Any]) -> Iterator[str]:
+def _describe(record: RunRecord, told: Mapping[str, Any]) -> Iterator[str]:
     state = "" if told["intact"] else f"{state_text(told).upper()} "
     yield (
         f"{state}{record.path}: {printable(told['program'])}, seed {told['seed']}, "
         f"{pluralize(told['ticks'], 'tick')}, {printable(ending_text(record))}"
     )
     damage = [] if told["intact"] else [("damage", told["damage"])]
-    rows = [*damage, *identity_rows(record, told), *_content_rows(told)]
-    yield from align([(name, printable(text)) for name, text in rows])
+    yield from align([*damage, *identity_rows(record, told), *_list_contents(told)])
     caveats = mapping(told["ending"]).get("caveats")
     for text in caveats if isinstance(caveats, list) else ():
         yield f"  caveat: {printable(text)}"
     yield f"next: {next_command(record)}"
 
 
-def _content_rows(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _list_contents(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     ending = mapping(told["ending"])
     exception = mapping(ending.get("exception"))
     if exception:

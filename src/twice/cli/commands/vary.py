@@ -20,7 +20,7 @@ from typing import Annotated, Any
 
 from twice.cli.console import Status
 from twice.cli.options import AsJson, build_command, option
-from twice.cli.output import align, print_lines, show
+from twice.cli.output import align, print_lines, tell
 from twice.cli.run_options import ProgramOptions, StartOptions, TrustOptions
 from twice.diagnosis.vary.factors import FACTORS
 from twice.diagnosis.vary.search import vary
@@ -63,4 +63,4 @@ def command(
             progress=status,
             **promise,
         )
-    return show(found, as_json=as_json)
+    return tell(found.to_json(), [found.to_text()], as_json=as_json, code=found.exit_code)

@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-from twice.cli.console import Progress, Status
+from twice.cli.console import Status, show_progress
 from twice.cli.options import (
     AsJson,
     Informational,
@@ -62,7 +62,7 @@ def command(
         if classes or scope:
             with RunRecord.open(record) as opened:
                 predicate = opened.setup.predicate.amend(classes, scope)
-        with Progress("verifying") as progress:
+        with show_progress("verifying") as progress:
             statement = verify(
                 record,
                 first=first,
@@ -76,7 +76,7 @@ def command(
         if restores:
             from twice.diagnosis.restore_gaps import explained_restores
 
-            with Progress("restoring") as progress:
+            with show_progress("restoring") as progress:
                 found = explained_restores(
                     record, every=every, informational=informational, progress=progress
                 )

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import click
 
@@ -23,7 +23,7 @@ from twice.assets.gate.gate import run_gate, verified
 from twice.assets.gate.gathering import gather
 from twice.assets.gate.report import Report
 from twice.cli.commands.asset.store import read_clock
-from twice.cli.console import Progress
+from twice.cli.console import show_progress
 from twice.cli.options import AsJson, Limit, argument, build_command, option
 from twice.cli.output import limit_rows, tell, write_text
 from twice.errors import UsageError
@@ -56,7 +56,7 @@ def gate_assets(
     """
     if output is not None:
         refuse_existing(output, force=force)
-    with Progress("logs") as progress:
+    with show_progress("logs") as progress:
         report = run_gate(path, measure=measure, doing=progress)
     if output is not None:
         write_text(report.to_markdown(), output, force=force)
@@ -89,7 +89,7 @@ def verify_logs(
 
     Exit code 0 they belong together, 1 one does not, 2 the bytes differ and the payload does not, or wrong use.
     """
-    with Progress("logs") as progress:
+    with show_progress("logs") as progress:
         report = verified(path, doing=progress)
     document = report.to_json() | {"format": "twice.asset-verification/1"}
     return _tell_report(report, document, limit, as_json=as_json)
@@ -148,21 +148,18 @@ def export_verdicts(
         case "art-manifest":
             document = art_manifest(gather(folder), said, read_clock())
         case "cold-art-manifest":
-            document = cold_art_manifest(folder, _read_approvals(Path(said)), version)
+            try:
+                approved = tomllib.loads(Path(said).read_text(encoding="utf-8"))
+            except (OSError, ValueError) as error:
+                raise ExportRefused(
+                    f"{said} cannot be read: {error}.",
+                    "Expected TOML with a table for each file.",
+                    "Mend it; nothing was written.",
+                ) from error
+            document = cold_art_manifest(folder, approved, version)
         case "cold-manifest":
             document = cold_manifest(folder, said, version, read_clock())
         case _:
             document = build_lock(gather(folder), version)
     write_text(json.dumps(document, indent=2) + "\n", output, force=force)
     return code
-
-
-def _read_approvals(path: Path) -> Mapping[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ExportRefused(
-            f"{path} cannot be read: {error}.",
-            "Expected TOML with a table for each file.",
-            "Mend it; nothing was written.",
-        ) from error

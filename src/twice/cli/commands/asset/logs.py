@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-import click
-
 from twice.assets.comparing import compare
 from twice.assets.errors import LogUnreadable
 from twice.assets.gate.gathering import gather as gather_facts
@@ -41,9 +39,9 @@ _BLOCKS: Final = ("work_unit", "producer", "provider", "model", "seed", "recipe"
 @build_command
 def show_asset(
     path: Annotated[Path | None, argument(metavar="[ASSET|LOG]")],
-    kind: Annotated[str | None, option("--draft", "print one to fill in", type=click.Choice([*map(str, AssetKind)]))],
+    kind: Annotated[str | None, option("--draft", "print one to fill in", AssetKind)],
     mode: Annotated[str, option(
-        "--mode", "what the draft promises", type=click.Choice([*map(str, Mode)]), default=str(Mode.DETERMINISTIC))],
+        "--mode", "what the draft promises", Mode, default=str(Mode.DETERMINISTIC))],
     as_json: AsJson,
 ) -> int:  # fmt: skip
     """Say what is known of an asset, or print a draft to fill in.

@@ -8,19 +8,17 @@ r"""Render an asset in a clean folder, and let the run fill its log.
 The command runs once, without a shell, in an empty folder that holds copies of its inputs: files that its
 arguments name, and those of --input. It gets no environment but pinned variables and --env. A Python script (or
 -m) runs under the recorder with --seed as its master seed; {seed} in an argument or a variable stands for the seed.
-What the run cannot know is taken from the project file (--from), from options, or asked for once on a terminal. The
-asset, its draft OUTPUT.draft.json and the run's record go into the hot store; twice asset seal takes the draft.
+What the run cannot know is taken from the project file (--from) and from options; one error names all that is missing.
+The asset, its draft OUTPUT.draft.json and the run's record go into the hot store; twice asset seal takes the draft.
 
 Exit code 0 it was rendered and nothing is missing, 2 it was not: nothing is written then.
 """
 
 from __future__ import annotations
 
-import json
-import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import click
 
@@ -31,14 +29,11 @@ from twice.assets.making.project import Project, read_project
 from twice.assets.making.recording import record_render
 from twice.assets.model.log import AssetKind
 from twice.assets.model.promise import WHY_CODES, Grade
-from twice.assets.model.reading import Problem
-from twice.assets.store.sealing import joined
 from twice.cli.commands.asset.store import (
     Settings,
     StoreOptions,
     Who,
     add_settings,
-    parse_value,
     read_clock,
 )
 from twice.cli.console import Status
@@ -46,25 +41,18 @@ from twice.cli.options import AsJson, argument, build_command, option, refuse_to
 from twice.cli.output import tell
 from twice.foundation.printable import printable
 
-_EXPECTED: Final = {
-    "/promise": "bytes, payload or tolerance; else why it cannot be promised",
-    "/producer": "a role such as illustrator",
-    "/promise/constraints": "what keeps it consistent all the same",
-}
-"""What is asked for where a block would be expected."""
-
 
 @dataclass(frozen=True, slots=True)
 class PromiseOptions:
     """What is promised of an asset, and the rest that a person declares."""
 
     promise: Annotated[str | None, option(
-        "--promise GRADE", "bytes, payload or tolerance", type=click.Choice([*map(str, Grade)]))]  # fmt: skip
+        "--promise GRADE", "bytes, payload or tolerance", Grade)]  # fmt: skip
     profile: Annotated[str | None, option("--profile NAME", "what tolerance means")]
     non_deterministic: Annotated[str | None, option(
         "--non-deterministic WHY", "why nothing is promised of it")]  # fmt: skip
     why_code: Annotated[str, option(
-        "--why-code", "the same as a code", type=click.Choice(WHY_CODES), default="other")]  # fmt: skip
+        "--why-code", "the same as a code", WHY_CODES, default="other")]  # fmt: skip
     constraints: Annotated[tuple[str, ...], option(
         "--constraint TEXT", "what keeps a non-deterministic asset consistent")]  # fmt: skip
     settings: Settings
@@ -101,7 +89,7 @@ def command(
     seedless: Annotated[str, option("--no-seed WHY", "why it needs no seed", default="")],
     program: Annotated[bool, option("--program", "it is a program, without a generative model")],
     kind: Annotated[str | None, option(
-        "--kind", "by default the file's name says it", type=click.Choice([*map(str, AssetKind)]))],
+        "--kind", "by default the file's name says it", AssetKind)],
     who: Who,
     timeout_s: Annotated[float, option(
         "--timeout SECONDS", "how long it may take (600)", default=600.0, type=click.FloatRange(0, min_open=True))],
@@ -125,7 +113,7 @@ def command(
     rendering = rewritten(list(words), opened, inputs, outputs, seed)
     with Status() as status:
         status(f"rendering with {Path(words[0]).name}")
-        done = record_render(opened, rendering, saying, answering=_ask_missing, force=force)
+        done = record_render(opened, rendering, saying, force=force)
     lines = []
     for each in done:
         lines += [f"rendered: {each.asset}", f"draft: {each.draft}, recorded in {each.record}"]
@@ -137,36 +125,3 @@ def command(
     rows = [each.to_json() for each in done]
     document = {"format": "twice.asset-recorded/1", "recorded": rows}
     return tell(document, map(printable, lines), as_json=as_json)
-
-
-def _ask_missing(said: Saying, missing: list[Problem]) -> Saying | None:
-    """Ask for each missing value once, on a terminal; in a pipe there is nobody to ask."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        return None
-    sys.stderr.write("\nAn empty line leaves a value open; na: REASON says that it has none.\n")
-    for each in missing:
-        expected = _EXPECTED.get(each.pointer, each.expected)
-        sys.stderr.write(printable(f"{each.pointer} ({each.words}; {expected}): "))
-        sys.stderr.flush()
-        answer = sys.stdin.readline().strip()
-        if answer and each.pointer == "/evidence//who":
-            said = replace(said, who=answer)
-        elif answer:
-            path = each.pointer[1:].replace("/", ".")
-            said = replace(said, declared=joined(said.declared, parse_answer(path, answer)))
-    return said
-
-
-def parse_answer(path: str, answer: str) -> dict[str, Any]:
-    """Read an answer as a part of a log: a value, or ``na: REASON``; of a promise its grade or why there is none."""
-    if answer.startswith("na:"):
-        answer = json.dumps({"not_applicable": answer.removeprefix("na:").strip()})
-    elif path == "promise" and not answer.startswith("{"):
-        if answer in {str(each) for each in Grade}:
-            return {"promise": {"mode": "deterministic", "grade": answer}}
-        return {"promise": {"mode": "non-deterministic", "why": answer, "why_code": "other"}}
-    elif path == "producer" and not answer.startswith("{"):
-        path = "producer.role"
-    elif path == "promise.constraints" and not answer.startswith("["):
-        answer = json.dumps([answer])
-    return parse_value(path, answer)

@@ -20,7 +20,7 @@ from twice.assets.store.sealing import SUPERSEDED
 from twice.cli.commands.asset.store import read_clock
 from twice.cli.console import Status
 from twice.cli.options import AsJson, argument, build_command, option, refuse_together
-from twice.cli.output import align, show, tell
+from twice.cli.output import align, tell
 from twice.errors import UsageError
 from twice.foundation.printable import pluralize, printable
 
@@ -62,7 +62,7 @@ def rerender_assets(
     paths: Annotated[tuple[Path, ...], argument(required=True, metavar="LOG...")],
     runs: Annotated[int, option("--n N", "how often (3)", default=3, type=click.IntRange(1))],
     how: RecipeOptions,
-    tolerance: Annotated[str | None, option("--profile", "another tolerance", type=click.Choice(sorted(PROFILES)))],
+    tolerance: Annotated[str | None, option("--profile", "another tolerance", sorted(PROFILES))],
     write: Annotated[bool, option("--write", "put verdicts into the logs")],
     as_json: AsJson,
 ) -> int:  # fmt: skip
@@ -90,7 +90,7 @@ def rerender_assets(
         for each in found.rows:
             if each.outcome in set(Outcome):
                 write_verdict(each, now)
-    return show(found, as_json=as_json)
+    return tell(found.to_json(), [found.to_text()], as_json=as_json, code=found.exit_code)
 
 
 @build_command

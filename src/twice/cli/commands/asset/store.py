@@ -62,16 +62,11 @@ def add_settings(document: Mapping[str, Any], settings: Sequence[str]) -> dict[s
     from twice.assets.store.sealing import joined  # The help of ``init`` needs none of it.
 
     for path, text in split_pairs(settings, "--set", "art.steps=20").items():
-        document = joined(document, parse_value(path, text))
+        value = read_value(text)
+        for step in reversed(path.split(".")):
+            value = {step: value}
+        document = joined(document, value)
     return dict(document)
-
-
-def parse_value(path: str, text: str) -> dict[str, Any]:
-    """Read a value at a path with dots as a part of a log."""
-    value = read_value(text)
-    for step in reversed(path.split(".")):
-        value = {step: value}
-    return dict(value)
 
 
 def read_value(text: str) -> Any:

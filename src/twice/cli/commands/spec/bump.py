@@ -33,8 +33,15 @@ from twice.cli.commands.spec.workspace import (
     parse_number,
     tell_spec,
 )
-from twice.cli.options import AsJson, argument, build_command, option, refuse_together
-from twice.errors import UsageError
+from twice.cli.options import (
+    AsJson,
+    argument,
+    build_command,
+    option,
+    refuse_together,
+    refuse_without,
+)
+from twice.cli.output import pick
 from twice.specification.changes import (
     Step,
     acknowledge,
@@ -69,13 +76,8 @@ def command(
     """Move it, or lock what is new."""
     steps = {"--major": major, "--minor": minor, "--patch": patch}
     refuse_together({**steps, "--promote": promote, "--unchanged": unchanged}, "one at most")
-    is_of_sheet = any(steps.values()) or unchanged is not None
-    if (sheet is None and is_of_sheet) or (sheet is not None and promote):
-        raise UsageError(
-            "A step and --unchanged are for one sheet, and --promote is for none.",
-            "Expected the number of the sheet with the one, and no number with the other.",
-            "For example: twice spec bump 02 --major",
-        )
+    refuse_without({**steps, "--unchanged": unchanged}, {"a sheet's number": sheet})
+    refuse_together({"a sheet's number": sheet, "--promote": promote}, "one: it is for all sheets")
     workspace, lock = where.open()
     if promote:
         return _promote_tier(workspace, lock, as_json=as_json)
@@ -125,10 +127,7 @@ def _promote_tier(before: Workspace, lock: Lock, *, as_json: bool) -> int:
             after[number] = after[number].with_value("tier", tier.value)
     workspace = replace(before, sheets=after)
     save(before, workspace)
-    because = [
-        {"sheet": each.sheet, "key": each.key, "why": each.why}
-        for each in find_tier_requirements(before)
-    ]
+    because = [pick(each, "sheet", "key", "why") for each in find_tier_requirements(before)]
     document = {"before": declared.value, "tier": tier.value, "forces": because}
     was = f", was {declared}" if tier > declared else ", nothing forces another"
     steps = list_steps(workspace, lock)

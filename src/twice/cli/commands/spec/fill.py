@@ -14,6 +14,7 @@ from twice.cli.commands.spec.workspace import (
     tell_spec,
 )
 from twice.cli.options import AsJson, argument, build_command, option
+from twice.cli.output import pick
 from twice.errors import UsageError
 from twice.foundation.printable import pluralize
 from twice.specification.consolidate import CONSOLIDATION
@@ -22,7 +23,7 @@ from twice.specification.fill import fill_workspace
 from twice.specification.front_matter import Scalar, Value
 from twice.specification.schema import SHEETS
 from twice.specification.tiers import Situation, Tier, may_be_memo
-from twice.specification.workspace import Workspace, save
+from twice.specification.workspace import save
 
 
 @build_command
@@ -44,7 +45,17 @@ def add_sheets(
     with all that it could say: each key with what it is for, what it takes and an example. It writes nothing.
     """
     if template:
-        return _print_template(sheets, as_json=as_json)
+        if len(sheets) != 1:
+            raise UsageError(
+                f"--template was given with {pluralize(len(sheets), 'sheet')}.",
+                "Expected the number of one.",
+                "For example: twice spec add 02 --template",
+            )
+        number = parse_number(sheets[0])
+        text = render_template(SHEETS[number], "?", Situation(Tier.XL, "", {}), {}, every=True)
+        return tell_spec(
+            {"sheet": number, "template": text}, [text.removesuffix("\n")], as_json=as_json
+        )
     before, lock = where.open()
     wanted = [*map(parse_number, sheets)] or [*before.missing()]
     workspace, waiting = before, dict[str, str]()
@@ -56,9 +67,14 @@ def add_sheets(
             waiting[number] = held
             continue
         memo = may_be_memo(number, workspace.situation().tier) and not full
-        workspace = add_sheet(workspace, number, _find_known(workspace), memo=memo)
+        # It takes over the owner and the sources of those that are there.
+        owners = {each.text("owner") for each in workspace.sheets.values()} - {""}
+        known: dict[str, Value] = {"owner": owners.pop()} if len(owners) == 1 else {}
+        if sources := list[Scalar](workspace.strings("00", "sources")):
+            known["audit"] = sources
+        workspace = add_sheet(workspace, number, known, memo=memo)
     written = [shorten_path(workspace, each) for each in save(before, workspace)]
-    document = {
+    document: dict[str, object] = {
         "wrote": written,
         "waiting": [{"sheet": number, "why": why} for number, why in waiting.items()],
     }
@@ -66,27 +82,6 @@ def add_sheets(
     lines += [f"{number} waits: {why}" for number, why in waiting.items()]
     steps, code = list_steps(workspace, lock), 1 if waiting else 0
     return tell_spec(document, lines, steps, as_json=as_json, code=code)
-
-
-def _print_template(sheets: tuple[str, ...], *, as_json: bool) -> int:
-    if len(sheets) != 1:
-        raise UsageError(
-            f"--template was given with {pluralize(len(sheets), 'sheet')}.",
-            "Expected the number of one.",
-            "For example: twice spec add 02 --template",
-        )
-    number = parse_number(sheets[0])
-    text = render_template(SHEETS[number], "?", Situation(Tier.XL, "", {}), {}, every=True)
-    document = {"sheet": number, "template": text}
-    return tell_spec(document, [text.removesuffix("\n")], as_json=as_json)
-
-
-def _find_known(workspace: Workspace) -> dict[str, Value]:
-    """Give what a new sheet takes over from those that are there: the owner, the sources."""
-    owners = {each.text("owner") for each in workspace.sheets.values()} - {""}
-    known: dict[str, Value] = {"owner": owners.pop()} if len(owners) == 1 else {}
-    sources: list[Scalar] = [*workspace.strings("00", "sources")]
-    return {**known, "audit": sources} if sources else known
 
 
 @build_command
@@ -113,12 +108,9 @@ def fill_sheets(
     if not dry_run:
         save(before, done.workspace)
     document = {
-        "filled": [
-            {"sheet": each.sheet, "key": each.key, "value": each.value, "source": each.source}
-            for each in done.put_in
-        ],
+        "filled": [pick(each, "sheet", "key", "value", "source") for each in done.put_in],
         "unknown": [
-            {"sheet": number, "key": key, "says": says} for number, key, says in done.unknown
+            dict(zip(("sheet", "key", "says"), each, strict=True)) for each in done.unknown
         ],
         "against": list(done.against),
     }

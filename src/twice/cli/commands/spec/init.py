@@ -11,12 +11,10 @@ sent to twice diagnose, one whose code exists to twice check, before anything is
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
-
-import click
 
 from twice.cli.commands.spec.workspace import (
     WorkspaceOptions,
@@ -24,7 +22,7 @@ from twice.cli.commands.spec.workspace import (
     shorten_path,
     tell_spec,
 )
-from twice.cli.options import AsJson, build_command, option
+from twice.cli.options import AsJson, build_command, option, split_commas
 from twice.errors import OutputExists, UsageError
 from twice.foundation.determinism_class import DeterminismClass, Scope
 from twice.foundation.printable import pluralize
@@ -57,12 +55,61 @@ class ComponentOptions:
     goals: Annotated[tuple[str, ...], option("--goal TEXT", "what replay is for")]
     owner: Annotated[str | None, option("--owner WHO", "who answers for the sheets")]
     kind: Annotated[str | None, option(
-        "--class", "01's class", type=click.Choice([each.value for each in DeterminismClass]))]  # fmt: skip
+        "--class", "01's class", DeterminismClass)]  # fmt: skip
     scope: Annotated[str | None, option(
-        "--scope", "how far the promise reaches", type=click.Choice([each.value for each in Scope]))]  # fmt: skip
+        "--scope", "how far the promise reaches", Scope)]  # fmt: skip
     tier: Annotated[str | None, option(
-        "--tier", "not below what the answers need", type=click.Choice([each.value for each in Tier]))]  # fmt: skip
+        "--tier", "not below what the answers need", Tier)]  # fmt: skip
     because: Annotated[str | None, option("--because TEXT", 'why not, where the answers end in "no"')]  # fmt: skip
+
+    def find_tier(self, decision: Advice) -> Tier:
+        """Give the tier that was asked for, else the one that the answers need.
+
+        Raises:
+            UsageError: E-USE-001, when it is below or above what the answers allow.
+        """
+        wanted = decision.tier if self.tier is None else Tier(self.tier)
+        if wanted < decision.tier:
+            raise UsageError(
+                f"--tier {wanted} is below {decision.tier}, which the answers need.",
+                f"Expected {decision.tier} or more: {decision.reasons[-1]}",
+                "Answer otherwise, or leave --tier out.",
+            )
+        if wanted > Tier.S and decision.capped:
+            raise UsageError(
+                f"--tier {wanted} cannot be held.",
+                f"Expected at most S. {decision.reasons[-1]}",
+                "Use --tier S.",
+            )
+        return wanted
+
+    def to_sheets(self, answers: Mapping[Question, bool]) -> dict[str, dict[str, Value]]:
+        """Give what options and answers say, by sheet and key."""
+        scope = self.scope or ("cross-host" if answers.get(Question.CROSS_MACHINE) else None)
+        settings, sources, goals = map(list[Scalar], (self.settings, self.sources, self.goals))
+        is_closed = not answers.get(Question.EXTERNAL_EFFECTS)
+        said: dict[str, dict[str, Value | None]] = {
+            "00": {
+                "program": self.program, "seed": self.seed, "config": settings, "sources": sources,
+                "goals": goals,
+            },
+            "01": {
+                "class": self.kind, "scope": scope, "axis": Scope(scope).axis.value if scope else None,
+                "contested": answers.get(Question.CONTESTED),
+                "closed_world": answers.get(Question.SUBSTITUTABLE, is_closed),
+            },
+            "02": {"audit": sources},
+            "03": {},
+        }  # fmt: skip
+        owner = {"owner": self.owner}
+        return {
+            number: {
+                key: value
+                for key, value in {**owner, **values}.items()
+                if value not in (None, "", [])
+            }
+            for number, values in said.items()
+        }
 
 
 @build_command
@@ -81,7 +128,21 @@ def command(
             "Expected a project without a specification.",
             "Go on with it: twice spec status",
         )
-    answers = _parse_answers(yes, no)
+    answers: dict[Question, bool] = {}
+    for meant, words in ((True, split_commas(yes)), (False, split_commas(no))):
+        for word in words:
+            if word not in set(Question):
+                raise UsageError(
+                    f"There is no question {word!r}.",
+                    f"Questions: {', '.join(Question)}.",
+                    "See: twice spec init --help",
+                )
+            if answers.setdefault(Question(word), meant) != meant:
+                raise UsageError(
+                    f"{word!r} is answered with yes and with no.",
+                    "Expected one answer.",
+                    "Remove one.",
+                )
     while (question := next_question(answers)) is not None:
         answers[question] = _ask(question, answers)
     decision = decide(answers)
@@ -98,8 +159,8 @@ def command(
             steps = ["twice diagnose A.twice B.twice"]
         lines = [reasons[0], "Nothing was written."]
         return tell_spec(document | {"next": steps}, lines, steps, as_json=as_json, code=1)
-    tier, empty = _find_tier(known.tier, decision), Workspace(project, {})
-    said = _list_known(known, answers)
+    tier, empty = known.find_tier(decision), Workspace(project, {})
+    said = known.to_sheets(answers)
     workspace = create_workspace(empty, known.component, tier, find_traits(answers), said)
     make_folder(project / FOLDER / EVIDENCE)
     written = [shorten_path(workspace, each) for each in save(empty, workspace)]
@@ -115,26 +176,6 @@ def command(
         "way": decision.way.value, "tier": tier.value, "reasons": reasons, "wrote": written, "next": steps,
     }  # fmt: skip
     return tell_spec(document, lines, steps, as_json=as_json)
-
-
-def _parse_answers(yes: Sequence[str], no: Sequence[str]) -> dict[Question, bool]:
-    found: dict[Question, bool] = {}
-    for given, meant in ((yes, True), (no, False)):
-        for word in (each.strip() for words in given for each in words.split(",")):
-            if word not in set(Question):
-                raise UsageError(
-                    f"There is no question {word!r}.",
-                    f"Questions: {', '.join(Question)}.",
-                    "See: twice spec init --help",
-                )
-            if found.get(Question(word), meant) != meant:
-                raise UsageError(
-                    f"{word!r} is answered with yes and with no.",
-                    "Expected one answer.",
-                    "Remove one.",
-                )
-            found[Question(word)] = meant
-    return found
 
 
 def _ask(question: Question, answers: dict[Question, bool]) -> bool:
@@ -176,52 +217,3 @@ def _write_no(place: Path, known: ComponentOptions, because: str) -> str:
     make_folder(place.parent)
     write(place, text.encode())
     return place.as_posix()
-
-
-def _find_tier(given: str | None, decision: Advice) -> Tier:
-    wanted = decision.tier if given is None else Tier(given)
-    if wanted < decision.tier:
-        raise UsageError(
-            f"--tier {wanted} is below {decision.tier}, which the answers need.",
-            f"Expected {decision.tier} or more: {decision.reasons[-1]}",
-            "Answer otherwise, or leave --tier out.",
-        )
-    if wanted > Tier.S and decision.capped:
-        raise UsageError(
-            f"--tier {wanted} cannot be held.",
-            f"Expected at most S. {decision.reasons[-1]}",
-            "Use --tier S.",
-        )
-    return wanted
-
-
-def _list_known(
-    known: ComponentOptions, answers: dict[Question, bool]
-) -> dict[str, dict[str, Value]]:
-    """Give what options and answers say, by sheet and key."""
-    scope = known.scope or ("cross-host" if answers.get(Question.CROSS_MACHINE) else None)
-    settings: list[Scalar] = [*known.settings]
-    sources: list[Scalar] = [*known.sources]
-    goals: list[Scalar] = [*known.goals]
-    is_closed = not answers.get(Question.EXTERNAL_EFFECTS)
-    said: dict[str, dict[str, Value | None]] = {
-        "00": {
-            "program": known.program, "seed": known.seed, "config": settings, "sources": sources,
-            "goals": goals,
-        },
-        "01": {
-            "class": known.kind, "scope": scope, "axis": Scope(scope).axis.value if scope else None,
-            "contested": answers.get(Question.CONTESTED),
-            "closed_world": answers.get(Question.SUBSTITUTABLE, is_closed),
-        },
-        "02": {"audit": sources},
-        "03": {},
-    }  # fmt: skip
-    return {
-        number: {
-            key: value
-            for key, value in {"owner": known.owner, **values}.items()
-            if value is not None and value not in ("", [])
-        }
-        for number, values in said.items()
-    }

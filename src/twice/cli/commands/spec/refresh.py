@@ -27,7 +27,7 @@ from twice.cli.commands.spec.workspace import (
 )
 from twice.cli.console import Status
 from twice.cli.options import AsJson, build_command, option
-from twice.cli.output import align
+from twice.cli.output import align, pick
 from twice.errors import TwiceError
 from twice.specification.consolidate import CONSOLIDATION, consolidate_locked
 from twice.specification.lock import NAME, read_lock
@@ -58,7 +58,7 @@ def command(
     after, states = open_workspace(workspace.project), {each.state for each in steps}
     lock = read_lock(after.folder / NAME)
     following = ["twice spec refresh"] if "stale" in states else list_steps(after, lock)
-    rows = [{"what": each.what, "state": each.state, "said": each.said} for each in steps]
+    rows = [pick(each, "what", "state", "said") for each in steps]
     document, code = {"steps": rows, "next": following}, 1 if states & {"stale", "left"} else 0
     return tell_spec(document, _to_lines(steps), following, as_json=as_json, code=code)
 

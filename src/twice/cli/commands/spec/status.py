@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 from twice.cli.commands.spec.workspace import (
@@ -12,8 +12,8 @@ from twice.cli.commands.spec.workspace import (
     tell_spec,
 )
 from twice.cli.options import AsJson, argument, build_command, option
-from twice.cli.output import align
-from twice.specification.changes import SheetChange, compare_sheet
+from twice.cli.output import align, pick
+from twice.specification.changes import compare_sheet
 from twice.specification.fill import list_against, list_unknown
 from twice.specification.lock import Lock, Owed
 from twice.specification.schema import SHEETS
@@ -60,37 +60,32 @@ def print_status(
 
 def _describe(workspace: Workspace, lock: Lock) -> dict[str, Any]:
     situation, sheets = workspace.situation(), []
-    needed = set(find_required(situation))
-    unknown = list_unknown(workspace)
+    needed, unknown = set(find_required(situation)), list_unknown(workspace)
     for number, sheet in SHEETS.items():
         there = workspace.get(number)
-        if there is None and number not in needed:
-            continue
-        sheets.append({
-            "sheet": number,
-            "title": sheet.title,
-            "version": there.version if there else "",
-            "status": there.text("status") if there else "",
-            "required": number in needed,
-            "state": compare_sheet(workspace, lock, number).state if there else "absent",
-            "open": [{"key": key, "says": says} for of, key, says in unknown if of == number],
-        })  # fmt: skip
-    against = list_against(workspace)
+        if there is not None or number in needed:
+            sheets.append({
+                "sheet": number,
+                "title": sheet.title,
+                "version": there.version if there else "",
+                "status": there.text("status") if there else "",
+                "required": number in needed,
+                "state": compare_sheet(workspace, lock, number).state if there else "absent",
+                "open": [{"key": key, "says": says} for of, key, says in unknown if of == number],
+            })  # fmt: skip
+    against, forces = list_against(workspace), find_tier_requirements(workspace)
     first = ["say in 00.traits what the record shows"] if against else []
     return {
         "component": workspace.component(),
         "tier": situation.tier.value,
         "forced": find_forced_tier(workspace).value,
-        "forces": [
-            {"tier": each.tier.value, "sheet": each.sheet, "key": each.key, "why": each.why, "caps": each.caps}
-            for each in find_tier_requirements(workspace)
-        ],
+        "forces": [pick(each, "tier", "sheet", "key", "why", "caps") for each in forces],
         "against": against,
         "missing": list(workspace.missing(find_forced_tier(workspace))),
         "sheets": sheets,
-        "owed": [{"sheet": each.sheet, "because": each.because, "row": each.row, "what": each.what} for each in lock.owed],
+        "owed": [pick(each, "sheet", "because", "row", "what") for each in lock.owed],
         "next": [*first, *list_steps(workspace, lock)],
-    }  # fmt: skip
+    }
 
 
 def _list_status(status: dict[str, Any], *, every: bool) -> Iterator[str]:
@@ -139,10 +134,25 @@ def list_changes(
     moved = [each for each in changes if each.state != "same"]
     checks = sorted({check for each in moved for check in each.checks})
     document = {
-        "sheets": [*map(_to_json, changes)],
-        "owed": [*map(_owed_to_json, lock.owed)],
+        "sheets": [
+            {
+                "sheet": each.number, **pick(each, "state", "locked", "version"),
+                "class_breaking": each.breaks, "needed": each.needed.word, "honest": each.is_honest,
+                "changes": [
+                    {
+                        **pick(change, "key", "before", "after", "row"),
+                        "class_breaking": change.breaks, "why": change.why,
+                        "re_emit": [*map(_to_json, change.owed)],
+                    }
+                    for change in each.found
+                ],
+                "checks": list(each.checks),
+            }
+            for each in changes
+        ],
+        "owed": [*map(_to_json, lock.owed)],
         "checks": checks,
-    }
+    }  # fmt: skip
     if not moved and not lock.owed:
         same = "nothing changed since versions were last moved, and nothing is owed"
         return tell_spec(document, [same], as_json=as_json)
@@ -152,21 +162,18 @@ def list_changes(
         if each.state in {"new", "changed"} or not each.is_honest
     ]
     steps += [f"twice gate --only {','.join(map(str, checks))}"] if checks else []
-    lines = _list_moved(moved, lock.owed)
-    return tell_spec(document, lines, steps or ["twice spec status"], as_json=as_json, code=1)
-
-
-def _list_moved(moved: list[SheetChange], owed: Sequence[Owed]) -> Iterator[str]:
+    lines = []
     for each in moved:
         said = f"{each.locked} -> {each.version}" if each.locked != each.version else each.version
-        yield f"{each.number} {each.state} ({said}){', breaks the class' * each.breaks}"
+        lines.append(f"{each.number} {each.state} ({said}){', breaks the class' * each.breaks}")
         for change in each.found:
             word = "breaks the class" if change.breaks else "does not break the class"
-            yield f"  {change.key}: {_shorten(change.before)} -> {_shorten(change.after)}"
-            yield f"    {word}: {change.why}"
-            yield from (f"    re-emit {due.sheet}: {due.what}" for due in change.owed)
-    for due in owed:
-        yield f"{due.sheet} owes a new version to {due.because} ({due.row}): {due.what}"
+            lines.append(f"  {change.key}: {_shorten(change.before)} -> {_shorten(change.after)}")
+            lines.append(f"    {word}: {change.why}")
+            lines += [f"    re-emit {due.sheet}: {due.what}" for due in change.owed]
+    for due in lock.owed:
+        lines.append(f"{due.sheet} owes a new version to {due.because} ({due.row}): {due.what}")
+    return tell_spec(document, lines, steps or ["twice spec status"], as_json=as_json, code=1)
 
 
 def _shorten(value: object) -> str:
@@ -174,24 +181,5 @@ def _shorten(value: object) -> str:
     return said if len(said) <= 70 else f"{said[:67]}..."
 
 
-def _to_json(each: SheetChange) -> dict[str, Any]:
-    return {
-        "sheet": each.number, "state": each.state, "locked": each.locked, "version": each.version,
-        "class_breaking": each.breaks, "needed": each.needed.word, "honest": each.is_honest,
-        "changes": [
-            {
-                "key": change.key, "before": change.before, "after": change.after, "row": change.row,
-                "class_breaking": change.breaks, "why": change.why,
-                "re_emit": [*map(_owed_to_json, change.owed)],
-            }
-            for change in each.found
-        ],
-        "checks": list(each.checks),
-    }  # fmt: skip
-
-
-def _owed_to_json(owed: Owed) -> dict[str, Any]:
-    return {
-        "sheet": owed.sheet, "because": owed.because, "row": owed.row, "what": owed.what,
-        "class_breaking": owed.breaks,
-    }  # fmt: skip
+def _to_json(owed: Owed) -> dict[str, Any]:
+    return pick(owed, "sheet", "because", "row", "what") | {"class_breaking": owed.breaks}

@@ -155,22 +155,20 @@ def list_completing(workspace: Workspace) -> Iterator[str]:
     if fills:
         yield "twice spec fill"
     elif opened & _RECORDED:
-        yield from _list_recording(workspace)
+        program, seed = workspace.text("00", "program"), workspace.value("00", "seed")
+        if program and seed is not None:
+            words = ["twice", "record", program, "--seed", str(seed)]
+            words += [
+                word for each in workspace.strings("00", "config") for word in ("--set", each)
+            ]
+            for key in ("class", "scope"):
+                words += [f"--{key}", said] if (said := workspace.text("01", key)) else []
+            yield shlex.join([*words, "-o", _VECTOR])
+            yield f"twice spec fill --record {_VECTOR}"
+        else:
+            yield "say program and seed in 00, from which a record is made"
     unmeasured = set() if (workspace.project / COSTS).is_file() else opened & _MEASURED
     if unmeasured and not opened & _RECORDED:
         yield "twice cost --write"
     if opened - unmeasured - _RECORDED:
         yield "write what is open: twice spec status --open"
-
-
-def _list_recording(workspace: Workspace) -> Iterator[str]:
-    program, seed = workspace.text("00", "program"), workspace.value("00", "seed")
-    if not program or seed is None:
-        yield "say program and seed in 00, from which a record is made"
-        return
-    settings = [word for each in workspace.strings("00", "config") for word in ("--set", each)]
-    said = [(key, workspace.text("01", key)) for key in ("class", "scope")]
-    promised = [word for key, value in said if value for word in (f"--{key}", value)]
-    words = ["twice", "record", program, "--seed", str(seed), *settings, *promised, "-o", _VECTOR]
-    yield shlex.join(words)
-    yield f"twice spec fill --record {_VECTOR}"

@@ -8,14 +8,11 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-import click
-
-from twice.cli.options import AsJson, Limit, argument, build_command, option
+from twice.cli.options import AsJson, Limit, argument, build_command, option, refuse_together
 from twice.cli.output import align, limit_rows, tell
 from twice.errors import UsageError
 from twice.foundation.printable import pluralize, printable
@@ -35,7 +32,7 @@ class SessionOptions:
 
     session_seed: Annotated[str | None, option("--session-seed N", "the seed of the contract")]
     allow: Annotated[tuple[str, ...], option(
-        "--allow", "a permission of the contract", type=click.Choice(_PERMISSIONS))]  # fmt: skip
+        "--allow", "a permission of the contract", _PERMISSIONS)]  # fmt: skip
     contract: Annotated[str | None, option("--contract JSON|@FILE", "an offer for the whole contract")]  # fmt: skip
     certificates: Annotated[Path | None, option(
         "--certificates DIR", "how far the tools were tried, as twice tools verify wrote it there")]  # fmt: skip
@@ -130,12 +127,8 @@ def call_tool(
 
     arguments = _read_object(given, "--args")
     for name, value in (("seed", seed), ("call_key", call_key)):
-        if value is not None and name in arguments:
-            raise UsageError(
-                f"The {name} is given twice: by --{name.replace('_', '-')} and in --args.",
-                "Expected it once.",
-                "Leave one of them out.",
-            )
+        flag = f"--{name.replace('_', '-')}"
+        refuse_together({flag: value, f"{name} in --args": name in arguments}, "it once")
         if value is not None:
             arguments[name] = value
     offer = session.to_offer()
@@ -149,7 +142,16 @@ def call_tool(
         else:
             opened = Session(found, backend, contract, observer=_Traces(), levels=levels)
             envelope = opened.call(tool, arguments, require=require)
-    return tell(envelope, _describe(envelope), as_json=as_json, code=0 if envelope["ok"] else 1)
+    if not envelope["ok"]:
+        error = envelope["error"]
+        said = f"{error['code']}: {printable(error['message'])}"
+        return tell(envelope, [said], as_json=as_json, code=1)
+    told = envelope["determinism"]
+    said = told["class"]
+    said += "" if told["seed"] is None else f", seed {told['seed']} ({told['seed_source']})"
+    said += "" if told["call_key"] is None else f", call key {printable(told['call_key'])}"
+    said += f"; {envelope['fingerprint'] or 'equal within a tolerance'}"
+    return tell(envelope, [json.dumps(envelope["result"], indent=2), said], as_json=as_json)
 
 
 class _Traces:
@@ -164,19 +166,6 @@ class _Traces:
         if error.get("code") in {"execution_failed", "internal_error"}:
             own, _, _ = note.trace.partition("\n\nThe above exception was the direct")
             sys.stderr.write(f"{own}\n")
-
-
-def _describe(envelope: dict[str, Any]) -> Iterator[str]:
-    if not envelope["ok"]:
-        error = envelope["error"]
-        yield f"{error['code']}: {printable(error['message'])}"
-        return
-    told = envelope["determinism"]
-    seed = "" if told["seed"] is None else f", seed {told['seed']} ({told['seed_source']})"
-    key = "" if told["call_key"] is None else f", call key {printable(told['call_key'])}"
-    claim = envelope["fingerprint"] or "equal within a tolerance"
-    yield json.dumps(envelope["result"], indent=2)
-    yield f"{told['class']}{seed}{key}; {claim}"
 
 
 def _read_object(text: str, option: str) -> dict[str, Any]:
