@@ -23,8 +23,10 @@ from small_system import build
 from twice.cli import dispatch
 from twice.cli.console import colour_verdict
 from twice.cli.group import COMMANDS, Group, main_group
+from twice.cli.options import refuse_together, refuse_without
 from twice.cli.output import print_lines
 from twice.cli.reference import page
+from twice.errors import UsageError
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "cli.md"
 MODULE = """
@@ -308,3 +310,11 @@ def test_no_line_moves_a_cursor(capsys: pytest.CaptureFixture[str]) -> None:
     print_lines(["\033[2Ja.twice", "two\tcolumns\r"])
 
     assert capsys.readouterr().out == "\\x1b[2Ja.twice\ntwo\tcolumns\\r\n"
+
+
+def test_zero_is_a_value_that_was_given() -> None:
+    with pytest.raises(UsageError, match="--tick and --snapshot were given together"):
+        refuse_together({"--tick": 0, "--snapshot": 0}, "one of them")
+    with pytest.raises(UsageError, match="--path was given without --tick or --snapshot"):
+        refuse_without({"--path": "swarm"}, {"--tick": None, "--snapshot": None})
+    refuse_without({"--path": "swarm"}, {"--tick": 0, "--snapshot": None})

@@ -125,13 +125,10 @@ class ChangeOptions:
         accept, update = self.baseline_accept, self.baseline_update
         changes = {"--baseline-accept": accept, "--baseline-update": update}
         refuse_without(changes, {"--baseline": baseline})
+        shown = {"--diff": self.diff}
         for name, value in changes.items():
-            refuse_together(
-                {"--diff": self.diff, name: value}, "one of them: --diff writes nothing"
-            )
-        refuse_without(
-            {"--unsafe-fixes": self.unsafe_fixes}, {"--fix": self.fix, "--diff": self.diff}
-        )
+            refuse_together({**shown, name: value}, "one of them: --diff writes nothing")
+        refuse_without({"--unsafe-fixes": self.unsafe_fixes}, {"--fix": self.fix, **shown})
         if self.baseline_accept is not None and not self.baseline_accept.strip():
             raise UsageError(
                 "--baseline-accept was given an empty reason.",

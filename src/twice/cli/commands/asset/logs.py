@@ -69,31 +69,31 @@ def show_asset(
         raise LogUnreadable(facts.trouble, "Expected a determinism log.", "Seal the asset again.")
     document: dict[str, Any] = {"format": "twice.asset/1"}
     if not facts.log_path:
-        document |= {"asset": to_document(measure_file(path)), "log": None, "missing": []}
+        asset = to_document(measure_file(path))
+        document |= {"asset": asset, "log": None, "missing": []}
+        lines = [
+            "no determinism log is about this file",
+            *align([(name, _shorten(part)) for name, part in asset.items()]),
+            f"next: twice asset seal {path} --log DRAFT",
+        ]
     else:
+        log, missing = to_document(facts.log), [each.pointer for each in facts.examined.problems]
         document |= {
             "asset": to_document(facts.log.asset) if facts.log.asset is not None else None,
-            "log": to_document(facts.log),
+            "log": log,
             "log_path": facts.log_path,
             "log_digest": log_digest(facts.log),
-            "missing": [each.pointer for each in facts.examined.problems],
+            "missing": missing,
         }
-    return tell(document, map(printable, _describe(document, path)), as_json=as_json)
-
-
-def _describe(document: dict[str, Any], path: Path) -> Iterator[str]:
-    log = document["log"]
-    if log is None:
-        yield "no determinism log is about this file"
-        yield from align([(name, _shorten(part)) for name, part in document["asset"].items()])
-        yield f"next: twice asset seal {path} --log DRAFT"
-        return
-    promise = log.get("promise", {})
-    grade = f", grade {promise['grade']}" if "grade" in promise else ""
-    yield f"{log.get('log_id')} revision {log.get('revision')}: {promise.get('mode')}{grade}"
-    yield from align([(name, _shorten(log[name])) for name in _BLOCKS if name in log])
-    yield from (f"missing or wrong: {pointer}" for pointer in document["missing"])
-    yield f"next: twice asset gate {path}"
+        promise = log.get("promise", {})
+        grade = f", grade {promise['grade']}" if "grade" in promise else ""
+        lines = [
+            f"{log.get('log_id')} revision {log.get('revision')}: {promise.get('mode')}{grade}",
+            *align([(name, _shorten(log[name])) for name in _BLOCKS if name in log]),
+            *(f"missing or wrong: {pointer}" for pointer in missing),
+            f"next: twice asset gate {path}",
+        ]
+    return tell(document, map(printable, lines), as_json=as_json)
 
 
 def _shorten(value: object) -> str:
