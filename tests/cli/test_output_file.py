@@ -198,7 +198,7 @@ def test_a_branch_whose_program_breaks_does_not_exit_0(swarm: Path) -> None:
     done = cli("branch", "a.twice", "--at", 7, "--input", "push=hello", "-o", "c.twice", cwd=swarm)
 
     assert done.returncode == 1
-    assert "1 tick, exception: " in done.stdout
+    assert "after it: 1 tick, exception: " in done.stdout
 
 
 @pytest.mark.integration
