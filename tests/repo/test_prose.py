@@ -20,7 +20,14 @@ REFERENCE = [
     *sorted((ROOT / "docs/format").glob("*.md")),
     *(
         ROOT / "docs/internals" / name
-        for name in ("architecture.md", "decisions.md", "effects.md", "glossary.md", "tests.md")
+        for name in (
+            "architecture.md",
+            "decisions.md",
+            "effects.md",
+            "glossary.md",
+            "plan.md",
+            "tests.md",
+        )
     ),
 ]
 FAR_FETCHED = re.compile(
