@@ -1,7 +1,7 @@
 """WORDS. Pure values and laws: canonical form, digests, seeds, classes, comparison, channels.
 
-Here lives what can be said without running anything. What reads the clock, the disk, the
-environment or a generator's position lives in ``recording``.
+Nothing here runs a program. Code that reads the clock, the disk, the environment or a generator's position
+is part of ``recording``.
 
 Invariant: every function here is a function of its arguments alone.
 """

@@ -1,7 +1,7 @@
 """The ten ways in which two runs can come to differ: a closed list.
 
-Every divergence is attributed to one of them; each is settled in one artifact of a specification.
-What counts as evidence for a channel is decided in ``diagnosis``.
+Each divergence is attributed to one of them, and one sheet of a specification answers for each. ``diagnosis``
+decides which evidence counts for a channel.
 
 Invariant: ten channels, artifacts 02 to 11, one each, in this order.
 """
@@ -41,10 +41,10 @@ class Channel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChannelFacts:
-    """What is known of a channel.
+    """A channel, with its sheet and its meaning.
 
     Attributes:
-        artifact: number of the specification sheet that settles it, two digits.
+        artifact: number of the specification sheet that answers for it, two digits.
         sheet: that sheet's file name.
         meaning: how the difference comes in, in one line.
         rule_out: an experiment after which it can be excluded, in one line.

@@ -1,9 +1,9 @@
 """Dataclasses as plain data that JSON can carry, and back, by the annotations of their fields.
 
-Understood are text, bytes, whole numbers, numbers, truth values, tuples, sequences, mappings with
-text keys, ``X | None``, ``Any``, and dataclasses of these. Members that a class does not have are
-ignored, because fields may be added under one format number. Nothing else is converted: what is no
-such value is refused where it is. JSON has no bytes; the canonical encoding has.
+The codec knows text, bytes, whole numbers, numbers, truth values, tuples, sequences, mappings with text keys,
+``X | None``, ``Any``, and dataclasses of these. It ignores members that a class does not have, because fields
+may be added under one format number. It refuses any other value, with its place. JSON has no bytes, the
+canonical encoding has.
 
 Invariant: ``from_plain(type(v), to_plain(v), ...) == v``.
 """
@@ -17,10 +17,10 @@ from types import NoneType
 from typing import Any, Final, TypeAlias, get_args, get_origin, get_type_hints
 
 OPTIONAL: Final = {"optional": True}
-"""Metadata of a field that older documents do not have; its default stands for it."""
+"""Metadata of a field that older documents do not have. Its default replaces it."""
 
 Refuse: TypeAlias = Callable[[str, object, str], Exception]
-"""Makes the error for a place, what is found there and what was expected."""
+"""Makes the error from a place, the value found there and the expected one."""
 
 _WORDS: Final = {
     str: "text",
@@ -48,9 +48,9 @@ def from_plain(kind: Any, data: object, place: str, refuse: Refuse) -> Any:
 
     Args:
         kind: a dataclass, or the annotation of a field.
-        data: plain data. An instance of a dataclass stands for itself: its maker has checked it.
+        data: plain data. An instance of a dataclass is returned as it is: its constructor has checked it.
         place: how the data is reached; empty for the whole document.
-        refuse: makes the error that is raised, with the place of what does not fit.
+        refuse: makes the error to raise, from the place of a value that does not fit.
     """
     if kind is Any:
         return data
@@ -70,7 +70,7 @@ def from_plain(kind: Any, data: object, place: str, refuse: Refuse) -> Any:
                 inner = f"{place}.{each.name}" if place else each.name
                 wanted, found = hints[each.name], members.get(each.name)
                 if each.name not in members and NoneType in get_args(wanted):
-                    wanted = get_args(wanted)[0]  # None may stand there, and not be left out
+                    wanted = get_args(wanted)[0]  # a value may be None, but not missing
                 values[each.name] = from_plain(wanted, found, inner, refuse)
         return make(**values)
     origin, arguments = get_origin(kind), get_args(kind)

@@ -1,9 +1,8 @@
 """Determinism classes: what a run promises, as a value that prints as one sentence.
 
-A class is an executable predicate, not a word. It says what is compared (state, decisions, or
-summaries over many runs), how far the promise reaches, and which subsystems promise something else.
-The words are those of every interface and file; none is renamed. Running the comparison is not done
-here.
+A class is an executable predicate, not a word. It names the compared data (state, decisions, or summaries over
+many runs), the reach of the promise, and the subsystems with another promise. Every interface and file uses the
+same words. Other modules run the comparison.
 
 Invariant: ``Predicate.from_json(p.to_json()) == p``, and the text of ``p.to_json()`` is stable.
 """
@@ -136,11 +135,11 @@ class Predicate:
     """A class with its scope, and the subsystems that have a class of their own.
 
     Args:
-        determinism_class: the class of everything that has none of its own.
+        determinism_class: the class of each subsystem without its own.
         scope: how far the promise reaches.
         subsystems: component name, or the beginning of its path, to class; the longest wins.
-        decisions: what "the same" means for decisions under the logical class.
-        sample: what the statistical class compares.
+        decisions: the meaning of "the same" for decisions under the logical class.
+        sample: the summary that the statistical class compares.
     """
 
     determinism_class: DeterminismClass = DeterminismClass.BIT_EXACT

@@ -1,7 +1,7 @@
 """Labelled digests. The only module that names a hash.
 
 blake3 is the default: cryptographic and three times faster than sha256 on arrays. xxh3_128 finds
-accidents, not adversaries. Digests never say what they are a digest of; ``merkle`` does.
+accidents, not adversaries. A digest does not name its value; ``merkle`` does.
 
 Invariant: a digest carries its algorithm wherever it is printed, stored or compared.
 """
@@ -113,7 +113,7 @@ class Digest:
 
 
 def _find_constructor(algorithm: Algorithm) -> Callable[..., Hasher]:
-    # Imported when it is asked for: most commands hash nothing.
+    # Imported on first use: most commands hash nothing.
     match algorithm:
         case Algorithm.BLAKE3:
             from blake3 import blake3

@@ -1,11 +1,11 @@
 """The environment of a run as a value, and how two of them differ.
 
-A fingerprint holds what decides the bits of a computation besides its inputs: interpreter, system,
+A fingerprint holds the facts that decide the bits of a computation besides its inputs: interpreter, system,
 processor, library versions, BLAS kernels and threads, variables, and *probes*: short computations
-whose result bits tell machines apart. Measuring one is done in ``twice.recording.environment``, and
-whether a session may start is asked elsewhere.
+whose result bits differ between machines. ``twice.recording.environment`` measures one. This module does not
+decide whether a session may start.
 
-Invariant: a probe's name stands for one computation for ever; a changed one gets a new name.
+Invariant: a probe's name means one computation for ever; a changed one gets a new name.
 ``Fingerprint.from_json(f.to_json()) == f``, whatever order its parts were given in.
 """
 
@@ -109,7 +109,7 @@ class Fingerprint:
         """Versions by the names that pins use: distributions, ``python``, each BLAS by its author, the C library.
 
         Where several copies of one BLAS are loaded, numpy's counts: another comes with its distribution, and has
-        the version that belongs to that. What tells no version has no row.
+        the version that belongs to that. A library without a version has no row.
         """
         by_numpy_last = sorted(self.blas, key=lambda one: one.where.startswith("numpy"))
         libc, _, libc_version = self.os.libc.partition(" ")
@@ -180,13 +180,13 @@ NUMERIC_VARIABLES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentDifference:
-    """One thing that is not as it was recorded.
+    """One fact of the environment that differs from the recorded one.
 
     Args:
-        what: which thing, such as ``probe libm.exp`` or ``library numpy``.
+        what: the fact, such as ``probe libm.exp`` or ``library numpy``.
         recorded: its recorded value; None when there was none.
         now: its value in the other environment; None when there is none.
-        affects: what the difference can move.
+        affects: the results that the difference can change.
     """
 
     what: str
@@ -206,7 +206,7 @@ def diff_fingerprints(
 
     Args:
         recorded: the environment of the record.
-        now: the environment to hold against it.
+        now: the environment to compare with it.
         ignore: patterns over ``what`` to leave out, such as ``"probe torch.*"``.
 
     A probe that only ``now`` has is a note (nothing was recorded to compare it with); one that only

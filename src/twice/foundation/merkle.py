@@ -37,12 +37,12 @@ class Node:
     Args:
         kind: ``leaf``, or the type of the container: ``list``, ``dict``, ``module:Class``, …
         algorithm: the hash of every node of the tree.
-        digest: raw, over the whole of it; ``labelled`` says whose it is.
+        digest: the raw digest of the whole value; ``labelled`` adds its algorithm.
         children: one node per item, by key, in canonical order; empty for a leaf.
         size: length of the canonical form in bytes.
         head: the canonical bytes before the children: tag, count, keys; empty for a leaf.
-        names: the keys of a dict with text keys alone, as they were filled in; what ``rehash``
-            recognises an unchanged set of keys by.
+        names: the keys of a dict with text keys only, in insertion order. ``rehash`` recognises an
+            unchanged set of keys by them.
     """
 
     kind: str
@@ -177,7 +177,7 @@ def rehash(
         registry: as for ``tree``.
 
     Returns:
-        What ``tree(value)`` would return, if ``changed_keys`` names every change.
+        The result of ``tree(value)``, if ``changed_keys`` names every change.
 
     Raises:
         EncodingRefused: E-ENCODE-001, a changed value has no canonical form.

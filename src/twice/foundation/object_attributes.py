@@ -1,4 +1,4 @@
-"""How an object of any class is read without running a line of the user's code.
+"""Read an object of any class without running a line of the user's code.
 
 For: attributes in ``__dict__`` and ``__slots__``, the content that a subclass of a built-in type
 inherits, and the names of classes. Everything goes through the descriptors of C types, never

@@ -1,6 +1,6 @@
-"""Words for people: text that a terminal shows and does not obey, and numbers with their nouns.
+"""Words for people: text that a terminal shows but does not interpret, and numbers with their nouns.
 
-Invariant: what comes out of `printable` is printable, and text that was is itself.
+Invariant: what comes out of `printable` is printable, and printable text does not change.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Sub-seeds by name, and the schedules that follow from them: whoever asks, whenever, in any order.
+"""Sub-seeds by name, and the schedules that follow from them, independent of caller, time and order.
 
 A seed is a type, not an integer: it has no arithmetic, so ``seed + rank`` is refused by Python
 itself. A child depends on its parent and its name alone, so adding, removing or reordering other
-names never changes it. Random draws are not made here; streams live in ``recording``.
+names never changes it. Streams, which draw random numbers, are part of ``recording``.
 
 Rule 1, frozen in tests/vectors/seeds.json::
 
@@ -198,8 +198,8 @@ def derive_in(parent: Seed, domain: str, *fields: str | int, rule: int = RULE) -
 def assign_arm(experiment: Seed, unit: str | int, arms: Sequence[str], *, rule: int = RULE) -> str:
     """Return the arm of a unit: the one whose derived seed for that unit is the smallest.
 
-    No generator is drawn from, and nobody's place depends on when they were asked. Adding an arm
-    moves only the units that it takes; removing one moves only its own.
+    No generator is used, and the order of calls does not matter. A new arm moves only the units that it takes, and
+    a removed arm moves only its own.
 
     Args:
         experiment: the experiment's recorded seed.

@@ -1,12 +1,11 @@
-"""Whether two samples of a summary agree: what the statistical class compares.
+"""Whether two samples of a summary agree: the comparison of the statistical class.
 
-A sample is one number per seed, or None where a run gave none. Three answers, not two: a sample that
-is too small, or holds NaN, can tell nothing, which is never a pass and never a failure, and comes
-with the number of seeds that would tell. No resampling and no randomness: the same samples give the
-same answer. Running the programs is not done here.
+A sample is one number per seed, or None if a run gave none. There are three answers. A sample that is too small
+or contains NaN is undecided: it neither passes nor fails, and the answer names the number of seeds that would
+decide. The tests use no randomness, so the same samples give the same answer. Other modules run the programs.
 
-Invariant: two samples that are the same number for number always agree, and an answer does not
-depend on the order of either sample beyond that.
+Invariant: two samples with the same number for each seed always agree. Apart from that, the order of a sample
+does not matter.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class Agreement:
     """The answer of a two-sample test.
 
     Attributes:
-        agrees: True, False, or None where the samples cannot tell.
+        agrees: True, False, or None if the samples do not decide.
         statistic: p-value (``mean``) or distance (``ks``) that was compared with alpha or epsilon;
             None where there is none.
         reason: one sentence.

@@ -1,4 +1,4 @@
-"""What several rooms do around a ``with`` block: close what is held, hold back the cycle collector.
+"""Helpers for ``with`` blocks: close a resource at the end, or pause the cycle collector.
 
 Invariant: an exception of the block goes on as it was.
 """

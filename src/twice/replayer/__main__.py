@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 
 if __name__ == "__main__":
-    gc.disable()  # until ``serve``: what is imported stays
+    gc.disable()  # until ``serve``: imported objects stay
 
 from twice.recording.serving import serve_actions
 from twice.replayer.session_worker import branch_here, replay_here

@@ -1,12 +1,12 @@
 """Serves a record to a verification, each read within the compare-point that it was made before.
 
-One clock call more would be served the value of the next one, and be noticed ticks later, if at all. So a read that
-the record does not have before the next compare-point is refused at that call. Which of several equal calls is the
-one too many, the lines tell that made as many reads earlier in this execution.
+An extra clock call would get the value of the next call, and the difference would show ticks later, or never. So a
+read that the record does not have before the next compare-point is refused at that call. To find the extra call among
+identical ones, twice compares the source lines with earlier intervals of this execution.
 
 Not for: reads of other actors than the main program, whose order against compare-points is a schedule's.
 
-Invariant: an execution that asks what was recorded is served as by the plain source.
+Invariant: an execution that makes the recorded reads gets the same values as from the plain source.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ class CheckpointBoundedReads(RecordedSource):
     """The reads of a record, for one verification.
 
     Args:
-        record: what is served.
-        differs: told of a mismatch before it is raised.
-        lines_from: compare-point from which on the lines of reads are kept; None for none: to ask for a
-            line costs more than to serve a read.
+        record: the served record.
+        differs: called with a mismatch before it is raised.
+        lines_from: first compare-point whose reads keep their lines; None for none. A line costs more than
+            a served read.
 
     Attributes:
-        session: what is executed, once there is one.
-        is_extra: whether a read was refused as one too many.
-        extra_at: its line, where lines were kept.
+        session: the executed session, once it exists.
+        is_extra: whether a read was refused as extra.
+        extra_at: its line, if lines were kept.
     """
 
     def __init__(

@@ -1,12 +1,12 @@
-"""Copy the beginning of one record into another: what a branch and its parent have in common.
+"""Copy the beginning of a record into another: the common prefix of a branch and its parent.
 
-Points, journal frames and snapshots are written again in their order; the chain of points comes out
-the same, which is the proof that the prefix is identical. The beginning ends at a snapshot, between
-two points: of what stands there, only what came before the snapshot is copied.
+Points, journal frames and snapshots are written again in their order. The chain of points is then the same, which
+proves that the prefix is identical. The prefix ends at a snapshot between two points. Frames of that interval are
+copied only if they precede the snapshot.
 
-While the branch runs, what it does again before the fork is held against the parent.
+While the branch runs up to the fork, its execution is compared with the parent.
 
-Invariant: copying does not interpret what it copies, except to count it and to name its pages.
+Invariant: the copy does not interpret its contents, except to count them and to name their pages.
 """
 
 from __future__ import annotations

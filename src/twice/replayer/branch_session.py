@@ -1,11 +1,10 @@
 """The branching session: leave a record at a tick, with other inputs, into a record of its own.
 
-The new record holds the parent's prefix, names its parent and the point at which it left, and its
-chain up to there equals the parent's: that is the proof that everything before the fork is
-identical. The parent is opened for reading only. Each branch executes in a process of its own, with
-generators of its own.
+The new record holds the parent's prefix and names its parent and the fork. Its chain up to the fork equals the
+parent's, which proves that everything before the fork is identical. The parent is opened for reading only. Each
+branch executes in its own process, with its own generators.
 
-Invariant: nothing stands at the branch's path before its process has ended well, and nothing else is left behind.
+Invariant: the branch's path stays empty until its process has ended well, and no other file is left behind.
 """
 
 from __future__ import annotations
@@ -85,7 +84,7 @@ class BranchingSession(Closing):
                 "Choose another record with -o, or replace both with --force (in Python: force=True).",
                 path=str(self._beside),
             )
-        # A branch runs in a copy of the files. What lasts of it is written here, to the real disk.
+        # A branch runs in a copy of the files. Its record is written here, to the real disk.
         self._folder = aside_folder(self._target)
         self._record, self._files = self._folder / "branch.twice", self._folder / "files"
         self._files.mkdir()
@@ -156,7 +155,7 @@ class BranchingSession(Closing):
         # Only now is it known: an input may be asked for at the very last tick.
         unused = (self._outcome or {})["branch"]["unused"]
         if unused and must_use:
-            # What stood at the path before then stays: nothing is published.
+            # A file that was at the path before stays: no record is published.
             raise UsageError(
                 f"The run never asked for the input {', '.join(unused)} at tick {self.fork}.",
                 "Expected the name of an input that the program asks for there.",
@@ -165,7 +164,7 @@ class BranchingSession(Closing):
         if self._child is not None:
             self._child.read_keeper_report()  # its files are copied when its process has ended
             try:
-                # Files first: a record that stands there without its files would claim that there were none.
+                # Files first: a record without its files would claim that the run wrote none.
                 if any(self._files.iterdir()):
                     if self._beside.exists():
                         shutil.rmtree(self._beside)

@@ -1,8 +1,8 @@
-"""Hold an execution against its record, point by point.
+"""Compare an execution with its record, point by point.
 
-Columns that a class judges must be equal; columns with a tolerance are compared by value against
-the record (never chained from point to point); columns that a class does not judge are passed over.
-The first difference is a value, handed to whoever asked.
+Columns that the class judges must be equal. Columns with a tolerance are compared by value with the record, never
+with the previous point. Columns that the class does not judge are skipped. The first difference is passed to the
+caller as a value.
 
 Invariant: a point passes only after every judged column of it was compared.
 """
@@ -25,10 +25,10 @@ _SHOWN_CHARACTERS_MAX = 200
 
 
 class ComparingSink(Sink):
-    """Compares every observation with the record; tells the first difference.
+    """Compares each observation with the record and reports the first difference.
 
     Args:
-        record: what is compared with.
+        record: the record to compare with.
         predicate: the class that judges.
         differs: called at the first failure; it may stop the process.
         first: index of the first point that will be taken.

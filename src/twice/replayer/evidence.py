@@ -1,6 +1,6 @@
-"""Hold what a replay gave against its record: the first difference, files, surroundings, notes.
+"""Compare the outcome of a replay with its record: the first difference, files, surroundings, notes.
 
-Invariant: nothing is decided here; what is found is a ``Verification``, whose rules decide.
+Invariant: this module decides nothing. It builds a ``Verification``, and the rules of that decide.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def gather_evidence(record: RunRecord, plan: Plan, replay: Replay) -> Verificati
         # An input, an effect or the ending parted, and the point after it was never taken.
         counts |= {"evaluated": counts["evaluated"] + 1, "failed": 1}
     withheld = ""
-    # What a replay refuses it refuses with and without the secret.
+    # A replay refuses the same operations with and without the secret.
     if failure is not None and failure.name != SEAL:
         withheld = find_redaction_cause(record, failure.index, replay.absent)
     notes = [*list_notes(record, plan.predicate), *list_redaction_notes(record, replay.absent)]
@@ -105,7 +105,7 @@ def _list_differences(
     recorded, predicate = record.ending or {}, plan.predicate
     at, last_tick = plan.first + replay.counts["evaluated"], record.ticks - 1
     has_ended, is_from_top = replay.how != STOPPED, plan.first == 0
-    # A torn record, and a run that a signal ended, have no ending that a replay could come to.
+    # A torn record, or a run that a signal ended, has no ending that a replay could reach.
     is_known = record.ending is not None and recorded.get("how") != "torn"
     if has_ended and is_known and "interrupted_at_point" not in recorded:
         folders = record.program_folders()

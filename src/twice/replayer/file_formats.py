@@ -134,7 +134,7 @@ def _read_zip(content: bytes) -> Members:
 
 def _read_gzip(content: bytes) -> Members:
     with gzip.open(io.BytesIO(content)) as unpacked:
-        inside = unpacked.read(_PART_BYTES_MAX)  # its size is told at its end alone
+        inside = unpacked.read(_PART_BYTES_MAX)  # its size is only known at its end
     return Members({"(unpacked)": lambda: inside})
 
 
@@ -178,7 +178,7 @@ def _read_sqlite(content: bytes) -> Rows:
         for name, sql in tables:
             if sql and " VIRTUAL " not in sql.upper():
                 quoted = name.replace('"', '""')
-                every = f'SELECT * FROM "{quoted}"'  # noqa: S608  (quoted, in a database that nobody keeps)
+                every = f'SELECT * FROM "{quoted}"'  # noqa: S608  (quoted, in a temporary database)
                 found.append((name, iter(database.execute(every).fetchmany(_ROWS_MAX))))
         return found
 
@@ -233,7 +233,7 @@ _FORMATS: dict[bytes, Callable[[bytes], Any]] = {
     b"II*\0": _read_picture,
     b"GIF8": _read_picture,
 }
-"""How a file begins, and what reads the values in it."""
+"""The first bytes of a format, and the reader of its values."""
 
 
 def main() -> None:

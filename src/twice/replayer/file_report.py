@@ -1,14 +1,14 @@
-"""What a verification says of files below Python: which were seen, which were copies, which differ, and where.
+"""Report on files below Python: which were seen, which were copies, which differ, and where.
 
-The recording knows what its processes did to files; the replay's keeper says what could not be shown as it
-was, and what the replay left behind. This holds both together. Where a file differs inside is told only
-while the recorded one still lies where it was; of one that was changed since, the record knows digests.
+The record says what the recorded processes did to files. The replay's keeper reports the files that it could not
+show as recorded, and the files that the replay left behind. This module compares both. It finds the place inside a
+file only while the recorded file is unchanged. For a file that changed since, the record has digests only.
 
-``mkstemp`` and ``mkdtemp`` fill the last six letters of a name from entropy that no record can serve to C
-code. Such a file lies in a folder for temporary files, and another run's file stands there under a name
-that differs in those letters alone. Two files are taken for one only where they hold the same.
+``mkstemp`` and ``mkdtemp`` fill the last six letters of a name from entropy that no record can serve to C code.
+Another run's file then has a name that differs in those letters only. Two such files in a temporary folder count as
+one only if they have the same content.
 
-Invariant: what nobody saw is never counted as equal.
+Invariant: a file that twice did not see never counts as equal.
 """
 
 from __future__ import annotations
@@ -43,25 +43,25 @@ _FOLDERS = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108  (where they are looke
 
 @dataclass(frozen=True)
 class FileJudgement:
-    """What is known of the files of one verification.
+    """The files of one verification.
 
     Attributes:
         recorded: tier of the recording: ``supervisor``, ``listing`` or ``none``.
         replayed: tier of the replay: ``world``, ``refusal`` or ``none``.
-        refused: why the replay's tier is no higher; empty where it is the highest.
+        refused: why the replay's tier is not the highest; empty if it is.
         read: how many files the recorded run read.
         written: how many it changed.
         changed_inputs: files that cannot be shown as they were: path, recorded, now.
-        differing: files that the replay left otherwise: path, recorded, replayed and where.
+        differing: files with other content after the replay: path, recorded, replayed and place.
         unknown: reasons for which the files cannot be judged.
-        refused_writes: writes of other code that were refused, so that the program ran otherwise.
-        notes: what else a reader of a failure should know.
+        refused_writes: refused writes of code other than Python, which changed the run.
+        notes: further facts for the reader of a failure.
         passed_over: files that differ and are not judged, by policy.
-        processes: ``number`` where the recorded process id was given again, ``world`` where processes ran
-            in a numbering of their own, else ``none``.
-        connections: ``namespace`` where no network was to be reached, else ``descriptors``.
+        processes: ``number`` if the program got the recorded process id again, ``world`` if processes had
+            ids of their own namespace, else ``none``.
+        connections: ``namespace`` if no network could be reached, else ``descriptors``.
         is_compared: whether files are part of the record at all.
-        is_whole: whether the replay ran from the start of the program to its end, so that what it left counts.
+        is_whole: whether the replay ran from the start of the program to its end, so that its files count.
     """
 
     recorded: str = "none"
@@ -167,10 +167,10 @@ def judge_files(
     """Judge the files of a replay.
 
     Args:
-        record: what was replayed.
-        kept: what the replay's keeper reported; empty where there was none.
-        inside: where files differ in the terms of their formats, by path, as far as that is known.
-        whole: whether the program ran from its start to its end, so that what it left counts.
+        record: the replayed record.
+        kept: the report of the replay's keeper; empty without one.
+        inside: the place inside a file that differs, in the terms of its format, by path, if known.
+        whole: whether the program ran from its start to its end, so that its files count.
     """
     files = record.native_files()
     names = PathDisplay(roots_of(record.setup.program))
@@ -205,7 +205,7 @@ def judge_files(
         f"was refused, because there is no copy of the files here ({kept.get('refused')})"
         for plain_path, call in kept.get("refused_writes", ())
     ]
-    # Python lists the program's own folder with every import: what is new there says nothing.
+    # Python lists the program's own folder at each import: new files there mean nothing.
     hidden = [
         names.show(told(path))
         for path, is_looked_for in kept.get("hidden", ())
@@ -355,9 +355,9 @@ def locate_inside(record: RunRecord, kept: Mapping[str, Any], folder: Path) -> d
     """Return where files differ, in words, by path; only of those whose recorded content is still there.
 
     Args:
-        record: what was replayed.
-        kept: what the replay's keeper reported.
-        folder: where it copied files to.
+        record: the replayed record.
+        kept: the report of the replay's keeper.
+        folder: the folder with its copies of files.
     """
     copied = {told(path): folder / name for path, name in kept.get("copied", ())}
     if not copied:
@@ -375,7 +375,7 @@ def locate_inside(record: RunRecord, kept: Mapping[str, Any], folder: Path) -> d
             )
         except (OSError, FileUnsettled):
             continue
-        # The digests of a file that was added to cover what was added, not what stood before.
+        # The digests of an appended file cover the added part, not the content before.
         if recorded.has_same_content(now) and recorded.size == now.size:
             arguments = [history.path, os.fspath(copied[history.path])]
             if printed := run_apart(_FORMATS, arguments, _FORMATS_S):

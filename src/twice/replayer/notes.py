@@ -1,9 +1,9 @@
-"""What stands beside the word of a verdict, in sentences: facts to know first, and what it does not say.
+"""Sentences beside a verdict: facts to know first, and the limits of the verdict.
 
-Some are read off the record (a torn end, threads that read the clock), some follow from what it
-lacks: a run that had nothing to compare agrees with itself, and whoever reads PASS should know.
+Some come from the record (a torn end, threads that read the clock). Others come from its gaps: a run without
+anything to compare agrees with itself, and a reader of PASS should know that.
 
-Invariant: nothing is executed for a sentence, and none of them changes a result.
+Invariant: no sentence needs an execution, and no sentence changes a result.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ def _find_unchanging_components(record: RunRecord) -> list[str]:
 def compares_nothing(record: RunRecord) -> bool:
     """Return whether a run leaves nothing for a comparison besides its reads."""
     if not record.complete:
-        return False  # what it would have handed over is not known
+        return False  # its result is unknown
     ending = record.ending or {}
     printed = ending.get("printed", {})
     streams = ("output", "errors") if record.setup.compare_errors else ("output",)
@@ -234,7 +234,7 @@ def list_notes(record: RunRecord, predicate: Predicate) -> list[str]:
     ]
     if program.whole or not record.complete:
         return notes
-    # What agrees because there was nothing to disagree: no state, no tick, no decision.
+    # Runs that agree because nothing could differ: no state, no tick, no decision.
     if not components:
         notes.append("no component is tracked: only streams, inputs, effects and output compare")
     if not record.ticks:
@@ -263,8 +263,8 @@ def describe_seal(record: RunRecord, files: FileJudgement, *, held: bool) -> str
     """Describe the seal of this replay: recorded answers, and reachable sources.
 
     Args:
-        record: what was replayed.
-        files: what is known of the files.
+        record: the replayed record.
+        files: the report on its files.
         held: whether the process was cut off from the network.
     """
     allowed = record.setup.allow

@@ -1,13 +1,12 @@
 """Whether a run's seed matters: the recorded program once more, with the recorded world and another seed.
 
-At first its streams alone get the other seed, while ``run.seed`` says the recorded one: a program that
-prints its seed, or keeps it in a field, and draws from something else is moved by nothing then. A program
-may also make generators of ``run.seed`` itself. So it is told the other seed next, and what it prints and
-what its components hold at the end are compared, but for the seeds themselves.
+First only the streams get the other seed, and ``run.seed`` stays the recorded one. A program that only prints its
+seed, or keeps it in a field, does not change then. A program may also make generators from ``run.seed`` itself. So
+``run.seed`` is the other seed next, and twice compares the output and the final state without the seeds in them.
 
-Not told: how much a seed matters. One field that one draw moved is enough.
+Not for: how much a seed matters. One field that one draw changes is enough.
 
-Invariant: inputs and reads of the world are the recorded ones, so that chance outside of the seed moves nothing.
+Invariant: inputs and reads of the world are the recorded ones, so that chance outside of the seed changes nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from twice.replayer.replay_job import Start, start_child
 from twice.replayer.replay_run import Plan, execute_once
 from twice.replayer.verify_worker import without_seeds
 
-# They stand in no output by chance, and a library takes them that wants 32 bits.
+# No output contains them by chance, and they fit a library that takes 32 bits.
 _OTHERS: Final = (1618033989, 1414213562, 1732050808, 1259921050)
 OTHER_SEEDS: Final = tuple(Seed(each) for each in _OTHERS)
 """Several: a coin that is thrown once falls alike under two of them every other time."""
@@ -40,12 +39,12 @@ def is_moved_by_seed(
     """Return whether another seed changes anything that the run's class judges.
 
     Args:
-        record: of a run that came to its end.
-        seeds: those that are tried, until one changes something.
-        start: gives processes to execute in.
+        record: the record of a run that ended.
+        seeds: the seeds to try, until one changes something.
+        start: starts processes to execute in.
 
     Raises:
-        TwiceError: what an execution refuses; ProgramNotRerunnable: E-PROGRAM-002.
+        TwiceError: an execution is refused; ProgramNotRerunnable: E-PROGRAM-002.
     """
     judge = record.setup.predicate
     if judge.determinism_class is DeterminismClass.STATISTICAL:

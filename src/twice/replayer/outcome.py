@@ -1,7 +1,7 @@
-"""What one replay gave, and how a program ended: its exit, its exception, what it returned.
+"""The outcome of one replay, and the end of a program: its exit, its exception, its result.
 
-Neither addresses nor folders in a message are compared, so that a program in another folder ends the same
-way. Of the raising line the name of the file counts, not its folder.
+Addresses and folders in a message are not compared, so that a program in another folder ends in the same way. The
+raising line counts with the name of its file, not with the folder.
 
 Invariant: a process that died gives no failure and no ending.
 """
@@ -33,9 +33,9 @@ class Failure:
         tick: tick of that point.
         name: name of the point, or ``input:NAME``, ``effect``, ``ending``.
         columns: columns that differ, sorted.
-        recorded: what the record holds, as text.
-        replayed: what the execution gave, as text.
-        at: ``file:line`` of the program where it was noticed, or empty.
+        recorded: the recorded value, as text.
+        replayed: the value of the execution, as text.
+        at: ``file:line`` of the program where the difference shows, or empty.
         traceback: what the execution printed of an exception that the recorded run did not print, or empty.
     """
 
@@ -67,27 +67,27 @@ def no_counts() -> dict[str, int]:
 
 @dataclass(frozen=True, kw_only=True)
 class Replay:
-    """What one execution of a recorded program gave.
+    """The outcome of one execution of a recorded program.
 
     Attributes:
-        failure: the first difference that was met on the way, which ended the execution; or None.
-        death: how its process died without an answer; empty where it did not.
-        how: ``completed``, ``exit``, ``exception``, ``stopped`` where it was to go no further; empty after a failure.
+        failure: the first difference, which ended the execution; or None.
+        death: how its process died without an answer; empty if it did not.
+        how: ``completed``, ``exit``, ``exception``, ``stopped`` at the end of the plan; empty after a failure.
         ending: its parts as ``list_ending_parts`` gives them, the message as it was raised.
         results: the returned value and the numbers of ``run.summary``.
         orders: digests of the insertion orders of dicts at the end, by component; None without an end.
         reads: how often each operation of the world was read, by name; None without an end.
         inventory: every source of the world that it met.
-        absent: variables that the program was given stars for.
-        open_order: why a difference may be one of order alone; empty where it may not.
+        absent: variables whose values are placeholders in the replay.
+        open_order: why only the order may differ; empty if that is impossible.
         counts: points that were evaluated, passed, failed, and passed ``within_tolerance``.
-        environment: measured there; None where it died before.
+        environment: measured there; None if it died before.
         held: whether it was cut off from the network.
-        kept: what its keeper reported of files and processes.
-        inside: where files differ in the terms of their formats, by path.
+        kept: the report of its keeper on files and processes.
+        inside: the place inside a file that differs, in the terms of its format, by path.
         state: canonical form of every component at the point that was captured.
-        is_extra: whether it made a read too many.
-        added: what a process that does more than to verify says besides.
+        is_extra: whether it made an extra read.
+        added: the answer of a process with a task besides the verification.
     """
 
     failure: Failure | None = None
@@ -173,7 +173,7 @@ def list_result_differences(
 ) -> Iterator[tuple[str, str, str]]:
     """Yield ``returned`` and the first ``summary:NAME`` that differ, with each run's value."""
     was, now = (each.get("returned") for each in (one, other))
-    # By type and digest: the text is cut, and that of a value without a digest may hold an address.
+    # By type and digest: the text is cut, and the text of a value without a digest may contain an address.
     if {**(was or {}), "text": ""} != {**(now or {}), "text": ""}:
         yield "returned", _describe_value(was), _describe_value(now)
     for was, now in zip_longest(*(each.get("summaries", []) for each in (one, other))):

@@ -1,12 +1,12 @@
-"""How two outputs differ: the first line, whether in the order of lines alone, what was raised, what would leave it out.
+"""How two outputs differ: the first line, the order of lines, the raised exception, and an option to leave it out.
 
-``print`` writes a text and its line end one after the other, so threads that print at once leave lines such as
-``job 0: 0job 1: 175`` and an empty one behind. Such a line counts as the lines that it is made of.
+``print`` writes a text and its line end one after the other. Threads that print together produce lines such as
+``job 0: 0job 1: 175`` and an empty line. Such a line counts as its parts.
 
-Not for: lines that were torn in the middle of a text, or that stand joined in both outputs and nowhere alone.
+Not for: lines torn in the middle of a text, or lines that are joined in both outputs and alone in neither.
 
-Invariant: two outputs with the same lines have the same bytes, in another order; a proposed pattern matches both
-lines, and a proposal is made for numbers alone.
+Invariant: two outputs with the same lines have the same bytes, in another order. A proposed pattern matches both
+lines, and only numbers get a proposal.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def have_same_lines(one: bytes, other: bytes) -> bool:
 
 
 def _split(line: bytes, words: Collection[bytes]) -> list[bytes]:
-    """Return a line as the most words that it is made of, itself apart; the line itself where it is not made of others."""
+    """Split a line into the most other lines that form it; return the line itself if no others do."""
     if not line:
         return []
     inside = [word for word in words if word != line and word in line]
@@ -108,7 +108,7 @@ def find_new_traceback(recorded: bytes, replayed: bytes) -> str:
     text = replayed[at:].decode("utf-8", "replace")
     lines = [line[:_LINE_CHARACTERS] for line in text.splitlines()]
     while len(lines) > 2 and sum(map(len, lines)) > _TRACEBACK_CHARACTERS:
-        del lines[1]  # what was raised, and by whom, stands at its end
+        del lines[1]  # the exception and its place are at the end
     return "\n".join(lines)
 
 

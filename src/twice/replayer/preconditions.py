@@ -1,11 +1,11 @@
-"""What must hold before a recorded program is executed again.
+"""The conditions for executing a recorded program again.
 
 The code must be the recorded one, the behaviour numbers known, the configuration unchanged, the
-program findable, the record trusted. Where something does not hold, the start is refused, or goes on
-clearly marked as informational. A difference of environment is never refused here: it is reported.
+program findable, the record trusted. If a condition fails, the start is refused, or goes on and is marked as
+informational. A different environment is reported, never refused.
 
-Invariant: an execution that is not informational runs the recorded source, byte for byte; trust that a
-block gives ends with it.
+Invariant: an execution that is not informational runs the recorded source, byte for byte. The trust of a ``with``
+block ends with the block.
 """
 
 from __future__ import annotations

@@ -41,13 +41,13 @@ def rebuilt_session(
     """Build a session of a record's program.
 
     Args:
-        record: what it is rebuilt from.
-        sink: where observations go.
-        source: where reads of the world are answered.
-        inputs: where inputs are decided.
-        control: who may pause it.
-        resume: where it starts, or None for the top.
-        refuse: told of what a sealed execution refuses; None where it is not sealed.
+        record: the record of the program.
+        sink: receives observations.
+        source: answers reads of the world.
+        inputs: decides inputs.
+        control: can pause the session.
+        resume: the starting point, or None for the top.
+        refuse: called with each operation that a sealed execution refuses; None if it is not sealed.
         journal_all: whether reads and output go to the sink's journal too (a branch writes them).
         seed: of its streams; None for the recorded one.
     """
@@ -105,7 +105,7 @@ def resume_at(record: RunRecord, number: int | None) -> Resume | None:
     points, sizes = captured.cursors.points, captured.cursors.printed
     if sizes is None:
         output, errors = record.printed(before_point=points)
-    else:  # what was printed after the compare-point, and before the snapshot was taken, counts as well
+    else:  # output between the compare-point and the snapshot counts as well
         output, errors = record.printed(before_point=points + 1)
         output, errors = output[: sizes[0]], errors[: sizes[1]]
     kept = []

@@ -1,11 +1,11 @@
-"""What two recorded runs left behind, besides their compare-points: files, a result, and how they ended.
+"""Compare two recorded runs beyond their compare-points: files, results, and ends.
 
-Nothing is executed, and no file is opened: records hold what their runs left. A file that a run found with
-another content, and added to or changed in part, is not held against the other run's.
+Nothing is executed and no file is opened: the records have the digests. If a run found a file with other content
+and changed a part of it, that file is not compared with the other run's.
 
-Not for: files of records that were made without a supervisor, beyond those that Python wrote.
+Not for: files that code other than Python wrote, in records made without a supervisor.
 
-Invariant: what one record does not know is never called a difference.
+Invariant: a fact that one record lacks is never a difference.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def _pair_states(
     is_known = all(state.kind != "file" or state.digest for state in pair)
     if one.problem or other.problem or not is_known:
         return None
-    # The digests of files that were added to cover what was added, and nothing of what stood there before.
+    # The digests of appended files cover the added part, not the content before.
     if None not in {one.appended_from, other.appended_from}:
         return (*pair, one.appended_from)
     if one.before.has_same_content(other.before):

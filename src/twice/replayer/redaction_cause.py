@@ -1,10 +1,10 @@
-"""What redaction means for a result: what was kept out of the record, and when that decides.
+"""The effect of redaction on a result: the redacted places, and when they can be the cause.
 
-A replay gives the program stars where the record holds none of a secret. A program that passes the
-value on does the same with stars; one that computes with it does not, and nobody can tell then what
-it would have done. Such a difference is no failure of the program.
+A replay gives the program a placeholder for each secret that the record does not contain. A program that passes the
+value on does the same with a placeholder. A program that computes with it may not, and twice cannot know what the
+real value would do. Such a difference does not count as a failure of the program.
 
-Invariant: what is said here names rules and places, never a value.
+Invariant: every sentence names rules and places, never a value.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from twice.recording.runrecord import Redacted, RunRecord
 from twice.replayer.replay_job import stand_ins_of
 
 _NOT_GIVEN = frozenset({ASKED, SENT, OUTPUT, ERRORS, "ending", "surroundings"})
-"""Places whose blanked values a replay does not give to the program."""
+"""Places whose redacted values a replay does not pass to the program."""
 
 
 def find_redaction_cause(record: RunRecord, until: int, absent: Collection[str]) -> str:
     """Return why a difference may come from redaction alone, in sentences; empty when it cannot.
 
     Args:
-        record: what was replayed.
+        record: the replayed record.
         until: index of the compare-point that differs; later ones do not count.
-        absent: variables that the program was given stars for.
+        absent: variables whose values are placeholders in the replay.
     """
     # Secrets that this account still has are given to the replay as they were; only the others can matter.
     missing = {*absent, *(name for name in stand_ins_of(record) if name not in os.environ)}

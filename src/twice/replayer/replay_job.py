@@ -110,9 +110,9 @@ def find_files_read_back(record: RunRecord) -> list[str]:
 def restorable_snapshot(record: RunRecord, tick: int) -> int | None:
     """Return the latest snapshot from which a tick can be reached, or None for the top.
 
-    None when a component cannot be put back, or the run reads back what C code wrote. Where the run was
-    rolled back, only snapshots before the first rollback count: what decided on it (a governor's memory,
-    say) cannot itself be rolled back, so it stands in no snapshot.
+    None if a component cannot be restored, or the run reads files that C code wrote. If the run was rolled back,
+    only snapshots before the first rollback count: the state that decided on it (such as a governor's memory) is
+    not rolled back, so no snapshot contains it.
     """
     forms = (record.ending or {}).get("components", {})
     # One component without restore() would start from its first state, beside others that start here.

@@ -1,8 +1,8 @@
 """Execute a record's program again, once, as planned.
 
-What must hold before is asked first: where the execution starts, and which compare-points count.
+The preconditions come first: the starting point of the execution, and the compare-points that count.
 
-Invariant: a process that dies gives no outcome, and says how it died.
+Invariant: a process that dies gives no outcome, and its death is reported.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LINES_POINTS = 64
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What one replay of a record executes.
+    """The plan of one replay of a record.
 
     Attributes:
         predicate: the class that judges.
@@ -40,14 +40,14 @@ class Plan:
         first: index of the first compare-point that is judged.
         last: index of the last one; None for the end.
         is_segment: whether the user asked for a part of the run.
-        changed_code: paths of source files that are not the recorded ones.
+        changed_code: paths of source files that differ from the recorded ones.
         keep: folder into which the files that the replay writes are copied.
         capture: index of a compare-point at which the states of components are wanted.
         switch_interval: seconds after which Python lets another thread run; None for its own.
         cores: how many cores it may use, at most; None for all.
         seed: another seed than the recorded one, as ``other_seed`` gives it.
         passed_over: columns that are not compared, whatever the class.
-        added: what the process does besides, for one that knows more than to verify.
+        added: a further task for a process that does more than verify.
     """
 
     predicate: Predicate
@@ -101,7 +101,7 @@ def check_preconditions(
             "Leave --to out, or record with --compare tick.",
             tick=last,
         )
-    # A torn record ends anywhere, and a signal comes at any time: the replay stops at the last point before.
+    # A torn record or a signal can end a run anywhere: the replay stops at the last point before.
     judgeable = count_judgeable(record)
     if judgeable < len(points) or not record.complete:
         last_index = judgeable - 1 if last_index is None else min(last_index, judgeable - 1)
@@ -127,7 +127,7 @@ def run_replay(
         replay = execute_once(record, plan, progress, start, differing=differing)
         replay = replace(replay, inside=locate_inside(record, replay.kept, Path(differing)))
         if replay.failure is not None and replay.is_extra:
-            # Of several equal reads only the lines tell which is the one too many, and to keep the lines of
+            # Among several equal reads only the lines show which one is extra, and to keep the lines of
             # reads costs more than the reads. So it is executed once more, with lines near the end alone.
             index = replay.failure.index
             near = max(0, index - _LINES_POINTS)
@@ -149,15 +149,15 @@ def execute_once(
     """Execute a record's program again in one process.
 
     Args:
-        record: what is executed.
-        plan: from where, and up to where.
+        record: the record of the program.
+        plan: the start and the end of the execution.
         progress: called with (points judged, points in the record).
-        start: gives the process.
+        start: starts the process.
         differing: folder into which files that differ are copied.
-        lines_from: compare-point from which on the lines of reads are kept; None for none.
+        lines_from: first compare-point whose reads keep their lines; None for none.
 
     Raises:
-        TwiceError: what the process refused, a restore among it.
+        TwiceError: the process refused, for example a restore.
     """
     job = job_for(
         record,

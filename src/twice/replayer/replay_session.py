@@ -31,8 +31,8 @@ class ReplaySession(Closing):
     """A run to look around in; a context manager.
 
     Attributes:
-        record: what is replayed.
-        tick: the session stands before the body of this tick; ``record.ticks`` is the end.
+        record: the replayed record.
+        tick: the next tick, whose body has not run yet; ``record.ticks`` is the end.
         informational: the code differs from the recorded one, and the user wanted to go on.
     """
 
@@ -135,7 +135,7 @@ class ReplaySession(Closing):
         if message["kind"] == "at" and message["tick"] == self.tick:
             self._child_tick = self.tick
             return child
-        self._hang_up()  # the process has ended: the next state is another one's to give
+        self._hang_up()  # the process has ended: another one gives the next state
         if message["kind"] == "failure":
             raise ReplayRefused(
                 f"The program leaves its record at {message['name']} of tick {message['tick']}: "

@@ -1,12 +1,12 @@
 """The snapshot test: restore at each kept snapshot in a process of its own, run on, compare with the record.
 
-This is what finds state that influences the future and is not in ``state()``: a run that is put
-back from a snapshot and goes another way left something out, or restoring did something besides.
+The test finds state that influences the future and is missing in ``state()``. If a restored run goes another way,
+``state()`` leaves something out, or ``restore`` has a side effect.
 
-Several restores are forks of one process that never loaded the program. They have its addresses, and the recorded
-run had others. Where states are compared, to tell the fields of the first that failed, both processes are fresh.
+Several restores are forks of one process that never loaded the program. They share its addresses, which the recorded
+run did not have. To report the fields of the first failure, twice compares states of two fresh processes.
 
-Invariant: every restore starts in a process of its own, so nothing that one pollutes helps another.
+Invariant: each restore starts in its own process, so no restore can affect another.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ _Start = Callable[[RunRecord], Worker]
 
 @dataclass(frozen=True)
 class RestoredRun:
-    """A run that was put back at a snapshot, and does not go on as the recorded one did.
+    """A run that was restored from a snapshot and then differs from the recorded run.
 
     Attributes:
-        snapshot, tick: its number, and the tick before which it stands.
-        point, at_tick: index of the compare-point that differs, or -1 when restoring itself was refused; its tick.
-        columns: what differs there; a component that was not put back.
-        reason: what happened, in a sentence.
-        is_judged: whether it was executed: a process that died tells nothing.
+        snapshot, tick: its number, and the tick that follows it.
+        point, at_tick: index of the compare-point that differs, or -1 if ``restore`` itself was refused; its tick.
+        columns: the columns that differ there, or the component that was not restored.
+        reason: the cause, in a sentence.
+        is_judged: whether it was executed. A process that died proves nothing.
         fields: typed differences of the first component that differs, smallest first.
     """
 
@@ -87,13 +87,11 @@ def restores(
         progress: called with (restores done, restores in all).
 
     Returns:
-        ``{"tested": n, "failed": [...], "ticks": [...]}`` as in a verification; the ticks are those before which
-        the snapshots stand. Of the first that failed the fields are told. Where a process died, ``unjudged``
-        says how.
+        ``{"tested": n, "failed": [...], "ticks": [...]}`` as in a verification; ``ticks`` are the ticks
+        that follow the snapshots. The first failure lists its fields. If a process died, ``unjudged`` says how.
 
     Raises:
-        SnapshotMissing: E-SNAPSHOT-002, when the record keeps none, or a component cannot be put
-            back.
+        SnapshotMissing: E-SNAPSHOT-002, if the record has none, or a component cannot be restored.
     """
     with RunRecord.open(path) as record, ExitStack() as stack:
         require_rerunnable(record)
@@ -121,7 +119,7 @@ def restores(
         try:
             results = run_concurrently([partial(restore, number) for number in numbers])
         except KeyboardInterrupt:
-            for worker in workers:  # threads that wait for them would hold this process
+            for worker in workers:  # waiting threads would keep this process alive
                 worker.kill()
             if server is not None:
                 server.close()

@@ -81,7 +81,7 @@ class CommandControl(NoControl):
         while True:
             command = self._channel.receive()
             if command is None:
-                os._exit(0)  # the parent hung up; the program's exit handlers are nobody's business
+                os._exit(0)  # the parent closed the line: skip the program's exit handlers
             if command["do"] == "state":
                 self._channel.send({"kind": "state", "state": encode_states(session)})
                 continue

@@ -1,12 +1,11 @@
-"""Judge the sample of a statistical record: run its seeds afresh and hold the two samples against each other.
+"""Judge the sample of a statistical record: run its seeds afresh and compare the two samples.
 
-The runs read the world afresh, in the record's surroundings; nothing of the recorded run is served.
-Subsystems that have a class of their own are judged by compare-points besides, and the whole is as
-good as its worst part.
+The runs read the world afresh, in the record's surroundings. Subsystems with their own class are also judged by
+compare-points, and the worst part decides the whole.
 
-What a PASS does not say: that single runs repeat; the statistical class compares summaries alone.
+A PASS does not mean that single runs repeat: the statistical class compares summaries only.
 
-Invariant: a sample that cannot tell makes UNKNOWN, never PASS, and says how many seeds would tell.
+Invariant: an undecided sample gives UNKNOWN, never PASS, and names the number of seeds that would decide.
 """
 
 from __future__ import annotations
@@ -43,8 +42,8 @@ def judge_sample(found: Verification, record: RunRecord, progress: Progress | No
     """Add the judgement of a record's sample to a verification.
 
     Args:
-        found: what compare-points showed, or nothing where samples alone are judged.
-        record: what is verified.
+        found: the verification by compare-points, empty if only samples are judged.
+        record: the verified record.
         progress: called with (runs done, runs).
     """
     recorded = read_sample(record)

@@ -1,16 +1,16 @@
-"""From what a verification found to one word: a table of rules, read from the top.
+"""From the evidence of a verification to a verdict: a table of rules, read from the top.
 
-The first rule that applies decides. Every rule with the same result that applies as well adds its
-reasons, so that a reader who mends one thing does not meet the next one in another run.
+The first rule that applies decides. Every other rule that applies with the same result adds its reasons, so that
+the reader sees all problems at once.
 
-Three kinds of rules follow each other. What a restore or a sample shows counts first. Then come
-reasons for which a difference may not be the program's: it is UNKNOWN, and never FAIL. Last come
-reasons for which equal points do not show that the run replays: it is UNKNOWN, and never PASS.
+There are three kinds of rules, in this order. Restores and samples count first. Then come reasons why the program may
+not be the cause of a difference: UNKNOWN, never FAIL. Last come reasons why equal points do not show that the run
+replays: UNKNOWN, never PASS.
 
-What a PASS does not say: that other seeds, inputs or machines behave; that state outside the
-tracked components is the same; that sources which the effects layer does not cover stay quiet.
+A PASS does not cover other seeds, inputs or machines, state outside of the tracked components, or sources that the
+effects layer does not record.
 
-Invariant: the word is a function of the evidence; nothing sets or changes it elsewhere.
+Invariant: the verdict is a function of the evidence, and no other code sets or changes it.
 """
 
 from __future__ import annotations
@@ -39,42 +39,42 @@ _NATIVE = frozenset({"files.native", "network.native"})
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """What one verification found.
+    """The evidence of one verification.
 
     Attributes:
         path: the record.
-        run_id: whose record it is.
+        run_id: id of the recorded run.
         predicate: the class that judges.
         within: tolerances that the run declared for what it tracks and compares, by name.
         subsystems: names that were judged, each with a class of its own.
         first: index of the first compare-point that was judged.
         counts: points that were evaluated, passed, failed, and passed ``within_tolerance``.
         failure: the first difference, or None.
-        manifest_matches: whether the recorded reads of the world were made, all of them and no more; None where
-            that was not judged.
+        manifest_matches: whether the replay made exactly the recorded reads of the world; None if that was
+            not judged.
         environment: how the environment differs from the recorded one.
         inventory: every source that the run touched, as ``recording.sealing`` classes them.
         escapes: sources that the recorded run reached, and that no replay reaches.
-        files: what is known of the files.
-        seal: what the replay kept away from the world, and what not.
+        files: the report on files.
+        seal: the sources that the replay was kept from, and the others.
         executed: path of the program that was executed, or its module.
         is_segment: whether the user asked for a part of the run.
-        is_torn: whether the record is a prefix of a run that was cut off.
+        is_torn: whether the record is a prefix of an interrupted run.
         is_interrupted: whether a signal ended the run at a moment that no replay repeats.
-        compares_nothing: whether the run leaves nothing that a replay could be held against.
+        compares_nothing: whether the run has nothing that a replay could be compared with.
         not_judged: why the run was not executed or its sample not drawn, in sentences.
-        death: how the process that executed the program died, without an answer; empty where it did not.
-        changed_code: paths of source files that are not the recorded ones.
-        withheld: why the difference may come from redaction alone; empty where it does not.
-        open_order: why the order of threads or tasks may be all that differs; empty where it is not.
-        facts: what a reader must know first.
+        death: how the process that executed the program died, without an answer; empty if it did not.
+        changed_code: paths of source files that differ from the recorded ones.
+        withheld: why redaction alone may cause the difference; empty if it cannot.
+        open_order: why only the order of threads or tasks may differ; empty if more does.
+        facts: the facts that a reader must know first.
         facts_of_equal_runs: the same, unless the runs differ.
-        beside: what ran at once in an order that is not recorded; empty for nothing.
-        notes: what the result does not say.
-        restores: result of the restore test, where it was asked for.
-        repeats: how many replays were planned and executed, where more than one was asked for.
-        samples: both samples and what their test found, for the statistical class.
-        divergence: the report on where the two runs part, where it was asked for.
+        beside: concurrent work whose order is not recorded; empty for none.
+        notes: the limits of the result.
+        restores: result of the restore test, if requested.
+        repeats: how many replays were planned and executed, if more than one was requested.
+        samples: both samples and the result of their test, for the statistical class.
+        divergence: the diagnosis of the two runs, if requested.
     """
 
     path: Path
@@ -132,11 +132,11 @@ class Rule:
 
     Attributes:
         id: its name.
-        result: what it decides.
-        when: of what it speaks, as the guide says it.
+        result: the verdict.
+        when: the condition, as the guide shows it.
         applies: whether it applies to evidence.
-        reasons: sentences for the reader; none where the facts and notes of the evidence say it.
-        is_headline: whether its reasons stand in the first lines.
+        reasons: sentences for the reader; none if the facts and notes of the evidence say it.
+        is_headline: whether its reasons are part of the first lines.
     """
 
     id: str
@@ -199,7 +199,7 @@ def _find_native(evidence: Evidence) -> list[Mapping[str, object]]:
 def _list_moved_probes(evidence: Evidence) -> list[str]:
     """Return the probes on which the class rests that compute something else than when it was recorded."""
     if evidence.predicate.scope is Scope.CROSS_HOST:
-        return []  # then another machine is what is being tested
+        return []  # then the test is about another machine
     classes = {evidence.predicate.class_of(name) for name in [*evidence.subsystems, "output"]}
     moved = [
         row.what.removeprefix(_PROBE)
@@ -242,7 +242,7 @@ RULES: Sequence[Rule] = (
     Rule(
         "restore-differs", "FAIL",
         "a run that was restored at a snapshot continues differently from the recorded run",
-        # Where redaction keeps back what the run needs, a restore cannot tell either.
+        # If redaction removes a value that the run needs, a restore does not decide either.
         lambda found: bool(found.restores and found.restores["failed"]) and not found.withheld,
     ),
     Rule(

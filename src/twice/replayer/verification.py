@@ -1,9 +1,9 @@
-"""The report of a verification: what was compared, by which predicate, and what came out.
+"""The report of a verification: the compared data, the predicate and the result.
 
-One value with two faces: JSON as scripts rely on it, and Markdown for people. Written next to the
-record under a number that is free; a report is never overwritten.
+One value in two forms: JSON for scripts, and Markdown for people. It is written next to the record under a free
+number, and never overwrites another report.
 
-Invariant: the exit code is a function of the result and of what the user asked for.
+Invariant: the exit code is a function of the result and of the user's options.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _OTHER_ORDER = f"each after the first ran under {_OTHER_ORDERS}"
 
 @dataclass(frozen=True, kw_only=True)
 class Verification(Evidence):
-    """What a verification found, and what the table of rules says of it."""
+    """The evidence of a verification, and the decision of the rules."""
 
     @cached_property
     def decision(self) -> Decision:
@@ -96,7 +96,7 @@ class Verification(Evidence):
 
     @property
     def exit_code(self) -> int:
-        """0 if the promise holds, 1 if it does not, 2 if nobody can tell."""
+        """0 if the promise holds, 1 if it does not, 2 if that is unknown."""
         if self.result == "PASS":
             return 0
         if self.result == "FAIL":
@@ -120,7 +120,7 @@ class Verification(Evidence):
 
     def suggestions(self) -> list[str]:
         """Return options of ``twice record`` that leave out the parts that may differ here."""
-        # What an order decided is no measurement: to leave it out would leave the result out.
+        # An order that decides is not a measurement: an option to leave it out would leave out the result.
         output = "" if self.beside else suggest_ignored_output(self.failure)
         return [
             text

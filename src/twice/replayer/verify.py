@@ -1,10 +1,10 @@
-"""Verify a record: execute its program again in a fresh process and hold it against every point.
+"""Verify a record: execute its program again in a fresh process and compare every point.
 
-``check_preconditions`` says whether and from where it can be executed, ``run_replay`` executes it,
-``gather_evidence`` holds what came of it against the record; the rules of ``verdict`` decide. The
-result is a ``Verification``, written next to the record and never overwritten.
+``check_preconditions`` decides whether the program can be executed and where it starts. ``run_replay`` executes it,
+``gather_evidence`` compares the outcome with the record, and the rules of ``verdict`` decide. The result is a
+``Verification``, written next to the record and never overwritten.
 
-Invariant: nothing but compared points makes a PASS; a torn or damaged record never gives one.
+Invariant: only compared points make a PASS; a torn or damaged record never gives one.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ def verify(
         predicate: a class to judge by instead of the recorded one.
         informational: go on although the code differs; the result is then never PASS.
         progress: called with (points judged, points in the record).
-        start: gives a process to execute in; a fresh one of the record's surroundings by default.
-        keep: folder into which the files that the replay writes are copied; it is made, or is empty.
-        repeat: how many replays are made, those after the first under other switch intervals of threads and on
-            fewer cores; the first that differs is the result.
+        start: starts the process to execute in; by default a fresh one in the record's surroundings.
+        keep: folder for copies of the files that the replay writes; it must be new or empty.
+        repeat: the number of replays. Those after the first have other switch intervals of threads and fewer
+            cores. The first that differs is the result.
 
     Raises:
         ProgramChanged: E-PROGRAM-004. RecordCorrupt: E-RECORD-004. RecordOutOfRange: E-RECORD-006.
-        OutputExists: E-OUTPUT-001, when something is in that folder. OutputUnwritable: E-OUTPUT-002.
+        OutputExists: E-OUTPUT-001, when that folder is not empty. OutputUnwritable: E-OUTPUT-002.
         ClassRefused: E-CLASS-001. UsageError: E-USE-001, when the segment ends before it begins.
     """
     with RunRecord.open(path) as record:

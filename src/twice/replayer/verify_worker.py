@@ -1,9 +1,9 @@
-"""The process that executes a recorded program again: the side of ``verify`` in it.
+"""The worker that executes a recorded program again for ``verify``.
 
-One job in, a few messages out: ``environment`` (what differs here), then ``failure`` at the first
-difference, or ``ended``. A failure ends this process at once; nothing of the program runs on.
+One job in, a few messages out: ``environment`` (its differences here), then ``failure`` at the first difference, or
+``ended``. A failure ends this process at once, and the program does not go on.
 
-Invariant: the record is opened for reading, and the program never learns that it is held against it.
+Invariant: the record is opened for reading, and the program cannot see that it is compared.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ _PROGRESS_EVERY = 512
 _IN_THREAD = re.compile(r"/(?:thread|job)\b")
 """In the key of an actor: a thread, or a job of a pool, is among those that it descends from."""
 _TEXTS = {"recorded", "replayed", "message", "traceback"}
-"""Members of a message that may quote what the program was given."""
+"""Members of a message that may quote values of the program."""
 
 
 class VerificationMonitor(NoControl):
-    """Follows one verification inside its process: stops it where it was told to, or fails.
+    """Follows one verification inside its process, and stops it at its last point or at the first failure.
 
     Args:
         channel: to the parent.
-        record: what is verified.
+        record: the verified record.
         predicate: the class that judges; None for the recorded one.
         snapshot: number of the snapshot that the execution starts from; None for the top.
         last: index of the last point that is judged, or None for all.
@@ -63,9 +63,9 @@ class VerificationMonitor(NoControl):
 
     Attributes:
         sink: compares with the record.
-        session: what is executed, once there is one.
-        source: of its reads, where they are held within their compare-points.
-        describe: gives what the last message says besides.
+        session: the executed session, once it exists.
+        source: answers its reads within their compare-points, if they are bounded.
+        describe: returns further members of the last message.
     """
 
     def __init__(
@@ -104,9 +104,9 @@ class VerificationMonitor(NoControl):
         """Build the session that is followed.
 
         Args:
-            source: where its reads are answered.
-            control: who may pause it; None for this monitor.
-            change: gives what a session that starts at a snapshot is given instead of it.
+            source: answers its reads.
+            control: can pause it; None for this monitor.
+            change: returns a replacement for the snapshot that a session starts from.
         """
         resume = resume_at(self._record, self._snapshot)
         seed = None if self._seed is None else Seed(int(self._seed["value"]))
@@ -196,7 +196,7 @@ class VerificationMonitor(NoControl):
         self, name: str, column: str, recorded: str, replayed: str, at: str = ""
     ) -> None:
         session = self.session
-        # What parts between two points is counted at the next one, which is never taken.
+        # A difference between two points counts at the next one, which is never taken.
         index = 0 if session is None or session.muted else session.point_count
         tick = -1 if session is None else session.tick
         self.differs(Failure(index, tick, name, (column,), recorded, replayed, at or user_line()))
@@ -205,7 +205,7 @@ class VerificationMonitor(NoControl):
         """Send the last message and end this process, whatever the program had open."""
         if self.session is not None:
             redaction = self.session.wiring.layer.redaction
-            # Whatever is quoted from the program may hold a secret, and the parent writes it to disk.
+            # A quote from the program may contain a secret, and the parent writes it to disk.
             texts = {
                 name: redaction.value(message[name], "message") for name in _TEXTS & {*message}
             }
@@ -238,9 +238,9 @@ def find_open_order(session: Session, *, is_reordered: bool, is_read: bool) -> s
 
 
 def without_seeds(printed: bytes, seeds: Iterable[Seed]) -> bytes:
-    """Return a text in which seeds, each written as a number of its own, are stars.
+    """Return a text with stars in place of seeds that are whole numbers in it.
 
-    Of two runs both seeds are left out of both texts: a number that one seed happens to be may stand there besides.
+    Both texts of a comparison lose both seeds, because a number in one text can equal the other seed by chance.
     """
     forms = [form for seed in seeds for form in (str(seed.value), f"{seed.value:x}", seed.hex)]
     written = "|".join(rf"(?:0x)?{each}" for each in forms).encode()
@@ -268,8 +268,8 @@ def verify_here(job: Mapping[str, Any], channel: Channel) -> None:
 def pin_quietly(cores: int) -> None:
     """Run on so many cores from now on, but show libraries all of them.
 
-    What the program asks is served from the record. A library that is told of fewer cores warns, or works with
-    fewer threads, and the replay would differ although the program is sound.
+    The program gets the recorded number. A library that sees fewer cores warns or uses fewer threads, and the replay
+    of a sound program would then differ.
     """
     ask, before = os.sched_getaffinity, os.sched_getaffinity(0)
     os.sched_setaffinity(0, sorted(before)[:cores])

@@ -1,7 +1,7 @@
-"""ONE WAY TO RUN SOMETHING IN ANOTHER PROCESS. Fresh, or forked from one that has everything loaded.
+"""ONE WAY TO RUN A JOB IN ANOTHER PROCESS. Fresh, or forked from a process that has everything loaded.
 
-A worker gets a job, answers in messages of plain data, and is told apart when it dies. What it does is
-decided upstairs: every room brings its own actions.
+A worker gets a job and answers in messages of plain data. If it dies, the parent learns how. The rooms above
+bring the actions that a job names.
 
-Invariant: when a worker is closed, nothing that it started is left running.
+Invariant: when a worker is closed, none of the processes that it started still runs.
 """

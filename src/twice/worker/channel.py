@@ -18,7 +18,7 @@ from twice.errors import TwiceError, find_leaf
 from twice.foundation.encoding import decode, encode
 
 KEPT: Final = "kept"
-"""Kind of the last message of a process in a world: what its keeper found when the program had ended."""
+"""Kind of the last message of a process in a world: the keeper's report after the end of the program."""
 
 _LENGTH = struct.Struct("<I")
 _HIGH: Final = 600
@@ -68,9 +68,7 @@ class Channel:
                 return None
         except ConnectionResetError:
             return None
-        except (
-            BlockingIOError
-        ) as error:  # what the system says where there is no time to wait at all
+        except BlockingIOError as error:  # the error of the system if the time to wait is 0
             raise TimeoutError("no time to wait") from error
         message = decode(bytes(self._read[_LENGTH.size : end]))
         self._read.clear()

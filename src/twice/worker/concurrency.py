@@ -29,12 +29,12 @@ def run_concurrently(calls: Sequence[Callable[[], _Result]]) -> list[_Result]:
     pool, interrupted = ThreadPoolExecutor(workers, thread_name_prefix="executing"), False
     try:
         waiting = [pool.submit(call) for call in calls]
-        # A wait without an end is not told of an interrupt that the system gave to another thread.
+        # A wait without a limit does not see an interrupt that the system delivers to another thread.
         while wait(waiting, _LOOK_EVERY_S).not_done:
             pass
         return [each.result() for each in waiting]
     except KeyboardInterrupt:
-        interrupted = True  # whoever owns the processes that are waited for ends them
+        interrupted = True  # the owner of the processes ends them
         raise
     finally:
         pool.shutdown(wait=not interrupted, cancel_futures=True)

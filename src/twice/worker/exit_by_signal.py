@@ -1,6 +1,6 @@
-"""A command that a signal ends goes as an exit does, so that what it began is undone on the way.
+"""Turn a signal that ends a command into an exit, so that its cleanup runs.
 
-Invariant: a handler that somebody has set, or a signal that is ignored (``nohup``), stays as it is.
+Invariant: a handler that is already set, or an ignored signal (``nohup``), stays as it is.
 """
 
 from __future__ import annotations

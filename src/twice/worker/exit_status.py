@@ -26,7 +26,7 @@ def describe_exit(code: int, memory_kills_before: int) -> str:
 
     Args:
         code: its exit code, or less than 0 for a signal.
-        memory_kills_before: what ``count_memory_kills`` gave before it was started.
+        memory_kills_before: the result of ``count_memory_kills`` before the process started.
     """
     if code >= 0:
         return f"exit code {code}"

@@ -1,18 +1,18 @@
-"""A process for each set of surroundings that has everything loaded, and is forked for every execution.
+"""A process for each set of surroundings that has everything loaded and forks for each execution.
 
 Starting an interpreter and loading twice and numpy takes four fifths of a short execution. A fork server does
-it once, before the user's program is loaded; each execution is a fork of it, with standard output,
-error and line to the parent of its own. Forks happen before filters and namespaces.
+it once, before the user's program is loaded. Each execution is a fork with its own standard output, standard
+error and line to the parent. Forks happen before filters and namespaces.
 
-A fork has the addresses of its server. So what depends on addresses repeats itself from fork to fork,
-and two forks of one server are no evidence that a run reproduces itself: whoever looks for noise, or
-asks whether a side reproduces its record, executes in a fresh process.
+A fork has the addresses of its server, so a result that depends on addresses is the same in each fork. Two
+forks of one server are not evidence that a run reproduces itself. To look for noise, or to check a side
+against its record, use a fresh process.
 
-Not for: processes with more than one thread (a library that starts threads when loaded is left for
-the forks to load), and not for other systems than Linux: there every execution is a fresh process.
+Not for: processes with more than one thread, and systems other than Linux, where each execution is a fresh
+process. The forks load libraries that start threads when they are loaded.
 
-Invariant: a server that is not asked to never loads the user's program, and it ends with its parent, its
-forks before it.
+Invariant: a server loads the user's program only if its job asks for that. It ends with its parent, and its
+forks end before it.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ class ForkServer(Closing):
     """The parent's side; a context manager.
 
     Args:
-        module: what executes jobs, with ``python -m``; it answers ``ACTION`` with ``serve_forks``.
+        module: the module for ``python -m`` that executes jobs. It answers ``ACTION`` with ``serve_forks``.
         environ: its whole environment.
         cwd: its working folder.
         python: the interpreter that executes it; empty for this one.
-        job: what it is told besides, before it may fork.
-        heard: called with every message of a fork that is no error.
+        job: further members of its first message.
+        heard: called with each message of a fork that is not an error.
 
     Attributes:
         fit: whether it may fork; if not, every execution needs a fresh process.
@@ -71,7 +71,7 @@ class ForkServer(Closing):
         try:
             self.fit = bool(self._process.ask({**(job or {}), "action": ACTION})["fit"])
         except ProgramFailed:
-            pass  # It died; a fresh process will say of what.
+            pass  # It died. A fresh process will report the reason.
         except BaseException:
             self.close()
             raise
@@ -157,7 +157,7 @@ def _reap(forks: list[int]) -> list[int]:
 
 
 def count_threads() -> int:
-    """Return how many threads this process has, with those of libraries; 0 if nobody can tell."""
+    """Return how many threads this process has, with those of libraries; 0 if the system does not say."""
     with suppress(OSError):
         return len(list(Path("/proc/self/task").iterdir()))
     return 0

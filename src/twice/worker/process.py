@@ -33,7 +33,7 @@ from twice.worker.exit_by_signal import would_end
 from twice.worker.exit_status import count_memory_kills, describe_exit
 
 NESTED = "TWICE_SESSION"
-"""Set for a worker: the folder that is its own, made when it is needed, removed with it."""
+"""Variable of a worker with its own folder, which it makes when needed and which is removed with it."""
 _SHOW_EVERY_S = 0.05
 _ENDING_S = 10.0
 _PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
@@ -74,7 +74,7 @@ def start_interpreter(
 
     Args:
         module: the module to run with ``python -m``.
-        line: descriptor of its end of the line to this process, which it is told as its argument.
+        line: descriptor of its end of the line to this process, passed as its argument.
         environ: its whole environment.
         stdin: as ``subprocess.Popen`` takes it.
         files: descriptors of its standard output and standard error.
@@ -82,7 +82,7 @@ def start_interpreter(
         python: the interpreter; empty for this one.
     """
     return subprocess.Popen(
-        # -P: a file of the user's in the current folder must not stand in for a module of ours
+        # -P: a file of the user in the current folder must not replace a module of twice
         # or of the standard library; the program's folders are searched once it is loaded.
         [python or sys.executable, "-P", "-m", module, str(line)],
         env=environ,
@@ -113,7 +113,7 @@ class Worker(Closing):
         self.channel, self._theirs = pair()
         self._kept: Mapping[str, Any] | None = None
         self._files = [tempfile.TemporaryFile(), tempfile.TemporaryFile()]  # noqa: SIM115
-        for file in self._files:  # every write goes to the end, whoever of its descendants makes it
+        for file in self._files:  # writes of all its descendants go to the end
             flags = fcntl.fcntl(file, fcntl.F_GETFL)
             fcntl.fcntl(file, fcntl.F_SETFL, flags | os.O_APPEND)
 
@@ -186,11 +186,11 @@ class Worker(Closing):
 class ForkedWorker(Worker):
     """A fork of a process that has everything loaded.
 
-    When it is closed, a fork that still runs ends when it next speaks, or with the process that it is of.
+    After a close, a fork that still runs ends at its next message, or with its server.
 
     Args:
-        control: the line on which forks are asked for.
-        heard: called with every message that is no error.
+        control: the line for requests of forks.
+        heard: called with each message that is not an error.
 
     Raises:
         OSError: the process is gone.
@@ -214,17 +214,16 @@ class FreshWorker(Worker):
     Args:
         module: the module to run with ``python -m``.
         environ: its whole environment.
-        show: whether what it prints is passed on to this process's output.
-        stdin: whether it reads this process's standard input, or a descriptor that it reads in its place;
-            otherwise it reads nothing.
+        show: whether its output is passed on to this process's output.
+        stdin: True to read this process's standard input, a descriptor to read instead, or False for no input.
         cwd: its working folder.
-        passes_interrupts: whether an interrupt of this process is the worker's to handle, as it is
-            while recording; otherwise it is raised here, and the worker goes.
+        passes_interrupts: whether the worker handles an interrupt of this process, as in a recording. Otherwise
+            it is raised here, and the worker ends.
         python: the interpreter that executes it; empty for this one.
-        heard: called with every message that is no error.
+        heard: called with each message that is not an error.
 
     Attributes:
-        scratch: the folder that is its own.
+        scratch: its own folder.
         program_pid: id of the process that executes the program, once it has said so.
     """
 
@@ -260,7 +259,7 @@ class FreshWorker(Worker):
         self._passing: dict[signal.Signals, Any] = {}
         if passes_interrupts and threading.current_thread() is threading.main_thread():
             for number in _PASSED_ON:
-                if would_end(number):  # then it is the program's to handle
+                if would_end(number):  # then the program handles it
                     self._passing[number] = signal.signal(number, self._interrupt)
         self._shown, self._done = [0, 0], threading.Event()
         self._shower = threading.Thread(target=self._show_forever, daemon=True) if show else None
@@ -344,7 +343,7 @@ class FreshWorker(Worker):
     def _end_leftovers(self) -> None:
         """End the processes that a killed worker left."""
         mark = f"{NESTED}={self.scratch}".encode()
-        for folder in Path("/proc").glob("[0-9]*"):  # nothing where there is none
+        for folder in Path("/proc").glob("[0-9]*"):  # empty without one
             with contextlib.suppress(OSError):
                 if mark in (folder / "environ").read_bytes().split(b"\0"):
                     os.kill(int(folder.name), signal.SIGKILL)

@@ -1,13 +1,13 @@
 """Two values side by side, down to where they differ.
 
-Without a tolerance, what differs is judged by canonical bytes: ``-0.0`` is not ``0.0``, ``1`` is not
-``1.0``, and dicts have no order. Pairs are compared by the digest of their form and only those that
-differ are taken apart, so the work follows the difference and not the state. Under a tolerance,
-every pair is taken apart down to its numbers; what has no canonical form is compared by ``==``.
+Without a tolerance, canonical bytes decide: ``-0.0`` is not ``0.0``, ``1`` is not ``1.0``, and dicts have no
+order. The walk compares the digests of two values and descends only where they differ, so its work depends on
+the difference and not on the state. Under a tolerance, it descends to the numbers of each pair. Values without
+a canonical form are compared by ``==``.
 
 The stack is explicit, so depth does not matter.
 
-Invariant: without a tolerance, nothing is yielded exactly when the two canonical forms are equal.
+Invariant: without a tolerance, the walk yields no difference exactly if the canonical forms are equal.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from twice.foundation.printable import pluralize
 
 Pair: TypeAlias = tuple[str, Any, Any]
 Found: TypeAlias = tuple[list[FieldDifference], list[Pair]]
-"""The differences that are here, and the pairs that may hold further ones."""
+"""The differences at this level, and the pairs that can contain more."""
 
 _EXACT: Final = frozenset({str, bytes, int, bool})  # equal ones need no closer look
 
@@ -53,13 +53,13 @@ def differences(
     Args:
         a: a value with a canonical form.
         b: another.
-        limit: how many to return at most; at least 1. All of them are looked at.
+        limit: the largest number to return, at least 1. The walk reads all values anyway.
         component: the name of the tracked object whose state these are. With it, paths read
             ``swarm.position[3, 1]``; without, ``state['position'][3, 1]``.
         registry: the users' types that are known; the default one when None.
 
     Returns:
-        Numbers first, by ULPs or integer steps; then what differs in order, value, presence, shape
+        Numbers first, by ULPs or integer steps; then differences of order, value, presence, shape
         or type. Equal values give an empty list.
 
     Raises:
@@ -84,11 +84,11 @@ def walk(
     Args:
         a: a value; the reference under a tolerance.
         b: another.
-        root: what the values are called in paths.
+        root: the name of the values in paths.
         is_component: whether the text keys of the outermost dict read as attributes, ``.key``. Under
             a tolerance those of every dict do.
         registry: the users' types that are known; the default one when None.
-        tolerance: what counts as the same; None compares canonical bytes.
+        tolerance: the rule for equal numbers; None compares canonical bytes.
     """
     walker = _Walker(registry, tolerance)
     stack: list[Pair] = [(root, a, b)] if walker.differ(a, b) else []

@@ -41,7 +41,7 @@ _SMALL_BYTES = 1024
 
 # (dtype, shape) -> header, and whether ``tobytes`` gives the element bytes: C order, any strides.
 _heads: dict[tuple[Any, ...], tuple[bytes, bool]] = {}
-# Of plain numbers only, whose bytes in memory are their form: rewards are numpy scalars.
+# Plain numbers only: their bytes in memory are their canonical form. Rewards are numpy scalars.
 _scalar_heads: dict[Any, bytes] = {}
 
 
@@ -178,7 +178,7 @@ def decompose_array(value: Any, _encode_key: EncodeKey) -> Decomposed:
 def decompose_scalar(value: np.generic, _encode_key: EncodeKey) -> Decomposed:
     """Take a numpy scalar apart: tag, dtype, number of bytes, little-endian bytes."""
     kept = value.dtype
-    if kept.type is not type(value):  # a subclass may hold state that nobody sees
+    if kept.type is not type(value):  # a subclass can have state that twice does not see
         raise refuse_type(type(value))
     head = _scalar_heads.get(kept)
     if head is not None:
@@ -190,7 +190,7 @@ def decompose_scalar(value: np.generic, _encode_key: EncodeKey) -> Decomposed:
     head = fmt.NUMPY_SCALAR + encode_description(description)
     if _LITTLE and kept.kind in "biuf" and kept.itemsize <= 8 and kept.isnative:
         _scalar_heads[kept] = head + fmt.pack_u64(kept.itemsize)
-    # numpy gives an item of no bytes one byte as soon as it stands in an array.
+    # numpy pads an empty item to one byte as soon as it is in an array.
     raw = np.asarray(value, dtype=kept).astype(dtype).tobytes() if dtype.itemsize else b""
     return Decomposed((head + fmt.pack_u64(len(raw)) + raw,))
 

@@ -1,4 +1,4 @@
-"""Values taken apart by one level: what that is, and how it is done for the types of Python itself.
+"""Split values by one level into head and inner values: the types of Python itself.
 
 This is the reference that the fast path in ``encoder`` must agree with byte for byte. The types of
 the standard library that a program may not have imported (``decimal``, ``uuid``, …) are found
@@ -29,15 +29,15 @@ EncodeKey: TypeAlias = Callable[[object], bytes]
 
 
 class Refusal(Exception):  # not an error a caller sees
-    """A value without a canonical form, before anyone knows where it stands.
+    """A value without a canonical form, before its path is known.
 
     Only the reference walk knows the path; it turns this into an error of the public tree, and a
     ``Refusal`` never leaves the encoding.
 
     Args:
         what: the value or type, as the subject of a sentence that the path completes.
-        expected: what has a canonical form instead.
-        remedy: what to do.
+        expected: types with a canonical form to use instead.
+        remedy: an instruction for the user.
         leaf: the public error it becomes.
     """
 
@@ -73,12 +73,12 @@ class Decomposed(NamedTuple):
     """A value taken apart by one level.
 
     Args:
-        parts: what stands before the children; for a leaf, everything.
+        parts: the bytes before the children; for a leaf, all bytes.
         children: the values inside, in the order in which they are written.
         label: child index to the text that reaches it: ``[3]``, ``['key']``, ``.field``.
         keys: one per child: its index, key or field name.
         kind: the container's type, as a word.
-        key_forms: the canonical forms of ``keys`` where they were needed anyway; else empty.
+        key_forms: the canonical forms of ``keys`` if the split computed them; else empty.
     """
 
     parts: tuple[Buffer, ...]

@@ -139,8 +139,8 @@ def encode_path_text(text: str) -> bytes:
 def sort_key(encoded: bytes) -> bytes:
     """Return the sort key of keys and set elements, ascending as unsigned bytes.
 
-    The encoded bytes themselves, but a text goes without its length (so texts stand in code-point
-    order) and a 64-bit integer goes by value. No two encoded values share a sort key.
+    The key is the encoded bytes, with two exceptions: a text goes without its length (so texts sort by code
+    point) and a 64-bit integer sorts by value. No two encoded values share a sort key.
     """
     tag = encoded[:1]
     if tag == TEXT:

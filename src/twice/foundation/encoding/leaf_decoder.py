@@ -1,10 +1,10 @@
-"""A position in bytes that may be anybody's, and the values without parts that begin there.
+"""A position in untrusted bytes, and the values without parts that begin there.
 
 Every read is checked before it is made. A value whose text could be written in two ways is encoded
 again and compared, so that decoding accepts canonical bytes only.
 
-Invariant: no read reaches past the end, nothing is allocated that the bytes do not back, and a leaf
-encodes to exactly the bytes that it was read from.
+Invariant: no read goes past the end, no allocation is larger than the bytes justify, and a leaf encodes to
+exactly the bytes that it was read from.
 """
 
 from __future__ import annotations

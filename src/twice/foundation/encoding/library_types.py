@@ -1,12 +1,12 @@
 """Values of libraries that have a canonical form without a converter: tensors, frames, ordered dicts.
 
-The library is found among the loaded modules and never imported: who holds such a value has loaded it. A
-path leads through a tensor as through an array, through a series as through a list.
+twice looks for the library among the loaded modules and never imports it: a program with such a value has loaded it.
+A path goes through a tensor as through an array, and through a series as through a list.
 
 Not for: devices and gradients of tensors beyond a flag, orders of an ``OrderedDict`` (as of any dict),
 frames with nested or user-defined types, which are refused.
 
-Invariant: what ``from_value`` gives has the canonical form that it was made from.
+Invariant: the result of ``from_value`` has the same canonical form as its source.
 """
 
 from __future__ import annotations

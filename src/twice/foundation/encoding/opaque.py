@@ -1,6 +1,6 @@
 """Stand-ins for values whose type is not loaded: the name and the parts, and no code.
 
-An opaque value encodes to the same bytes as the value it stands for, so a record can be read,
+An opaque value encodes to the same bytes as the value that it replaces, so a record can be read,
 compared and copied on a machine that has never seen the program.
 
 Invariant: two opaque values are equal exactly when their canonical bytes are.
@@ -14,11 +14,11 @@ from enum import StrEnum
 
 
 class OpaqueKind(StrEnum):
-    """What an opaque value stands for, and what its fields are.
+    """The kind of value that an opaque value replaces, and the meaning of its fields.
 
     ``ENUM``: one field, the member's name (of a flag, its single-bit names joined by ``|``).
     ``DATACLASS``: the fields in ascending order of their names. ``NAMED_TUPLE``: the fields in order.
-    ``REGISTERED``: one field, what ``to_value`` returned. ``PATH``: one field, the text of a
+    ``REGISTERED``: one field, the result of ``to_value``. ``PATH``: one field, the text of a
     concrete path of the other platform, which cannot be made here.
     """
 
@@ -34,7 +34,7 @@ class OpaqueValue:
     """A value whose type is not loaded.
 
     Args:
-        kind: what it stands for.
+        kind: the kind of the replaced value.
         name: ``module:qualified.name`` of the type, the name that it was registered under, or
             ``PosixPath`` or ``WindowsPath``.
         fields: names and values of its parts, as its kind says.
@@ -83,8 +83,8 @@ def _encode(value: object) -> bytes:
 class RecordedZone(tzinfo):
     """A time zone known by key and by the offset that was in force when the value was written.
 
-    Decoding without a resolver yields it in place of ``ZoneInfo``: no zone file is read. It stands
-    for one offset, so arithmetic across a clock change needs the real zone.
+    Decoding without a resolver yields it instead of a ``ZoneInfo``: no zone file is read. It represents
+    one offset, so arithmetic across a clock change needs the real zone.
 
     Args:
         key: the name in the zone database, such as ``Europe/Berlin``.

@@ -4,11 +4,11 @@ Enums, dataclasses and named tuples describe themselves. They are written by nam
 ``module:qualified.name`` and member or field names, never by definition order or by an enum's
 value, so that reordering a class does not change old digests. Only declared fields are state.
 
-A registry answers for an exact type, never for a subclass of a described one: a subclass may hold
-state that nobody sees.
+A registry answers for an exact type, never for a subclass of a described one: a subclass can have
+state that twice does not see.
 
-Invariant: one name stands for one type and one type for one name; nothing of a user's class runs
-except the reading of its fields.
+Invariant: one name is one type and one type has one name. No code of a user's class runs, except to read its
+fields.
 """
 
 from __future__ import annotations
@@ -177,13 +177,13 @@ class Registration(NamedTuple):
 
 
 class Registry:
-    """The types that may stand in a state, beyond those built in.
+    """The types that a state can contain, besides the built-in ones.
 
     Enums, dataclasses and named tuples need no registration. Registering is done before the first
     value is encoded, at import, once.
 
     Attributes:
-        writers: what the encoder has found out about types; a type that is registered leaves it.
+        writers: the encoder's cache for each type; a newly registered type leaves it.
     """
 
     def __init__(self) -> None:
@@ -204,7 +204,7 @@ class Registry:
 
         Args:
             cls: the exact type; its subclasses are not included.
-            name: what it is called in the bytes, such as ``physics.Quaternion``. Keep it for ever.
+            name: its name in the bytes, such as ``physics.Quaternion``. Keep it for ever.
             to_value: turns an instance into a value that has a canonical form; no side effects.
             from_value: turns such a value back into an instance.
 
