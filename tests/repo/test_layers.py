@@ -32,9 +32,10 @@ BELOW: dict[str, tuple[str, ...]] = {
     "testing": ("errors", "writing", "foundation", "worker", "recording", "replayer", "diagnosis"),
     "integrations": ("errors", "writing", "foundation", "worker", "recording", "replayer", "diagnosis"),
     "report": ("errors", "writing", "foundation", "worker", "recording", "replayer", "diagnosis", "checking"),
+    "agent": ("errors", "writing", "foundation", "checking", "specification"),
     "cli": (
         "errors", "writing", "foundation", "worker", "recording", "replayer", "diagnosis", "checking", "specification",
-        "tooling", "assets", "testing", "report",
+        "tooling", "assets", "testing", "report", "agent",
     ),
 }  # fmt: skip
 

@@ -46,6 +46,7 @@ COMMANDS: Final[dict[str, str]] = {
     "cost": "measure what each rule of determinism costs on a program",
     "scaffold": "lay down the code that wires a component to its specification",
     "tools": "list and call tools that declare what they promise",
+    "agent": "teach a coding agent to use twice: skills, commands, settings",
     "asset": "logs of pictures and sounds, their gate, and nothing of it in public",
     "report": "write a page about one or two records",
     "demo": "see it happen: record, verify, diverge, diagnose",
@@ -62,6 +63,7 @@ _WINGS: Final = {
     "specification": {"spec", "gate", "cost", "scaffold"},
     "tooling": {"tools"},
     "assets": {"asset"},
+    "agent": {"agent", "mcp"},
 }
 """The commands that need a room; without it, they are not listed."""
 
