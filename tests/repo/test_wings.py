@@ -20,6 +20,7 @@ WINGS = {
     "specification": {"spec", "gate", "cost", "scaffold"},
     "tooling": {"tools"},
     "assets": {"asset"},
+    "agent": {"agent", "mcp"},
 }
 SCRIPT = """
 import sys

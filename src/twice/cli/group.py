@@ -47,6 +47,7 @@ COMMANDS: Final[dict[str, str]] = {
     "scaffold": "lay down the code that wires a component to its specification",
     "tools": "list and call tools that declare what they promise",
     "agent": "teach a coding agent to use twice: skills, commands, settings",
+    "mcp": "serve the verbs to a coding agent over the Model Context Protocol",
     "asset": "logs of pictures and sounds, their gate, and nothing of it in public",
     "report": "write a page about one or two records",
     "demo": "see it happen: record, verify, diverge, diagnose",

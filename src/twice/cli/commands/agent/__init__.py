@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from twice.cli.group import make_group
+from twice.cli.group import Group
 
 ACTIONS: Final = {
     "install": ("install:command", "write the agent pack into this project, update it, or remove it")
 }  # fmt: skip
-command = make_group(__name__, ACTIONS)
+command = Group(__name__, ACTIONS, help=__doc__, no_args_is_help=False)

@@ -22,8 +22,9 @@ from types import FrameType
 from typing import Annotated
 
 from twice.cli.commands.tools.call import Python, SessionOptions
+from twice.cli.listening import parse_place, read_token
 from twice.cli.options import argument, build_command, option
-from twice.errors import ExtraMissing, UsageError
+from twice.errors import ExtraMissing
 
 
 @build_command
@@ -48,8 +49,8 @@ def command(
         ) from error
     from twice.tooling.hosting.host import HostedSession
 
-    token = None if token_file is None else _read_token(token_file)
-    place = None if http is None else _parse_place(http)
+    token = None if token_file is None else read_token(token_file)
+    place = None if http is None else parse_place(http)
     if place is not None:
         transports.require_token(place[0], token)
     levels = {key: str(level) for key, level in session.find_levels(registry, python).items()}
@@ -97,29 +98,3 @@ def _end_by_signals() -> Iterator[None]:
     finally:
         for each in signals:
             signal.signal(each, signal.SIG_IGN)
-
-
-def _parse_place(text: str) -> tuple[str, int]:
-    host, colon, port = text.rpartition(":")
-    if not colon or not host or not port.isdecimal() or int(port) > 65535:
-        raise UsageError(
-            f"--http {text} names no place to listen at.",
-            "Expected an address and a port from 0 to 65535.",
-            "For example: --http 127.0.0.1:8931",
-        )
-    return host.strip("[]"), int(port)
-
-
-def _read_token(path: Path) -> str:
-    try:
-        token = path.read_text("utf-8").strip()
-        if token and token.isascii() and token.isprintable() and " " not in token:
-            return token
-        why = "holds no token"
-    except (OSError, ValueError) as error:
-        why = f"cannot be read: {error}"
-    raise UsageError(
-        f"The token file {path} {why}.",
-        "Expected one line of printable ASCII without spaces.",
-        "Make one: python -c 'import secrets; print(secrets.token_urlsafe())' > token.txt",
-    )

@@ -1,0 +1,317 @@
+"""What an agent reads of a command's JSON: a headline, the facts that decide, what is left out, what to call next.
+
+The facts of each verb come in the order in which they matter, and lists and texts are cut until all of it fits.
+
+Invariant: an answer has at most ``BYTES_MAX`` bytes, and equal documents give equal answers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from twice.errors import TwiceError
+
+BYTES_MAX: Final = 4000
+"""Of an answer; tokens are some 3.5 bytes each."""
+_STEPS: Final = ((20, 600), (12, 300), (8, 200), (5, 160), (3, 120), (2, 80), (1, 60), (1, 30))
+"""Rows of each list and characters of each text, tried in turn."""
+_TOLD_MAX: Final = 160
+
+_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
+    "record": ("record", "how", "exception", "exit_code", "ticks", "points", "complete", "unread"),
+    "verify": (
+        "result", "compare_points", "first_failure", "divergence", "environment", "restores", "suggestions"
+    ),
+    "diagnose": (
+        "result", "compare_point", "last_agreement", "components", "operation", "candidates", "fields",
+        "attribution", "input_differences", "surroundings", "remedies", "reproduced", "experiments",
+        "non_reproducing", "reconverges", "evidence", "blind_spots", "environment",
+    ),
+    "vary": ("result", "depends_on", "same", "not_tried"),
+    "branch": ("record", "parent", "fork", "inputs", "prefix", "ticks"),
+    "show_state": (
+        "record", "program", "seed", "config", "class", "ticks", "ending", "tick", "inputs", "effects",
+        "printed", "state_is_before_tick", "state", "states", "omitted",
+    ),
+    "check": ("summary", "findings"),
+    "review": ("verdict", "channels", "findings", "patterns", "steps", "seeds", "effects", "unknowns"),
+    "spec": ("component", "tier", "missing", "sheets", "owed", "open", "changed", "files", "next"),
+    "gate": ("result", "component", "tier", "failing", "stale", "moved"),
+    "scaffold": ("component", "applied", "files", "left_out"),
+    "records": ("records", "omitted"),
+}  # fmt: skip
+_NOISE: Final = {
+    "column", "end_column", "end_line", "envelope", "fingerprint", "format", "predicate", "run_id", "symbol",
+    "witness", "zone", "artifact", "safe",
+}  # fmt: skip
+
+
+def answer(verb: str, document: Mapping[str, Any], more: str) -> dict[str, Any]:
+    """Make the answer to a call that went well.
+
+    Args:
+        verb: the tool's name.
+        document: the command's JSON.
+        more: the resource with all of it.
+    """
+    told = _SHAPES.get(verb, dict)(document)
+    chosen = {key: told[key] for key in _KEYS[verb] if not _is_empty(told.get(key))}
+    for rows, letters in _STEPS:
+        omitted: dict[str, int] = {}
+        made = {
+            "ok": True,
+            "result": _find_result(verb, told),
+            "headline": _cut_text(_HEADLINES[verb](told), _TOLD_MAX),
+            "answer": _cut(chosen, rows, letters, "", omitted),
+            "confidence": _find_confidence(told),
+            "gaps": _cut(_list_gaps(told), rows, letters, "gaps", omitted),
+            "caveats": _cut(list(told.get("caveats", ())), rows, letters, "caveats", omitted),
+            "next": _propose(verb, told),
+            "omitted": omitted,
+            "more": more,
+        }
+        if len(json.dumps(made).encode()) <= BYTES_MAX:
+            return made
+    made["answer"], made["omitted"] = {}, {"answer": 1}
+    return made
+
+
+def refuse(error: TwiceError | Mapping[str, Any]) -> dict[str, Any]:
+    """Make the answer to a call that was refused or failed."""
+    if isinstance(error, TwiceError):
+        facts = {name: getattr(error, name) for name in ("id", "happened", "expected", "remedy")}
+        error = {**facts, "fields": error.fields}
+    said = {key: _cut(value, 5, 800, "", {}) for key, value in error.items()}
+    return {"ok": False, "error": json.loads(json.dumps(said, default=str))}
+
+
+def _cut(value: Any, rows: int, letters: int, path: str, omitted: dict[str, int]) -> Any:
+    """Copy a value without what is empty or noise, and with its lists and texts cut."""
+    if isinstance(value, Mapping):
+        kept = [
+            (key, each) for key, each in value.items() if key not in _NOISE and not _is_empty(each)
+        ]
+        if len(kept) > 2 * rows + 4:
+            omitted[path or "."] = len(kept) - 2 * rows - 4
+            kept = kept[: 2 * rows + 4]
+        return {
+            key: _cut(each, rows, letters, f"{path}.{key}".lstrip("."), omitted)
+            for key, each in kept
+        }
+    if isinstance(value, list | tuple):
+        if len(value) > rows:
+            omitted[path] = omitted.get(path, 0) + len(value) - rows
+        return [_cut(each, rows, letters, path, omitted) for each in value[:rows]]
+    return _cut_text(value, letters) if isinstance(value, str) else value
+
+
+def _cut_text(text: str, letters: int) -> str:
+    return text if len(text) <= letters else f"{text[: letters - 1]}…"
+
+
+def _is_empty(value: object) -> bool:
+    return value is None or value in ("", [], {}, ())
+
+
+def _find_result(verb: str, told: Mapping[str, Any]) -> str:
+    if verb == "review":
+        return str(told["verdict"]["result"])
+    if verb == "check":
+        return "found" if told["findings"] else "nothing found"
+    return str(told.get("result") or told.get("how") or "done")
+
+
+def _find_confidence(told: Mapping[str, Any]) -> float | None:
+    place = told.get("operation") or told.get("verdict") or {}
+    found = place.get("confidence") if isinstance(place, Mapping) else None
+    return None if found is None else float(found)
+
+
+def _list_gaps(told: Mapping[str, Any]) -> list[str]:
+    unknown = [each["what"] for each in told.get("unknowns", ())]
+    return [*told.get("blind_spots", ()), *told.get("unread", ()), *unknown]
+
+
+def _shape_vary(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Sort the factors by what came of them; of a difference, its verdict alone."""
+    factors = document["factors"]
+    return {
+        **document,
+        "depends_on": [
+            {
+                "factor": each["factor"],
+                "value": each["value"],
+                "said": each["reason"],
+                **_pick(each.get("divergence") or {}, ("operation", "fields", "remedies")),
+            }
+            for each in factors
+            if each["result"] == "differs"
+        ],
+        "same": [each["factor"] for each in factors if each["result"] == "same"],
+        "not_tried": {
+            each["factor"]: each["reason"]
+            for each in factors
+            if each["result"] not in {"same", "differs"}
+        },
+    }
+
+
+def _shape_gate(document: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        **document,
+        "failing": [
+            _pick(each, ("id", "title", "outcome", "reason", "faults"))
+            for each in document["checks"]
+            if each["outcome"] not in {"pass", "n/a", "not applicable"}
+        ],
+    }
+
+
+def _shape_verify(document: Mapping[str, Any]) -> dict[str, Any]:
+    told = dict(document)
+    told["divergence"] = _pick(
+        told.get("divergence") or {}, ("result", "operation", "fields", "attribution", "remedies")
+    )
+    told["environment"] = told["environment"].get("differences")
+    return told
+
+
+def _shape_show_state(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Keep the state itself; of points and snapshots the digests say nothing to a reader."""
+    told = dict(document)
+    if "tick" in told:
+        snapshot = told.pop("snapshot", None) or {}
+        told["state"] = snapshot.get("values")
+        told["state_is_before_tick"] = snapshot.get("tick")
+    if told.get("states"):
+        told["tick"] = told["states"][0]["tick"]
+    return told
+
+
+def _shape_spec(document: Mapping[str, Any]) -> dict[str, Any]:
+    told = dict(document)
+    if "sheets" in told:
+        told["sheets"] = [
+            _pick(each, ("sheet", "title", "status", "state", "open")) for each in told["sheets"]
+        ]
+    return told
+
+
+def _shape_review(document: Mapping[str, Any]) -> dict[str, Any]:
+    told = dict(document)
+    told["channels"] = {
+        each["channel"]: each["state"] for each in told["channels"] if each["touched"]
+    }
+    told["seeds"] = _pick(told["seeds"], ("orphans", "draws", "streams"))
+    told["effects"] = _pick(told["effects"], ("gaps", "reads"))
+    return told
+
+
+_SHAPES: Final[Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]] = {
+    "vary": _shape_vary,
+    "gate": _shape_gate,
+    "verify": _shape_verify,
+    "show_state": _shape_show_state,
+    "spec": _shape_spec,
+    "review": _shape_review,
+}
+
+
+def _pick(value: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
+    return {key: value[key] for key in keys if not _is_empty(value.get(key))}
+
+
+def _place_of(operation: Mapping[str, Any]) -> str:
+    return f"{operation['file'].rpartition('/')[2]}:{operation['line']}"
+
+
+def _head_diagnose(told: Mapping[str, Any]) -> str:
+    point, operation = told.get("compare_point"), told.get("operation")
+    when = (
+        "" if not point else f", tick {point['tick']}" if point["tick"] >= 0 else ", before tick 0"
+    )
+    if not operation:
+        return f"{told['result']}{when}"
+    sure = round(100 * operation["confidence"])
+    values = (
+        f": {operation['name']}: {operation['a']} / {operation['b']}" if operation["name"] else ""
+    )
+    return f"{told['result']}{when}, {_place_of(operation)} ({sure}% sure){values}"
+
+
+def _head_verify(told: Mapping[str, Any]) -> str:
+    points = told["compare_points"]
+    return f"{told['result']}: {points['passed']} of {points['evaluated']} compare-points agree"
+
+
+def _head_vary(told: Mapping[str, Any]) -> str:
+    on = ", ".join(
+        each["factor"] + (f" ({_place_of(each['operation'])})" if "operation" in each else "")
+        for each in told["depends_on"]
+    )
+    return f"{told['result']}: depends on {on}" if on else f"{told['result']}: stays the same"
+
+
+_HEADLINES: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
+    "record": lambda told: f"{told['how']}: {told['ticks']} ticks, {told['points']} compare-points",
+    "verify": _head_verify,
+    "diagnose": _head_diagnose,
+    "vary": _head_vary,
+    "branch": lambda told: f"{told['record']}: {told['ticks']} ticks",
+    "show_state": lambda told: (
+        f"{told.get('record', '')}"
+        + (f", tick {told['tick']}" if told.get("tick") is not None else "")
+    ),
+    "check": lambda told: (
+        ", ".join(
+            f"{count} {name}" for name, count in told["summary"]["severities"].items() if count
+        )
+        or "nothing found"
+    ),
+    "review": lambda told: told["verdict"]["text"],
+    "spec": lambda told: (
+        f"{told.get('component', '')}: tier {told.get('tier')}, "
+        f"{len(told.get('missing', ()))} missing, {len(told.get('owed', ()))} owed"
+    ),
+    "gate": lambda told: (
+        f"{told['result']}: "
+        + (", ".join(f"check {each['id']}" for each in told["failing"]) or "every check passes")
+    ),
+    "scaffold": lambda told: f"{told['component']}: {'written' if told['applied'] else 'planned'}",
+    "records": lambda told: f"{len(told['records'])} records",
+}
+
+
+def _propose(verb: str, told: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Propose the calls that follow."""
+    record, result = told.get("record"), told.get("result")
+
+    def call(tool: str, why: str, **arguments: object) -> dict[str, Any]:
+        return {"tool": tool, "arguments": arguments, "why": why}
+
+    if verb in {"record", "branch"}:
+        calls = [call("verify", "does it replay?", record=record)]
+        if verb == "branch":
+            calls.append(
+                call("diagnose", "what did the input change?", a=told["parent"]["record"], b=record)
+            )
+        return calls
+    if verb == "verify" and result == "FAIL" and not told.get("divergence"):
+        return [call("verify", "where and why does it fail?", record=record, diagnose=True)]
+    if verb == "verify" and result == "PASS":
+        return [call("vary", "a PASS is about this environment; which others change the result?")]
+    if verb == "diagnose" and result == "not-same-input":
+        return [call("diagnose", "compare anyway", a=told["a"], b=told["b"], anyway=True)]
+    if verb in {"diagnose", "vary", "verify"} and (place := _find_operation(told)):
+        return [
+            call("check", "what does the code say of that line?", paths=[place["file"]]),
+            call("vary", "after the correction: does it still depend on anything?"),
+        ]
+    return []
+
+
+def _find_operation(told: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    holders = [told, told.get("divergence") or {}, *told.get("depends_on", ())]
+    return next((each["operation"] for each in holders if each.get("operation")), None)

@@ -1,0 +1,46 @@
+"""Where a server listens, and the token that it asks for, as the command line names them.
+
+Invariant: no token is given as an argument, which other accounts of the machine can read.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from twice.errors import UsageError
+
+
+def parse_place(text: str) -> tuple[str, int]:
+    """Read ``--http HOST:PORT``.
+
+    Raises:
+        UsageError: E-USE-001.
+    """
+    host, colon, port = text.rpartition(":")
+    if not colon or not host or not port.isdecimal() or int(port) > 65535:
+        raise UsageError(
+            f"--http {text} names no place to listen at.",
+            "Expected an address and a port from 0 to 65535.",
+            "For example: --http 127.0.0.1:8931",
+        )
+    return host.strip("[]"), int(port)
+
+
+def read_token(path: Path) -> str:
+    """Read the bearer token from a file.
+
+    Raises:
+        UsageError: E-USE-001.
+    """
+    try:
+        token = path.read_text("utf-8").strip()
+        if token and token.isascii() and token.isprintable() and " " not in token:
+            return token
+        why = "holds no token"
+    except (OSError, ValueError) as error:
+        why = f"cannot be read: {error}"
+    raise UsageError(
+        f"The token file {path} {why}.",
+        "Expected one line of printable ASCII without spaces.",
+        "Make one: python -c 'import secrets; print(secrets.token_urlsafe())' > token.txt",
+    )

@@ -1,0 +1,125 @@
+"""Answers: within their bytes whatever a command gives, and with what decides first."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+pytest.importorskip("mcp")
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from twice.agent.answers import BYTES_MAX, answer, refuse
+from twice.agent.errors import NothingThere
+from twice.agent.resources import PAGE, PROMPTS, Answers, parse_address, write_prompt
+
+OPERATION = {"file": "/p/sim.py", "line": 7, "name": "x", "a": "1", "b": "2", "confidence": 0.95}
+DIVERGENCE: dict[str, Any] = {
+    "result": "localised",
+    "a": "a.twice",
+    "b": "b.twice",
+    "compare_point": {"index": 5, "tick": 4},
+    "operation": OPERATION,
+    "caveats": [],
+    "blind_spots": ["sim.cache"],
+}
+json_values = st.recursive(
+    st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(max_size=800),
+    lambda inner: st.lists(inner, max_size=30) | st.dictionaries(st.text(max_size=30), inner, max_size=30),
+    max_leaves=30,
+)  # fmt: skip
+
+
+@settings(max_examples=25, deadline=None)
+@given(fields=json_values, evidence=st.lists(st.text(max_size=3000), max_size=40))
+def test_an_answer_is_within_its_bytes(fields: Any, evidence: list[str]) -> None:
+    document = {**DIVERGENCE, "fields": fields, "evidence": evidence, "caveats": evidence}
+    told = answer("diagnose", document, "twice://answer/1/1")
+    assert len(json.dumps(told).encode()) <= BYTES_MAX
+    assert told == answer("diagnose", document, "twice://answer/1/1")
+    assert told["confidence"] == 0.95
+    assert told["headline"] == "localised, tick 4, sim.py:7 (95% sure): x: 1 / 2"
+
+
+def test_a_state_of_200_fields_is_cut_and_says_so() -> None:
+    fields = [{"path": f"world.agents[{n}].energy", "a": "1.5", "b": "2.5"} for n in range(200)]
+    told = answer("diagnose", {**DIVERGENCE, "fields": fields}, "twice://answer/1/1")
+    assert len(json.dumps(told).encode()) <= 1200 * 3.5
+    assert told["omitted"]["fields"] + len(told["answer"]["fields"]) == 200
+    assert told["answer"]["operation"]["line"] == 7
+    assert told["gaps"] == ["sim.cache"]
+
+
+def test_of_a_variation_what_differs_comes_first() -> None:
+    factors = [
+        {"factor": "hash seed", "value": "1", "result": "differs", "reason": "r", "divergence": DIVERGENCE},
+        {"factor": "locale", "value": "de", "result": "same", "reason": "", "divergence": None},
+        {"factor": "gpu", "value": "", "result": "unavailable", "reason": "no card", "divergence": None},
+    ]  # fmt: skip
+    told = answer("vary", {"result": "FAIL", "factors": factors}, "twice://answer/1/1")
+    assert told["headline"] == "FAIL: depends on hash seed (sim.py:7)"
+    assert told["answer"]["same"] == ["locale"]
+    assert told["answer"]["not_tried"] == {"gpu": "no card"}
+    assert told["next"][0] == {
+        "tool": "check",
+        "arguments": {"paths": ["/p/sim.py"]},
+        "why": "what does the code say of that line?",
+    }
+
+
+def test_an_error_keeps_its_id_and_remedy() -> None:
+    error = NothingThere("There is no page.", "Expected one.", "Call again.", page=3)
+    said = refuse(error)
+    assert said["ok"] is False
+    assert said["error"]["id"] == "E-AGENT-006"
+    assert said["error"]["fields"] == {"page": 3}
+
+
+def test_a_whole_answer_is_read_page_by_page() -> None:
+    answers = Answers()
+    document = {"rows": ["x" * 100] * 300}
+    assert answers.keep(document) == "twice://answer/1/1"
+    pages = [answers.read("1", str(n)) for n in (1, 2, 3)]
+    assert pages[0].endswith("\n… twice://answer/1/2")
+    assert json.loads("".join(page.partition("\n… ")[0] for page in pages)) == document
+    assert len(answers.read("1", "1")) <= PAGE + 40
+    with pytest.raises(NothingThere):
+        answers.read("1", "99")
+    for _ in range(60):
+        answers.keep({})
+    with pytest.raises(NothingThere, match="no page 1 of answer 1"):
+        answers.read("1", "1")
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "file:///etc/passwd",
+        "twice://answer/1",
+        "twice://record",
+        "twice://record/a/tick",
+        "twice://x/1",
+    ],
+)
+def test_an_address_of_nothing_is_refused(uri: str) -> None:
+    with pytest.raises(NothingThere):
+        parse_address(uri)
+
+
+def test_a_record_is_addressed_with_its_folder() -> None:
+    assert parse_address("twice://record/runs%2Fa.twice/tick/4").parts == (
+        "runs/a.twice",
+        "tick",
+        "4",
+    )
+
+
+@pytest.mark.parametrize("name", PROMPTS)
+def test_a_prompt_has_its_arguments(name: str) -> None:
+    given_all = dict.fromkeys(PROMPTS[name][1].split(), "sim.py")
+    assert "sim.py" in write_prompt(name, given_all)
+    with pytest.raises(NothingThere):
+        write_prompt(name, {})

@@ -1,0 +1,248 @@
+"""A coding agent's whole way through the server, and everything that a client can do wrong.
+
+Every call is a process of ``twice``, because what a program does must not reach the server.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+pytest.importorskip("mcp")
+
+from mcp import MCPError
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp_types import ElicitRequestParams, ElicitResult, ListRootsResult, Root
+
+from twice.agent.roots import Roots
+from twice.agent.server import AgentServer
+
+pytestmark = pytest.mark.integration
+
+ANTS = """
+import random
+
+draw = random.Random(11)
+hungry = {"elm", "oak", "birch", "hazel", "rowan"}
+larder = 60
+for nest in hungry:
+    given = min(draw.randrange(5, 25), larder)
+    larder -= given
+    print(nest, given)
+"""
+ENDLESS = "import time\nopen('begun', 'w').close()\ntime.sleep(1e6)\n"
+LOUD = "print('x' * 100_000_000)\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder with three programs."""
+    for name, text in {"ants": ANTS, "endless": ENDLESS, "loud": LOUD}.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    return tmp_path
+
+
+def server_at(project: Path, *, may_execute: bool = True) -> Any:
+    return AgentServer(Roots((project.resolve(),)), may_execute=may_execute).build()
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    """Wait for another process."""
+    while not is_so():  # noqa: ASYNC110  (another process is waited for)
+        await anyio.sleep(0.02)
+
+
+async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    """Call a tool; the answer is one document, as text and as structure."""
+    result = await client.call_tool(tool, arguments)
+    document: dict[str, Any] | None = result.structured_content
+    assert document is not None
+    assert json.loads(result.content[0].text) == document  # type: ignore[union-attr]
+    assert result.is_error is not document["ok"]
+    return document
+
+
+def test_a_bug_is_found_corrected_and_proven(project: Path) -> None:
+    async def work() -> None:
+        async with Client(server_at(project)) as client:
+            recorded = await call(client, "record", program="ants.py", seed=1)
+            verified = await call(client, **recorded["next"][0]["arguments"], tool="verify")
+            assert verified["result"] == "PASS"
+            varied = await call(client, "vary", program="ants.py", factors=["hash seed"])
+            assert varied["headline"] == "FAIL: depends on hash seed (ants.py:7)"
+            assert varied["answer"]["depends_on"][0]["operation"]["line"] == 7
+            text = (project / "ants.py").read_text().replace("in hungry", "in sorted(hungry)")
+            (project / "ants.py").write_text(text)
+            proven = await call(client, "vary", program="ants.py", factors=["hash seed"])
+            assert proven["result"] == "PASS"
+            refused = await call(client, "verify", record="ants-1.twice")
+            assert refused["error"]["id"] == "E-PROGRAM-004"
+            (listed,) = (await client.list_resources()).resources
+            assert listed.name.endswith("ants-1.twice")
+            shown = (await client.read_resource(recorded["more"])).contents[0]
+            assert json.loads(shown.text)["points"] == 2  # type: ignore[union-attr]
+
+    anyio.run(work)
+
+
+def test_a_server_that_looks_runs_nothing(project: Path) -> None:
+    async def work() -> None:
+        async with Client(server_at(project, may_execute=False)) as client:
+            refused = await call(client, "record", program="endless.py")
+            assert refused["error"]["id"] == "E-AGENT-002"
+            found = await call(client, "check", paths=["ants.py"])
+            assert found["answer"]["findings"][0]["rule"] == "set-order"
+            reviewed = await call(client, "review", paths=["ants.py"])
+            assert reviewed["result"] == "broken"
+            nothing = await call(client, "spec")
+            assert nothing["error"]["id"].startswith("E-")
+
+    anyio.run(work)
+    assert not (project / "begun").exists()
+
+
+def test_a_run_that_never_ends_is_ended(project: Path) -> None:
+    async def work() -> dict[str, Any]:
+        async with Client(server_at(project)) as client:
+            return await call(client, "record", program="endless.py", timeout_s=5)
+
+    assert anyio.run(work)["error"]["id"] == "E-AGENT-004"
+    assert _list_processes(project) == []
+
+
+def test_a_call_that_is_given_up_leaves_no_process(project: Path) -> None:
+    async def work() -> None:
+        async with Client(server_at(project)) as client:
+            async with anyio.create_task_group() as group:
+                group.start_soon(lambda: call(client, "record", program="endless.py"))
+                await until((project / "begun").exists)
+                group.cancel_scope.cancel()
+            listed = await call(client, "records")
+            assert listed["ok"]
+
+    anyio.run(work)
+    assert _list_processes(project) == []
+
+
+def test_a_program_that_prints_100_megabytes_gives_a_short_answer(project: Path) -> None:
+    async def work() -> dict[str, Any]:
+        async with Client(server_at(project)) as client:
+            return await call(client, "record", program="loud.py")
+
+    assert anyio.run(work)["result"] == "completed"
+
+
+def test_a_server_that_is_killed_takes_its_commands_with_it(project: Path) -> None:
+    parameters = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "twice", "mcp", "--root", str(project), "--allow-run"],
+        env=dict(os.environ),
+    )
+
+    async def work() -> None:
+        async with Client(stdio_client(parameters)) as client:
+            async with anyio.create_task_group() as group:
+                group.start_soon(lambda: call(client, "record", program="endless.py"))
+                await until((project / "begun").exists)
+                (served,) = _list_processes(project, "mcp")
+                os.kill(served, signal.SIGKILL)
+                await until(lambda: not _list_processes(project))
+                group.cancel_scope.cancel()
+
+    with suppress(BaseExceptionGroup, MCPError):
+        anyio.run(work)
+    assert _list_processes(project) == []
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_a_record_from_elsewhere_needs_the_users_consent(
+    mode: Any,
+    project: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+
+    def answering(action: str, **content: bool) -> Any:
+        async def elicit(context: Any, params: ElicitRequestParams) -> ElicitResult:
+            del context
+            asked.append(params.message)
+            return ElicitResult(action=action, content=dict(content))  # type: ignore[arg-type]
+
+        return elicit
+
+    async def work() -> list[str]:
+        async with Client(server_at(project)) as client:
+            await call(client, "record", program="ants.py", out="a.twice")
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("elsewhere")))
+        results = []
+        for elicit in (None, answering("decline"), answering("accept", run=True)):
+            async with Client(server_at(project), elicitation_callback=elicit, mode=mode) as client:
+                said = await call(client, "verify", record="a.twice")
+                results.append(said["result"] if said["ok"] else said["error"]["id"])
+        return results
+
+    assert anyio.run(work) == ["E-TRUST-001", "E-TRUST-001", "PASS"]
+    assert len(asked) == 2
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_roots_of_the_client_are_kept(mode: Any, project: Path) -> None:
+    async def give(context: Any) -> ListRootsResult:
+        del context
+        return ListRootsResult(roots=[Root.model_validate({"uri": (project / "inner").as_uri()})])
+
+    async def work() -> None:
+        (project / "inner").mkdir()
+        async with Client(server_at(project), list_roots_callback=give, mode=mode) as client:
+            refused = await call(client, "check", paths=["../ants.py"])
+            assert refused["error"]["id"] == "E-AGENT-001"
+
+    anyio.run(work)
+
+
+def test_two_clients_at_once_are_answered_each(project: Path) -> None:
+    server = server_at(project)
+
+    async def work() -> None:
+        async with (
+            Client(server) as one,
+            Client(server) as other,
+            anyio.create_task_group() as group,
+        ):
+            told: dict[int, dict[str, Any]] = {}
+
+            async def ask(number: int, client: Client) -> None:
+                told[number] = await call(client, "check", paths=["ants.py"])
+
+            group.start_soon(ask, 1, one)
+            group.start_soon(ask, 2, other)
+        assert told[1]["answer"] == told[2]["answer"]
+        assert told[1]["more"] != told[2]["more"]
+
+    anyio.run(work)
+
+
+def _list_processes(project: Path, word: str = "twice.agent.command") -> list[int]:
+    """Processes of commands that run below a folder."""
+    found = []
+    for name in os.listdir("/proc"):
+        try:
+            command = Path(f"/proc/{name}/cmdline").read_bytes().decode()
+            where = os.readlink(f"/proc/{name}/cwd")
+        except (OSError, UnicodeDecodeError):
+            continue
+        is_here = where == str(project) or str(project) in command
+        if name.isdecimal() and is_here and word in command.split("\0"):
+            found.append(int(name))
+    return found
