@@ -233,7 +233,7 @@ def test_two_clients_at_once_are_answered_each(project: Path) -> None:
     anyio.run(work)
 
 
-def _list_processes(project: Path, word: str = "twice.agent.command") -> list[int]:
+def _list_processes(project: Path, word: str = "twice.cli.with_parent") -> list[int]:
     """Processes of commands that run below a folder."""
     found = []
     for name in os.listdir("/proc"):

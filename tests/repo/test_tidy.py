@@ -56,7 +56,10 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
         ),
         "a stream: run.rng(name)",
     ),
-    "secrets": (("recording/effects/", "recording/interception.py"), "run.effects.entropy"),
+    "secrets": (
+        ("recording/effects/", "recording/interception.py", "cli/commands/mcp.py"),
+        "run.effects.entropy",
+    ),
     "uuid": (
         ("recording/effects/", "recording/interception.py", "foundation/encoding/"),
         "run.effects.entropy",
@@ -73,7 +76,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
         (
             "recording/effects/", "recording/interception.py", "worker/process.py",
             "recording/identity.py", "tooling/adapters/", "specification/gate/evidence/suite.py",
-            "assets/rendering/child.py",
+            "assets/rendering/child.py", "agent/execution.py",
         ),
         "worker.process for child processes, run.effects.process for programs",
     ),

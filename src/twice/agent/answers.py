@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from twice.errors import TwiceError
+from twice.foundation.printable import pluralize
 
 BYTES_MAX: Final = 4000
 """Of an answer; tokens are some 3.5 bytes each."""
@@ -255,11 +256,14 @@ def _head_vary(told: Mapping[str, Any]) -> str:
 
 
 _HEADLINES: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
-    "record": lambda told: f"{told['how']}: {told['ticks']} ticks, {told['points']} compare-points",
+    "record": lambda told: (
+        f"{told['how']}: {pluralize(told['ticks'], 'tick')}, "
+        + pluralize(told["points"], "compare-point")
+    ),
     "verify": _head_verify,
     "diagnose": _head_diagnose,
     "vary": _head_vary,
-    "branch": lambda told: f"{told['record']}: {told['ticks']} ticks",
+    "branch": lambda told: f"{told['record']}: {pluralize(told['ticks'], 'tick')}",
     "show_state": lambda told: (
         f"{told.get('record', '')}"
         + (f", tick {told['tick']}" if told.get("tick") is not None else "")
@@ -280,7 +284,7 @@ _HEADLINES: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
         + (", ".join(f"check {each['id']}" for each in told["failing"]) or "every check passes")
     ),
     "scaffold": lambda told: f"{told['component']}: {'written' if told['applied'] else 'planned'}",
-    "records": lambda told: f"{len(told['records'])} records",
+    "records": lambda told: pluralize(len(told["records"]), "record"),
 }
 
 

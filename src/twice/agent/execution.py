@@ -60,7 +60,7 @@ async def execute(command: Sequence[str], folder: Path, timeout_s: float, beat: 
     """
     at = list(command).index("--") if "--" in command else len(command)
     whole = [*command[:at], "--json", *command[at:]]
-    start = [sys.executable, "-P", "-m", "twice.agent.command", str(os.getpid()), *whole]
+    start = [sys.executable, "-P", "-m", "twice.cli.with_parent", str(os.getpid()), *whole]
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         process = await anyio.open_process(
             start,

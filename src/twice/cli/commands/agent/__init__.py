@@ -1,6 +1,6 @@
 """Teach a coding agent to use twice: skills, commands, agents and the settings of its server.
 
-  twice agent install --dry-run
+  twice agent install --dry-run --json
   twice agent install --for claude
   twice agent install --uninstall
 
