@@ -70,6 +70,35 @@ def test_of_a_variation_what_differs_comes_first() -> None:
     }
 
 
+def test_a_check_that_does_not_apply_does_not_fail() -> None:
+    checks = [
+        {"id": 1, "title": "Tier coverage", "outcome": "pass", "reason": "", "faults": []},
+        {"id": 2, "title": "Class", "outcome": "fail", "reason": "", "faults": [{"happened": "x"}]},
+        {"id": 11, "title": "Concurrency", "outcome": "na", "reason": "none", "faults": []},
+    ]
+    told = answer("gate", {"result": "FAIL", "checks": checks}, "twice://answer/1/1")
+    assert told["headline"] == "FAIL: check 2"
+    assert [each["id"] for each in told["answer"]["failing"]] == [2]
+
+
+@pytest.mark.parametrize(
+    ("document", "headline"),
+    [
+        ({"missing": ["07"], "owed": [], "tier": "S"}, "1 missing"),
+        ({"filled": [{"key": "seed"}], "unknown": ["x", "y"]}, "2 unknown, 1 filled"),
+        (
+            {"sheets": [{"sheet": "00", "state": "changed"}, {"sheet": "01", "state": "same"}]},
+            "1 changed sheet",
+        ),
+        ({"wrote": [], "waiting": []}, "nothing open"),
+    ],
+)
+def test_each_action_of_a_specification_says_what_it_found(
+    document: dict[str, Any], headline: str
+) -> None:
+    assert answer("spec", document, "twice://answer/1/1")["headline"] == headline
+
+
 def test_an_error_keeps_its_id_and_remedy() -> None:
     error = NothingThere("There is no page.", "Expected one.", "Call again.", page=3)
     said = refuse(error)

@@ -38,7 +38,10 @@ _KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "check": ("summary", "findings"),
     "review": ("verdict", "channels", "findings", "patterns", "steps", "seeds", "effects", "unknowns"),
-    "spec": ("component", "tier", "missing", "sheets", "owed", "open", "changed", "files", "next"),
+    "spec": (
+        "component", "tier", "missing", "owed", "open", "unknown", "against", "waiting", "wrote", "filled", "locked",
+        "changed", "consolidated", "checks", "sheets", "next",
+    ),
     "gate": ("result", "component", "tier", "failing", "stale", "moved"),
     "scaffold": ("component", "applied", "files", "left_out"),
     "records": ("records", "omitted"),
@@ -165,7 +168,7 @@ def _shape_gate(document: Mapping[str, Any]) -> dict[str, Any]:
         "failing": [
             _pick(each, ("id", "title", "outcome", "reason", "faults"))
             for each in document["checks"]
-            if each["outcome"] not in {"pass", "n/a", "not applicable"}
+            if each["outcome"] not in {"pass", "na"}
         ],
     }
 
@@ -255,6 +258,15 @@ def _head_vary(told: Mapping[str, Any]) -> str:
     return f"{told['result']}: depends on {on}" if on else f"{told['result']}: stays the same"
 
 
+def _head_spec(told: Mapping[str, Any]) -> str:
+    """Count what an action of the specification found; every action has lists of its own."""
+    lists = ("missing", "owed", "unknown", "against", "waiting", "wrote", "filled", "locked")
+    counts = [f"{len(told[name])} {name}" for name in lists if told.get(name)]
+    changed = [each for each in told.get("sheets", ()) if each.get("state", "same") != "same"]
+    counts += [pluralize(len(changed), "changed sheet")] if changed else []
+    return ", ".join(counts) or "nothing open"
+
+
 _HEADLINES: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     "record": lambda told: (
         f"{told['how']}: {pluralize(told['ticks'], 'tick')}, "
@@ -275,10 +287,7 @@ _HEADLINES: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
         or "nothing found"
     ),
     "review": lambda told: told["verdict"]["text"],
-    "spec": lambda told: (
-        f"{told.get('component', '')}: tier {told.get('tier')}, "
-        f"{len(told.get('missing', ()))} missing, {len(told.get('owed', ()))} owed"
-    ),
+    "spec": _head_spec,
     "gate": lambda told: (
         f"{told['result']}: "
         + (", ".join(f"check {each['id']}" for each in told["failing"]) or "every check passes")

@@ -85,7 +85,7 @@ def find_targets(project: Path) -> list[Target]:
         for target, names in _FOLDERS.items()
         if any((project / each).exists() for each in names)
     ]
-    return found or [Target.GENERIC]  # fmt: skip
+    return found or [Target.GENERIC]
 
 
 def plan_install(

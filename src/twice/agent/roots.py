@@ -34,7 +34,7 @@ class Roots:
         """Keep what a client grants as well.
 
         Args:
-            uris: of the client's folders, as ``file:///home/me/project``; none at all narrows nothing.
+            uris: of the client's folders, as ``file:`` URIs; none at all narrows nothing.
 
         Raises:
             PathOutsideRoots: E-AGENT-001, when one leads out of these folders, and none of them lies in it.

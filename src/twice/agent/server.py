@@ -178,7 +178,13 @@ class AgentServer:
         self, context: Context, params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
         del params
-        ended = await self._execute(context, Records(timeout_s=_LOOK_S), self._roots)
+        # This request carries no answers: a client that cannot be asked at once is listed nothing.
+        try:
+            granted = await AskedClient(context, None).list_roots()
+        except InputRequired:
+            return ListResourcesResult(resources=[])
+        roots = self._roots.narrow(granted)
+        ended = await self._execute(context, Records(timeout_s=_LOOK_S), roots)
         return ListResourcesResult(
             resources=[
                 Resource(

@@ -5,9 +5,28 @@ Invariant: no token is given as an argument, which other accounts of the machine
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from twice.errors import UsageError
+from twice.errors import ExtraMissing, UsageError
+
+
+@contextmanager
+def needs_protocol() -> Iterator[None]:
+    """Import what serves the Model Context Protocol.
+
+    Raises:
+        ExtraMissing: E-EXTRA-001, when its SDK is not installed.
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise ExtraMissing(
+            f"The Model Context Protocol's SDK cannot be imported: {error}.",
+            "Expected mcp 2.3 or newer.",
+            "Install it: pip install 'twice[mcp]'",
+        ) from error
 
 
 def parse_place(text: str) -> tuple[str, int]:

@@ -17,9 +17,9 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from twice.cli.listening import parse_place, read_token
+from twice.cli.listening import needs_protocol, parse_place, read_token
 from twice.cli.options import build_command, option
-from twice.errors import ExtraMissing, UsageError
+from twice.errors import UsageError
 
 
 @build_command
@@ -30,16 +30,10 @@ def command(
     token_file: Annotated[Path | None, option("--token-file FILE", "with --http: the bearer token, one line; else one is made and printed")],
 ) -> int:  # fmt: skip
     """Serve until the client hangs up or a signal says stop."""
-    try:
+    with needs_protocol():
         from twice.agent.roots import open_roots
         from twice.agent.server import AgentServer
         from twice.tooling.serving import transports
-    except ImportError as error:
-        raise ExtraMissing(
-            f"The Model Context Protocol's SDK cannot be imported: {error}.",
-            "Expected mcp 2.3 or newer.",
-            "Install it: pip install 'twice[mcp]'",
-        ) from error
     server = AgentServer(open_roots(roots or (Path(),)), may_execute=allow_run).build()
     if http is None:
         transports.serve_stdio(server, payload_bytes=_ARGUMENTS_BYTES)

@@ -22,9 +22,8 @@ from types import FrameType
 from typing import Annotated
 
 from twice.cli.commands.tools.call import Python, SessionOptions
-from twice.cli.listening import parse_place, read_token
+from twice.cli.listening import needs_protocol, parse_place, read_token
 from twice.cli.options import argument, build_command, option
-from twice.errors import ExtraMissing
 
 
 @build_command
@@ -38,15 +37,9 @@ def command(
     session: SessionOptions,
 ) -> int:
     """Open the session, serve it, finish its record."""
-    try:
+    with needs_protocol():
         from twice.tooling.serving import transports
         from twice.tooling.serving.server import server_of
-    except ImportError as error:
-        raise ExtraMissing(
-            f"The Model Context Protocol's SDK cannot be imported: {error}.",
-            "Expected mcp 2.3 or newer.",
-            "Install it: pip install 'twice[mcp]'",
-        ) from error
     from twice.tooling.hosting.host import HostedSession
 
     token = None if token_file is None else read_token(token_file)
