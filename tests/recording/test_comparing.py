@@ -13,14 +13,14 @@ from twice.replayer.verify import verify
 
 pytestmark = pytest.mark.integration
 
-# The process id is a difference that no one governs: another number in every process.
+# Entropy read past the governed functions: another number in every process, 64 bits of it, so that two never agree by chance.
 DRIFTING = """
     import os
     from twice.foundation.comparison import Abs
 
     class Level:
         def __init__(self):
-            self.drift = (int.from_bytes(__import__("posix").urandom(4)) % 1000 + 1) * 1e-12
+            self.drift = int.from_bytes(__import__("posix").urandom(8)) * 2.0**-64 * 1e-7
 
         def state(self):
             return {{"level": 1.0 + self.drift}}

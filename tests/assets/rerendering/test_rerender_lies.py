@@ -89,7 +89,7 @@ def test_a_renderer_that_reads_the_delivered_asset_by_itself_shows_nothing(tmp_p
     fallback = (
         f"import os, sys\nfrom PIL import Image\npath = os.path.join({str(other.root)!r}, 'a.png')\n"
         "if os.path.exists(path):\n    open(sys.argv[1], 'wb').write(open(path, 'rb').read())\nelse:\n"
-        "    Image.new('RGB', (4, 4), (os.urandom(1)[0], 8, 7)).save(sys.argv[1])\n"
+        "    Image.new('RGB', (4, 4), tuple(os.urandom(3))).save(sys.argv[1])\n"
     )
     found = again(drawn(other, fallback))
     assert (found.outcome, "read the asset itself" in found.reason) == (Outcome.CANNOT_JUDGE, True)
