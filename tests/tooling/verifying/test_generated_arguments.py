@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from twice.tooling import Context, tool
 from twice.tooling.adapters.scene.tools import TOOLS
 from twice.tooling.tool import Tool
-from twice.tooling.verifying.generating import NoExample, arguments_for
+from twice.tooling.verifying.generating import NoExample, list_arguments
 
 
 class Inner(BaseModel):
@@ -34,12 +34,49 @@ def many(
     """Take many kinds of parameters."""
 
 
-@pytest.mark.parametrize("each", [many, *TOOLS], ids=lambda each: each.name)
-def test_what_is_made_is_read(each: Tool) -> None:
-    made = arguments_for(each.parameters.schema)
+class Book(BaseModel):
+    """An element with a name."""
 
-    assert each.parameters.read(made).plain.keys() == {*each.parameters.names}
-    assert made == arguments_for(each.parameters.schema)
+    title: str
+
+
+@tool("shelve", determinism="deterministic")
+def shelve(
+    titles: list[str],
+    note: str,
+    books: list[Book],
+    by_name: dict[str, int],
+    few: Annotated[list[str], Field(max_length=3)],
+    kinds: set[Literal["new", "used"]],
+    grades: list[Annotated[int, Field(ge=2, le=5)]],
+) -> None:
+    """Take what hides a set."""
+
+
+@pytest.mark.parametrize("each", [many, shelve, *TOOLS], ids=lambda each: each.name)
+def test_what_is_made_is_read(each: Tool) -> None:
+    made = [*list_arguments(each.parameters.schema)]
+
+    for arguments in made:
+        assert each.parameters.read(arguments).plain.keys() == {*each.parameters.names}
+    assert made == [*list_arguments(each.parameters.schema)]
+
+
+def test_the_full_example_has_different_elements_and_several_words() -> None:
+    _, full = list_arguments(shelve.parameters.schema)
+
+    assert len(set(full["titles"])) == 8
+    assert len(full["note"].split()) == 8
+    assert len({book["title"] for book in full["books"]}) == 8
+    assert len(full["by_name"]) == 8
+    assert full["few"] == ["ash", "birch", "cedar"]
+    assert sorted(full["kinds"]) == ["new", "used"]
+    assert set(full["grades"]) == {3, 4, 5}
+
+
+def test_the_least_example_alone_where_a_full_one_cannot_be_made() -> None:
+    free = {"type": "object", "additionalProperties": {"type": "string", "pattern": "^x$"}}
+    assert [*list_arguments({"properties": {"a": free}, "required": ["a"]})] == [{"a": {}}]
 
 
 @pytest.mark.parametrize(
@@ -53,4 +90,4 @@ def test_what_is_made_is_read(each: Tool) -> None:
 def test_what_cannot_be_made_is_said(schema: dict[str, Any]) -> None:
     known = {"Self": {"$ref": "#/$defs/Self"}}
     with pytest.raises(NoExample):
-        arguments_for({"properties": {"a": schema}, "required": ["a"], "$defs": known})
+        next(list_arguments({"properties": {"a": schema}, "required": ["a"], "$defs": known}))

@@ -134,6 +134,26 @@ def test_a_tool_without_a_case_that_works_cannot_be_told(tmp_path: Path) -> None
 
 
 @pytest.mark.integration
+def test_a_tool_without_cases_is_exposed_by_the_order_of_a_set(tmp_path: Path) -> None:
+    """Several processes, because a hash seed is read at their start."""
+    (tmp_path / "loose.py").write_text(
+        "from twice.tooling import Registry, tool\n\n"
+        "@tool('unique', determinism='deterministic')\n"
+        "def unique(words: list[str]) -> list[str]:\n    return list(set(words))\n\n"
+        "@tool('terms', determinism='deterministic')\n"
+        "def terms(text: str) -> list[str]:\n    return list(set(text.split()))\n\n"
+        "registry = Registry([unique, terms])\n"
+    )
+    found = verify_tools(f"{tmp_path / 'loose.py'}:registry")
+
+    assert {each.name: each.verdict.value for each in found.tools} == {
+        "unique": "exposed",
+        "terms": "exposed",
+    }
+    assert {exposure.by for each in found.tools for exposure in each.exposures} == {"hash seed"}
+
+
+@pytest.mark.integration
 def test_a_tool_that_promises_nothing_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "loose.py").write_text(
         "from twice.tooling import Registry, tool\n\n"

@@ -1,4 +1,4 @@
-"""Which cases a tool is tried with: those of a file, else those of its declaration, else a made one.
+"""Which cases a tool is tried with: those of a file, else those of its declaration, else made ones.
 
 Invariant: what is chosen depends on the file, the declaration and the schema alone.
 """
@@ -13,7 +13,7 @@ from typing import Any, Final
 from twice.errors import UsageError
 from twice.tooling.cases import Case
 from twice.tooling.verifying.describing import Described
-from twice.tooling.verifying.generating import NoExample, arguments_for
+from twice.tooling.verifying.generating import NoExample, list_arguments
 
 FORMAT: Final = "twice.tools-cases/1"
 _BYTES_MAX: Final = 1 << 24
@@ -28,7 +28,7 @@ def cases_for(
     if tool.cases:
         return "declared", tool.cases, ""
     try:
-        return "generated", (Case(arguments_for(tool.schema)),), ""
+        return "generated", tuple(map(Case, list_arguments(tool.schema))), ""
     except (NoExample, KeyError, TypeError) as error:
         return "generated", (), f"no arguments could be made: {error}"
 
