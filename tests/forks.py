@@ -1,7 +1,7 @@
 """Sessions and command lines forked from a process that has everything loaded: a tenth of what a fresh one costs.
 
 A server is started for each set of what only a starting interpreter reads (variables, umask, limits), when it is
-first wanted, and serves all workers of a run of the tests; it ends with the run. ``Forks.start`` takes the place of
+wanted for the second time, and serves all workers of a run of the tests; it ends with the run. ``Forks.start`` takes the place of
 ``process.start_interpreter``, here and in forked command lines.
 
 Forks of one server have its addresses, so what depends on addresses does not differ between them, and they share one
@@ -46,7 +46,9 @@ READ_AT_START = (
 )  # fmt: skip
 """What names of variables begin with that an interpreter or a library reads once."""
 PASSED_TO_CHILDREN = "TWICE_CHILD"
-SERVERS_MAX = 12
+SERVERS_MAX = 24
+UNSERVED = "unserved"
+"""The file with a line for each interpreter that was started for want of a server: here and in forked commands."""
 _SIZE = 64
 
 
@@ -60,8 +62,8 @@ class Forks:
     Attributes:
         is_open: whether anything is forked; tests of fresh processes switch it off.
         count: how many were forked for this process.
-        unserved: how many more would have been, had the run not had all of its servers: which these are depends
-            on the order of the tests.
+        unserved: how many more would have been, had their set had a server: which these are depends on the order
+            of the tests.
     """
 
     def __init__(self, folder: Path, controller: int) -> None:
@@ -69,6 +71,11 @@ class Forks:
         self.count = self.unserved = 0
         self._folder = folder
         self._controller = controller
+
+    def list_unserved(self) -> list[str]:
+        """List the kinds of what was started for want of a server, in this run of the tests and all its processes."""
+        file = self._folder / UNSERVED
+        return file.read_text().split() if file.exists() else []
 
     def start(
         self,
@@ -133,6 +140,8 @@ class Forks:
         server = self._connect(kind, environ)
         if server is None:
             self.unserved += 1
+            with (self._folder / UNSERVED).open("a") as file:
+                file.write(f"{kind}\n")
             return None
         request = {"argv": list(argv), "environ": dict(environ), "cwd": cwd or os.getcwd()}
         status, theirs = os.pipe()
@@ -160,8 +169,10 @@ class Forks:
         with (self._folder / f"{digest}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not place.exists():
-                if len(list(self._folder.glob("*.lock"))) > SERVERS_MAX:
-                    return None  # a test that varies the surroundings
+                wanted = self._folder / f"{digest}.wanted"
+                if not wanted.exists() or len(list(self._folder.glob("*.log"))) >= SERVERS_MAX:
+                    wanted.touch()
+                    return None  # of a test that varies the surroundings, perhaps
                 self._start_server(kind, digest, own)
                 place.touch()
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -126,6 +126,10 @@ class StartBudget:
         whole = [sum(column) for column in zip(*folders.values(), strict=True)]
         for folder, row in [*sorted(folders.items(), key=lambda item: -item[1][0]), ("all", whole)]:
             write("{:10.1f}{:8}{:14}{:8}  {}".format(*row, folder))
+        unserved = Counter(self._forks.list_unserved())
+        write(
+            f"interpreters in place of forks, for want of a server: {dict(sorted(unserved.items()))}"
+        )
         terminalreporter.section(f"the {SLOWEST} slowest")
         for name, seconds in self._seconds.most_common(SLOWEST):
             write(f"{seconds:8.1f} s  {name}")
