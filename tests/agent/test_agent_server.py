@@ -114,7 +114,7 @@ def test_a_server_that_looks_runs_nothing(project: Path) -> None:
 def test_a_run_that_never_ends_is_ended(project: Path) -> None:
     async def work() -> dict[str, Any]:
         async with Client(server_at(project)) as client:
-            return await call(client, "record", program="endless.py", timeout_s=5)
+            return await call(client, "record", program="endless.py", timeout_s=2)
 
     assert anyio.run(work)["error"]["id"] == "E-AGENT-004"
     assert _list_processes(project) == []
@@ -134,6 +134,7 @@ def test_a_call_that_is_given_up_leaves_no_process(project: Path) -> None:
     assert _list_processes(project) == []
 
 
+@pytest.mark.heavy
 def test_a_program_that_prints_100_megabytes_gives_a_short_answer(project: Path) -> None:
     async def work() -> dict[str, Any]:
         async with Client(server_at(project)) as client:

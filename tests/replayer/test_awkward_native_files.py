@@ -390,6 +390,7 @@ run.compare('end', LIBC.pread(descriptor, held, 8, (100 << 20) - 4))
     assert failed.to_json()["effects"]["files"]["differing"] == ["sparse"]
 
 
+@pytest.mark.heavy
 def test_a_large_sparse_file_that_is_changed_in_place_stays_small(work: Path) -> None:
     os.truncate(os.open(work / "sparse", os.O_CREAT | os.O_WRONLY), 100 << 20)
     path = record(work, "c_write('sparse', b'XX', os.O_RDWR)")

@@ -359,7 +359,7 @@ def test_without_limits_it_passes_again_and_again(site: Site) -> None:
 
 
 @needs_root
-@pytest.mark.parametrize("user", [USER, OVERFLOW_USER])
+@pytest.mark.parametrize("user", sampled([USER, OVERFLOW_USER], {str(USER)}))
 def test_an_ordinary_user_has_every_tier(site_of: MakeSite, user: int) -> None:
     site = site_of(user)
     site.record()
@@ -373,7 +373,7 @@ def test_an_ordinary_user_has_every_tier(site_of: MakeSite, user: int) -> None:
 
 
 @needs_root
-@pytest.mark.parametrize("user", [None, USER], ids=["root", "user"])
+@pytest.mark.parametrize("user", sampled([None, USER], {str(USER)}))
 def test_an_input_of_native_code_that_changed_is_named_for_every_user(
     site_of: MakeSite, user: int | None
 ) -> None:
@@ -396,20 +396,20 @@ def test_an_input_of_native_code_that_changed_is_named_for_every_user(
         pytest.param((NAMESPACES,), "unshare: Operation not permitted", None, id="filter"),
         pytest.param(
             (NAMESPACES, CAPABILITIES), "unshare: Operation not permitted", None,
-            id="container", marks=needs_root,
+            id="container", marks=[needs_root, pytest.mark.heavy],
         ),
         pytest.param(
             (NAMESPACES,), "unshare: Operation not permitted", USER, id="user-in-container",
-            marks=needs_root,
+            marks=[needs_root, pytest.mark.heavy],
         ),
         pytest.param(
             (USER_NAMESPACES,), "unshare: No space left on device", USER, id="user-without-namespaces",
-            marks=needs_root,
+            marks=[needs_root, pytest.mark.heavy],
         ),
         pytest.param(
             (MOUNTS,), "mount: Permission denied", USER, id="user-without-mounts", marks=needs_root
         ),
-        pytest.param((MOUNTS,), "mount: Permission denied", None, id="without-mounts"),
+        pytest.param((MOUNTS,), "mount: Permission denied", None, id="without-mounts", marks=pytest.mark.heavy),
     ],
 )  # fmt: skip
 def test_where_the_kernel_refuses_namespaces_writes_are_refused_and_named(
@@ -465,7 +465,9 @@ def test_what_only_this_host_refuses_is_no_failure_of_the_run(site: Site) -> Non
     assert any("native.load" in text or " out (" in text for text in reasons), str(replay)
 
 
-@pytest.mark.parametrize("user", [None, pytest.param(USER, marks=needs_root)], ids=["own", "user"])
+@pytest.mark.parametrize(
+    "user", [None, pytest.param(USER, marks=[needs_root, pytest.mark.heavy])], ids=["own", "user"]
+)
 def test_where_the_kernel_has_no_overlays_nothing_is_said_to_be_a_copy(
     site_of: MakeSite, user: int | None
 ) -> None:
@@ -508,7 +510,9 @@ def test_under_another_supervisor_an_ordinary_user_s_recording_falls_to_a_listin
     site.verify().assert_unseen()
 
 
-@pytest.mark.parametrize("source", [PROGRAM, QUIET], ids=["program", "quiet"])
+@pytest.mark.parametrize(
+    "source", [pytest.param(PROGRAM, marks=pytest.mark.heavy), QUIET], ids=["program", "quiet"]
+)
 @pytest.mark.parametrize(
     "limits", [(), (LISTENER,), (NAMESPACES,)], ids=["all", "busy", "container"]
 )
@@ -547,9 +551,11 @@ def test_a_replay_in_a_world_needs_no_listener(site: Site) -> None:
 
 UNPROTECTED = [
     (NAMESPACES, LISTENER),
-    (NAMESPACES, SECCOMP),
-    (NAMESPACES, SECCOMP, LANDLOCK),
-    pytest.param((NAMESPACES, CAPABILITIES, LISTENER, LANDLOCK), marks=needs_root),
+    pytest.param((NAMESPACES, SECCOMP), marks=pytest.mark.heavy),
+    pytest.param((NAMESPACES, SECCOMP, LANDLOCK), marks=pytest.mark.heavy),
+    pytest.param(
+        (NAMESPACES, CAPABILITIES, LISTENER, LANDLOCK), marks=[needs_root, pytest.mark.heavy]
+    ),
 ]
 """No world, and no listener that would refuse and name what code wants to write."""
 
@@ -574,7 +580,7 @@ def test_where_nothing_can_keep_files_a_listed_recording_changes_none(
     assert site.verify(limits=limits).exit_code == 2
 
 
-@pytest.mark.parametrize("without", ["world", "world,refusal"])
+@pytest.mark.parametrize("without", sampled(["world", "world,refusal"], {"world"}))
 def test_without_a_copy_a_run_of_python_alone_passes_and_says_so(site: Site, without: str) -> None:
     site.record(PURE)
 
@@ -606,7 +612,9 @@ def test_a_recording_without_a_tier_says_what_it_saw(site: Site, left_out: str) 
     assert UNSEEN in replay.seal
 
 
-@pytest.mark.parametrize("left_out", sampled([*TIERS, ",".join(TIERS), "world,refusal"], TIERS))
+@pytest.mark.parametrize(
+    "left_out", sampled([*TIERS, ",".join(TIERS), "world,refusal"], {"world", "number"})
+)
 def test_a_replay_without_a_tier_says_what_it_kept(site: Site, left_out: str) -> None:
     site.record(allow=ALLOWED)
     site.change_outputs()
@@ -677,7 +685,9 @@ def main(run):
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the static program is x86_64 code")
-@pytest.mark.parametrize("user", [None, pytest.param(USER, marks=needs_root)], ids=["own", "user"])
+@pytest.mark.parametrize(
+    "user", [None, pytest.param(USER, marks=[needs_root, pytest.mark.heavy])], ids=["own", "user"]
+)
 def test_static_and_vforked_children_write_to_the_copy(site_of: MakeSite, user: int | None) -> None:
     site = site_of(user)
     write_static_program(site.folder / "static")

@@ -667,7 +667,7 @@ def test_layers_in_the_folder_that_they_would_cover_lie_in_memory(
     assert replayed.value == "as it was"
 
 
-@pytest.mark.integration
+@pytest.mark.heavy
 def test_five_thousand_files_are_as_they_were(
     data: Path, recorded: RecordedRun, layers: Path
 ) -> None:

@@ -29,7 +29,11 @@ EDITED = {
     "14-a-mock-in-the-core",
 }
 """Of the breaks that edit the code, so that everything is recorded anew, those outside the heavy tier."""
-SAMPLE = EDITED | {str(each) for each in (*BREAKS, *MORE) if not each.edits and not each.in_place}
+SLOW = {"12-more-threads-than-a-library-can-have"}
+"""64 threads that wait for each other take half a minute on two processors."""
+SAMPLE = EDITED | (
+    {str(each) for each in (*BREAKS, *MORE) if not each.edits and not each.in_place} - SLOW
+)
 SAMPLE_OF_CONTROLS = {
     str(each)
     for each in CONTROLS.values()
