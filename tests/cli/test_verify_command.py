@@ -299,3 +299,8 @@ def test_changed_code_is_named_before_anything_is_blamed(tmp_path: Path) -> None
     (difference,) = divergence["input_differences"]
     assert difference["what"].startswith("code ")
     assert difference["what"].endswith("program.py")
+    again, compare = divergence["next"]
+    now = path.with_name(f"{path.stem}-now.twice")
+    assert again.startswith("twice record ")
+    assert again.endswith(f"program.py:main --seed 1 -o {now}")
+    assert compare == f"twice diagnose {path} {now} --anyway"

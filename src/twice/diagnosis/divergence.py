@@ -360,7 +360,8 @@ class Divergence:
             read = self.reads[0].what
             return f"extra-read: {self.a} and {self.b} differ in what they read ({read}), and in nothing that is judged"
         if self.result == "not-same-input":
-            return f"not-same-input: {self.a} and {self.b} are runs of different inputs"
+            b = self.b if self.b != self.a else "the program as it is now"
+            return f"not-same-input: {self.a} and {b} are runs of different inputs"
         if self.outcome:
             first = self.outcome[0].what
             return f"{self.result}: they agree at every compare-point, and differ in what they leave: {first}"
@@ -380,10 +381,9 @@ class Divergence:
 
     def _restless(self) -> str:
         """Which runs do not reproduce themselves, as the subject of a headline."""
-        labels = [label for label, each in self.repeats.items() if not all(each)]
-        if len(labels) > 1:
-            return f"runs {' and '.join(labels)} differ from their own records"
-        return f"run {labels[0] if labels else 'a'} differs from its own record"
+        labels = [label for label, each in self.repeats.items() if not all(each)] or ["a"]
+        several = f"runs {' and '.join(labels)} differ from their own records"
+        return several if len(labels) > 1 else f"run {labels[0]} differs from its own record"
 
 
 def _outcome_lines(difference: OutcomeDifference) -> list[str]:

@@ -243,6 +243,9 @@ def next_commands(
     result: Result, a: RunRecord, b: RunRecord, factors: Sequence[DifferingFactor]
 ) -> list[str]:
     """Suggest the next commands: first a test whether the corrected program still varies."""
+    if result == "not-same-input" and a is b:  # held against its own program, which was edited
+        now = a.path.with_name(f"{a.path.stem}-now.twice")
+        return [_write_command("record", a, f"-o {now}"), f"twice diagnose {a.path} {now} --anyway"]
     if result == "not-same-input":
         return [f"twice diagnose {a.path} {b.path} --anyway"]
     if result in {"same", "within-tolerance", "extra-read"}:
@@ -255,9 +258,15 @@ def next_commands(
         or any(isinstance(each, Mapping) for each in a.config.values())
     ):
         return [report]
+    return [_write_command("vary", a, f'--factor "{named[0]}"'), report]
+
+
+def _write_command(command: str, of: RunRecord, option: str) -> str:
+    """Write a command that executes a record's program with its seed, configuration and arguments."""
     given = [
-        f"--set {shlex.quote(f'{name}={json.dumps(value)}')}" for name, value in a.config.items()
+        f"--set {shlex.quote(f'{name}={json.dumps(value)}')}" for name, value in of.config.items()
     ]
+    program = of.setup.program
     arguments = [f"-- {shlex.join(program.arguments)}"] if program.arguments else []
-    seed, factor = f"--seed {a.setup.seed.value}", f'--factor "{named[0]}"'
-    return [" ".join(["twice vary", str(program), seed, *given, factor, *arguments]), report]
+    seed = f"--seed {of.setup.seed.value}"
+    return " ".join(["twice", command, str(program), seed, *given, option, *arguments])
