@@ -219,8 +219,8 @@ def list_notes(record: RunRecord, predicate: Predicate) -> list[str]:
     if used := ending.get("globals_used"):
         counted = all((ending.get("streams", {}).get(name) or {}).get("draws") for name in used)
         notes.append(
-            f"global generators were drawn from{'' if counted else ', or only seeded anew'} ({', '.join(used)}): they "
-            "replay, and any other user of them shifts their numbers"
+            f"global generators were drawn from{'' if counted else ', or only seeded anew'} ({', '.join(used)}): twice "
+            "seeds them, so they replay; without twice only a program that seeds them itself repeats its draws"
         )
     if ungoverned := (ending.get("effects") or {}).get("ungoverned"):
         reads = ", ".join(
