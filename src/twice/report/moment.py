@@ -117,7 +117,7 @@ def moment_lines(
         yield f"the record has no snapshot at or before tick {tick}"
     else:
         found = told["snapshot"]
-        yield f"nearest snapshot: {found['number']}, before tick {found['tick']}"
+        yield f"state before tick {found['tick']}, of the nearest snapshot ({found['number']}):"
         yield from values
     yield f"next: twice replay {record.path} --at {max(tick, 0)}"
 
