@@ -18,10 +18,13 @@ sys.path.insert(0, str(CORPUS))
 
 from judge import judge  # noqa: E402
 
+from tiers import sampled  # noqa: E402
+
 pytestmark = pytest.mark.integration
 
 ANSWERS: dict[str, Any] = json.loads((CORPUS / "answers.json").read_text("utf-8"))
 BUGS = [name for name, answer in ANSWERS.items() if not answer["innocent"]]
+SAMPLE = {"shielding_average", "canal_levels", "variant_service"}
 
 
 def copy_trial(name: str, place: Path) -> Path:
@@ -34,7 +37,7 @@ def replace(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new), "utf-8")
 
 
-@pytest.mark.parametrize("name", BUGS)
+@pytest.mark.parametrize("name", sampled(BUGS, SAMPLE))
 def test_the_bug_shows_and_its_correction_is_right(name: str, tmp_path: Path) -> None:
     assert not judge(CORPUS / name, name).reproducible
 
@@ -63,19 +66,21 @@ def test_the_innocent_is_right_as_long_as_nobody_changes_it(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("name", "file", "old", "new", "complaint"),
     [
-        (
+        pytest.param(
             "call_classifier",
             "augmentation.py",
             "return moved + self._hiss(moved.shape)",
             "return moved",
             "{'noise': 0.0} in settings.json and the output stays",
+            marks=pytest.mark.heavy,
         ),
-        (
+        pytest.param(
             "gauge_clusters",
             "settings.json",
             '"seed": 0',
             '"seed": 1',
             "changed settings.json",
+            marks=pytest.mark.heavy,
         ),
         (
             "variant_service",

@@ -13,7 +13,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 # A pinned hash seed or a program that starts itself anew hides a bug.
-WORKAROUNDS = re.compile(r"PYTHONHASHSEED|os\.exec|setarch|personality")
+WORKAROUNDS = re.compile(r"environ.*PYTHONHASHSEED|os\.exec|\bsetarch\b")
 
 
 @dataclass(frozen=True)
@@ -180,10 +180,8 @@ def check_cover(folder: Path, lines: list[str]) -> Iterator[str]:
         true = sum(
             any((x - a) ** 2 + (y - b) ** 2 < r * r for a, b, r in crowns) for x in steps for y in steps
         ) / len(steps) ** 2
-        if not 0 < abs(cover - true) < 0.04:
+        if abs(cover - true) > 0.04:
             yield f"{name} has {cover}, by a fine grid {true}"
-        if abs(cover * settings["points"] - round(cover * settings["points"])) > 0.5:
-            yield f"{name} has another number of points"
         if line.endswith(" dense") != (cover > settings["dense"]) and abs(cover - settings["dense"]) > 1e-4:
             yield f"{name} is marked wrongly"
         total += cover * plots[name]["hectares"]
@@ -233,7 +231,7 @@ def check_variants(folder: Path, lines: list[str]) -> Iterator[str]:
     for product, row in experiments.items():
         counts = Counter(variant for (each, _), variant in seen.items() if each == product)
         for variant, share in row["shares"].items():
-            if not 0.4 * share < counts[variant] / counts.total() < 1.7 * share:
+            if not 0.3 * share < counts[variant] / counts.total() < 1.9 * share:
                 yield f"{variant} has {counts[variant]} of {counts.total()}"
     both = {customer for _, customer in seen}
     pairs = {(seen["ferry-pass", each], seen["bike-week", each]) for each in both}
@@ -293,7 +291,9 @@ MEANINGS = {
         check_days, (change_text("readings.csv", _drop_last_lines, "40 readings less"),)
     ),
     "canopy_survey": Meaning(
-        check_cover, (change_settings(seed=513),), "ThreadPoolExecutor|ProcessPoolExecutor"
+        check_cover,
+        (change_settings(seed=513), change_settings(points=12_000)),
+        "ThreadPoolExecutor|ProcessPoolExecutor",
     ),
     "canal_levels": Meaning(check_levels, (change_settings(seed=1823),)),
     "variant_service": Meaning(
