@@ -70,6 +70,21 @@ def test_of_a_variation_what_differs_comes_first() -> None:
     }
 
 
+def test_a_program_that_differs_from_itself_comes_beside_what_it_depends_on() -> None:
+    row = {"factor": "", "value": "", "result": "differs", "reason": "r", "divergence": DIVERGENCE}
+    document = {
+        "result": "FAIL",
+        "factors": [{**row, "factor": "nothing"}, {**row, "factor": "hash seed"}],
+        "left_out": [],
+        "measured": ["took [0-9.]+ s"],
+    }
+    told = answer("vary", document, "twice://answer/1/1")
+    assert told["headline"] == (
+        "FAIL: differs from itself (sim.py:7), with nothing varied; depends on hash seed (sim.py:7)"
+    )
+    assert told["next"][0]["arguments"] == {"ignore_output": ["took [0-9.]+ s"]}
+
+
 def test_a_check_that_does_not_apply_does_not_fail() -> None:
     checks = [
         {"id": 1, "title": "Tier coverage", "outcome": "pass", "reason": "", "faults": []},

@@ -19,6 +19,8 @@ BYTES_MAX: Final = 4000
 _STEPS: Final = ((20, 600), (12, 300), (8, 200), (5, 160), (3, 120), (2, 80), (1, 60), (1, 30))
 """Rows of each list and characters of each text, tried in turn."""
 _TOLD_MAX: Final = 160
+_ITSELF: Final = "nothing"
+"""The factor of a program that differs though nothing is varied."""
 
 _KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "record": ("record", "how", "exception", "exit_code", "ticks", "points", "complete", "unread"),
@@ -30,7 +32,7 @@ _KEYS: Final[Mapping[str, tuple[str, ...]]] = {
         "attribution", "input_differences", "surroundings", "remedies", "reproduced", "experiments",
         "non_reproducing", "reconverges", "evidence", "blind_spots", "environment",
     ),
-    "vary": ("result", "depends_on", "same", "not_tried"),
+    "vary": ("result", "left_out", "measured", "depends_on", "same", "not_tried"),
     "branch": ("record", "parent", "fork", "inputs", "prefix", "ticks"),
     "show_state": (
         "record", "program", "seed", "config", "class", "ticks", "ending", "tick", "inputs", "effects",
@@ -251,11 +253,17 @@ def _head_verify(told: Mapping[str, Any]) -> str:
 
 
 def _head_vary(told: Mapping[str, Any]) -> str:
-    on = ", ".join(
-        each["factor"] + (f" ({_place_of(each['operation'])})" if "operation" in each else "")
-        for each in told["depends_on"]
-    )
-    return f"{told['result']}: depends on {on}" if on else f"{told['result']}: stays the same"
+    rows = told["depends_on"]
+    places = [f" ({_place_of(each['operation'])})" if "operation" in each else "" for each in rows]
+    itself = [place for each, place in zip(rows, places, strict=True) if each["factor"] == _ITSELF]
+    said = [f"differs from itself{place}, with nothing varied" for place in itself]
+    on = [
+        each["factor"] + place
+        for each, place in zip(rows, places, strict=True)
+        if each["factor"] != _ITSELF
+    ]
+    said += [f"depends on {', '.join(on)}"] if on else []
+    return f"{told['result']}: {'; '.join(said) or 'stays the same'}"
 
 
 def _head_spec(told: Mapping[str, Any]) -> str:
@@ -317,6 +325,9 @@ def _propose(verb: str, told: Mapping[str, Any]) -> list[dict[str, Any]]:
         return [call("vary", "a PASS is about this environment; which others change the result?")]
     if verb == "diagnose" and result == "not-same-input":
         return [call("diagnose", "compare anyway", a=told["a"], b=told["b"], anyway=True)]
+    if verb == "vary" and told.get("measured"):
+        why = "after the correction, if the lines with measured times decide nothing"
+        return [call("vary", why, ignore_output=told["measured"])]
     if verb in {"diagnose", "vary", "verify"} and (place := _find_operation(told)):
         return [
             call("check", "what does the code say of that line?", paths=[place["file"]]),

@@ -41,6 +41,12 @@ Values = Annotated[
 DeterminismClass = Literal["bit-exact", "logical", "statistical"]
 
 
+IgnoredOutput = Annotated[
+    Words,
+    Field(description="regular expressions: lines of output in which one matches are not compared"),
+]
+
+
 class Arguments(BaseModel):
     """What a tool is called with; unknown names are refused.
 
@@ -79,6 +85,7 @@ class RecordRun(Arguments):
         default=None, max_length=40, description="every=N, tick, decision, episode or none"
     )
     compare: Literal["tick", "decision", "snapshot", "episode"] = "tick"
+    ignore_output: IgnoredOutput = []
 
     @override
     def to_command(self) -> list[str]:
@@ -90,6 +97,7 @@ class RecordRun(Arguments):
             *option("--snapshots", self.snapshots),
             *settings(self.config),
             *(each for name in self.classes for each in ("--class", name)),
+            *(f"--ignore-output={each}" for each in self.ignore_output),
             *(("--", *self.args) if self.args else ()),
         ]
 
@@ -149,6 +157,7 @@ class Vary(Arguments):
     args: Words = Field(default=[], description="the program's own arguments")
     config: Values = {}
     factors: Words = Field(default=[], description="these alone, such as 'hash seed'; else all")
+    ignore_output: IgnoredOutput = []
 
     @override
     def to_command(self) -> list[str]:
@@ -157,6 +166,7 @@ class Vary(Arguments):
             *option("--seed", self.seed),
             *settings(self.config),
             *(each for name in self.factors for each in ("--factor", name)),
+            *(f"--ignore-output={each}" for each in self.ignore_output),
             *(("--", *self.args) if self.args else ()),
         ]
 

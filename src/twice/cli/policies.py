@@ -29,6 +29,28 @@ from twice.recording.setup import COPY_LIMIT_BYTES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedOutputOptions:
+    """What of the output is not compared."""
+
+    # fmt: off
+    compare_errors: Annotated[bool, option("--ignore-errors", "do not compare standard error")] = True
+    ignored_output: Annotated[tuple[str, ...], option(
+        "--ignore-output REGEX", "do not compare lines of output in which this matches")]
+    # fmt: on
+
+    def to_setup(self) -> dict[str, Any]:
+        """Give the fields of ``Setup`` that these options change.
+
+        Raises:
+            UsageError: E-USE-001, for a pattern that is none.
+        """
+        given: dict[str, Any] = {} if self.compare_errors else {"compare_errors": False}
+        if self.ignored_output:
+            given["ignored_output"] = parse_ignored_output(self.ignored_output)
+        return given
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyOptions:
     """The policies of a run, as they were typed."""
 
@@ -53,9 +75,7 @@ class PolicyOptions:
     file_policies: Annotated[tuple[str, ...], option(
         "--file-policy PATTERN=POLICY",
         "compare files that code other than Python writes by content (default), existence, or ignore them")]
-    compare_errors: Annotated[bool, option("--ignore-errors", "do not compare standard error")] = True
-    ignored_output: Annotated[tuple[str, ...], option(
-        "--ignore-output REGEX", "do not compare lines of output in which this matches")]
+    output: ComparedOutputOptions
     auto_points: Annotated[bool, option(
         "--no-auto-points", "of a whole program: do not compare the steps of environments and optimisers")] = True
     redact_names: Annotated[tuple[str, ...], option(
@@ -95,8 +115,7 @@ class PolicyOptions:
             "cadence": cadence,
             "strategy": parse_strategy(self.strategy),
             "clock": parse_clock(self.clock),
-            "compare_errors": self.compare_errors,
-            "ignored_output": parse_ignored_output(self.ignored_output),
+            **self.output.to_setup(),
             "redaction": redaction,
             "allow": parse_allowed(self.allow),
             "files": parse_files(self.files),

@@ -27,6 +27,7 @@ from twice.recording.sealing.inventory import (
     may_talk,
     rows_of,
 )
+from twice.recording.setup import Setup
 from twice.replayer.file_report import FileJudgement
 from twice.replayer.outcome import join_ending_parts, list_ending_parts
 
@@ -55,8 +56,12 @@ def list_facts(record: RunRecord) -> list[str]:
             f"the code in {setup.program.folder()} was executed, because it is the current folder; the run was "
             f"recorded in {other}, where a program of that name still is"
         )
-    if not setup.compare_errors:
-        lines.append("standard error was not compared (--ignore-errors)")
+    return lines + list_left_out(setup)
+
+
+def list_left_out(setup: Setup) -> list[str]:
+    """Return what the policies of a run leave out of every comparison."""
+    lines = [] if setup.compare_errors else ["standard error was not compared (--ignore-errors)"]
     lines += [
         f"lines of output that match {pattern!r} were not compared (--ignore-output)"
         for pattern in setup.ignored_output

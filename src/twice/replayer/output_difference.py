@@ -28,6 +28,8 @@ _TRACEBACK_CHARACTERS: Final = 4000
 _DISTINCT_MAX: Final = 4096
 """Different lines that are looked for inside of others."""
 _LENGTH_MAX: Final = 4096
+_MEASUREMENTS_MAX: Final = 20
+"""Patterns for lines with measurements; more of them are no few lines beside a result."""
 _NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*(?:e[+-]?\d+)?")
 _LINE: Final = re.compile(r"(?:standard error, )?line \d+: (.*)", re.DOTALL)
 _AROUND: Final = 16
@@ -61,6 +63,33 @@ def compare_outputs(
             place = _locate_line(one, other, "standard error, " if is_errors else "")
         is_reordered = is_reordered and have_same_lines(one, other)
     return place, is_reordered
+
+
+def list_measurements(
+    one: tuple[bytes, bytes],
+    other: tuple[bytes, bytes],
+    ignored: Sequence[str],
+    folders: Sequence[str],
+) -> tuple[str, ...]:
+    """Return patterns without which two outputs are equal; empty where they differ in more than numbers.
+
+    Args:
+        one: standard output and error.
+        other: the same of the other run.
+        ignored: regular expressions for lines that are not compared anyway.
+        folders: of the program; standard error is compared without them.
+    """
+    found: list[str] = []
+    while len(found) <= _MEASUREMENTS_MAX:
+        place, _ = compare_outputs(one, other, [*ignored, *found], folders)
+        if place is None:
+            return tuple(found)
+        first, second = map(_LINE.fullmatch, place)
+        pattern = find_pattern(first[1], second[1]) if first and second else ""
+        if not pattern:
+            return ()
+        found.append(pattern)
+    return ()
 
 
 def have_same_lines(one: bytes, other: bytes) -> bool:

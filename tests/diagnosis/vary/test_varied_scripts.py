@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,57 @@ def test_a_script_and_a_module_are_varied_with_their_own_arguments(
     assert varied.returncode == 1, varied.stdout + varied.stderr
     shown = f"next: twice record {' '.join(named)} --seed 1 -o a.twice -- --lr 3e-4"
     assert shown in [line.strip() for line in varied.stdout.splitlines()]
+
+
+TIMED = """
+import sys, time
+begun = time.perf_counter()
+names = {"names", "of", "a", "set", "in", "some", "order", *sys.argv[1:]}
+print(*(sorted(names) if "sorted" in names else names))
+print(f"took {time.perf_counter() - begun:.9f} s", file=sys.stderr)
+"""
+
+
+@pytest.mark.integration
+def test_a_program_that_prints_a_measured_time_is_varied_without_that_line(tmp_path: Path) -> None:
+    """A fork of the command line for each form of the program: a hash seed is read at the start of a process."""
+    (tmp_path / "own.py").write_text(TIMED)
+    asked = ["vary", "own.py", "--seed", "1", "--factor", "hash seed"]
+
+    varied = json.loads(cli(*asked, "--json", cwd=tmp_path).stdout)
+    (pattern,) = varied["measured"]
+    own, seed = varied["factors"]
+    left_out = cli(*asked, "--ignore-output", pattern, "--", "sorted", cwd=tmp_path)
+    still = cli(*asked, "--", "sorted", cwd=tmp_path)
+
+    assert (varied["result"], varied["left_out"]) == ("FAIL", [])
+    assert (own["factor"], own["result"], own["divergence"]["operation"]["line"]) == (
+        "nothing",
+        "differs",
+        3,
+    )
+    assert own["divergence"]["remedies"][-1].endswith(f"twice vary --ignore-output '{pattern}'")
+    assert (seed["result"], seed["divergence"]["operation"]["line"]) == ("differs", 5)
+    assert left_out.stdout.splitlines()[:2] == [
+        "PASS: own.py stays the same, 1 factor varied",
+        f"  lines of output that match {pattern!r} were not compared (--ignore-output)",
+    ]
+    assert still.stdout.startswith("FAIL: own.py differs from itself though nothing was varied")
+
+
+@pytest.mark.integration
+def test_a_number_that_may_come_from_chance_is_not_called_a_measurement(tmp_path: Path) -> None:
+    """A fork of the command line, which records in processes of their own."""
+    source = (
+        "import os, time\nprint(f'score {time.time() * 0 + int.from_bytes(os.urandom(8)):.3f}')\n"
+    )
+    (tmp_path / "own.py").write_text(source)
+
+    done = cli("vary", "own.py", "--seed", "1", "--factor", "umask", "--json", cwd=tmp_path)
+
+    varied = json.loads(done.stdout)
+    assert varied["measured"] == []
+    assert [each["result"] for each in varied["factors"]] == ["differs", "could-not-tell"]
 
 
 @pytest.mark.integration

@@ -11,6 +11,9 @@ its first differing operation. A factor that had no effect is unavailable, not t
 program, arguments, seed, configuration and class are taken. --python names another interpreter, for its version and
 those of its libraries.
 
+A program that prints measured times differs from itself. The lines with them are named and left out, and
+the factors are varied all the same. To PASS without those lines, name them: --ignore-output.
+
 Exit code 0 PASS, 1 FAIL, 2 wrong use, or it could not be told.
 """
 
@@ -21,6 +24,7 @@ from typing import Annotated, Any
 from twice.cli.console import Status
 from twice.cli.options import AsJson, build_command, option
 from twice.cli.output import align, print_lines, tell
+from twice.cli.policies import ComparedOutputOptions
 from twice.cli.run_options import ProgramOptions, StartOptions, TrustOptions
 from twice.diagnosis.vary.factors import FACTORS
 from twice.diagnosis.vary.search import vary
@@ -33,6 +37,7 @@ def command(
     program: ProgramOptions,
     start: StartOptions,
     factors: Annotated[tuple[str, ...], option("--factor NAME", "vary this one only")],
+    output: ComparedOutputOptions,
     python: Annotated[str | None, option(
         "--python PATH", "the other interpreter to try; else the first on PATH that can import twice")],
     lists: Annotated[bool, option("--list", "print the factors that there are")],
@@ -62,5 +67,6 @@ def command(
             python=python,
             progress=status,
             **promise,
+            **output.to_setup(),
         )
     return tell(found.to_json(), [found.to_text()], as_json=as_json, code=found.exit_code)

@@ -60,11 +60,16 @@ class Variation:
         program: as it was named.
         factors: in the order of the list; ``nothing`` first, where it stands.
         named: factors that were asked for by name.
+        left_out: sentences on what the policies of the runs did not compare.
+        measured: patterns of lines with measured times, by which the program differs from itself; the other
+            factors were tried without these lines.
     """
 
     program: str
     factors: Sequence[FactorResult]
     named: Sequence[str] = ()
+    left_out: Sequence[str] = ()
+    measured: Sequence[str] = ()
 
     @property
     def result(self) -> Result:
@@ -90,11 +95,13 @@ class Variation:
             "format": FORMAT,
             "result": self.result,
             "factors": [each.to_json() for each in self.factors],
+            "left_out": list(self.left_out),
+            "measured": list(self.measured),
         }
 
     def to_text(self) -> str:
         """Return the text for people; the first line answers."""
-        lines = [self._headline()]
+        lines = [self._headline(), *(f"  {each}" for each in self.left_out)]
         width = max((len(each.factor) for each in self.factors), default=0)
         for each in self.factors:
             said = each.reason or each.value
@@ -111,7 +118,9 @@ class Variation:
         if broken == [BASELINE]:
             return f"FAIL: {self.program} differs from itself though nothing was varied"
         if broken:
-            return f"FAIL: {self.program} depends on {', '.join(broken)}"
+            itself = "differs from itself and " if broken[0] == BASELINE else ""
+            named = ", ".join(each for each in broken if each != BASELINE)
+            return f"FAIL: {self.program} {itself}depends on {named}"
         same = sum(each.result == "same" for each in self.factors)
         if self.result == "UNKNOWN":
             return f"UNKNOWN: not every factor could be tried on {self.program}, {same} stayed the same"

@@ -12,6 +12,7 @@ Invariant: every run is a recording in a process of its own, in a temporary fold
 from __future__ import annotations
 
 import os
+import shlex
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -52,6 +53,8 @@ from twice.recording.recorder import as_program, master_seed, record_program
 from twice.recording.runrecord import RunRecord
 from twice.recording.setup import Setup
 from twice.recording.surroundings import Surroundings, for_recording
+from twice.replayer.notes import list_left_out
+from twice.replayer.output_difference import list_measurements
 from twice.replayer.preconditions import require_rerunnable, require_same_code
 from twice.replayer.replay_job import surroundings_of
 from twice.worker.concurrency import run_concurrently
@@ -59,6 +62,8 @@ from twice.worker.concurrency import run_concurrently
 Progress = Callable[[str], None]
 
 _NOT_TRIED = "the program differs from itself, so nothing could be told"
+_CHANCE = {"entropy", "process", "network"}
+"""Reads after which another number in the output may be another result."""
 _ONCE = "the run differed once and not again: something else moves it now and then"
 
 
@@ -122,8 +127,9 @@ def vary(
         if not skip_unable:
             _require_able(settings, factors or ())
         doing = progress or (lambda _: None)
-        rows = _FactorSearch(setup, base, folder, doing, chosen, settings).run()
-    return Variation(str(setup.program), rows, factors or ())
+        search = _FactorSearch(setup, base, folder, doing, chosen, settings)
+        rows = search.run()
+    return Variation(str(setup.program), rows, factors or (), list_left_out(setup), search.measured)
 
 
 def _require_able(settings: Mapping[str, FactorSetting], named: Sequence[str]) -> None:
@@ -175,6 +181,7 @@ class _FactorSearch:
     progress: Progress
     factors: Sequence[Factor]
     settings: Mapping[str, FactorSetting]
+    measured: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         self._paths = (self.folder / f"{number}.twice" for number in count(1))
@@ -193,8 +200,18 @@ class _FactorSearch:
                     "Expected a program that runs.",
                     f"See: {format_record_command(self.setup, {}, 'a')}",
                 )
+        unsteady: list[FactorResult] = []
         if not self._is_same(again):
-            return self._report_unsteady(again)
+            self.measured = self._list_measurements(again)
+            unsteady = [self._report_unsteady(again)]
+            if not self.measured:
+                return unsteady + self._leave_untold()
+            ignored = (*self.setup.ignored_output, *self.measured)
+            self.setup = replace(self.setup, ignored_output=ignored)
+            self.progress("recording twice without the lines that hold measurements")
+            self._baseline, again = self._record([(), ()])
+            if not self._is_same(again):
+                return unsteady + self._leave_untold()
         able = [factor for factor in self.factors if not self.settings[factor.name].skipped]
         groups = [tuple(factor.name for factor in able if not factor.alone)]
         groups += [(factor.name,) for factor in able if factor.alone]
@@ -206,7 +223,7 @@ class _FactorSearch:
         # The run that is not varied comes again as well: if it has moved, the others prove nothing.
         once_more, *second = self._record([(), *found]) if found else [self._baseline]
         if not self._is_same(once_more):
-            return self._report_unsteady(once_more)
+            return [self._report_parting((), once_more), *self._leave_untold()]
         moved: dict[Group, FactorResult] = {}
         for group, run in zip(found, second, strict=True):
             if self._is_same(run):
@@ -215,7 +232,7 @@ class _FactorSearch:
             else:
                 moved[group] = self._report_parting(group, self._runs[frozenset(group)])
         rows = [moved.get((each.name,)) or self._report_unmoved(each) for each in self.factors]
-        return rows + [row for group, row in moved.items() if len(group) > 1]
+        return unsteady + rows + [row for group, row in moved.items() if len(group) > 1]
 
     # -- recordings ----------------------------------------------------------------------------
 
@@ -283,9 +300,31 @@ class _FactorSearch:
                 why = factor.explain_no_effect(unvaried)
         return FactorResult(factor.name, setting.value, "unavailable" if why else "same", why)
 
-    def _report_unsteady(self, again: TrialRun) -> list[FactorResult]:
-        rest = [FactorResult(each.name, "", "could-not-tell", _NOT_TRIED) for each in self.factors]
-        return [self._report_parting((), again), *rest]
+    def _list_measurements(self, again: TrialRun) -> tuple[str, ...]:
+        """List patterns of the lines in which runs differ that read a clock and draw from no source of chance."""
+        with RunRecord.open(self._baseline.path) as one, RunRecord.open(again.path) as other:
+            reads = {
+                name for each in (one, other) for name in (each.ending or {})["effects"]["strict"]
+            }
+            kinds = {name.partition(".")[0] for name in reads}
+            if "clock" not in kinds or kinds & _CHANCE:
+                return ()
+            ignored, folders = self.setup.ignored_output, one.program_folders()
+            return list_measurements(one.printed(), other.printed(), ignored, folders)
+
+    def _report_unsteady(self, again: TrialRun) -> FactorResult:
+        """Report that the program differs from itself, and how to leave out the lines with measurements."""
+        row = self._report_parting((), again)
+        if not self.measured or row.divergence is None:
+            return row
+        options = shlex.join(word for each in self.measured for word in ("--ignore-output", each))
+        remedy = f"or, if it is a measurement that decides nothing: twice vary {options}"
+        divergence = replace(row.divergence, remedies=[*row.divergence.remedies, remedy])
+        reason = f"{row.reason}; the lines with it were left out for the other factors"
+        return replace(row, reason=reason, divergence=divergence)
+
+    def _leave_untold(self) -> list[FactorResult]:
+        return [FactorResult(each.name, "", "could-not-tell", _NOT_TRIED) for each in self.factors]
 
     def _report_parting(self, group: Group, run: TrialRun) -> FactorResult:
         """Where a run parts from the one that was not varied; no factor means that nothing was."""
