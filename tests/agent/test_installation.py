@@ -257,3 +257,16 @@ def test_a_failed_write_is_undone(project: Path, monkeypatch: pytest.MonkeyPatch
         install(project, Target.CLAUDE)
 
     assert content(project) == before
+
+
+def test_folders_are_counted_and_a_dry_run_names_every_file(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert dispatch(["agent", "install", "--for", "claude", "--dry-run"]) == 0
+    assert "add  .claude/commands/verify-replay.md\n" in capsys.readouterr().out
+    assert dispatch(["agent", "install", "--for", "claude"]) == 0
+    count = sum(each.is_file() for each in (project / ".claude").rglob("*"))
+    assert capsys.readouterr().out.splitlines()[:2] == [
+        f"add  .claude: {count} files",
+        "add  .mcp.json",
+    ]

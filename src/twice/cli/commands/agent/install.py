@@ -24,6 +24,7 @@ import click
 
 from twice.cli.options import AsJson, build_command, option
 from twice.cli.output import align, tell
+from twice.foundation.printable import pluralize
 
 if TYPE_CHECKING:
     from twice.agent.installation import InstallPlan
@@ -57,11 +58,20 @@ def command(
     return tell(document, lines, as_json=as_json, code=1 if edited else 0)
 
 
+def _list_rows(plan: InstallPlan, *, lists_all: bool) -> Iterator[tuple[str, str]]:
+    """Name each file, or count those of a folder: they are many, and only what is left has to be read."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for each in plan.changes:
+        action, path = each.action.value, each.path
+        if action != "same":
+            shown = path if lists_all or action == "edited" else path.partition("/")[0]
+            groups.setdefault((action, shown), []).append(path)
+    for (action, shown), paths in groups.items():
+        yield action, paths[0] if len(paths) == 1 else f"{shown}: {pluralize(len(paths), 'file')}"
+
+
 def _to_lines(plan: InstallPlan, edited: list[str], *, dry_run: bool) -> Iterator[str]:
-    yield from align(
-        [(each.action.value, each.path) for each in plan.changes if each.action.value != "same"],
-        indent="",
-    )
+    yield from align([*_list_rows(plan, lists_all=dry_run)], indent="")
     if edited:
         yield "edited: you changed these files, and they are left as they are"
     counts = Counter(each.action.value for each in plan.changes if each.before != each.after)
