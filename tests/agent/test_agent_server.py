@@ -100,6 +100,7 @@ def test_a_server_that_looks_runs_nothing(project: Path) -> None:
         async with Client(server_at(project, may_execute=False)) as client:
             refused = await call(client, "record", program="endless.py")
             assert refused["error"]["id"] == "E-AGENT-002"
+            assert "twice agent install --allow-run" in refused["error"]["remedy"]
             found = await call(client, "check", paths=["ants.py"])
             assert found["answer"]["findings"][0]["rule"] == "set-order"
             reviewed = await call(client, "review", paths=["ants.py"])

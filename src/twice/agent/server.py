@@ -141,7 +141,7 @@ class AgentServer:
             raise ExecutionNotAllowed(
                 f"{name} would run code of the project or write files.",
                 "Expected a call that only reads: this server was started to look.",
-                "Ask the user to start it with --allow-run: twice mcp --root . --allow-run",
+                "Ask the user to allow it: twice agent install --allow-run, or twice mcp --root . --allow-run",
             )
         roots = self._roots.narrow(await client.list_roots())
         placed = roots.place(arguments)
