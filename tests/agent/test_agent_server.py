@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Callable
@@ -24,6 +25,7 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import ElicitRequestParams, ElicitResult, ListRootsResult, Root
 
+from twice.agent.resources import address_of_record
 from twice.agent.roots import Roots
 from twice.agent.server import AgentServer
 
@@ -208,6 +210,44 @@ def test_roots_of_the_client_are_kept(mode: Any, project: Path) -> None:
         async with Client(server_at(project), list_roots_callback=give, mode=mode) as client:
             refused = await call(client, "check", paths=["../ants.py"])
             assert refused["error"]["id"] == "E-AGENT-001"
+
+    anyio.run(work)
+
+
+@pytest.mark.parametrize(("mode", "is_listed_alone"), [("legacy", True), ("auto", False)])
+def test_a_record_is_read_in_granted_folders_alone_wherever_it_is_listed(
+    mode: Any, is_listed_alone: bool, project: Path
+) -> None:
+    inner = project / "inner"
+    granted = inner
+
+    async def give(context: Any) -> ListRootsResult:
+        del context
+        return ListRootsResult(roots=[Root.model_validate({"uri": granted.as_uri()})])
+
+    async def work() -> None:
+        nonlocal granted
+        async with Client(server_at(project)) as client:
+            await call(client, "record", program="ants.py", out="a.twice")
+        inner.mkdir()
+        shutil.copy(project / "a.twice", inner / "a.twice")
+        server = AgentServer(Roots((project, inner)), may_execute=False).build()
+        async with Client(server, list_roots_callback=give, mode=mode) as client:
+            *others, last = [each.uri for each in (await client.list_resources()).resources]
+            assert last == address_of_record(f"{inner}/a.twice")
+            assert (await client.read_resource(last)).contents
+            assert others == ([] if is_listed_alone else [address_of_record(f"{project}/a.twice")])
+            for each in others:
+                with pytest.raises(MCPError, match=r"leads to .*/a\.twice"):
+                    await client.read_resource(each)
+            granted = project.parent
+            assert (await client.read_resource(last)).contents
+            granted = project.parent / "elsewhere"
+            with pytest.raises(MCPError, match="The client's root"):
+                await client.read_resource(last)
+            if is_listed_alone:
+                with pytest.raises(MCPError, match="The client's root"):
+                    await client.list_resources()
 
     anyio.run(work)
 

@@ -53,6 +53,7 @@ from twice.agent.resources import (
 from twice.agent.roots import Roots
 from twice.agent.verbs import VERBS, Arguments, Records, ShowState, executes
 from twice.errors import RecordUntrusted, TwiceError
+from twice.foundation.printable import pluralize
 
 Context = ServerRequestContext[Any]
 _READ_ONLY: Final = {"check", "review", "records"}
@@ -178,25 +179,29 @@ class AgentServer:
         self, context: Context, params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
         del params
-        # This request carries no answers: a client that cannot be asked at once is listed nothing.
         try:
-            granted = await AskedClient(context, None).list_roots()
+            roots = self._roots.narrow(await AskedClient(context, None).list_roots())
         except InputRequired:
-            return ListResourcesResult(resources=[])
-        roots = self._roots.narrow(granted)
-        ended = await self._execute(context, Records(timeout_s=_LOOK_S), roots)
-        return ListResourcesResult(
-            resources=[
+            # Since 2026-07-28 this request can carry no answer. It names the records of the folders that the user
+            # started the server with; to read one, the client is asked for the folders that it grants.
+            roots = self._roots
+        except TwiceError as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from error
+        resources = []
+        for folder in roots.folders:
+            ended = await self._execute(context, Records(timeout_s=_LOOK_S), Roots((folder,)))
+            # By whole paths: where a relative one begins depends on what the client grants at the time.
+            resources += [
                 Resource(
-                    uri=address_of_record(each["record"]),
+                    uri=address_of_record(str(folder / each["record"])),
                     name=each["record"],
-                    description=f"{each['program']}, seed {each['seed']}, {each['ticks']} ticks",
+                    description=f"{each['program']}, seed {each['seed']}, {pluralize(each['ticks'], 'tick')}",
                     mime_type="application/json",
                 )
                 for each in ended.document.get("records", ())
                 if each["damage"] is None
             ]
-        )
+        return ListResourcesResult(resources=resources)
 
     async def _list_templates(
         self, context: Context, params: PaginatedRequestParams | None
