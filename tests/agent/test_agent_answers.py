@@ -154,6 +154,8 @@ def test_a_whole_answer_is_read_page_by_page() -> None:
         "twice://answer/1",
         "twice://record",
         "twice://record/a/tick",
+        "twice://record/a/tick/x",
+        "twice://record/a%00",
         "twice://x/1",
     ],
 )

@@ -23,7 +23,7 @@ pytest.importorskip("mcp")
 from mcp import MCPError
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
-from mcp_types import ElicitRequestParams, ElicitResult, ListRootsResult, Root
+from mcp_types import INVALID_PARAMS, ElicitRequestParams, ElicitResult, ListRootsResult, Root
 
 from twice.agent.resources import address_of_record
 from twice.agent.roots import Roots
@@ -248,6 +248,27 @@ def test_a_record_is_read_in_granted_folders_alone_wherever_it_is_listed(
             if is_listed_alone:
                 with pytest.raises(MCPError, match="The client's root"):
                     await client.list_resources()
+
+    anyio.run(work)
+
+
+@pytest.mark.parametrize(
+    ("uri", "said"),
+    [
+        ("twice://record/none.twice", "cannot be opened"),
+        ("twice://record/..%2Fa.twice", "leads to"),
+        ("twice://sheet/none.md", "cannot be read"),
+        ("twice://rule/none", "no rule 'none'"),
+    ],
+)
+def test_a_resource_that_cannot_be_read_is_an_error_and_no_text(
+    uri: str, said: str, project: Path
+) -> None:
+    async def work() -> None:
+        async with Client(server_at(project)) as client:
+            with pytest.raises(MCPError, match=said) as refused:
+                await client.read_resource(uri)
+            assert refused.value.error.code == INVALID_PARAMS
 
     anyio.run(work)
 

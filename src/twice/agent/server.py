@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, Final
 
 from mcp import MCPError
@@ -40,7 +41,7 @@ from pydantic import ValidationError
 
 from twice.agent.answers import answer, refuse
 from twice.agent.client import AskedClient, InputRequired
-from twice.agent.errors import ArgumentsRefused, ExecutionNotAllowed
+from twice.agent.errors import ArgumentsRefused, ExecutionNotAllowed, NothingThere
 from twice.agent.execution import Ended, execute
 from twice.agent.resources import (
     PROMPTS,
@@ -67,7 +68,7 @@ _ANSWER: Final[dict[str, Any]] = {
         "result": {"type": "string"},
         "headline": {"type": "string"},
         "answer": {"type": "object"},
-        "confidence": {"type": ["number", "null"], "minimum": 0, "maximum": 1},
+        "confidence": {"anyOf": [{"type": "number", "minimum": 0, "maximum": 1}, {"type": "null"}]},
         "gaps": {"type": "array", "items": {"type": "string"}},
         "caveats": {"type": "array", "items": {"type": "string"}},
         "next": {"type": "array", "items": {"type": "object", "required": ["tool", "arguments", "why"]}},
@@ -196,7 +197,7 @@ class AgentServer:
                     uri=address_of_record(str(folder / each["record"])),
                     name=each["record"],
                     description=f"{each['program']}, seed {each['seed']}, {pluralize(each['ticks'], 'tick')}",
-                    mime_type="application/json",
+                    mime_type="text/plain",
                 )
                 for each in ended.document.get("records", ())
                 if each["damage"] is None
@@ -239,10 +240,13 @@ class AgentServer:
 
                 return explanation(name)
             case "sheet", (path,):
-                return roots.resolve(path).read_text("utf-8")
+                return _read_sheet(roots.resolve(path))
         tick = int(address.parts[2]) if len(address.parts) > 1 else None
         shown = ShowState(record=str(roots.resolve(address.parts[0])), tick=tick, limit=200)
         ended = await self._execute(context, shown, roots)
+        if "format" not in ended.document:
+            error = ended.document["error"]
+            raise NothingThere(error["happened"], error["expected"], error["remedy"])
         return self._answers.read(self._answers.keep(ended.document).split("/")[3], "1")
 
     async def _list_prompts(
@@ -298,6 +302,17 @@ def read_arguments(name: str, given: Mapping[str, Any]) -> Arguments:
             f"Correct {where}, or leave it out where it has a default.",
             argument=where,
         ) from None
+
+
+def _read_sheet(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, ValueError) as error:
+        raise NothingThere(
+            f"{path} cannot be read: {error}.",
+            "Expected the path of a sheet, a text of the project.",
+            "List the sheets by the tool `spec`.",
+        ) from error
 
 
 def _require_printable(value: object) -> None:
