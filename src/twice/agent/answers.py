@@ -15,8 +15,8 @@ from typing import Any, Final
 from twice.errors import TwiceError
 from twice.foundation.printable import pluralize
 
-BYTES_MAX: Final = 4000
-"""Of an answer; tokens are some 3.5 bytes each."""
+BYTES_MAX: Final = 3000
+"""Of an answer: at most 1,500 tokens. A token has 2 to 3.5 bytes, least in states full of numbers."""
 _STEPS: Final = ((20, 600), (12, 300), (8, 200), (5, 160), (3, 120), (2, 80), (1, 60), (1, 30))
 """Rows of each list and characters of each text, tried in turn."""
 _TOLD_MAX: Final = 160

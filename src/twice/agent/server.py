@@ -116,7 +116,7 @@ class AgentServer:
         self, context: Context, params: PaginatedRequestParams | None
     ) -> ListToolsResult:
         del context, params
-        return ListToolsResult(tools=[_describe(name, kind) for name, kind in VERBS.items()])
+        return ListToolsResult(tools=[describe_tool(name, kind) for name, kind in VERBS.items()])
 
     async def _call_tool(
         self, context: Context, params: CallToolRequestParams
@@ -333,7 +333,13 @@ def _require_printable(value: object) -> None:
             _require_printable(each)
 
 
-def _describe(name: str, kind: type[Arguments]) -> Tool:
+def describe_tool(name: str, kind: type[Arguments]) -> Tool:
+    """Describe a tool: its schemas, and whether it only reads.
+
+    Args:
+        name: of the tool.
+        kind: of its arguments.
+    """
     is_read_only = name in _READ_ONLY
     return Tool(
         name=name,
