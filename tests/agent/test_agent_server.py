@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Callable
@@ -22,8 +23,9 @@ pytest.importorskip("mcp")
 from mcp import MCPError
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
-from mcp_types import ElicitRequestParams, ElicitResult, ListRootsResult, Root
+from mcp_types import INVALID_PARAMS, ElicitRequestParams, ElicitResult, ListRootsResult, Root
 
+from twice.agent.resources import address_of_record
 from twice.agent.roots import Roots
 from twice.agent.server import AgentServer
 
@@ -100,6 +102,7 @@ def test_a_server_that_looks_runs_nothing(project: Path) -> None:
         async with Client(server_at(project, may_execute=False)) as client:
             refused = await call(client, "record", program="endless.py")
             assert refused["error"]["id"] == "E-AGENT-002"
+            assert "twice agent install --allow-run" in refused["error"]["remedy"]
             found = await call(client, "check", paths=["ants.py"])
             assert found["answer"]["findings"][0]["rule"] == "set-order"
             reviewed = await call(client, "review", paths=["ants.py"])
@@ -208,6 +211,65 @@ def test_roots_of_the_client_are_kept(mode: Any, project: Path) -> None:
         async with Client(server_at(project), list_roots_callback=give, mode=mode) as client:
             refused = await call(client, "check", paths=["../ants.py"])
             assert refused["error"]["id"] == "E-AGENT-001"
+
+    anyio.run(work)
+
+
+@pytest.mark.parametrize(("mode", "is_listed_alone"), [("legacy", True), ("auto", False)])
+def test_a_record_is_read_in_granted_folders_alone_wherever_it_is_listed(
+    mode: Any, is_listed_alone: bool, project: Path
+) -> None:
+    inner = project / "inner"
+    granted = inner
+
+    async def give(context: Any) -> ListRootsResult:
+        del context
+        return ListRootsResult(roots=[Root.model_validate({"uri": granted.as_uri()})])
+
+    async def work() -> None:
+        nonlocal granted
+        async with Client(server_at(project)) as client:
+            await call(client, "record", program="ants.py", out="a.twice")
+        inner.mkdir()
+        shutil.copy(project / "a.twice", inner / "a.twice")
+        server = AgentServer(Roots((project, inner)), may_execute=False).build()
+        async with Client(server, list_roots_callback=give, mode=mode) as client:
+            *others, last = [each.uri for each in (await client.list_resources()).resources]
+            assert last == address_of_record(f"{inner}/a.twice")
+            assert (await client.read_resource(last)).contents
+            assert others == ([] if is_listed_alone else [address_of_record(f"{project}/a.twice")])
+            for each in others:
+                with pytest.raises(MCPError, match=r"leads to .*/a\.twice"):
+                    await client.read_resource(each)
+            granted = project.parent
+            assert (await client.read_resource(last)).contents
+            granted = project.parent / "elsewhere"
+            with pytest.raises(MCPError, match="The client's root"):
+                await client.read_resource(last)
+            if is_listed_alone:
+                with pytest.raises(MCPError, match="The client's root"):
+                    await client.list_resources()
+
+    anyio.run(work)
+
+
+@pytest.mark.parametrize(
+    ("uri", "said"),
+    [
+        ("twice://record/none.twice", "cannot be opened"),
+        ("twice://record/..%2Fa.twice", "leads to"),
+        ("twice://sheet/none.md", "cannot be read"),
+        ("twice://rule/none", "no rule 'none'"),
+    ],
+)
+def test_a_resource_that_cannot_be_read_is_an_error_and_no_text(
+    uri: str, said: str, project: Path
+) -> None:
+    async def work() -> None:
+        async with Client(server_at(project)) as client:
+            with pytest.raises(MCPError, match=said) as refused:
+                await client.read_resource(uri)
+            assert refused.value.error.code == INVALID_PARAMS
 
     anyio.run(work)
 

@@ -10,10 +10,12 @@ import pytest
 
 from twice.agent import installation
 from twice.agent.installation import LOCK, apply_install, find_targets, plan_install
-from twice.agent.pack import SERVER, Target, render_pack
+from twice.agent.pack import Target, render_pack
 from twice.cli import dispatch
 from twice.errors import ConfigError, OutputUnwritable, UsageError
 
+SERVER = {"command": "twice", "args": ["mcp", "--root", "."]}
+RUNNING = {"command": "twice", "args": ["mcp", "--root", ".", "--allow-run"]}
 SETTINGS = {
     Target.CLAUDE: ".mcp.json",
     Target.CURSOR: ".cursor/mcp.json",
@@ -86,6 +88,21 @@ def test_toml_settings_of_the_user_are_merged(project: Path) -> None:
     assert after["mcp_servers"] == {"other": {"command": "y"}, "twice": SERVER}
     install(project, uninstalls=True)
     assert (project / ".codex/config.toml").read_text(encoding="utf-8") == text
+
+
+def test_the_server_runs_programs_only_while_the_user_says_so(project: Path) -> None:
+    def entries() -> tuple[object, object]:
+        claude = json.loads((project / ".mcp.json").read_text(encoding="utf-8"))
+        codex = tomllib.loads((project / ".codex/config.toml").read_text(encoding="utf-8"))
+        return claude["mcpServers"]["twice"], codex["mcp_servers"]["twice"]
+
+    for_both = ["agent", "install", "--for", "claude", "--for", "codex"]
+    assert dispatch([*for_both, "--for", "cursor", "--allow-run"]) == 0
+    assert entries() == (RUNNING, RUNNING)
+    assert dispatch(["agent", "install", "--uninstall", "--for", "cursor"]) == 0
+    assert entries() == (RUNNING, RUNNING)
+    assert dispatch(for_both) == 0
+    assert entries() == (SERVER, SERVER)
 
 
 @pytest.mark.parametrize(
@@ -257,3 +274,16 @@ def test_a_failed_write_is_undone(project: Path, monkeypatch: pytest.MonkeyPatch
         install(project, Target.CLAUDE)
 
     assert content(project) == before
+
+
+def test_folders_are_counted_and_a_dry_run_names_every_file(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert dispatch(["agent", "install", "--for", "claude", "--dry-run"]) == 0
+    assert "add  .claude/commands/verify-replay.md\n" in capsys.readouterr().out
+    assert dispatch(["agent", "install", "--for", "claude"]) == 0
+    count = sum(each.is_file() for each in (project / ".claude").rglob("*"))
+    assert capsys.readouterr().out.splitlines()[:2] == [
+        f"add  .claude: {count} files",
+        "add  .mcp.json",
+    ]

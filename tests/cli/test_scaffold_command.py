@@ -46,11 +46,11 @@ def test_a_plan_changes_nothing(project: Path, scaffold: Scaffold) -> None:
 
 @pytest.mark.usefixtures("project")
 def test_the_proposed_command_does_what_was_planned(scaffold: Scaffold) -> None:
-    options = ("--layer", "seeds", "--agent-commands", "my commands")
+    options = ("--layer", "seeds", "--package", "my parts/wiring")
 
     said = scaffold(*options, "--replace", "--plan")
 
-    proposed = "twice scaffold swarm --layer seeds --agent-commands 'my commands' --replace"
+    proposed = "twice scaffold swarm --layer seeds --package 'my parts/wiring' --replace"
     assert said.endswith(f"lay it down: {proposed}\n")
 
 
@@ -100,20 +100,6 @@ def test_lines_that_belong_into_a_file_of_the_users_are_printed(
     (project / ".gitattributes").write_text("*.png binary\n", encoding="utf-8")
 
     assert "paste into .gitattributes:\n  *.twice binary\nlaid down: " in scaffold()
-
-
-def test_command_files_for_agents_are_laid_down_where_they_are_wanted(
-    project: Path, scaffold: Scaffold
-) -> None:
-    scaffold("--agent-commands", ".agent/commands")
-
-    names = {each.name for each in (project / ".agent/commands").iterdir()}
-    assert names == {
-        f"twice-{each}.md" for each in ("check", "diagnose", "review", "scaffold", "verify")
-    }
-    text = (project / ".agent/commands/twice-verify.md").read_text(encoding="utf-8")
-    assert "twice verify $ARGUMENTS --diagnose --json" in text
-    assert "nothing to do" in scaffold()
 
 
 def test_a_review_stops_the_layer_of_a_high_finding(project: Path, scaffold: Scaffold) -> None:

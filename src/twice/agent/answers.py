@@ -8,19 +8,21 @@ Invariant: an answer has at most ``BYTES_MAX`` bytes, and equal documents give e
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from twice.errors import TwiceError
 from twice.foundation.printable import pluralize
 
-BYTES_MAX: Final = 4000
-"""Of an answer; tokens are some 3.5 bytes each."""
+BYTES_MAX: Final = 3000
+"""Of an answer: at most 1,500 tokens. A token has 2 to 3.5 bytes, least in states full of numbers."""
 _STEPS: Final = ((20, 600), (12, 300), (8, 200), (5, 160), (3, 120), (2, 80), (1, 60), (1, 30))
 """Rows of each list and characters of each text, tried in turn."""
 _TOLD_MAX: Final = 160
 _ITSELF: Final = "nothing"
 """The factor of a program that differs though nothing is varied."""
+_FIRST_FILES: Final = 5
 
 _KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "record": ("record", "how", "exception", "exit_code", "ticks", "points", "complete", "unread"),
@@ -45,7 +47,7 @@ _KEYS: Final[Mapping[str, tuple[str, ...]]] = {
         "changed", "consolidated", "checks", "sheets", "next",
     ),
     "gate": ("result", "component", "tier", "failing", "stale", "moved"),
-    "scaffold": ("component", "applied", "files", "left_out"),
+    "scaffold": ("component", "applied", "changed", "counts", "first", "left", "paste", "left_out"),
     "records": ("records", "omitted"),
 }  # fmt: skip
 _NOISE: Final = {
@@ -215,6 +217,27 @@ def _shape_review(document: Mapping[str, Any]) -> dict[str, Any]:
     return told
 
 
+def _shape_scaffold(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Count the files by action and folder; name the first that change, and those that wait for the user."""
+    files = document["files"]
+    left = [each for each in files if each["action"] in {"edited", "conflict"}]
+    written = [each for each in files if each["action"] in _WRITTEN]
+    counts = {
+        action: Counter(
+            each["path"].rpartition("/")[0] or "." for each in files if each["action"] == action
+        )
+        for action in dict.fromkeys(each["action"] for each in files)
+    }
+    return {
+        **document,
+        "counts": counts,
+        "first": [each["path"] for each in written[:_FIRST_FILES]],
+        "left": [_pick(each, ("path", "action", "why")) for each in left],
+        "paste": [_pick(each, ("path", "paste")) for each in files if each["paste"]],
+    }
+
+
+_WRITTEN: Final = {"create", "update", "replace", "remove"}
 _SHAPES: Final[Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]] = {
     "vary": _shape_vary,
     "gate": _shape_gate,
@@ -222,6 +245,7 @@ _SHAPES: Final[Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]] = {
     "show_state": _shape_show_state,
     "spec": _shape_spec,
     "review": _shape_review,
+    "scaffold": _shape_scaffold,
 }
 
 
@@ -266,6 +290,13 @@ def _head_vary(told: Mapping[str, Any]) -> str:
     return f"{told['result']}: {'; '.join(said) or 'stays the same'}"
 
 
+def _head_scaffold(told: Mapping[str, Any]) -> str:
+    counts = (f"{sum(by.values())} {action}" for action, by in told["counts"].items())
+    said = ", ".join(counts) or "no file"
+    done = "written" if told["changed"] else "nothing written" if told["applied"] else "planned"
+    return f"{told['component']}: {done}; {said}"
+
+
 def _head_spec(told: Mapping[str, Any]) -> str:
     """Count what an action of the specification found; every action has lists of its own."""
     lists = ("missing", "owed", "unknown", "against", "waiting", "wrote", "filled", "locked")
@@ -300,7 +331,7 @@ _HEADLINES: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
         f"{told['result']}: "
         + (", ".join(f"check {each['id']}" for each in told["failing"]) or "every check passes")
     ),
-    "scaffold": lambda told: f"{told['component']}: {'written' if told['applied'] else 'planned'}",
+    "scaffold": _head_scaffold,
     "records": lambda told: pluralize(len(told["records"]), "record"),
 }
 

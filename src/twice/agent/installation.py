@@ -1,7 +1,7 @@
 """Write the agent pack into a project, bring it up to date, and remove it.
 
-Three kinds of content are ours: whole files, a section between two marks, and one entry in JSON settings. The lock,
-``twice-agent.lock``, stores a digest of each, so content that the user changed is recognised and left.
+``owned_content`` finds what is ours in a file. The lock, ``twice-agent.lock``, stores a digest of it, so content that
+the user changed is recognised and left.
 
 Invariant: everything is read and judged before the first byte is written, and a failed write is undone.
 """
@@ -9,24 +9,21 @@ Invariant: everything is read and judged before the first byte is written, and a
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, cast
 
-from twice.agent.pack import LAYOUTS, SERVER, Target, render_pack, render_section
+from twice.agent.owned_content import SECTION, dump_sorted, find_content
+from twice.agent.pack import LAYOUTS, Target, render_entry, render_pack, render_section
 from twice.errors import ConfigError, OutputUnwritable, UsageError
 from twice.foundation.digests import digest_bytes
 from twice.writing import make_folder, write
 
 LOCK: Final = "twice-agent.lock"
 FORMAT: Final = "twice.agent-lock/1"
-SECTION: Final = "AGENTS.md"
-_SERVERS: Final = "mcpServers"
-_NAME: Final = "twice"
 _FOLDERS: Final = {
     Target.CLAUDE: (".claude", "CLAUDE.md"),
     Target.CODEX: (".codex", ".agents"),
@@ -89,7 +86,11 @@ def find_targets(project: Path) -> list[Target]:
 
 
 def plan_install(
-    project: Path, asked: Iterable[Target], *, uninstalls: bool = False
+    project: Path,
+    asked: Iterable[Target],
+    *,
+    uninstalls: bool = False,
+    allows_run: bool = False,
 ) -> InstallPlan:
     """Plan the files of a project for more targets, or for fewer.
 
@@ -97,6 +98,7 @@ def plan_install(
         project: its folder.
         asked: the targets; none for those that are found, or to uninstall for all.
         uninstalls: whether they are removed.
+        allows_run: whether the server of every installed target may run programs; removing one changes no other's.
 
     Raises:
         ConfigError: E-CONFIG-001: settings, marks or the lock cannot be read.
@@ -112,7 +114,10 @@ def plan_install(
     wanted = {path: text for each in targets for path, text in render_pack(each).items()}
     for each in targets:
         if path := LAYOUTS[each].settings:
-            wanted[path] = _SETTINGS_TOML if path.endswith(".toml") else _dump(SERVER)
+            run = render_entry(path, allows_run=True)
+            is_running = path in entries and entries[path].digest == _digest(run)
+            allowed = is_running if uninstalls else allows_run
+            wanted[path] = run if allowed else render_entry(path, allows_run=False)
     if targets:
         wanted[SECTION] = render_section([*targets])
     changes, left = [], {}
@@ -129,7 +134,10 @@ def plan_install(
     lock = None
     if targets:
         after = {"format": FORMAT, "targets": targets, "folders": sorted(folders)}
-        lock = _dump(after | {"files": {path: asdict(each) for path, each in left.items()}}) + "\n"
+        lock = (
+            dump_sorted(after | {"files": {path: asdict(each) for path, each in left.items()}})
+            + "\n"
+        )
     before = _read(project, LOCK)
     if before != lock:
         action = InstallAction.ADD if before is None else InstallAction.UPDATE
@@ -183,7 +191,7 @@ def _plan_path(
 ) -> tuple[InstallChange, PackEntry | None]:
     """Compare a file with the wanted content; what happens to it, and its entry afterwards."""
     before = _read(project, path)
-    content = _FORMS.get(PurePosixPath(path).name, _WholeFile)(path, before)
+    content = find_content(path, before)
     current = content.current
     new = None if wanted is None else _digest(wanted)
     if current is None and wanted is None:
@@ -202,117 +210,6 @@ def _plan_path(
         return InstallChange(path, InstallAction.REMOVE, before, after), None
     change = InstallChange(path, InstallAction.UPDATE, before, content.insert(wanted))
     return change, PackEntry(cast("str", new), entry.made)
-
-
-class _WholeFile:
-    """A file that is ours from its first byte to its last."""
-
-    made = ""
-
-    def __init__(self, path: str, text: str | None) -> None:
-        self.path = path
-        self.text = text or ""
-        self.current: str | None = text
-
-    def insert(self, content: str) -> str:
-        return content
-
-    def remove(self, made: str) -> str | None:
-        del made
-        return None
-
-
-class _MarkedSection(_WholeFile):
-    """A section between two marks in a text of the user."""
-
-    begin, end = "<!-- twice: begin -->", "<!-- twice: end -->"
-
-    def __init__(self, path: str, text: str | None) -> None:
-        super().__init__(path, text)
-        counts = self.text.count(self.begin), self.text.count(self.end)
-        self.found = re.search(
-            rf"{re.escape(self.begin)}\r?\n(.*?)\r?\n{re.escape(self.end)}(\r?\n|\Z)", self.text, re.DOTALL
-        )  # fmt: skip
-        if counts != (0, 0) and (counts != (1, 1) or self.found is None):
-            raise ConfigError(
-                f"{path} has {counts[0]} of the mark {self.begin!r} and {counts[1]} of {self.end!r}, or not in order.",
-                "Expected both marks once, each on a line of its own, or neither.",
-                f"Remove the marks from {path} and run the command again.",
-            )
-        self.current = self.found[1] if self.found else None
-
-    def insert(self, content: str) -> str:
-        block = f"{self.begin}\n{content}\n{self.end}\n"
-        if self.found:
-            return self.text[: self.found.start()] + block + self.text[self.found.end() :]
-        gap = "" if not self.text else "\n" if self.text.endswith("\n") else "\n\n"
-        return self.text + gap + block
-
-    def remove(self, made: str) -> str | None:
-        assert self.found is not None, "only a section that was found is removed"
-        above, below = self.text[: self.found.start()], self.text[self.found.end() :]
-        left = above.removesuffix("\n") + below if above.endswith("\n\n") else above + below
-        return None if made == "file" and not left.strip() else left
-
-
-class _TomlSection(_MarkedSection):
-    """A table of a server in TOML settings; the marks are comments."""
-
-    begin, end = "# twice: begin", "# twice: end"
-
-    def __init__(self, path: str, text: str | None) -> None:
-        super().__init__(path, text)
-        document = _parse_toml(path, self.text)
-        if self.current is None and _NAME in _as_object(path, document.get("mcp_servers", {})):
-            self.current = ""  # The user has an entry of that name: it is left.
-
-    def insert(self, content: str) -> str:
-        text = super().insert(content)
-        _parse_toml(self.path, text)
-        return text
-
-
-class _JsonEntry(_WholeFile):
-    """The entry of the server in JSON settings."""
-
-    def __init__(self, path: str, text: str | None) -> None:
-        super().__init__(path, text)
-        self.document: dict[str, Any] = {}
-        if text is not None and text.strip():
-            try:
-                self.document = json.loads(text)
-            except (ValueError, RecursionError) as error:
-                raise _refuse_settings(path, str(error)) from error
-        servers = _as_object(path, _as_object(path, self.document).get(_SERVERS, {}))
-        self.made = "" if _SERVERS in self.document else "key"
-        self.current = _dump(servers[_NAME]) if _NAME in servers else None
-
-    def insert(self, content: str) -> str:
-        servers = {**self.document.get(_SERVERS, {}), _NAME: json.loads(content)}
-        return self._write({**self.document, _SERVERS: servers})
-
-    def remove(self, made: str) -> str | None:
-        document = dict(self.document)
-        servers = {name: each for name, each in document[_SERVERS].items() if name != _NAME}
-        document[_SERVERS] = servers
-        if made and not servers:
-            del document[_SERVERS]
-        return None if made == "file" and not document else self._write(document)
-
-    def _write(self, document: Mapping[str, Any]) -> str:
-        indent = re.search(r"\n([ \t]+)", self.text)
-        return json.dumps(document, indent=indent[1] if indent else 2, ensure_ascii=False) + "\n"
-
-
-_SETTINGS_TOML: Final = f"[mcp_servers.{_NAME}]\ncommand = {json.dumps(SERVER['command'])}\nargs = {json.dumps(SERVER['args'])}"
-_FORMS: Final[Mapping[str, type[_WholeFile]]] = {
-    SECTION: _MarkedSection,
-    **{
-        PurePosixPath(each.settings).name: _TomlSection if each.settings.endswith(".toml") else _JsonEntry
-        for each in LAYOUTS.values() if each.settings
-    },
-}  # fmt: skip
-"""How content of ours is part of a file, by the file's name."""
 
 
 def _read(project: Path, path: str) -> str | None:
@@ -361,34 +258,6 @@ def _check_lock(document: dict[str, Any]) -> dict[str, Any]:
     for each in document["files"].values():
         PackEntry(**each)
     return {**document, "targets": [Target(each) for each in document["targets"]]}
-
-
-def _parse_toml(path: str, text: str) -> dict[str, Any]:
-    import tomllib
-
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise _refuse_settings(path, str(error)) from error
-
-
-def _as_object(path: str, value: object) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise _refuse_settings(path, f"{value!r} is not an object")
-    return value
-
-
-def _refuse_settings(path: str, why: str) -> ConfigError:
-    kind = "TOML" if path.endswith(".toml") else "JSON without comments"
-    return ConfigError(
-        f"The entry of twice cannot be added to {path}: {why}.",
-        f"Expected settings in {kind}, with a table of servers or none.",
-        f"Correct {path}, and run the command again; nothing was changed.",
-    )
-
-
-def _dump(document: object) -> str:
-    return json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False)
 
 
 def _digest(text: str) -> str:

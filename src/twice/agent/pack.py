@@ -23,8 +23,8 @@ from twice.specification.gate.checks import CHECKS
 from twice.specification.schema import SHEETS
 
 SKILL: Final = "twice-determinism"
-SERVER: Final = {"command": "twice", "args": ["mcp", "--root", "."]}
-"""The entry of the server in the settings of a target."""
+SERVER: Final = "twice"
+"""The name of the server in the settings of a target."""
 _FOLDER: Final = Path(__file__).with_name("pack")
 _HEAD: Final = re.compile(r"---\n(.*?)---\n\n(.*)", re.DOTALL)
 _SHEETS: Final = [each for number, each in SHEETS.items() if number not in {"00", "99"}]
@@ -103,6 +103,19 @@ def render_pack(target: Target) -> dict[str, str]:
         else:
             rendered[f"{folder}/{path}"] = text
     return rendered
+
+
+def render_entry(path: str, *, allows_run: bool) -> str:
+    """Render the entry of the server for a file of settings: a table of TOML with its head, or an object of JSON.
+
+    Args:
+        path: of the settings.
+        allows_run: whether the server may run programs and write files.
+    """
+    arguments = ["mcp", "--root", ".", *(["--allow-run"] if allows_run else [])]
+    if path.endswith(".toml"):
+        return f'[mcp_servers.{SERVER}]\ncommand = "twice"\nargs = {json.dumps(arguments)}'
+    return json.dumps({"args": arguments, "command": "twice"}, indent=1)
 
 
 def render_section(targets: list[Target]) -> str:

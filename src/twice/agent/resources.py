@@ -78,16 +78,18 @@ def parse_address(uri: str) -> Address:
         NothingThere: E-AGENT-006.
     """
     scheme, _, rest = uri.partition("://")
-    kind, *parts = rest.split("/")
+    kind, *parts = map(unquote, rest.split("/"))
     shapes = {"answer": 2, "rule": 1, "sheet": 1}
-    is_record = kind == "record" and (len(parts) == 1 or (len(parts) == 3 and parts[1] == "tick"))
-    if scheme != "twice" or not (is_record or shapes.get(kind) == len(parts)) or not all(parts):
+    is_tick = parts[1:2] == ["tick"] and len(parts) == 3 and parts[2].isdecimal()
+    is_record = kind == "record" and (len(parts) == 1 or is_tick)
+    is_text = all(each and each.isprintable() for each in parts)
+    if scheme != "twice" or not (is_record or shapes.get(kind) == len(parts)) or not is_text:
         raise NothingThere(
             f"There is no resource {uri!r}.",
             f"Expected one of: {', '.join(TEMPLATES)}.",
             "List the records by the tool `records`.",
         )
-    return Address(kind, tuple(map(unquote, parts)))
+    return Address(kind, tuple(parts))
 
 
 def address_of_record(path: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, Final
 
 from mcp import MCPError
@@ -40,7 +41,7 @@ from pydantic import ValidationError
 
 from twice.agent.answers import answer, refuse
 from twice.agent.client import AskedClient, InputRequired
-from twice.agent.errors import ArgumentsRefused, ExecutionNotAllowed
+from twice.agent.errors import ArgumentsRefused, ExecutionNotAllowed, NothingThere
 from twice.agent.execution import Ended, execute
 from twice.agent.resources import (
     PROMPTS,
@@ -53,6 +54,7 @@ from twice.agent.resources import (
 from twice.agent.roots import Roots
 from twice.agent.verbs import VERBS, Arguments, Records, ShowState, executes
 from twice.errors import RecordUntrusted, TwiceError
+from twice.foundation.printable import pluralize
 
 Context = ServerRequestContext[Any]
 _READ_ONLY: Final = {"check", "review", "records"}
@@ -66,7 +68,7 @@ _ANSWER: Final[dict[str, Any]] = {
         "result": {"type": "string"},
         "headline": {"type": "string"},
         "answer": {"type": "object"},
-        "confidence": {"type": ["number", "null"], "minimum": 0, "maximum": 1},
+        "confidence": {"anyOf": [{"type": "number", "minimum": 0, "maximum": 1}, {"type": "null"}]},
         "gaps": {"type": "array", "items": {"type": "string"}},
         "caveats": {"type": "array", "items": {"type": "string"}},
         "next": {"type": "array", "items": {"type": "object", "required": ["tool", "arguments", "why"]}},
@@ -114,7 +116,7 @@ class AgentServer:
         self, context: Context, params: PaginatedRequestParams | None
     ) -> ListToolsResult:
         del context, params
-        return ListToolsResult(tools=[_describe(name, kind) for name, kind in VERBS.items()])
+        return ListToolsResult(tools=[describe_tool(name, kind) for name, kind in VERBS.items()])
 
     async def _call_tool(
         self, context: Context, params: CallToolRequestParams
@@ -141,7 +143,7 @@ class AgentServer:
             raise ExecutionNotAllowed(
                 f"{name} would run code of the project or write files.",
                 "Expected a call that only reads: this server was started to look.",
-                "Ask the user to start it with --allow-run: twice mcp --root . --allow-run",
+                "Ask the user to allow it: twice agent install --allow-run, or twice mcp --root . --allow-run",
             )
         roots = self._roots.narrow(await client.list_roots())
         placed = roots.place(arguments)
@@ -178,25 +180,29 @@ class AgentServer:
         self, context: Context, params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
         del params
-        # This request carries no answers: a client that cannot be asked at once is listed nothing.
         try:
-            granted = await AskedClient(context, None).list_roots()
+            roots = self._roots.narrow(await AskedClient(context, None).list_roots())
         except InputRequired:
-            return ListResourcesResult(resources=[])
-        roots = self._roots.narrow(granted)
-        ended = await self._execute(context, Records(timeout_s=_LOOK_S), roots)
-        return ListResourcesResult(
-            resources=[
+            # Since 2026-07-28 this request can carry no answer. It names the records of the folders that the user
+            # started the server with; to read one, the client is asked for the folders that it grants.
+            roots = self._roots
+        except TwiceError as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from error
+        resources = []
+        for folder in roots.folders:
+            ended = await self._execute(context, Records(timeout_s=_LOOK_S), Roots((folder,)))
+            # By whole paths: where a relative one begins depends on what the client grants at the time.
+            resources += [
                 Resource(
-                    uri=address_of_record(each["record"]),
+                    uri=address_of_record(str(folder / each["record"])),
                     name=each["record"],
-                    description=f"{each['program']}, seed {each['seed']}, {each['ticks']} ticks",
-                    mime_type="application/json",
+                    description=f"{each['program']}, seed {each['seed']}, {pluralize(each['ticks'], 'tick')}",
+                    mime_type="text/plain",
                 )
                 for each in ended.document.get("records", ())
                 if each["damage"] is None
             ]
-        )
+        return ListResourcesResult(resources=resources)
 
     async def _list_templates(
         self, context: Context, params: PaginatedRequestParams | None
@@ -234,10 +240,13 @@ class AgentServer:
 
                 return explanation(name)
             case "sheet", (path,):
-                return roots.resolve(path).read_text("utf-8")
+                return _read_sheet(roots.resolve(path))
         tick = int(address.parts[2]) if len(address.parts) > 1 else None
         shown = ShowState(record=str(roots.resolve(address.parts[0])), tick=tick, limit=200)
         ended = await self._execute(context, shown, roots)
+        if "format" not in ended.document:
+            error = ended.document["error"]
+            raise NothingThere(error["happened"], error["expected"], error["remedy"])
         return self._answers.read(self._answers.keep(ended.document).split("/")[3], "1")
 
     async def _list_prompts(
@@ -295,6 +304,17 @@ def read_arguments(name: str, given: Mapping[str, Any]) -> Arguments:
         ) from None
 
 
+def _read_sheet(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, ValueError) as error:
+        raise NothingThere(
+            f"{path} cannot be read: {error}.",
+            "Expected the path of a sheet, a text of the project.",
+            "List the sheets by the tool `spec`.",
+        ) from error
+
+
 def _require_printable(value: object) -> None:
     """Refuse control characters anywhere: none belongs into a path, a name or a value of a call."""
     if isinstance(value, str):
@@ -313,7 +333,13 @@ def _require_printable(value: object) -> None:
             _require_printable(each)
 
 
-def _describe(name: str, kind: type[Arguments]) -> Tool:
+def describe_tool(name: str, kind: type[Arguments]) -> Tool:
+    """Describe a tool: its schemas, and whether it only reads.
+
+    Args:
+        name: of the tool.
+        kind: of its arguments.
+    """
     is_read_only = name in _READ_ONLY
     return Tool(
         name=name,

@@ -60,9 +60,9 @@ _PLACES: Final = {
 """``module:function`` of a command that shares its file with others."""
 
 _WINGS: Final = {
-    "checking": {"check", "review", "audit"},
-    "specification": {"spec", "gate", "cost", "scaffold"},
-    "tooling": {"tools"},
+    "checking": {"check", "review", "audit", "agent", "mcp"},
+    "specification": {"spec", "gate", "cost", "scaffold", "agent", "mcp"},
+    "tooling": {"tools", "mcp"},
     "assets": {"asset"},
     "agent": {"agent", "mcp"},
 }

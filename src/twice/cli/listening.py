@@ -1,13 +1,15 @@
-"""Where a server listens, and the token that it asks for, as the command line names them.
+"""Where a server listens, the token that it asks for, and how it ends, for the command line.
 
 Invariant: no token is given as an argument, which other accounts of the machine can read.
 """
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 
 from twice.errors import ExtraMissing, UsageError
 
@@ -63,3 +65,21 @@ def read_token(path: Path) -> str:
         "Expected one line of printable ASCII without spaces.",
         "Make one: python -c 'import secrets; print(secrets.token_urlsafe())' > token.txt",
     )
+
+
+@contextmanager
+def end_by_signals() -> Iterator[None]:
+    """Serve until SIGTERM, SIGHUP or a terminal's interrupt; afterwards the first two are ignored, so that work ends."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    signals = (signal.SIGTERM, signal.SIGHUP)
+    for each in signals:
+        signal.signal(each, stop)
+    try:
+        with suppress(KeyboardInterrupt):
+            yield
+    finally:
+        for each in signals:
+            signal.signal(each, signal.SIG_IGN)

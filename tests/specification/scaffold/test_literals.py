@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 import subprocess
 import sys
 
@@ -50,7 +49,3 @@ def test_a_formatter_has_nothing_to_change() -> None:
 def test_a_shown_text_stands_within_double_quotes(text: str) -> None:
     assert "\n" not in to_quotable(text)
     assert isinstance(ast.literal_eval(f'"{to_quotable(text)}"'.replace("\x00", "")), str)
-
-
-def test_a_shown_text_is_a_text_of_yaml_and_json() -> None:
-    assert json.loads(f'"{to_quotable(chr(92) + chr(34))}"') == "\\'"

@@ -78,7 +78,7 @@ def write(project: Path, path: str, text: str) -> None:
 
 class TestASecondRun:
     def test_changes_not_a_byte(self, project: Path) -> None:
-        scaffold(project, commands="commands")
+        scaffold(project)
         before = tree(project)
 
         plan = make_plan(project, "swarm")
@@ -336,7 +336,7 @@ class TestBlockedLayers:
         plan = make_plan(project, "swarm", blocked=[layer])
 
         layers = {each.layer for each in plan.changes}
-        assert layers == set(Layer) - {layer, Layer.COMMANDS}
+        assert layers == set(Layer) - {layer}
 
 
 class TestWriting:

@@ -21,7 +21,7 @@ from twice.specification.scaffold.plan import apply_plan, make_plan
 
 def laid_down(project: Path, **changed: dict[str, Value]) -> Path:
     build(project, **changed)
-    apply_plan(make_plan(project, "swarm", commands="commands"))
+    apply_plan(make_plan(project, "swarm"))
     return project
 
 
@@ -162,7 +162,7 @@ def test_a_component_with_any_name_gives_python(tmp_path: Path) -> None:
         text = each.read_text(encoding="utf-8")
         each.write_text(text.replace('"swarm"\n', f"{json.dumps(name)}\n", 1), encoding="utf-8")
 
-    apply_plan(make_plan(project, name, commands="commands"))
+    apply_plan(make_plan(project, name))
 
     read = {each: ast.parse(each.read_text(encoding="utf-8")) for each in project.rglob("*.py")}
     constants = [
@@ -182,7 +182,7 @@ def test_nothing_of_the_moment_or_the_machine_stands_in_it(project: Path) -> Non
 
 def test_each_file_says_where_it_came_from_and_whose_it_is(project: Path) -> None:
     files = json.loads((project / "determinism-and-replay/scaffold.lock").read_bytes())["files"]
-    assert len(files) == 26
+    assert len(files) == 21
     for path, entry in files.items():
         lines = (project / path).read_text(encoding="utf-8").splitlines()
         (said,) = [line for line in lines if "Laid down by twice scaffold" in line]

@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from twice.cli.listening import needs_protocol, parse_place, read_token
+from twice.cli.listening import end_by_signals, needs_protocol, parse_place, read_token
 from twice.cli.options import build_command, option
 from twice.errors import UsageError
 
@@ -52,7 +52,7 @@ def command(
         said = f", token {token}" if token_file is None else ""
         print(f"serving http://{shown}:{bound}/mcp{said}", file=sys.stderr, flush=True)
 
-    with transports.bound(host, port) as place:
+    with transports.bound(host, port) as place, end_by_signals():
         transports.serve_http(server, host, place, token, say_ready, payload_bytes=_ARGUMENTS_BYTES)
     return 0
 

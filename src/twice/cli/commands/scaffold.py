@@ -4,7 +4,6 @@
   twice scaffold swarm
   twice scaffold swarm --layer seeds
   twice scaffold swarm --replace
-  twice scaffold swarm --agent-commands
   twice scaffold swarm --eject tests/test_determinism_seeds.py
 
 From the facts of determinism-and-replay alone: a module for each layer, tests, the script that records
@@ -31,7 +30,7 @@ from twice.specification.scaffold.plan import Plan, apply_plan, eject, make_plan
 from twice.specification.scaffold.readiness import find_layer
 from twice.specification.workspace import FOLDER, find_workspace, open_workspace
 
-_LAYERS: Final = [each.value for each in Layer if each not in {Layer.BASE, Layer.COMMANDS}]
+_LAYERS: Final = [each.value for each in Layer if each is not Layer.BASE]
 Blockers = dict[Layer, list[dict[str, object]]]
 
 
@@ -45,9 +44,6 @@ def command(
     plans: Annotated[bool, option("--plan", "say what would be done, do nothing")],
     reviews: Annotated[bool, option(
         "--review", "review the code first: critical findings stop it, high ones stop their layer")],
-    commands: Annotated[str, option(
-        "--agent-commands [FOLDER]", "lay down command files for coding agents too, in commands by default",
-        is_flag=False, flag_value="commands", default="")],
     package: Annotated[str, option("--package FOLDER", "folder of the wiring", default="")],
     ejected: Annotated[tuple[str, ...], option("--eject PATH", "make a file your own")],
     as_json: AsJson,
@@ -63,7 +59,7 @@ def command(
     blockers = _review(project) if reviews else {}
     plan = make_plan(
         project, component, [*map(Layer, layers)],
-        replaces=replaces, package=package, commands=commands, blocked=blockers,
+        replaces=replaces, package=package, blocked=blockers,
     )  # fmt: skip
     applied = not (plans or Layer.BASE in blockers)
     changed = applied and apply_plan(plan)
@@ -71,7 +67,7 @@ def command(
     document = {"applied": applied, "changed": changed, "files": files}
     document |= {"left_out": plan.left_out, "review": blockers}
     given = [("--layer", each) for each in layers]
-    given += [("--package", package), ("--agent-commands", commands)]
+    given.append(("--package", package))
     again = ["twice", "scaffold", component]
     again += [word for flag, value in given if value for word in (flag, value)]
     said = _to_lines(plan, blockers, again, replaces=replaces, every=plans, changed=changed)

@@ -36,7 +36,6 @@ class Layer(StrEnum):
     POLICIES = "policies"
     PROPERTIES = "properties"
     CI = "ci"
-    COMMANDS = "commands"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +50,10 @@ class LockEntry:
 
 @dataclass(frozen=True, slots=True)
 class ScaffoldLock:
-    """All of it: the component, two folders ("" for none), the files, and paths that are the user's own."""
+    """All of it: the component, the folder of the package, the files, and paths that are the user's own."""
 
     component: str = ""
     package: str = ""
-    commands: str = ""
     files: Mapping[str, LockEntry] = field(default_factory=dict)
     ejected: tuple[str, ...] = ()
 
@@ -88,8 +86,8 @@ def read_lock(project: Path) -> ScaffoldLock:
 
 
 def _from_document(document: Mapping[str, Any]) -> ScaffoldLock:
-    folders = (document["package"], document["commands"])
-    for path in (*document["files"], *document["ejected"], *folders):
+    package = document["package"]
+    for path in (*document["files"], *document["ejected"], package):
         if path.startswith("/") or "\\" in path or ".." in path.split("/"):
             raise ValueError(
                 f"the path {path!r} leaves the project"
@@ -99,7 +97,7 @@ def _from_document(document: Mapping[str, Any]) -> ScaffoldLock:
         facts = {str(key): str(value) for key, value in each["facts"].items()}
         digest = str(Digest.parse(each["digest"]))
         files[path] = LockEntry(Layer(each["layer"]), bool(each["once"]), facts, digest)
-    return ScaffoldLock(str(document["component"]), *folders, files, tuple(document["ejected"]))
+    return ScaffoldLock(str(document["component"]), package, files, tuple(document["ejected"]))
 
 
 @dataclass(frozen=True, slots=True)

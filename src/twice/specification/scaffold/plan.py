@@ -89,7 +89,6 @@ def make_plan(
     *,
     replaces: bool = False,
     package: str = "",
-    commands: str = "",
     blocked: Collection[Layer] = (),
 ) -> Plan:
     """Say what generating code of some layers would change; of all that the specification has for ().
@@ -100,7 +99,6 @@ def make_plan(
         layers: which layers.
         replaces: whether files in the way are archived and replaced.
         package: the folder of the generated package; "" for the one that it has, or a fitting one.
-        commands: the folder of command files; "" for none, or the one that it has.
         blocked: layers that are not to be touched.
 
     Raises:
@@ -118,15 +116,12 @@ def make_plan(
                 f"Name that one: twice scaffold {said}",
                 component=said,
             )
-    asked = set(layers or Layer) - {Layer.COMMANDS}
-    if commands or (lock.commands and not layers):
-        asked.add(Layer.COMMANDS)
-    asked -= {Layer.BASE, *blocked}
+    asked = set(layers or Layer) - {Layer.BASE, *blocked}
     ready, left_out = check_layers(workspace, [each for each in Layer if each in asked])
     ready = ready if len(ready) > 1 else ()  # The base alone connects nothing.
     sources = workspace.require("00", "it says where the code is").strings("sources")
     package = package or lock.package or choose_package(project, sources)
-    places = find_places(project, package, commands or lock.commands)
+    places = find_places(project, package)
     made = [each.generate(workspace, places) for each in SOURCES if each.layer in ready]
     wanted = {each.path: each for each in made if each}
     entries = dict(lock.files)
@@ -140,7 +135,7 @@ def make_plan(
         entries.pop(path, None)
         if path in wanted:
             entries[path] = wanted[path].entry
-    after = ScaffoldLock(component, places.package, places.commands, entries, lock.ejected)
+    after = ScaffoldLock(component, places.package, entries, lock.ejected)
     return Plan(project, changes, after, left_out)
 
 

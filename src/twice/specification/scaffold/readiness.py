@@ -30,7 +30,6 @@ SHEETS_OF: Final[Mapping[Layer, tuple[str, ...]]] = {
     Layer.POLICIES: ("08", "09"),
     Layer.PROPERTIES: ("12",),
     Layer.CI: (),
-    Layer.COMMANDS: (),
 }
 """The sheets of which each layer is made, besides those of the base."""
 

@@ -22,35 +22,32 @@ _OWNED: Final = "owned by it: change the sheet, or eject the file."
 
 
 class Places(NamedTuple):
-    """Folders relative to the project, and the name by which the package is imported; ``root`` is on the import path."""
+    """The package's folder, the name by which it is imported, and the folder on the import path."""
 
     package: str
     module: str
     root: str
-    commands: str
 
 
-def find_places(project: Path, package: str, commands: str) -> Places:
+def find_places(project: Path, package: str) -> Places:
     """Find out how a package in a folder is imported.
 
     Raises:
         UsageError: E-USE-001: a folder outside of the project, or one that Python cannot import.
     """
-    parts = PurePosixPath(package).parts
-    for option, said in (("--package", package), ("--agent-commands", commands)):
-        path = PurePosixPath(said)
-        is_inside = not (path.is_absolute() or ".." in path.parts or "\\" in said)
-        if not is_inside or not parts or not parts[-1].isidentifier():
-            raise UsageError(
-                f"{option} {said} lies outside of the project, or Python cannot import it.",
-                "Expected a folder relative to the project, of letters, digits and underscores.",
-                f"For example: {option} src/{PACKAGE}",
-            )
+    path = PurePosixPath(package)
+    parts = path.parts
+    is_inside = not (path.is_absolute() or ".." in parts or "\\" in package)
+    if not is_inside or not parts or not parts[-1].isidentifier():
+        raise UsageError(
+            f"--package {package} lies outside of the project, or Python cannot import it.",
+            "Expected a folder relative to the project, of letters, digits and underscores.",
+            f"For example: --package src/{PACKAGE}",
+        )
     at = len(parts) - 1
     while at and (project / PurePosixPath(*parts[:at]) / "__init__.py").is_file():
         at -= 1
-    commands = commands and PurePosixPath(commands).as_posix()
-    return Places("/".join(parts), ".".join(parts[at:]), "/".join(parts[:at]), commands)
+    return Places("/".join(parts), ".".join(parts[at:]), "/".join(parts[:at]))
 
 
 def choose_package(project: Path, sources: Iterable[str]) -> str:
@@ -77,7 +74,7 @@ class Source(NamedTuple):
     """What one file is generated from.
 
     Attributes:
-        path: the file; ``{package}``, ``{commands}`` and ``{examples}`` are folders, the last as 12 names it.
+        path: the file; ``{package}`` and ``{examples}`` are folders, the second as 12 names it.
         asks: facts that the file is made of and has no placeholder for.
         once: whether the file belongs to the user as soon as it is there.
     """
@@ -99,7 +96,7 @@ class Source(NamedTuple):
         if text is None:
             return None
         examples = reader.text("12", "database") if "{examples}" in self.path else ""
-        path = self.path.format(package=places.package, commands=places.commands, examples=examples)
+        path = self.path.format(package=places.package, examples=examples)
         # The heading names the sheets, and they are known when the text is.
         facts = reader.facts()
         sheets = sorted({each[:2] for each in facts})
@@ -139,9 +136,5 @@ SOURCES: Final = (
     Source(Layer.CI, ".github/workflows/determinism.yml", "workflow.yml"),
     Source(Layer.CI, ".pre-commit-config.yaml", "pre_commit.yaml", once=True),
     Source(Layer.CI, ".gitattributes", "gitattributes", ("01.vector",), once=True),
-    *(
-        Source(Layer.COMMANDS, f"{{commands}}/twice-{each}.md", f"command_{each}.md")
-        for each in ("check", "review", "scaffold", "verify", "diagnose")
-    ),
 )
 """Everything that can be generated; no two with one path."""

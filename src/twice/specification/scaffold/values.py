@@ -58,7 +58,7 @@ def to_literal(value: object, *, before: int = 0, depth: int = 0) -> str:
 
 
 def to_quotable(text: str) -> str:
-    """Return a text that can stand within double quotes, in Python and in YAML."""
+    """Return a text that can stand within double quotes of Python."""
     return " ".join(text.split()).replace("\\", "\\\\").replace('"', "'")
 
 
@@ -266,7 +266,6 @@ CONSTANTS: Final[Mapping[str, tuple[str, Callable[[SheetReader], object]]]] = {
 """Constants: the annotation, and how the value is read."""
 PIECES: Final[Mapping[str, Callable[[SheetReader], str | None]]] = {
     "component": lambda of: to_quotable(of.text("00", "component")),
-    "component_word": lambda of: shlex.quote(of.text("00", "component")),
     "sources": lambda of: shlex.join(of.texts("00", "sources")),
     "vector": lambda of: shlex.quote(of.text("01", "vector")),
     "hook_entry": lambda of: json.dumps("python -m twice check " + shlex.join(of.texts("00", "sources")), ensure_ascii=False),

@@ -2,6 +2,7 @@
 
   twice agent install
   twice agent install --for claude --for cursor
+  twice agent install --for claude --allow-run
   twice agent install --dry-run --json
   twice agent install --uninstall
 
@@ -9,6 +10,9 @@ The pack is a skill with references, four commands, two agents, the entry of the
 AGENTS.md between marks. Without --for, twice writes it for the agents whose folders are here (.claude, .codex,
 .cursor, .gemini), else for any agent: skills and AGENTS.md. Your settings stay. A file that you changed is listed and
 left. --uninstall removes the content that the command wrote, and nothing else; with --for, that of one agent.
+
+The server of the entry only reads. With --allow-run your agent can execute the programs of this project, as you, and
+write files in it. A later install without --allow-run takes that back.
 
 Exit code 0 done, 1 a file that you changed is left as it is, 2 wrong use, or nothing could be written.
 """
@@ -24,6 +28,7 @@ import click
 
 from twice.cli.options import AsJson, build_command, option
 from twice.cli.output import align, tell
+from twice.foundation.printable import pluralize
 
 if TYPE_CHECKING:
     from twice.agent.installation import InstallPlan
@@ -36,6 +41,8 @@ def command(
     agents: Annotated[tuple[str, ...], option(
         "--for AGENT", f"{', '.join(_TARGETS)}", type=click.Choice(_TARGETS))],
     dry_run: Annotated[bool, option("--dry-run", "print the changes, and write nothing")],
+    allow_run: Annotated[bool, option(
+        "--allow-run", "let the agent's server execute the programs of this project, and write files")],
     uninstalls: Annotated[bool, option("--uninstall", "remove what the command wrote")],
     as_json: AsJson,
 ) -> int:  # fmt: skip
@@ -43,7 +50,9 @@ def command(
     from twice.agent.installation import InstallAction, apply_install, plan_install
     from twice.agent.pack import Target
 
-    plan = plan_install(Path.cwd(), [*map(Target, agents)], uninstalls=uninstalls)
+    plan = plan_install(
+        Path.cwd(), [*map(Target, agents)], uninstalls=uninstalls, allows_run=allow_run
+    )
     if not dry_run:
         apply_install(plan)
     edited = [each.path for each in plan.changes if each.action is InstallAction.EDITED]
@@ -57,11 +66,20 @@ def command(
     return tell(document, lines, as_json=as_json, code=1 if edited else 0)
 
 
+def _list_rows(plan: InstallPlan, *, lists_all: bool) -> Iterator[tuple[str, str]]:
+    """Name each file, or count those of a folder: they are many, and only what is left has to be read."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for each in plan.changes:
+        action, path = each.action.value, each.path
+        if action != "same":
+            shown = path if lists_all or action == "edited" else path.partition("/")[0]
+            groups.setdefault((action, shown), []).append(path)
+    for (action, shown), paths in groups.items():
+        yield action, paths[0] if len(paths) == 1 else f"{shown}: {pluralize(len(paths), 'file')}"
+
+
 def _to_lines(plan: InstallPlan, edited: list[str], *, dry_run: bool) -> Iterator[str]:
-    yield from align(
-        [(each.action.value, each.path) for each in plan.changes if each.action.value != "same"],
-        indent="",
-    )
+    yield from align([*_list_rows(plan, lists_all=dry_run)], indent="")
     if edited:
         yield "edited: you changed these files, and they are left as they are"
     counts = Counter(each.action.value for each in plan.changes if each.before != each.after)

@@ -13,16 +13,13 @@ the server asks for the token as a bearer. Exit code 0 when it was told to stop,
 from __future__ import annotations
 
 import contextlib
-import signal
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
 from typing import Annotated
 
 from twice.cli.commands.tools.call import Python, SessionOptions
-from twice.cli.listening import needs_protocol, parse_place, read_token
+from twice.cli.listening import end_by_signals, needs_protocol, parse_place, read_token
 from twice.cli.options import argument, build_command, option
 
 
@@ -58,7 +55,7 @@ def command(
         )  # fmt: skip
         server = server_of(hosted, registry)
         size = hosted.contract["limits"]["payload_bytes"]
-        with _end_by_signals():
+        with end_by_signals():
             if place is None or listening is None:
                 transports.serve_stdio(server, payload_bytes=size)
             else:
@@ -73,21 +70,3 @@ def command(
     if out is not None:
         sys.stderr.write(f"recorded {out}\nnext: twice verify {out}\n")
     return 0
-
-
-@contextlib.contextmanager
-def _end_by_signals() -> Iterator[None]:
-    """Take SIGTERM and SIGHUP as a terminal's interrupt; once it is over they wait for the record."""
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    signals = (signal.SIGTERM, signal.SIGHUP)
-    for each in signals:
-        signal.signal(each, stop)
-    try:
-        with contextlib.suppress(KeyboardInterrupt):
-            yield
-    finally:
-        for each in signals:
-            signal.signal(each, signal.SIG_IGN)
