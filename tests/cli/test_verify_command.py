@@ -298,6 +298,9 @@ def test_changed_code_is_named_before_anything_is_blamed(tmp_path: Path) -> None
     assert divergence["result"] == "not-same-input"
     (difference,) = divergence["input_differences"]
     assert difference["what"].startswith("code ")
+    report = cli("verify", path, "--informational", "--diagnose", "--report")
+    assert report.returncode == 1
+    assert "so their difference shows no fault." in report.stdout
     assert difference["what"].endswith("program.py")
     again, compare = divergence["next"]
     now = path.with_name(f"{path.stem}-now.twice")

@@ -10,7 +10,8 @@ executed again, each in its own recorded surroundings. --confirm swaps what diff
 at a time, and holds still what may keep a run from reproducing itself: a channel is confirmed or refuted
 by what comes of it. --traces compares the files that `twice trace`
 wrote, on this machine or others, and executes nothing. --time-limit ends the executions; what was found by then
-is told.
+is told. --report prints the report form: evidence, confidence, risk, information gaps, caveats, and one plain
+sentence.
 
 Exit code 0 same or within tolerance, 1 they part, 2 could not tell.
 """
@@ -45,6 +46,7 @@ def command(
     no_lines: Annotated[bool, option("--no-lines", "read logs only, execute nothing")],
     time_limit: Annotated[str | None, option("--time-limit TIME", "how long to execute: 60s, 5m")],
     traces: Annotated[tuple[Path, Path] | None, option("--traces FILE FILE", "two trace files")],
+    report: Annotated[bool, option("--report", "the report form: confidence, risk, gaps, caveats")],
     trust: TrustOptions,
     as_json: AsJson,
 ) -> int:
@@ -78,6 +80,11 @@ def command(
                 time_limit_s=seconds,
             )
     found = add_remedies(found)
+    if report:
+        from twice.report.divergence_assessment import assess_divergence
+
+        told = assess_divergence(found.to_json())
+        return tell(told.to_json(), [told.to_markdown()], as_json=as_json, code=found.exit_code)
     has_sheets = False
     if has_wing("specification"):
         from twice.specification.workspace import find_workspace
