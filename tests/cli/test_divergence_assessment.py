@@ -55,7 +55,7 @@ def divergence(result: Any = "localised", **found: Any) -> Divergence:
 
 LOCALISED = divergence(
     operation=LINE,
-    fields=[FieldDifference("walk.x", "value", "1.0", "1.5", ulps=3, differing=2, of=9)],
+    fields=[FieldDifference("walk.x", "value", "1.0", "1.5", 3, 2, 9, 0.5)],
     attribution=[ORDER, WORLD],
     surroundings=[("hash seed", "", "PYTHONHASHSEED=2")],
     evidence=["It is the first operation after which the runs stay different."],
@@ -128,6 +128,7 @@ def test_each_section_of_a_localised_difference_comes_from_its_facts() -> None:
         "self.x: 1 / 2",
         "walk.x: 1.0 / 1.5",
     ]
+    assert "A field (value, 2 of 9, 0.5 apart, 3 ulps):" in {each.text for each in told.evidence}
     assert [(each.of, each.value) for each in told.confidence] == [
         ("place", 0.95),
         ("channel", 0.56),
@@ -180,6 +181,12 @@ def test_a_run_that_does_not_reproduce_itself_has_a_low_confidence() -> None:
     assert told.sentence.startswith("Run a and run b gave another result when executed again")
 
 
+def test_a_line_that_is_not_sure_only_may_be_the_one() -> None:
+    unsure = divergence(operation=replace(LINE, confidence=0.3))
+
+    assert "The difference may begin in line 7 of walk.py (30% sure)." in assess(unsure).sentence
+
+
 def test_of_candidates_the_likeliest_gives_the_number() -> None:
     told = assess(EACH[3])
 
@@ -199,7 +206,10 @@ def test_a_result_without_a_fault_has_no_cost(found: Divergence) -> None:
 
 def test_other_inputs_are_named_in_plain_words() -> None:
     assert "different inputs (seed)" in assess(EACH[-1]).sentence
-    assert "different inputs gave" in assess(replace(EACH[-1], result="unlocalised")).sentence
+    anyway = assess(replace(EACH[-1], result="unlocalised"))
+    assert "different inputs gave" in anyway.sentence
+    assert "The inputs differ, so the difference breaks no promise." in anyway.risk
+    assert "bit-exact" not in " ".join(anyway.risk)
 
 
 def test_experiments_are_evidence_and_an_open_one_is_a_gap() -> None:

@@ -84,6 +84,14 @@ def test_files_that_could_not_be_read_are_listed(tmp_path: Path) -> None:
     assert told.sentence.startswith("twice read 1 of 6 files and found nothing")
 
 
+def test_of_files_that_are_no_python_nothing_is_known(tmp_path: Path) -> None:
+    (tmp_path / "design.md").write_text("# A design\nIt draws numbers.\n")
+    done = call("review", "design.md", "--report", cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert done.stdout.endswith("twice could read none of 1 file, so nothing is known.\n")
+
+
 def test_a_review_without_findings_claims_no_fault_and_no_proof(tmp_path: Path) -> None:
     document = review(tmp_path, sound=SOUND)
     told = assess_review(document)

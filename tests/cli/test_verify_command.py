@@ -263,6 +263,7 @@ def test_one_or_three_records_are_wrong_use(recorded_swarm: Path) -> None:
     for given in (["a.twice"], ["a.twice"] * 3, []):
         done = cli("diagnose", *given, cwd=recorded_swarm)
         assert (done.returncode, done.stderr[:9]) == (2, "E-USE-001")
+        assert ("twice verify a.twice --diagnose" in done.stderr) == (len(given) == 1)
 
 
 @pytest.mark.heavy

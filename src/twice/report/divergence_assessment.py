@@ -14,6 +14,8 @@ from twice.foundation.printable import pluralize
 from twice.report.assessment import Assessment, Confidence, Remark
 
 _ROWS_MAX: Final = 6
+_SURE: Final = 0.9
+"""From here on a line is named without a "may"."""
 _PARTED: Final = {"localised", "candidates", "unlocalised", "non-reproducing"}
 _AGREED: Final = {
     "same": "Both runs gave the same result at every point that was compared.",
@@ -124,7 +126,8 @@ def _evidence(document: _Found) -> Iterator[Remark]:
     for each in document["fields"][:_ROWS_MAX]:
         count = f", {each['differing']} of {each['of']}" if each["of"] > 1 else ""
         ulps = "" if each["ulps"] is None else f", {pluralize(each['ulps'], 'ulp')}"
-        yield Remark(f"A field ({each['kind']}{count}{ulps}):", _name_values(each, "path"))
+        apart = "" if each["magnitude"] is None else f", {each['magnitude']} apart"
+        yield Remark(f"A field ({each['kind']}{count}{apart}{ulps}):", _name_values(each, "path"))
     if (more := len(document["fields"]) - _ROWS_MAX) > 0:
         yield Remark(f"{pluralize(more, 'more field')}: in the JSON document.")
     for each in document.get("outcome", ()):
@@ -210,6 +213,9 @@ def _risk_if_left(document: _Found) -> Iterator[str]:
             else "they were not seen to meet again"
         )
         yield f"If it is left, the runs differ in {', '.join(parts)} from {_name_tick(point)} on, and {later}."
+    if document["input_differences"]:
+        yield "The inputs differ, so the difference breaks no promise."
+        parts = ()
     for name in parts:
         if promise := document["classes"].get(name):
             yield f"The promise for {name} is {promise['class']} ({promise['scope']}), and these runs differ in it."
@@ -262,7 +268,8 @@ def _sentences(document: _Found) -> Iterator[str]:
         return
     if operation := document["operation"]:
         name = PurePath(operation["file"]).name
-        yield f"The difference begins in line {operation['line']} of {name} ({operation['confidence']:.0%} sure)."
+        begins = "begins" if operation["confidence"] >= _SURE else "may begin"
+        yield f"The difference {begins} in line {operation['line']} of {name} ({operation['confidence']:.0%} sure)."
     else:
         yield "The line where it begins is not known for sure."
     if document["attribution"]:

@@ -174,7 +174,10 @@ def _caveats(document: Mapping[str, Any]) -> Iterator[str]:
 
 def _sentence(document: Mapping[str, Any]) -> str:
     read = document["files"] - len(document["unread"])
-    files = f"twice read {read:,} of {pluralize(document['files'], 'file')}"
+    given = pluralize(document["files"], "file")
+    files = f"twice read {read:,} of {given}"
+    if not read:
+        return f"twice could read none of {given}, so nothing is known."
     severe = [each for each in document["findings"] if each["severity"] in {"critical", "high"}]
     match document["verdict"]["result"]:
         case "broken":

@@ -58,6 +58,8 @@ def command(
             raise _wrong(f"records and --traces together: {records[0]}")
         found = diagnose_traces(*traces)
     else:
+        if len(records) == 1:
+            raise _wrong("1 record", f"twice verify {records[0]} --diagnose")
         if len(records) != 2:
             raise _wrong(pluralize(len(records), "record"))
         seconds = None
@@ -114,9 +116,9 @@ def add_remedies(found: Divergence) -> Divergence:
     return replace(found, remedies=remedies or found.remedies)
 
 
-def _wrong(given: str) -> UsageError:
+def _wrong(given: str, example: str = "twice diagnose a.twice b.twice") -> UsageError:
     return UsageError(
         f"twice diagnose was given {given}.",
         "Expected two records, or --traces and two trace files.",
-        "For example: twice diagnose a.twice b.twice",
+        f"For example: {example}",
     )
