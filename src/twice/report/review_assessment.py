@@ -98,7 +98,8 @@ def _evidence(document: Mapping[str, Any]) -> Iterator[Remark]:
             _first([_place(each) for each in found]),
         )
     if len(groups) > _GROUPS_MAX:
-        yield Remark(f"{len(groups) - _GROUPS_MAX} more rules are in the JSON document.")
+        more = pluralize(len(groups) - _GROUPS_MAX, "more group")
+        yield Remark(f"{more} of findings: in the JSON document.")
     for each in document["patterns"]:
         signs = [_place(sign) for sign in each["signs"]]
         yield Remark(f"Together: {each['title']}. {each['why']} {each['remedy']}", _first(signs))
