@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from programs import call
 
 pytest.importorskip("mcp")
 
@@ -15,42 +19,89 @@ from hypothesis import strategies as st
 from twice.agent.answers import BYTES_MAX, answer, refuse
 from twice.agent.errors import NothingThere
 from twice.agent.resources import PAGE, PROMPTS, Answers, parse_address, write_prompt
+from twice.diagnosis.divergence import Divergence, OperationFound
+from twice.diagnosis.log_comparison import PointRef
+from twice.foundation.comparison import FieldDifference
+from twice.foundation.determinism_class import Predicate
+from twice.report.divergence_assessment import assess_divergence
+from twice.report.review_assessment import assess_review
 
-OPERATION = {"file": "/p/sim.py", "line": 7, "name": "x", "a": "1", "b": "2", "confidence": 0.95}
-DIVERGENCE: dict[str, Any] = {
-    "result": "localised",
-    "a": "a.twice",
-    "b": "b.twice",
-    "compare_point": {"index": 5, "tick": 4},
-    "operation": OPERATION,
-    "caveats": [],
-    "blind_spots": ["sim.cache"],
-}
-json_values = st.recursive(
-    st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(max_size=800),
-    lambda inner: st.lists(inner, max_size=30) | st.dictionaries(st.text(max_size=30), inner, max_size=30),
-    max_leaves=30,
+FOUND = Divergence(
+    "a.twice",
+    "b.twice",
+    "localised",
+    Predicate(),
+    ["sim"],
+    compare_point=PointRef(5, 4, "tick"),
+    components=["sim"],
+    operation=OperationFound("/p/sim.py", 7, "step", "x = f()", "x", "1", "2", 0.95),
+    blind_spots=["sim.cache"],
+)
+DIVERGENCE: dict[str, Any] = FOUND.to_json()
+texts = st.lists(st.text(max_size=3000), max_size=40)
+fields = st.builds(
+    FieldDifference, path=st.text(max_size=800), kind=st.just("value"), a=st.text(), b=st.text(max_size=800)
 )  # fmt: skip
 
 
 @settings(max_examples=25, deadline=None)
-@given(fields=json_values, evidence=st.lists(st.text(max_size=3000), max_size=40))
-def test_an_answer_is_within_its_bytes(fields: Any, evidence: list[str]) -> None:
-    document = {**DIVERGENCE, "fields": fields, "evidence": evidence, "caveats": evidence}
-    told = answer("diagnose", document, "twice://answer/1/1")
-    assert len(json.dumps(told).encode()) <= BYTES_MAX
-    assert told == answer("diagnose", document, "twice://answer/1/1")
-    assert told["confidence"] == 0.95
-    assert told["headline"] == "localised, tick 4, sim.py:7 (95% sure): x: 1 / 2"
+@given(rows=st.lists(fields, max_size=30), told=texts)
+def test_an_answer_is_within_its_bytes(rows: list[FieldDifference], told: list[str]) -> None:
+    found = replace(FOUND, fields=rows, evidence=told, caveats=told, blind_spots=told)
+    document = found.to_json()
+    made = answer("diagnose", document, "twice://answer/1/1")
+    assert len(json.dumps(made).encode()) <= BYTES_MAX
+    assert made == answer("diagnose", document, "twice://answer/1/1")
+    assert made["confidence"] == 0.95
+    assert made["headline"] == "localised, tick 4, sim.py:7 (95% sure): x: 1 / 2"
 
 
 def test_a_state_of_200_fields_is_cut_and_says_so() -> None:
-    fields = [{"path": f"world.agents[{n}].energy", "a": "1.5", "b": "2.5"} for n in range(200)]
-    told = answer("diagnose", {**DIVERGENCE, "fields": fields}, "twice://answer/1/1")
+    rows = [FieldDifference(f"world.agents[{n}].energy", "value", "1.5", "2.5") for n in range(200)]
+    told = answer("diagnose", replace(FOUND, fields=rows).to_json(), "twice://answer/1/1")
     assert len(json.dumps(told).encode()) <= 1200 * 2.5  # bytes of a token in paths and numbers
     assert told["omitted"]["fields"] + len(told["answer"]["fields"]) == 200
     assert told["answer"]["operation"]["line"] == 7
-    assert told["gaps"] == ["sim.cache"]
+
+
+def test_a_divergence_is_answered_in_the_words_of_its_report() -> None:
+    assessed = assess_divergence(DIVERGENCE)
+    verified = {
+        "result": "FAIL",
+        "compare_points": {"passed": 4, "evaluated": 5},
+        "environment": {},
+        "caveats": ["the machine differs"],
+        "divergence": DIVERGENCE,
+    }
+    for told in (
+        answer("diagnose", DIVERGENCE, "twice://answer/1/1"),
+        answer("verify", verified, "twice://answer/1/1"),
+    ):
+        assert told["confidence"] == assessed.confidence[0].value
+        assert (told["risk"], told["gaps"]) == (assessed.risk, assessed.gaps)
+        assert told["caveats"][-1] == assessed.caveats[-1]
+        assert told["sentence"] == assessed.sentence
+    assert told["caveats"][0] == "the machine differs"
+
+
+def test_a_review_is_answered_in_the_words_of_its_report(tmp_path: Path) -> None:
+    source = "import numpy as np\n\n\ndef f(w):\n    w.x = np.random.default_rng().normal()\n"
+    (tmp_path / "sim.py").write_text(source)
+    document = json.loads(call("review", ".", "--json", cwd=tmp_path).stdout)
+    told, assessed = answer("review", document, "twice://answer/1/1"), assess_review(document)
+
+    assert told["confidence"] == document["verdict"]["confidence"]
+    assert told["headline"] == assessed.summary
+    assert told["sentence"] == assessed.sentence
+    for name, rows in (("risk", assessed.risk), ("gaps", assessed.gaps)):
+        assert [each[:90] for each in told[name]] == [each[:90] for each in rows]
+    assert len(json.dumps(told).encode()) <= BYTES_MAX
+
+
+def test_an_answer_without_an_assessment_has_no_number() -> None:
+    told = answer("records", {"records": []}, "twice://answer/1/1")
+
+    assert (told["confidence"], told["risk"], told["sentence"]) == (None, [], "")
 
 
 def test_of_a_variation_what_differs_comes_first() -> None:

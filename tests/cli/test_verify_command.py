@@ -263,6 +263,7 @@ def test_one_or_three_records_are_wrong_use(recorded_swarm: Path) -> None:
     for given in (["a.twice"], ["a.twice"] * 3, []):
         done = cli("diagnose", *given, cwd=recorded_swarm)
         assert (done.returncode, done.stderr[:9]) == (2, "E-USE-001")
+        assert ("twice verify a.twice --diagnose" in done.stderr) == (len(given) == 1)
 
 
 @pytest.mark.heavy
@@ -298,6 +299,9 @@ def test_changed_code_is_named_before_anything_is_blamed(tmp_path: Path) -> None
     assert divergence["result"] == "not-same-input"
     (difference,) = divergence["input_differences"]
     assert difference["what"].startswith("code ")
+    report = cli("verify", path, "--informational", "--diagnose", "--report")
+    assert report.returncode == 1
+    assert "so their difference shows no fault." in report.stdout
     assert difference["what"].endswith("program.py")
     again, compare = divergence["next"]
     now = path.with_name(f"{path.stem}-now.twice")

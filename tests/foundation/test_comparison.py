@@ -151,8 +151,10 @@ def test_an_integer_too_wide_to_print_is_named_by_its_width() -> None:
 def test_json_has_the_fields_of_the_contract() -> None:
     found = only({"x": 1.0}, {"x": 1.5}, component="swarm")
     assert found.to_json() == {
-        "path": "swarm.x", "kind": "value", "a": "1.0", "b": "1.5", "ulps": 2**51, "differing": 1, "of": 1,
+        "path": "swarm.x", "kind": "value", "a": "1.0", "b": "1.5", "ulps": 2**51, "magnitude": 0.5, "differing": 1,
+        "of": 1,
     }  # fmt: skip
+    assert only({"x": 1.0}, {"x": math.inf}).to_json()["magnitude"] is None
 
 
 def test_one_change_in_a_large_state_is_one_difference() -> None:

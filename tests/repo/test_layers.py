@@ -32,7 +32,7 @@ BELOW: dict[str, tuple[str, ...]] = {
     "testing": ("errors", "writing", "foundation", "worker", "recording", "replayer", "diagnosis"),
     "integrations": ("errors", "writing", "foundation", "worker", "recording", "replayer", "diagnosis"),
     "report": ("errors", "writing", "foundation", "worker", "recording", "replayer", "diagnosis", "checking"),
-    "agent": ("errors", "writing", "foundation", "worker", "recording", "checking", "specification"),
+    "agent": ("errors", "writing", "foundation", "worker", "recording", "checking", "specification", "report"),
     "cli": (
         "errors", "writing", "foundation", "worker", "recording", "replayer", "diagnosis", "checking", "specification",
         "tooling", "assets", "testing", "report", "agent",

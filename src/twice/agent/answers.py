@@ -14,6 +14,9 @@ from typing import Any, Final
 
 from twice.errors import TwiceError
 from twice.foundation.printable import pluralize
+from twice.report.assessment import Assessment
+from twice.report.divergence_assessment import assess_divergence
+from twice.report.review_assessment import assess_review
 
 BYTES_MAX: Final = 3000
 """Of an answer: at most 1,500 tokens. A token has 2 to 3.5 bytes, least in states full of numbers."""
@@ -32,7 +35,7 @@ _KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "diagnose": (
         "result", "compare_point", "last_agreement", "components", "operation", "candidates", "fields",
         "attribution", "input_differences", "surroundings", "remedies", "reproduced", "experiments",
-        "non_reproducing", "reconverges", "evidence", "blind_spots", "environment",
+        "reconverges", "evidence", "environment",
     ),
     "vary": ("result", "left_out", "measured", "depends_on", "same", "not_tried"),
     "branch": ("record", "parent", "fork", "inputs", "prefix", "ticks"),
@@ -41,7 +44,7 @@ _KEYS: Final[Mapping[str, tuple[str, ...]]] = {
         "printed", "state_is_before_tick", "state", "states", "omitted",
     ),
     "check": ("summary", "findings"),
-    "review": ("verdict", "channels", "findings", "patterns", "steps", "seeds", "effects", "unknowns"),
+    "review": ("channels", "findings", "patterns", "steps", "seeds", "effects"),
     "spec": (
         "component", "tier", "missing", "owed", "open", "unknown", "against", "waiting", "wrote", "filled", "locked",
         "changed", "consolidated", "checks", "sheets", "next",
@@ -65,17 +68,28 @@ def answer(verb: str, document: Mapping[str, Any], more: str) -> dict[str, Any]:
         more: the resource with all of it.
     """
     told = _SHAPES.get(verb, dict)(document)
+    assessed = _assess(verb, document)
+    headline = _cut_text(_HEADLINES[verb](told), _TOLD_MAX)
+    caveats = dict.fromkeys([*told.get("caveats", ()), *(assessed.caveats if assessed else ())])
     chosen = {key: told[key] for key in _KEYS[verb] if not _is_empty(told.get(key))}
     for rows, letters in _STEPS:
         omitted: dict[str, int] = {}
         made = {
             "ok": True,
             "result": _find_result(verb, told),
-            "headline": _cut_text(_HEADLINES[verb](told), _TOLD_MAX),
+            "headline": headline,
             "answer": _cut(chosen, rows, letters, "", omitted),
-            "confidence": _find_confidence(told),
-            "gaps": _cut(_list_gaps(told), rows, letters, "gaps", omitted),
-            "caveats": _cut(list(told.get("caveats", ())), rows, letters, "caveats", omitted),
+            "confidence": assessed and assessed.confidence[0].value,
+            "risk": _cut(assessed.risk if assessed else (), rows, letters, "risk", omitted),
+            "gaps": _cut(
+                assessed.gaps if assessed else told.get("unread", ()),
+                rows,
+                letters,
+                "gaps",
+                omitted,
+            ),
+            "caveats": _cut(list(caveats), rows, letters, "caveats", omitted),
+            "sentence": _cut_text(assessed.sentence if assessed else "", 2 * _TOLD_MAX),
             "next": _propose(verb, told),
             "omitted": omitted,
             "more": more,
@@ -131,15 +145,12 @@ def _find_result(verb: str, told: Mapping[str, Any]) -> str:
     return str(told.get("result") or told.get("how") or "done")
 
 
-def _find_confidence(told: Mapping[str, Any]) -> float | None:
-    place = told.get("operation") or told.get("verdict") or {}
-    found = place.get("confidence") if isinstance(place, Mapping) else None
-    return None if found is None else float(found)
-
-
-def _list_gaps(told: Mapping[str, Any]) -> list[str]:
-    unknown = [each["what"] for each in told.get("unknowns", ())]
-    return [*told.get("blind_spots", ()), *told.get("unread", ()), *unknown]
+def _assess(verb: str, document: Mapping[str, Any]) -> Assessment | None:
+    """Put a review or a divergence into the report form, as `--report` does."""
+    if verb == "review":
+        return assess_review(document)
+    divergence = {"diagnose": document, "verify": document.get("divergence")}.get(verb)
+    return assess_divergence(divergence) if divergence else None
 
 
 def _shape_vary(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -212,6 +223,9 @@ def _shape_review(document: Mapping[str, Any]) -> dict[str, Any]:
     told["channels"] = {
         each["channel"]: each["state"] for each in told["channels"] if each["touched"]
     }
+    kept = ("severity", "rule", "channel", "path", "line", "message", "remedy", "confidence")
+    told["findings"] = [_pick(each, kept) for each in told["findings"]]
+    told["patterns"] = [_pick(each, ("title", "signs")) for each in told["patterns"]]
     told["seeds"] = _pick(told["seeds"], ("orphans", "draws", "streams"))
     told["effects"] = _pick(told["effects"], ("gaps", "reads"))
     return told
@@ -257,20 +271,6 @@ def _place_of(operation: Mapping[str, Any]) -> str:
     return f"{operation['file'].rpartition('/')[2]}:{operation['line']}"
 
 
-def _head_diagnose(told: Mapping[str, Any]) -> str:
-    point, operation = told.get("compare_point"), told.get("operation")
-    when = (
-        "" if not point else f", tick {point['tick']}" if point["tick"] >= 0 else ", before tick 0"
-    )
-    if not operation:
-        return f"{told['result']}{when}"
-    sure = round(100 * operation["confidence"])
-    values = (
-        f": {operation['name']}: {operation['a']} / {operation['b']}" if operation["name"] else ""
-    )
-    return f"{told['result']}{when}, {_place_of(operation)} ({sure}% sure){values}"
-
-
 def _head_verify(told: Mapping[str, Any]) -> str:
     points = told["compare_points"]
     return f"{told['result']}: {points['passed']} of {points['evaluated']} compare-points agree"
@@ -312,7 +312,7 @@ _HEADLINES: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
         + pluralize(told["points"], "compare-point")
     ),
     "verify": _head_verify,
-    "diagnose": _head_diagnose,
+    "diagnose": lambda told: assess_divergence(told).summary,
     "vary": _head_vary,
     "branch": lambda told: f"{told['record']}: {pluralize(told['ticks'], 'tick')}",
     "show_state": lambda told: (

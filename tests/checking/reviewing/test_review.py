@@ -16,7 +16,6 @@ from twice.checking.reviewing.judgement import (
     risk_of,
     standing_of,
 )
-from twice.checking.reviewing.markdown import code, escaped
 from twice.checking.reviewing.patterns import PATTERNS
 from twice.checking.reviewing.sequence import SPINE
 from twice.checking.rule import Rule
@@ -82,25 +81,3 @@ def test_the_spine_has_every_artifact_that_a_channel_needs_once() -> None:
 
     assert len(set(numbers)) == len(numbers)
     assert {each.artifact for each in Channel} <= set(numbers)
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("a_b", "a_b"),
-        ("_a_", r"\_a\_"),
-        ("x*y", r"x\*y"),
-        ("<b>", r"\<b>"),
-        ("[a](b)", r"\[a](b)"),
-        ("a\\b", r"a\\b"),
-    ],
-)
-def test_text_is_escaped(text: str, shown: str) -> None:
-    assert escaped(text) == shown
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"), [("a", "`a`"), ("a|b", r"`a\|b`"), ("`a`", "`` `a` ``"), ("a\n b", "`a b`")]
-)
-def test_code_stays_on_one_line_in_a_table(text: str, shown: str) -> None:
-    assert code(text) == shown

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from twice.checking.auditing.effects import Ask
+from twice.checking.auditing.projects import Noted
 from twice.checking.auditing.seeds import Draw, What
 from twice.checking.auditing.streams import streams
 from twice.checking.reviewing.patterns import Seen
@@ -37,6 +38,7 @@ def document(review: Review) -> dict[str, Any]:
         },
         "files": review.files,
         "lines": review.lines,
+        "unread": unread_json(review.unread),
         "specification": None
         if review.workspace is None
         else {"artifacts": list(review.workspace.artifacts.values())},
@@ -153,6 +155,11 @@ def seeds_json(draws: Sequence[Draw]) -> dict[str, Any]:
             for each in draws
         ],
     }
+
+
+def unread_json(unread: Sequence[Noted]) -> list[dict[str, str]]:
+    """Give the files that could not be read as JSON."""
+    return [{"path": each.path, "reason": each.what} for each in unread]
 
 
 def effects_json(asks: Sequence[Ask]) -> dict[str, Any]:

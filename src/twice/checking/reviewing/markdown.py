@@ -5,7 +5,6 @@ Invariant: text of the reviewed code stands in code spans, or is escaped; none s
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -16,6 +15,7 @@ from twice.checking.reviewing.grouping import Group, grouped
 from twice.checking.reviewing.review import ChannelGap, Review
 from twice.checking.reviewing.sequence import Step
 from twice.foundation.channels import Channel
+from twice.foundation.markdown import escape_markdown, quote_markdown
 from twice.foundation.printable import pluralize, printable
 from twice.foundation.severity import Severity
 
@@ -23,7 +23,6 @@ PLACES_MAX: Final = 6
 """Places of one rule and severity that are written out; of the others the line is named."""
 LINES_MAX: Final = 20
 ROWS_MAX: Final = 25
-_MARKS: Final = re.compile(r"[\\*`<\[]|(?<!\w)_|_(?!\w)")
 
 
 def markdown(review: Review) -> str:
@@ -108,7 +107,7 @@ def touched(each: ChannelGap) -> str:
     """Where it is touched."""
     if not each.places:
         return "nowhere seen"
-    return f"{pluralize(each.places, 'place')}, first {code(each.first)}"
+    return f"{pluralize(each.places, 'place')}, first {quote_markdown(each.first)}"
 
 
 def artifact(each: ChannelGap) -> str:
@@ -138,7 +137,7 @@ def _patterns(review: Review) -> Iterator[str]:
         more = f" (in {each.count} places)" if each.count > 1 else ""
         yield f"- **{each.pattern.title}**{more}. {each.pattern.why} {each.pattern.remedy}"
         for sign in each.signs:
-            yield f"  - {place(sign.path, sign.line)} {code(sign.what)}"
+            yield f"  - {place(sign.path, sign.line)} {quote_markdown(sign.what)}"
     yield ""
 
 
@@ -172,17 +171,17 @@ def _group(group: Group) -> Iterator[str]:
     count = f", {pluralize(len(group.items), 'place')}" if len(group.items) > 1 else ""
     yield f"### {group.severity.word}: {group.rule} ({group.first.finding.channel}){count}"
     yield ""
-    yield " ".join(filter(None, [escaped(group.why), group.risk, group.kind]))
+    yield " ".join(filter(None, [escape_markdown(group.why), group.risk, group.kind]))
     yield ""
-    yield f"**Do:** {escaped(group.first.finding.remedy)}"
+    yield f"**Do:** {escape_markdown(group.first.finding.remedy)}"
     yield ""
     for each in group.items[:PLACES_MAX]:
         found = each.finding.found
-        where = f" in {code(found.symbol)}" if found.symbol else ""
+        where = f" in {quote_markdown(found.symbol)}" if found.symbol else ""
         yield f"- {place(each.finding.path, found.place.line)}{where} ({found.confidence:.0%} sure):"
-        yield f"  {escaped(group.said(each))}"
+        yield f"  {escape_markdown(group.said(each))}"
         if found.statement:
-            yield f"  {code(found.statement)}"
+            yield f"  {quote_markdown(found.statement)}"
     if len(group.items) > PLACES_MAX:
         rest = group.items[PLACES_MAX:]
         lines = [place(each.finding.path, each.finding.found.place.line) for each in rest]
@@ -236,8 +235,8 @@ def stream_rows(found: Sequence[Stream]) -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for each in found[:ROWS_MAX]:
         whose = f"**orphan**: {cell(each.whose)}" if each.is_orphan else cell(each.whose)
-        made = code(each.made) if each.made else "not seen"
-        yield f"| {code(each.name)} | {whose} | {made} | {each.draws} | {code(each.first)} |"
+        made = quote_markdown(each.made) if each.made else "not seen"
+        yield f"| {quote_markdown(each.name)} | {whose} | {made} | {each.draws} | {quote_markdown(each.first)} |"
     yield ""
     if len(found) > ROWS_MAX:
         yield f"And {len(found) - ROWS_MAX:,} more: `twice audit seeds`."
@@ -279,7 +278,7 @@ def gap_rows(gaps: Sequence[Ask]) -> Iterator[str]:
     yield "| raw in the core | what | call | what becomes of it |"
     yield "|---|---|---|---|"
     for where, kind, call, ends in rows[:ROWS_MAX]:
-        yield f"| {cell(where)} | {kind} | {code(call)} | {cell(ends)} |"
+        yield f"| {cell(where)} | {kind} | {quote_markdown(call)} | {cell(ends)} |"
     yield ""
     if len(rows) > ROWS_MAX:
         yield f"And {pluralize(len(rows) - ROWS_MAX, 'more row')}: `twice audit effects`."
@@ -322,9 +321,9 @@ def _unknowns(review: Review) -> Iterator[str]:
     yield "## What this review does not know"
     yield ""
     for each in review.unknowns:
-        yield f"- {escaped(each.what)} To know: {_tells(each.tells)}."
+        yield f"- {escape_markdown(each.what)} To know: {_tells(each.tells)}."
         for where in each.places:
-            yield f"  - {code(where)}"
+            yield f"  - {quote_markdown(where)}"
 
 
 def _tells(text: str) -> str:
@@ -333,22 +332,9 @@ def _tells(text: str) -> str:
 
 def place(path: str, line: int) -> str:
     """Write a place in a file as a code span."""
-    return code(f"{path}:{line}")
-
-
-def code(text: str) -> str:
-    """Write a text as a code span on one line, with any backquotes and bars in it."""
-    flat = " ".join(text.split()).replace("|", "\\|")
-    if "`" not in flat:
-        return f"`{flat}`"
-    return f"`` {flat} ``"
+    return quote_markdown(f"{path}:{line}")
 
 
 def cell(text: str) -> str:
     """Escape a text for a table, where a bar would end the cell."""
-    return escaped(text).replace("|", "\\|")
-
-
-def escaped(text: str) -> str:
-    """Text in which nothing is markup; an underscore inside of a word is none."""
-    return _MARKS.sub(lambda match: f"\\{match[0]}", text)
+    return escape_markdown(text).replace("|", "\\|")

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from twice.checking.auditing.effects import Ask
-from twice.checking.auditing.projects import Project
+from twice.checking.auditing.projects import Noted, Project
 from twice.checking.auditing.seeds import Draw, What
 from twice.checking.auditing.streams import Stream, streams
 from twice.checking.catalogue import Catalogue
@@ -96,7 +96,7 @@ class Review:
         unknowns: what is not known.
         steps: what to do, in order.
         set_aside: how many findings comments and the baseline took away.
-        unread: how many files could not be read.
+        unread: the files that could not be read, with the reason.
     """
 
     verdict: Verdict
@@ -113,7 +113,7 @@ class Review:
     unknowns: tuple[Unknown, ...]
     steps: tuple[Step, ...]
     set_aside: int
-    unread: int
+    unread: tuple[Noted, ...]
 
     @property
     def exit_code(self) -> int:
@@ -174,7 +174,7 @@ def review(
         unknowns=unknowns(project, draws, catalogue, workspace, own, declared=declared),
         steps=steps(sorted_findings, workspace, declared=declared, tested=tested),
         set_aside=len(report.suppressed) + len(report.baselined),
-        unread=len(project.unread),
+        unread=project.unread,
     )
 
 

@@ -35,12 +35,14 @@ def command(
     as_json: AsJson,
 ) -> int:
     """Read and list."""
+    from twice.checking.reviewing.document import unread_json
+
     audited = open_sources(options, command=f"twice audit {what}").audit()
     if what == "seeds":
         found, document, rows, last = _list_draws(audited.draws)
     else:
         found, document, rows, last = _list_questions(audited.asks)
-    unread = [{"path": each.path, "reason": each.what} for each in audited.unread]
+    unread = unread_json(audited.unread)
     lines = [
         *align(rows, indent=""),
         *last,

@@ -10,7 +10,8 @@ executed again, each in its own recorded surroundings. --confirm swaps what diff
 at a time, and holds still what may keep a run from reproducing itself: a channel is confirmed or refuted
 by what comes of it. --traces compares the files that `twice trace`
 wrote, on this machine or others, and executes nothing. --time-limit ends the executions; what was found by then
-is told.
+is told. --report prints the report form: evidence, confidence, risk, information gaps, caveats, and one plain
+sentence.
 
 Exit code 0 same or within tolerance, 1 they part, 2 could not tell.
 """
@@ -45,6 +46,7 @@ def command(
     no_lines: Annotated[bool, option("--no-lines", "read logs only, execute nothing")],
     time_limit: Annotated[str | None, option("--time-limit TIME", "how long to execute: 60s, 5m")],
     traces: Annotated[tuple[Path, Path] | None, option("--traces FILE FILE", "two trace files")],
+    report: Annotated[bool, option("--report", "the report form: confidence, risk, gaps, caveats")],
     trust: TrustOptions,
     as_json: AsJson,
 ) -> int:
@@ -56,6 +58,8 @@ def command(
             raise _wrong(f"records and --traces together: {records[0]}")
         found = diagnose_traces(*traces)
     else:
+        if len(records) == 1:
+            raise _wrong("1 record", f"twice verify {records[0]} --diagnose")
         if len(records) != 2:
             raise _wrong(pluralize(len(records), "record"))
         seconds = None
@@ -78,6 +82,11 @@ def command(
                 time_limit_s=seconds,
             )
     found = add_remedies(found)
+    if report:
+        from twice.report.divergence_assessment import assess_divergence
+
+        told = assess_divergence(found.to_json())
+        return tell(told.to_json(), [told.to_markdown()], as_json=as_json, code=found.exit_code)
     has_sheets = False
     if has_wing("specification"):
         from twice.specification.workspace import find_workspace
@@ -107,9 +116,9 @@ def add_remedies(found: Divergence) -> Divergence:
     return replace(found, remedies=remedies or found.remedies)
 
 
-def _wrong(given: str) -> UsageError:
+def _wrong(given: str, example: str = "twice diagnose a.twice b.twice") -> UsageError:
     return UsageError(
         f"twice diagnose was given {given}.",
         "Expected two records, or --traces and two trace files.",
-        "For example: twice diagnose a.twice b.twice",
+        f"For example: {example}",
     )

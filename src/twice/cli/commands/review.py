@@ -4,10 +4,12 @@
   twice review examples --class logical
   twice review examples -o review.html
   twice review examples --json
+  twice review examples --report
 
 Reads Python files, executes nothing. A folder determinism-and-replay beside the code is the
 specification: findings are held against it. Exit code 0 nothing high, 1 something high or critical,
-2 wrong use, or nothing high and a file that could not be read.
+2 wrong use, or nothing high and a file that could not be read. --report prints the report form: evidence,
+confidence, risk, information gaps, caveats, and one plain sentence.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ def command(
     form: Annotated[Literal["markdown", "json", "html"] | None, option(
         "--format", "default markdown, or by the ending of the file")],
     out: Annotated[Path | None, option("-o, --out FILE", "write it to a file")],
+    report: Annotated[bool, option("--report", "the report form: confidence, risk, gaps, caveats")],
     force: Annotated[bool, option("--force", "replace an existing output")],
     as_json: AsJson,
 ) -> int:  # fmt: skip
@@ -41,18 +44,31 @@ def command(
     )
     ending = "" if out is None else out.suffix.lower()
     chosen = "json" if as_json else form or _ENDINGS.get(ending, "markdown")
+    refuse_together({"--report": report, "HTML": chosen == "html"}, "a report as Markdown or JSON")
     found = open_sources(options, command="twice review").review()
-    if chosen == "html":
-        from twice.report.review_page import page_of_review as render
-    elif chosen == "markdown":
-        from twice.checking.reviewing.markdown import markdown as render
-    else:
-        from twice.checking.reviewing.document import document
-
-        def render(review: Review) -> str:
-            return json.dumps(document(review), indent=2) + "\n"
-
-    write_text(render(found), out, force=force)
+    write_text(_render(found, chosen, report=report), out, force=force)
     if out is not None:
         print(f"wrote {out}: {found.verdict.text}")
     return found.exit_code
+
+
+def _render(review: Review, form: str, *, report: bool) -> str:
+    """Write a review in one of the three forms, or its report in one of two."""
+    if form == "html":
+        from twice.report.review_page import page_of_review
+
+        return page_of_review(review)
+    if form == "markdown" and not report:
+        from twice.checking.reviewing.markdown import markdown
+
+        return markdown(review)
+    from twice.checking.reviewing.document import document
+    from twice.report.review_assessment import assess_review
+
+    written = document(review)
+    if report:
+        assessment = assess_review(written)
+        if form == "markdown":
+            return assessment.to_markdown() + "\n"
+        written = assessment.to_json()
+    return json.dumps(written, indent=2) + "\n"

@@ -6,7 +6,8 @@
   twice verify a.twice --diagnose
 
 --restores puts the run back at its snapshots, each in a fresh process, runs on and compares: at 16
-of them, or with --all at every one. --diagnose says where and why, when the run does not verify.
+of them, or with --all at every one. --diagnose says where and why, when the run does not verify, and with --report
+in the report form.
 
 PASS 0, FAIL 1, UNKNOWN 2; PARTIAL 0 for a segment that was asked for, else 2.
 """
@@ -52,11 +53,13 @@ def command(
     verbose: Annotated[bool, option("-v, --verbose", "of a PASS, too, all that it rests on")],
     no_statement: Annotated[bool, option("--no-statement", "write no statement beside the record")],
     diagnose: Annotated[bool, option("--diagnose", "when it fails, say where and why")],
+    report: Annotated[bool, option("--report", "of a diagnosis, the report form")],
     trust: TrustOptions,
     as_json: AsJson,
 ) -> int:  # fmt: skip
     """Verify, write the statement beside the record, and say the result."""
     refuse_without({"--all": every}, {"--restores": restores})
+    refuse_without({"--report": report}, {"--diagnose": diagnose})
     with trust.trusting(record):
         predicate = None
         if classes or scope:
@@ -90,7 +93,13 @@ def command(
                 divergence = diagnose_failure(record, statement.failure, progress=status)
             statement = replace(statement, divergence=divergence.to_json())
             text += f"\n\n{divergence.to_text()}"
-    code = tell(statement.to_json(), [text], as_json=as_json, code=statement.exit_code)
+    document = statement.to_json()
+    if report and statement.divergence is not None:
+        from twice.report.divergence_assessment import assess_divergence
+
+        assessment = assess_divergence(statement.divergence)
+        document, text = assessment.to_json(), assessment.to_markdown()
+    code = tell(document, [text], as_json=as_json, code=statement.exit_code)
     if not no_statement:
         try:
             statement.write_beside()

@@ -55,13 +55,15 @@ class FieldDifference:
         return (steps, _RANKS[self.kind], size, self.differing, self.path)
 
     def to_json(self) -> dict[str, object]:
-        """Return an entry of ``fields`` in ``twice.divergence/1``."""
+        """Return an entry of ``fields`` in ``twice.divergence/1``; JSON has no infinite magnitude."""
+        is_finite = self.magnitude is not None and math.isfinite(self.magnitude)
         return {
             "path": self.path,
             "kind": self.kind,
             "a": self.a,
             "b": self.b,
             "ulps": self.ulps,
+            "magnitude": self.magnitude if is_finite else None,
             "differing": self.differing,
             "of": self.of,
         }
