@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import twice
 from twice.foundation.determinism_class import DeterminismClass, Predicate, Scope
 from twice.foundation.environment import EnvironmentDifference
 from twice.replayer.file_report import FileJudgement
-from twice.replayer.outcome import Failure
+from twice.replayer.outcome import Failure, SourceChange
 from twice.replayer.verdict import RULES, Evidence, decide, write_rules
 from twice.replayer.verification import Verification
 
@@ -27,6 +28,7 @@ EQUAL = Verification(
 )
 FAILURE = Failure(2, 1, "tick", ("walk",), "1", "2")
 REFUSED = Failure(2, 1, "seal", ("effects",), "nothing", "E-SEAL-001, or --allow files.native")
+EDITED = SourceChange("a.py", "sha256:0", "sha256:1")
 STARS = "E-REDACT-002 Stars were given. Expected none. Set it."
 UNRECORDED = {"source": "files.native", "class": "unsupported", "allowed": False, "remedy": "no"}
 PROCESS = {"source": "process.start", "class": "repeated", "allowed": False}
@@ -58,7 +60,7 @@ ALONE: dict[str, dict[str, Any]] = {
     "different": {"failure": FAILURE},
     "not-judged": {"not_judged": ["the record holds no compare-point to judge"]},
     "nothing-judged": {"counts": {**EQUAL.counts, "evaluated": 0}},
-    "other-code": {"changed_code": ["train.py"]},
+    "other-code": {"changed_code": [EDITED]},
     "sample-open": {"samples": {**SAMPLES, "agrees": None}},
     "file-unknown": {"files": FileJudgement(unknown=["a.db: torn"])},
     "unrecorded": {"inventory": [UNRECORDED]},
@@ -116,10 +118,20 @@ def test_a_failed_restore_says_nothing_where_stars_were_given() -> None:
 
 
 def test_other_code_never_passes_and_says_so_first() -> None:
-    assert replace(EQUAL, changed_code=["a.py", "b.py"]).caveats == [
+    assert replace(EQUAL, changed_code=[EDITED, replace(EDITED, path="b.py")]).caveats == [
         "informational: the code differs from the recorded one: a.py, b.py"
     ]
-    assert replace(EQUAL, changed_code=["a.py"], failure=FAILURE).result == "FAIL"
+    assert replace(EQUAL, changed_code=[EDITED], failure=FAILURE).result == "FAIL"
+
+
+def test_a_statement_says_who_verified_which_code_and_when() -> None:
+    told = replace(EQUAL, changed_code=[EDITED], issued_at="2026-11-28T10:00:00Z").to_json()
+
+    assert told["code"]["changed"] == [{"path": "a.py", "recorded": "sha256:0", "now": "sha256:1"}]
+    assert (told["informational"], told["issued_at"]) == (True, "2026-11-28T10:00:00Z")
+    assert told["verifier"]["twice"] == twice.__version__
+    assert EQUAL.to_json()["informational"] is False
+    assert EQUAL.to_json()["issued_at"].endswith("Z")
 
 
 def test_the_guide_holds_the_table_of_rules() -> None:

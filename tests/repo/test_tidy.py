@@ -43,7 +43,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
             "recording/effects/", "recording/interception.py", "recording/session.py",
             "recording/interrupts.py", "recording/sealing/descriptors.py",
             "recording/record/", "worker/process.py", "recording/kernel/", "testing/planting.py",
-            "cli/",
+            "cli/", "replayer/verdict.py",
             "assets/rendering/child.py", "diagnosis/tracing/sample_collector.py",
         ),
         "run.effects.clock",

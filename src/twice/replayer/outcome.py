@@ -25,6 +25,21 @@ STOPPED = "stopped"
 
 
 @dataclass(frozen=True)
+class SourceChange:
+    """A source file that is not what it was.
+
+    Attributes:
+        path: relative to the program's root.
+        recorded: labelled digest.
+        now: labelled digest, or None when the file is gone.
+    """
+
+    path: str
+    recorded: str
+    now: str | None
+
+
+@dataclass(frozen=True)
 class Failure:
     """The first place at which an execution leaves its record.
 

@@ -19,26 +19,11 @@ from twice.errors import (
     ProgramNotRerunnable,
     SnapshotMissing,
 )
-from twice.foundation.dataclass import dataclass
 from twice.recording.program import Program, source_digests
 from twice.recording.runrecord import RunRecord
 from twice.recording.trust import grant_for_block, require_trusted
+from twice.replayer.outcome import SourceChange
 from twice.replayer.replay_job import find_files_read_back, restorable_snapshot
-
-
-@dataclass(frozen=True)
-class SourceChange:
-    """A source file that is not what it was.
-
-    Attributes:
-        path: relative to the program's root.
-        recorded: labelled digest.
-        now: labelled digest, or None when the file is gone.
-    """
-
-    path: str
-    recorded: str
-    now: str | None
 
 
 def source_changes(record: RunRecord) -> list[SourceChange]:

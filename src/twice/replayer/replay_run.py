@@ -21,7 +21,7 @@ from twice.foundation.determinism_class import Predicate
 from twice.foundation.environment import Fingerprint
 from twice.recording.runrecord import RunRecord
 from twice.replayer.file_report import locate_inside
-from twice.replayer.outcome import Replay, read_last_message
+from twice.replayer.outcome import Replay, SourceChange, read_last_message
 from twice.replayer.preconditions import require_rerunnable
 from twice.replayer.replay_job import Start, job_for, restorable_snapshot, start_child
 
@@ -40,7 +40,7 @@ class Plan:
         first: index of the first compare-point that is judged.
         last: index of the last one; None for the end.
         is_segment: whether the user asked for a part of the run.
-        changed_code: paths of source files that differ from the recorded ones.
+        changed_code: source files that differ from the recorded ones.
         keep: folder into which the files that the replay writes are copied.
         capture: index of a compare-point at which the states of components are wanted.
         switch_interval: seconds after which Python lets another thread run; None for its own.
@@ -55,7 +55,7 @@ class Plan:
     first: int = 0
     last: int | None = None
     is_segment: bool = False
-    changed_code: tuple[str, ...] = ()
+    changed_code: tuple[SourceChange, ...] = ()
     keep: Path | None = None
     capture: int | None = None
     switch_interval: float | None = None

@@ -15,6 +15,7 @@ Invariant: the verdict is a function of the evidence, and no other code sets or 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
@@ -27,7 +28,7 @@ from twice.foundation.environment import ORDER_PROBES, EnvironmentDifference
 from twice.foundation.printable import pluralize
 from twice.recording.sealing.inventory import in_words, is_process, is_repeated, unsupported_rows
 from twice.replayer.file_report import FileJudgement
-from twice.replayer.outcome import Failure, no_counts
+from twice.replayer.outcome import Failure, SourceChange, no_counts
 
 Result = Literal["PASS", "PARTIAL", "FAIL", "UNKNOWN"]
 SEAL = "seal"
@@ -35,6 +36,10 @@ SEAL = "seal"
 NOT_EXECUTED = "nothing was executed"
 _PROBE = "probe "
 _NATIVE = frozenset({"files.native", "network.native"})
+
+
+def _tell_time() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +69,8 @@ class Evidence:
         compares_nothing: whether the run has nothing that a replay could be compared with.
         not_judged: why the run was not executed or its sample not drawn, in sentences.
         death: how the process that executed the program died, without an answer; empty if it did not.
-        changed_code: paths of source files that differ from the recorded ones.
+        changed_code: source files that differ from the recorded ones.
+        issued_at: when the verification ended, UTC in ISO 8601.
         withheld: why redaction alone may cause the difference; empty if it cannot.
         open_order: why only the order of threads or tasks may differ; empty if more does.
         facts: the facts that a reader must know first.
@@ -98,7 +104,8 @@ class Evidence:
     compares_nothing: bool = False
     not_judged: Sequence[str] = ()
     death: str = ""
-    changed_code: Sequence[str] = ()
+    changed_code: Sequence[SourceChange] = ()
+    issued_at: str = field(default_factory=_tell_time, compare=False)
     withheld: str = ""
     open_order: str = ""
     facts: Sequence[str] = ()

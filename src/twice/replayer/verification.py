@@ -11,7 +11,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 from contextlib import suppress
+from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -84,7 +86,7 @@ class Verification(Evidence):
     @property
     def caveats(self) -> list[str]:
         """The reasons for the result, and its limits."""
-        changed = ", ".join(self.changed_code)
+        changed = ", ".join(each.path for each in self.changed_code)
         informational = f"informational: the code differs from the recorded one: {changed}"
         return [
             *([informational] if changed else []),
@@ -138,6 +140,8 @@ class Verification(Evidence):
 
     def to_json(self) -> dict[str, Any]:
         """Return the document that ``twice verify --json`` prints."""
+        from importlib.metadata import version
+
         document: dict[str, Any] = {
             "format": FORMAT,
             "record": str(self.path),
@@ -165,6 +169,13 @@ class Verification(Evidence):
                 "files": self.files.to_json(),
             },
             "executed": self.executed,
+            "informational": bool(self.changed_code),
+            "code": {"changed": [asdict(each) for each in self.changed_code]},
+            "verifier": {
+                "twice": version("twice"),
+                "python": ".".join(map(str, sys.version_info[:3])),
+            },
+            "issued_at": self.issued_at,
             "headline": list(self.headline),
             "caveats": list(self.caveats),
             "suggestions": self.suggestions(),

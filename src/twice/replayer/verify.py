@@ -101,7 +101,7 @@ def verify(
                 )
             kept_in = make_folder(kept_in).absolute()
         changes = require_same_code(record, informational=informational)
-        changed_code = tuple(change.path for change in changes)
+        changed_code = tuple(changes)
         if judges_samples_alone(judge):
             blank = replace(leave_open(record, judge), changed_code=changed_code)
             return judge_sample(blank, record, progress)

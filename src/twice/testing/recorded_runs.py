@@ -212,7 +212,9 @@ class RecordedRuns:
         failure, changed = verification.failure, verification.changed_code
         try:
             if changed:
-                lines += [f"{', '.join(changed)} differs from the recorded program"]
+                lines += [
+                    f"{', '.join(each.path for each in changed)} differs from the recorded program"
+                ]
                 lines += _compare_fields(path)
             elif failure is not None and failure.name != SEAL:
                 lines.append(diagnose_failure(path, failure).to_text())
