@@ -174,12 +174,13 @@ def _experiments(tried: Sequence[Confirmation], ballot: _Ballot) -> dict[Channel
     return verdicts
 
 
+READS_CLOCK = "the line reads the clock"
 _CONFIRMED = 5.0
 _REFUTED = 0.2
 
 _LINE: tuple[tuple[str, Channel, float, str], ...] = (
     (tags.UNSEEDED, Channel.SEEDS, 5.0, "the line makes a generator without a seed"),
-    (tags.CLOCK, Channel.EFFECTS, 4.0, "the line reads the clock"),
+    (tags.CLOCK, Channel.EFFECTS, 4.0, READS_CLOCK),
     (tags.ENTROPY, Channel.EFFECTS, 4.0, "the line reads entropy from the system"),
     (tags.ENVIRONMENT, Channel.EFFECTS, 4.0, "the line reads the environment"),
     (tags.VARIABLE, Channel.EFFECTS, 4.0, "the line reads the environment"),

@@ -21,6 +21,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from twice.diagnosis.attribution import READS_CLOCK
 from twice.diagnosis.diagnose import diagnose
 from twice.diagnosis.minimal_causes import Group, find_minimal_causes
 from twice.diagnosis.vary.factors import (
@@ -64,6 +65,8 @@ Progress = Callable[[str], None]
 _NOT_TRIED = "the program differs from itself, so nothing could be told"
 _CHANCE = {"entropy", "process", "network"}
 """Reads after which another number in the output may be another result."""
+_CLOCKS = {"clock offset", "time zone"}
+"""Factors that a line which reads a clock may depend on."""
 _ONCE = "the run differed once and not again: something else moves it now and then"
 
 
@@ -171,6 +174,9 @@ class TrialRun:
         }
 
 
+_Pair = tuple[TrialRun, TrialRun]
+
+
 @dataclass
 class _FactorSearch:
     """From two runs that are not varied to single factors."""
@@ -181,7 +187,7 @@ class _FactorSearch:
     progress: Progress
     factors: Sequence[Factor]
     settings: Mapping[str, FactorSetting]
-    measured: Sequence[str] = ()
+    measured: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self._paths = (self.folder / f"{number}.twice" for number in count(1))
@@ -191,6 +197,24 @@ class _FactorSearch:
 
     def run(self) -> list[FactorResult]:
         """Return what each factor did, then what groups of factors did only together."""
+        itself: FactorResult | None = None
+        while isinstance(found := self._try_factors(), tuple):
+            itself = itself or self._report_parting((), *found)
+            measured = self._list_measurements(*found)
+            if not measured:
+                found = [
+                    FactorResult(each.name, "", "could-not-tell", _NOT_TRIED)
+                    for each in self.factors
+                ]
+                break
+            self.measured = (*self.measured, *measured)
+            ignored = (*self.setup.ignored_output, *measured)
+            self.setup = replace(self.setup, ignored_output=ignored)
+            self._runs.clear()
+        return found if itself is None else [self._tell_measurements(itself), *found]
+
+    def _try_factors(self) -> list[FactorResult] | _Pair:
+        """Return what each factor did, or two runs with equal surroundings that differ."""
         self.progress("recording twice, nothing varied")
         self._baseline, again = self._record([(), ()])
         for each in (self._baseline, again):
@@ -200,18 +224,8 @@ class _FactorSearch:
                     "Expected a program that runs.",
                     f"See: {format_record_command(self.setup, {}, 'a')}",
                 )
-        unsteady: list[FactorResult] = []
         if not self._is_same(again):
-            self.measured = self._list_measurements(again)
-            unsteady = [self._report_unsteady(again)]
-            if not self.measured:
-                return unsteady + self._leave_untold()
-            ignored = (*self.setup.ignored_output, *self.measured)
-            self.setup = replace(self.setup, ignored_output=ignored)
-            self.progress("recording twice without the lines that hold measurements")
-            self._baseline, again = self._record([(), ()])
-            if not self._is_same(again):
-                return unsteady + self._leave_untold()
+            return self._baseline, again
         able = [factor for factor in self.factors if not self.settings[factor.name].skipped]
         groups = [tuple(factor.name for factor in able if not factor.alone)]
         groups += [(factor.name,) for factor in able if factor.alone]
@@ -223,16 +237,19 @@ class _FactorSearch:
         # The run that is not varied comes again as well: if it has moved, the others prove nothing.
         once_more, *second = self._record([(), *found]) if found else [self._baseline]
         if not self._is_same(once_more):
-            return [self._report_parting((), once_more), *self._leave_untold()]
+            return self._baseline, once_more
         moved: dict[Group, FactorResult] = {}
         for group, run in zip(found, second, strict=True):
+            first = self._runs[frozenset(group)]
             if self._is_same(run):
                 name, value = " + ".join(group), self._combine(group).value
                 moved[group] = FactorResult(name, value, "could-not-tell", _ONCE)
+            elif self._is_measured_alone(group, first, run):
+                return first, run
             else:
-                moved[group] = self._report_parting(group, self._runs[frozenset(group)])
+                moved[group] = self._judge(group, first)
         rows = [moved.get((each.name,)) or self._report_unmoved(each) for each in self.factors]
-        return unsteady + rows + [row for group, row in moved.items() if len(group) > 1]
+        return rows + [row for group, row in moved.items() if len(group) > 1]
 
     # -- recordings ----------------------------------------------------------------------------
 
@@ -300,21 +317,25 @@ class _FactorSearch:
                 why = factor.explain_no_effect(unvaried)
         return FactorResult(factor.name, setting.value, "unavailable" if why else "same", why)
 
-    def _list_measurements(self, again: TrialRun) -> tuple[str, ...]:
+    def _list_measurements(self, one: TrialRun, other: TrialRun) -> tuple[str, ...]:
         """List patterns of the lines in which runs differ that read a clock and draw from no source of chance."""
-        with RunRecord.open(self._baseline.path) as one, RunRecord.open(again.path) as other:
-            reads = {
-                name for each in (one, other) for name in (each.ending or {})["effects"]["strict"]
-            }
+        with RunRecord.open(one.path) as a, RunRecord.open(other.path) as b:
+            reads = {name for each in (a, b) for name in (each.ending or {})["effects"]["strict"]}
             kinds = {name.partition(".")[0] for name in reads}
             if "clock" not in kinds or kinds & _CHANCE:
                 return ()
-            ignored, folders = self.setup.ignored_output, one.program_folders()
-            return list_measurements(one.printed(), other.printed(), ignored, folders)
+            ignored, folders = self.setup.ignored_output, a.program_folders()
+            return list_measurements(a.printed(), b.printed(), ignored, folders)
 
-    def _report_unsteady(self, again: TrialRun) -> FactorResult:
-        """Report that the program differs from itself, and how to leave out the lines with measurements."""
-        row = self._report_parting((), again)
+    def _is_measured_alone(self, group: Group, one: TrialRun, other: TrialRun) -> bool:
+        """Whether two runs with equal surroundings differ, by measurements alone."""
+        is_elsewhere = bool(self._combine(group).python)  # both sides would need that interpreter
+        if one.failed or other.failed or is_elsewhere:
+            return False
+        return bool(self._list_measurements(one, other))
+
+    def _tell_measurements(self, row: FactorResult) -> FactorResult:
+        """Say how to leave out the lines by which the program differs from itself."""
         if not self.measured or row.divergence is None:
             return row
         options = shlex.join(word for each in self.measured for word in ("--ignore-output", each))
@@ -323,17 +344,20 @@ class _FactorSearch:
         reason = f"{row.reason}; the lines with it were left out for the other factors"
         return replace(row, reason=reason, divergence=divergence)
 
-    def _leave_untold(self) -> list[FactorResult]:
-        return [FactorResult(each.name, "", "could-not-tell", _NOT_TRIED) for each in self.factors]
+    def _judge(self, group: Group, run: TrialRun) -> FactorResult:
+        """Blame a group, unless its run parts where a line reads a clock, which moves without it."""
+        row = self._report_parting(group, self._baseline, run)
+        why = row.divergence.attribution[:1] if row.divergence is not None else ()
+        if not _CLOCKS & {*group} and any(READS_CLOCK in each.evidence for each in why):
+            return replace(row, result="could-not-tell", reason=f"{row.reason}, {READS_CLOCK}")
+        return row
 
-    def _report_parting(self, group: Group, run: TrialRun) -> FactorResult:
-        """Where a run parts from the one that was not varied; no factor means that nothing was."""
+    def _report_parting(self, group: Group, one: TrialRun, run: TrialRun) -> FactorResult:
+        """Where a run parts from one that was not varied; no factor means that nothing was."""
         name, given = " + ".join(group), self._combine(group)
         self.progress(f"diagnosing {name or 'nothing varied'}")
         try:
-            divergence = diagnose(
-                self._baseline.path, run.path, progress=self.progress, python_b=given.python
-            )
+            divergence = diagnose(one.path, run.path, progress=self.progress, python_b=given.python)
         except TwiceError:
             divergence = None  # a run that failed may have left no record
         if divergence is not None:
