@@ -116,8 +116,19 @@ def test_the_call_that_a_branch_replaced_is_named_where_a_tool_session_takes_it(
 def test_objects_of_a_class_are_not_told_to_be_sorted_by_themselves(
     known: dict[str, Any], is_sorted: bool
 ) -> None:
-    remedy = find_remedy(located(iterates=("boats",), **known), Channel.CONCURRENCY)
+    place = located(iterates=("boats",), **known)
+    remedy = find_remedy(place, Channel.CONCURRENCY, has_run=True)
     assert (remedy == "walk it in an order of its own: sorted(boats)") == is_sorted
+
+
+@pytest.mark.parametrize("channel", [Channel.SEEDS, Channel.RNG, Channel.EFFECTS])
+def test_a_script_is_told_nothing_of_a_run_that_it_does_not_have(channel: Channel) -> None:
+    places = [None, *(located(tags=frozenset({tag})) for tag in tags.WORLD | {tags.SHARED_DRAW})]
+    for place in places:
+        told = find_remedy(place, channel, has_run=False)
+        assert told
+        assert "run." not in told
+        assert find_remedy(place, channel, has_run=True)
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,9 @@ _ITSELF: Final = "nothing"
 _FIRST_FILES: Final = 5
 
 _KEYS: Final[Mapping[str, tuple[str, ...]]] = {
-    "record": ("record", "how", "exception", "exit_code", "ticks", "points", "complete", "unread"),
+    "record": (
+        "record", "how", "exception", "exit_code", "ticks", "points", "complete", "unread", "printed",
+    ),
     "verify": (
         "result", "compare_points", "first_failure", "divergence", "environment", "restores", "suggestions"
     ),

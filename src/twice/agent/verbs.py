@@ -31,7 +31,7 @@ Program = Annotated[
 ]
 Words = Annotated[list[Annotated[str, Field(max_length=4096)]], Field(max_length=200)]
 Seed = Annotated[
-    int | None,
+    int,
     Field(ge=0, lt=2**64, description="master seed; what twice seeds begins from it"),
 ]
 Values = Annotated[
@@ -148,7 +148,10 @@ class Diagnose(Arguments):
 
 
 class Vary(Arguments):
-    """Run a program under other surroundings (hash seed, time zone, locale, ...): which does its result depend on?"""
+    """Run a program under other surroundings (hash seed, time zone, locale, ...): which does its result depend on?
+
+    A record brings its own program, seed and configuration.
+    """
 
     programs = ("program",)
 
@@ -163,7 +166,7 @@ class Vary(Arguments):
     def to_command(self) -> list[str]:
         return [
             *("vary", self.program),
-            *option("--seed", self.seed),
+            *(() if self.program.endswith(".twice") else option("--seed", self.seed)),
             *settings(self.config),
             *(each for name in self.factors for each in ("--factor", name)),
             *(f"--ignore-output={each}" for each in self.ignore_output),

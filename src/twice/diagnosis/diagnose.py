@@ -343,7 +343,8 @@ class _Diagnosis:
         if seen.non_reproducing is not None:  # the line is where it shows, as sure as it says
             result, operation = "non-reproducing", operation or next(iter(named.candidates), None)
         attribution = attribute(seen)
-        remedy = find_remedy(seen.located, attribution[0].channel) if attribution else ""
+        has_run, channel = not a.record.setup.program.whole, attribution[:1]
+        remedy = "".join(find_remedy(seen.located, one.channel, has_run=has_run) for one in channel)
         return self._report(
             result,
             fields=seen.fields,

@@ -38,13 +38,19 @@ _EXPLAINS: Final = tags.WORLD | {
     tags.SHARED_DRAW,
     tags.SEEDING,
 }
+_SEED_OF_RUN: Final = "give it a seed of the run: run.rng(name), or a seed derived from it"
+_TIME_OF_RUN: Final = "take the time as an input: run.input(name, time.time)"
+_DRAW_OF_RUN: Final = "draw it from a generator of the run: run.rng(name)"
+_INPUT_OF_RUN: Final = "take it as an input: run.input(name, ...)"
+_VALUE_OF_RUN: Final = "hand it in as configuration: run.config[name], or --set name=value"
+_STREAM_OF_RUN: Final = "give each part a generator of its own: run.rng(name)"
 _BY_TAG: Final = (
-    (tags.UNSEEDED, Channel.SEEDS, "give it a seed of the run: run.rng(name), or a seed derived from it"),
-    (tags.CLOCK, Channel.EFFECTS, "take the time as an input: run.input(name, time.time)"),
-    (tags.ENTROPY, Channel.EFFECTS, "draw it from a generator of the run: run.rng(name)"),
+    (tags.UNSEEDED, Channel.SEEDS, _SEED_OF_RUN),
+    (tags.CLOCK, Channel.EFFECTS, _TIME_OF_RUN),
+    (tags.ENTROPY, Channel.EFFECTS, _DRAW_OF_RUN),
     (tags.LISTING, Channel.EFFECTS, "sort the listing"),
-    (tags.ENVIRONMENT, Channel.EFFECTS, "take it as an input: run.input(name, ...)"),
-    (tags.VARIABLE, Channel.EFFECTS, "hand it in as configuration: run.config[name], or --set name=value"),
+    (tags.ENVIRONMENT, Channel.EFFECTS, _INPUT_OF_RUN),
+    (tags.VARIABLE, Channel.EFFECTS, _VALUE_OF_RUN),
     (tags.TEXT, Channel.ENCODING, 'say which encoding: encoding="utf-8"'),
     (tags.HASH, Channel.ENCODING, "use a digest that is the same in every process: hashlib, or zlib.crc32"),
     (tags.PICKLE, Channel.ENCODING, "write the value in a form with one order, as json with sort_keys=True"),
@@ -52,15 +58,28 @@ _BY_TAG: Final = (
     (tags.ADDRESS, Channel.CONCURRENCY, "use a number that the program gives, not an address"),
     (tags.MATMUL, Channel.FLOATING_POINT, "give both runs the same number of threads, or declare a tolerance"),
     (tags.SUM, Channel.FLOATING_POINT, "add in one order, or with math.fsum, or declare a tolerance"),
-    (tags.SHARED_DRAW, Channel.RNG, "give each part a generator of its own: run.rng(name)"),
+    (tags.SHARED_DRAW, Channel.RNG, _STREAM_OF_RUN),
 )  # fmt: skip
 _BY_CHANNEL: Final = {
     Channel.SEEDS: "give every generator a seed of the run: run.rng(name), or reset(seed=...)",
-    Channel.RNG: "give each part a generator of its own: run.rng(name)",
+    Channel.RNG: _STREAM_OF_RUN,
     Channel.SNAPSHOT: "return what is missing from state(), and put it back in restore()",
     Channel.EFFECTS: "record what comes from the world: run.input, or @twice.effect around the call",
     Channel.FLOATING_POINT: "give both runs the same number of threads, or declare a tolerance",
 }
+_OF_A_SCRIPT: Final = {
+    _BY_CHANNEL[
+        Channel.SEEDS
+    ]: "give every generator a seed: random.Random(seed), default_rng(seed), reset(seed=...)",
+    _BY_CHANNEL[Channel.EFFECTS]: "take it from the arguments, or from a file beside the program",
+    _SEED_OF_RUN: "give it a seed from the arguments or the settings: random.Random(seed), default_rng(seed)",
+    _TIME_OF_RUN: "take the time from the arguments, or leave the line that prints it out: --ignore-output",
+    _DRAW_OF_RUN: "draw it from a generator with a seed: random.Random(seed), default_rng(seed)",
+    _INPUT_OF_RUN: "take it from the arguments",
+    _VALUE_OF_RUN: "take it from the arguments",
+    _STREAM_OF_RUN: "give each part a generator of its own: random.Random(seed), SeedSequence.spawn",
+}
+"""What to do in a program that has no run: remedy for remedy."""
 _ORDER: Final = "walk it in an order of its own: sorted({what})"
 _ORDER_OF_OBJECTS: Final = (
     "keep the objects of {what} in a list or a dict, or sort them by a number or name of their own"
@@ -237,8 +256,19 @@ def list_blind_spots(located: Located) -> list[str]:
     return list(dict.fromkeys(spots))
 
 
-def find_remedy(located: Located | None, channel: Channel) -> str:
-    """Return what to do about a difference that came through a channel; empty where nothing is sure to help."""
+def find_remedy(located: Located | None, channel: Channel, *, has_run: bool) -> str:
+    """Return what to do about a difference that came through a channel; empty where nothing is sure to help.
+
+    Args:
+        located: the line, where there is one.
+        channel: of the difference.
+        has_run: whether the program is a function of a run; a plain script is not.
+    """
+    remedy = _find_remedy(located, channel)
+    return remedy if has_run else _OF_A_SCRIPT.get(remedy, remedy)
+
+
+def _find_remedy(located: Located | None, channel: Channel) -> str:
     if located is not None:
         if channel is Channel.CONCURRENCY and located.facts.iterates:
             form = _ORDER_OF_OBJECTS if _walks_objects(located) else _ORDER

@@ -22,7 +22,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from twice.cli.console import show_progress
 from twice.cli.options import AsJson, Quiet, build_command, option
@@ -68,6 +68,10 @@ class PredicateOptions:
     # fmt: on
 
 
+_PRINTED_BYTES: Final = 4000
+"""Of each stream, in the JSON."""
+
+
 @build_command
 def command(
     program: ProgramOptions,
@@ -111,7 +115,8 @@ def command(
             on_full=on_full,
         )
     if as_json:
-        print_json({"format": "twice.recorded/1", "record": str(out), **ended})
+        printed = _read_printed(out)
+        print_json({"format": "twice.recorded/1", "record": str(out), **ended, "printed": printed})
     else:
         print("\n".join(_describe(found, ended, out)), file=sys.stderr)
     for place in still_in(out, {**os.environ, **variables}, Redaction(setup.redaction)):
@@ -131,6 +136,14 @@ def command(
             require_known(setup.predicate, record)
     code = int(ended["exit_code"])
     return code & 0xFF if exit_code else int(code != 0)
+
+
+def _read_printed(out: Path) -> dict[str, str]:
+    """Read the ends of what the program printed."""
+    with RunRecord.open(out) as record:
+        ends = (stream[-_PRINTED_BYTES:] for stream in record.printed())
+        texts = [end.decode("utf-8", "replace") for end in ends]
+    return dict(zip(("output", "errors"), texts, strict=True))
 
 
 def _describe(program: Program, ended: Mapping[str, Any], out: Path) -> Iterator[str]:

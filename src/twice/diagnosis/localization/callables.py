@@ -130,6 +130,7 @@ METHODS: dict[str, str] = {
     "sum": SUM,
     "mean": SUM,
     "astimezone": ENVIRONMENT,
+    "glob": LISTING,
     "iterdir": LISTING,
     "rglob": LISTING,
     "clock_gettime": CLOCK,  # of the C library, by ctypes or cffi

@@ -110,6 +110,7 @@ class Factor:
         seen: names of settings that the child reads back, ``*`` at the end for all that begin so. A
             variable that nobody obeyed moves none of them, and a run under it proves nothing.
         alone: it is tried in a run of its own, because it could hide another.
+        remedy: how a program stops depending on it, where one thing mostly helps.
     """
 
     name: str
@@ -117,6 +118,7 @@ class Factor:
     choose: Callable[[VaryContext], FactorSetting]
     seen: tuple[str, ...]
     alone: bool = False
+    remedy: str = ""
 
     def took_effect(self, unvaried: Mapping[str, str], varied: Mapping[str, str]) -> bool:
         """Return whether a setting of the factor differs between two runs."""
@@ -311,16 +313,19 @@ FACTORS: Final = (
     Factor("libm", "exp, sin and the like without AVX2 and FMA", _choose_libm, ("libm",)),
     Factor("clock offset", "the wall clock, more than a year ahead",
            _choose_clock_offset, ("clock offset",)),
-    Factor("time zone", "local time", _choose_between("TZ", *_ZONES), ("time zone",)),
+    Factor("time zone", "local time", _choose_between("TZ", *_ZONES), ("time zone",),
+           remedy="name the zone: datetime.now(UTC), datetime.fromtimestamp(t, UTC), time.gmtime()"),
     Factor("locale", "language, sorting, formatting and encoding", _choose_locale, ("locale",)),
     Factor("user and home", "user name and home directory", _choose_user, ("home",)),
     Factor("working directory", "an empty folder to stand in",
-           _choose_working_directory, ("folder",)),
+           _choose_working_directory, ("folder",),
+           remedy="build paths from the place of the file: Path(__file__).parent"),
     Factor("environment", "one long variable more",
            _choose_between("TWICE_NOISE", "x" * 4096, shown="TWICE_NOISE, 4096 characters"),
            ("environment",)),
     Factor("listing order", "folders are listed backwards",
-           _choose_between(CHILD_LISTINGS, "backwards", shown="backwards"), ("listing",)),
+           _choose_between(CHILD_LISTINGS, "backwards", shown="backwards"), ("listing",),
+           remedy="sort what a folder lists, and match files by their names, not by their positions"),
     Factor("memory layout", "addresses of objects, by another allocator",
            _choose_between("PYTHONMALLOC", "malloc", "pymalloc"), ("allocator",)),
     Factor("garbage collection", "thresholds of the collector",

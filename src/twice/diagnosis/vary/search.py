@@ -347,6 +347,10 @@ class _FactorSearch:
     def _judge(self, group: Group, run: TrialRun) -> FactorResult:
         """Blame a group, unless its run parts where a line reads a clock, which moves without it."""
         row = self._report_parting(group, self._baseline, run)
+        told = [each.remedy for each in self.factors if each.name in group and each.remedy]
+        if told and row.divergence is not None:
+            divergence = replace(row.divergence, remedies=[*told, *row.divergence.remedies])
+            row = replace(row, divergence=divergence)
         why = row.divergence.attribution[:1] if row.divergence is not None else ()
         if not _CLOCKS & {*group} and any(READS_CLOCK in each.evidence for each in why):
             return replace(row, result="could-not-tell", reason=f"{row.reason}, {READS_CLOCK}")
