@@ -147,8 +147,11 @@ def test_a_measurement_is_proposed_to_be_left_out_and_the_outcome_of_an_order_is
     texts = "line 1: took 3.1 s", "line 1: took 3.2 s"
     failure = Failure(0, 0, "end", ("output",), *texts)
     alone = Verification(
-        path=Path("a.twice"), run_id="", predicate=Predicate(), subsystems=[], failure=failure
-    )
+        path=Path("a.twice"), run_id="", predicate=Predicate(), subsystems=[], failure=failure,
+        inventory=[{"source": "native.load", "class": "assumed"}],
+    )  # fmt: skip
 
     assert "--ignore-output" in alone.suggestions()[0]
+    served = [{"source": "clock.perf_counter", "class": "recorded"}]
+    assert replace(alone, inventory=served).suggestions() == []
     assert replace(alone, beside="2 threads ran beside each other").suggestions() == []

@@ -27,6 +27,7 @@ from twice.replayer.output_difference import suggest_ignored_output
 from twice.replayer.verdict import SEAL, Decision, Evidence, Result, decide
 
 FORMAT = "twice.verification/1"
+_SETTLED = ("eliminated", "recorded")
 _WRITTEN = re.compile(r"files\.written\('([^']+)'\)")
 _OTHER_ORDERS = "other switch intervals of threads and on fewer cores"
 _OTHER_ORDER = f"each after the first ran under {_OTHER_ORDERS}"
@@ -122,8 +123,10 @@ class Verification(Evidence):
 
     def suggestions(self) -> list[str]:
         """Return options of ``twice record`` that leave out the parts that may differ here."""
-        # An order that decides is not a measurement: an option to leave it out would leave out the result.
-        output = "" if self.beside else suggest_ignored_output(self.failure)
+        # A replay is served what was recorded, so only what is not recorded repeats in other numbers. An order
+        # that decides is not a measurement: an option to leave it out would leave out the result.
+        is_open = any(row.get("class") not in _SETTLED for row in self.inventory)
+        output = suggest_ignored_output(self.failure) if is_open and not self.beside else ""
         return [
             text
             for text in (output, self.files.suggest_policy() or self._suggest_file_policy())
