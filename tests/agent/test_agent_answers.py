@@ -107,11 +107,13 @@ def test_an_answer_without_an_assessment_has_no_number() -> None:
 def test_of_a_variation_what_differs_comes_first() -> None:
     factors = [
         {"factor": "hash seed", "value": "1", "result": "differs", "reason": "r", "divergence": DIVERGENCE},
+        {"factor": "folder", "value": "x", "result": "failed", "reason": "FileNotFoundError", "divergence": None},
         {"factor": "locale", "value": "de", "result": "same", "reason": "", "divergence": None},
         {"factor": "gpu", "value": "", "result": "unavailable", "reason": "no card", "divergence": None},
     ]  # fmt: skip
     told = answer("vary", {"result": "FAIL", "factors": factors}, "twice://answer/1/1")
-    assert told["headline"] == "FAIL: depends on hash seed (sim.py:7)"
+    assert told["headline"] == "FAIL: depends on hash seed (sim.py:7), folder"
+    assert told["answer"]["depends_on"][1]["said"] == "FileNotFoundError"
     assert told["answer"]["same"] == ["locale"]
     assert told["answer"]["not_tried"] == {"gpu": "no card"}
     assert told["next"][0] == {
@@ -126,7 +128,7 @@ def test_a_program_that_differs_from_itself_comes_beside_what_it_depends_on() ->
     document = {
         "result": "FAIL",
         "factors": [{**row, "factor": "nothing"}, {**row, "factor": "hash seed"}],
-        "left_out": [],
+        "caveats": ["standard error was not compared"],
         "measured": ["took [0-9.]+ s"],
     }
     told = answer("vary", document, "twice://answer/1/1")
@@ -134,6 +136,7 @@ def test_a_program_that_differs_from_itself_comes_beside_what_it_depends_on() ->
         "FAIL: differs from itself (sim.py:7), with nothing varied; depends on hash seed (sim.py:7)"
     )
     assert told["next"][0]["arguments"] == {"ignore_output": ["took [0-9.]+ s"]}
+    assert told["caveats"] == ["standard error was not compared"]
 
 
 def test_a_check_that_does_not_apply_does_not_fail() -> None:

@@ -39,7 +39,7 @@ _KEYS: Final[Mapping[str, tuple[str, ...]]] = {
         "attribution", "input_differences", "surroundings", "remedies", "reproduced", "experiments",
         "reconverges", "evidence", "environment",
     ),
-    "vary": ("result", "left_out", "measured", "depends_on", "same", "not_tried"),
+    "vary": ("result", "measured", "depends_on", "same", "not_tried"),
     "branch": ("record", "parent", "fork", "inputs", "prefix", "ticks"),
     "show_state": (
         "record", "program", "seed", "config", "class", "ticks", "ending", "tick", "inputs", "effects",
@@ -168,13 +168,13 @@ def _shape_vary(document: Mapping[str, Any]) -> dict[str, Any]:
                 **_pick(each.get("divergence") or {}, ("operation", "fields", "remedies")),
             }
             for each in factors
-            if each["result"] == "differs"
+            if each["result"] in {"differs", "failed"}
         ],
         "same": [each["factor"] for each in factors if each["result"] == "same"],
         "not_tried": {
             each["factor"]: each["reason"]
             for each in factors
-            if each["result"] not in {"same", "differs"}
+            if each["result"] not in {"same", "differs", "failed"}
         },
     }
 

@@ -198,6 +198,19 @@ def _compares_values(record: RunRecord) -> bool:
     return any(len(shape.components) == 1 for _, shape, _ in record.reader.points.rows())
 
 
+def note_global_generators(ending: Mapping[str, Any]) -> list[str]:
+    """Return a note on generators that twice seeds, if the run drew from them."""
+    used = ending.get("globals_used")
+    if not used:
+        return []
+    counted = all((ending.get("streams", {}).get(name) or {}).get("draws") for name in used)
+    said = (
+        f"global generators were drawn from{'' if counted else ', or only seeded anew'} ({', '.join(used)}): twice "
+        "seeds them, so they replay; without twice only a program that seeds them itself repeats its draws"
+    )
+    return [said]
+
+
 def list_notes(record: RunRecord, predicate: Predicate) -> list[str]:
     """Return notes from the record alone on limits of a result, in a fixed order."""
     ending, program = record.ending or {}, record.setup.program
@@ -221,12 +234,7 @@ def list_notes(record: RunRecord, predicate: Predicate) -> list[str]:
             "only what came before it was judged"
         )
     notes += [str(caveat) for caveat in ending.get("caveats", [])]
-    if used := ending.get("globals_used"):
-        counted = all((ending.get("streams", {}).get(name) or {}).get("draws") for name in used)
-        notes.append(
-            f"global generators were drawn from{'' if counted else ', or only seeded anew'} ({', '.join(used)}): twice "
-            "seeds them, so they replay; without twice only a program that seeds them itself repeats its draws"
-        )
+    notes += note_global_generators(ending)
     if ungoverned := (ending.get("effects") or {}).get("ungoverned"):
         reads = ", ".join(
             f"{name} {pluralize(count, 'time')}" for name, count in ungoverned.items()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import enum
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -112,3 +113,11 @@ def test_the_first_item_that_differs_is_found_and_can_be_shown():
 def test_lists_that_differ_in_order_alone_say_so():
     shown = [show(["r"], {"r": each})["r"] for each in ([1, 2, 2], [2, 1, 2], [2, 1, 1])]
     assert shown[0].unordered == shown[1].unordered != shown[2].unordered
+
+
+def test_a_path_is_shown_by_its_text_and_caches_nothing() -> None:
+    path = Path("lake", "shore.csv")
+
+    assert short(path) == f"{type(path).__name__}('lake/shore.csv')"
+    assert not hasattr(path, "_str")
+    assert short(Path.__new__(Path)).startswith(type(path).__name__)

@@ -48,7 +48,7 @@ def test_a_program_that_prints_a_measured_time_is_varied_without_that_line(tmp_p
     left_out = cli(*asked, "--ignore-output", pattern, "--", "sorted", cwd=tmp_path)
     still = cli(*asked, "--", "sorted", cwd=tmp_path)
 
-    assert (varied["result"], varied["left_out"]) == ("FAIL", [])
+    assert (varied["result"], varied["caveats"]) == ("FAIL", [])
     assert (own["factor"], own["result"], own["divergence"]["operation"]["line"]) == (
         "nothing",
         "differs",
@@ -61,6 +61,19 @@ def test_a_program_that_prints_a_measured_time_is_varied_without_that_line(tmp_p
         f"  lines of output that match {pattern!r} were not compared (--ignore-output)",
     ]
     assert still.stdout.startswith("FAIL: own.py differs from itself though nothing was varied")
+
+
+@pytest.mark.integration
+def test_a_pass_names_the_generators_that_twice_seeded(tmp_path: Path) -> None:
+    """A fork of the command line, which records in processes of their own."""
+    (tmp_path / "own.py").write_text("import random\nprint(random.random())\n")
+
+    done = cli("vary", "own.py", "--seed", "1", "--factor", "umask", cwd=tmp_path)
+
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[1].startswith(
+        "  global generators were drawn from (global/random): twice seeds them"
+    )
 
 
 @pytest.mark.integration

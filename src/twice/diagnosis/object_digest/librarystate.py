@@ -244,21 +244,21 @@ def _datetime(value: Any, facts: ClassFacts) -> State:
     return State(chunks=in_bytes(dt.timezone.__repr__(value)))
 
 
-def _decimal(value: Any, _: ClassFacts) -> State:
-    return State(chunks=in_bytes(decimal.Decimal.__repr__(value)))
-
-
 def _path(value: Any, facts: ClassFacts) -> State:
-    """Read a path by its text, through a path of our own: the user's would cache the text."""
+    return State(chunks=in_bytes(read_path(value, facts)))
+
+
+def read_path(value: Any, facts: ClassFacts) -> str:
+    """Read the text of a path through a path of our own: the user's would cache it; "" if it was never made whole."""
     slots = dict(facts.slots)
     kept = slots.get("_raw_paths") or slots["_parts"]  # as of Python 3.12, and before
     try:
         texts = [str.__str__(each) for each in kept.__get__(value)]
-    except AttributeError:  # it was never made whole
-        return State()
+    except AttributeError:
+        return ""
     is_foreign = derives(facts, pathlib.PureWindowsPath)
     own = pathlib.PureWindowsPath if is_foreign else pathlib.PurePosixPath
-    return State(chunks=in_bytes(str(own(*texts))))
+    return str(own(*texts))
 
 
 def _array(value: Any, _: ClassFacts) -> State:
@@ -371,7 +371,7 @@ _READERS: dict[str, Callable[[Any, ClassFacts], State]] = {
     "datetime.time": _datetime,
     "datetime.timedelta": _datetime,
     "datetime.timezone": _datetime,
-    "decimal.Decimal": _decimal,
+    "decimal.Decimal": lambda value, _: State(chunks=in_bytes(decimal.Decimal.__repr__(value))),
     "pathlib.PurePath": _path,
     "pathlib._local.PurePath": _path,
     "random.Random": _random,

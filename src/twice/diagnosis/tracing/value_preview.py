@@ -31,6 +31,7 @@ _TEXT_MAX = 80
 _ATTRIBUTES = 4
 _PLAIN = (int, float, bool, str, type(None))
 _WORDS_MAX = 40  # of a text among attributes
+_PATHS = {"pathlib.PurePath", "pathlib._local.PurePath"}
 _TEXT_TELLS = frozenset(
     {
         "builtins.bytearray", "builtins.range", "builtins.slice", "datetime.date", "datetime.datetime",
@@ -222,6 +223,8 @@ def _known(value: object, depth: int = 0) -> str:
     if inside is not None and depth < _NESTING:
         text = _text(inside, depth + 1)
         return facts.name.rpartition(".")[2] + (text if type(inside) is tuple else f"({text})")
+    if not _PATHS.isdisjoint(facts.lineage):
+        return f"{facts.name.rpartition('.')[2]}({librarystate.read_path(value, facts)!r})"
     if facts.name in _TEXT_TELLS:
         return repr(value)
     ahead = carriers.list_items_ahead(value, facts)

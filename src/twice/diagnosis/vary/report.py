@@ -60,7 +60,7 @@ class Variation:
         program: as it was named.
         factors: in the order of the list; ``nothing`` first, where it stands.
         named: factors that were asked for by name.
-        left_out: sentences on what the policies of the runs did not compare.
+        caveats: sentences on what the runs did not compare, and on what twice held in all of them.
         measured: patterns of lines with measured times, by which the program differs from itself; the other
             factors were tried without these lines.
     """
@@ -68,7 +68,7 @@ class Variation:
     program: str
     factors: Sequence[FactorResult]
     named: Sequence[str] = ()
-    left_out: Sequence[str] = ()
+    caveats: Sequence[str] = ()
     measured: Sequence[str] = ()
 
     @property
@@ -95,13 +95,13 @@ class Variation:
             "format": FORMAT,
             "result": self.result,
             "factors": [each.to_json() for each in self.factors],
-            "left_out": list(self.left_out),
+            "caveats": list(self.caveats),
             "measured": list(self.measured),
         }
 
     def to_text(self) -> str:
         """Return the text for people; the first line answers."""
-        lines = [self._headline(), *(f"  {each}" for each in self.left_out)]
+        lines = [self._headline(), *(f"  {each}" for each in self.caveats)]
         width = max((len(each.factor) for each in self.factors), default=0)
         for each in self.factors:
             said = each.reason or each.value

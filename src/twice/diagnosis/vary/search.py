@@ -54,7 +54,7 @@ from twice.recording.recorder import as_program, master_seed, record_program
 from twice.recording.runrecord import RunRecord
 from twice.recording.setup import Setup
 from twice.recording.surroundings import Surroundings, for_recording
-from twice.replayer.notes import list_left_out
+from twice.replayer.notes import list_left_out, note_global_generators
 from twice.replayer.output_difference import list_measurements
 from twice.replayer.preconditions import require_rerunnable, require_same_code
 from twice.replayer.replay_job import surroundings_of
@@ -132,7 +132,8 @@ def vary(
         doing = progress or (lambda _: None)
         search = _FactorSearch(setup, base, folder, doing, chosen, settings)
         rows = search.run()
-    return Variation(str(setup.program), rows, factors or (), list_left_out(setup), search.measured)
+        caveats = search.list_caveats(setup)
+    return Variation(str(setup.program), rows, factors or (), caveats, search.measured)
 
 
 def _require_able(settings: Mapping[str, FactorSetting], named: Sequence[str]) -> None:
@@ -250,6 +251,11 @@ class _FactorSearch:
                 moved[group] = self._judge(group, first)
         rows = [moved.get((each.name,)) or self._report_unmoved(each) for each in self.factors]
         return rows + [row for group, row in moved.items() if len(group) > 1]
+
+    def list_caveats(self, setup: Setup) -> list[str]:
+        """List what was not compared by the policies of a run, and the generators that twice seeded in every run."""
+        with RunRecord.open(self._baseline.path) as record:
+            return [*list_left_out(setup), *note_global_generators(record.ending or {})]
 
     # -- recordings ----------------------------------------------------------------------------
 
