@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+import twice
 from programs import cli
+from twice.errors import UsageError
 
 
 @pytest.mark.heavy
@@ -61,6 +63,40 @@ def test_a_program_that_prints_a_measured_time_is_varied_without_that_line(tmp_p
         f"  lines of output that match {pattern!r} were not compared (--ignore-output)",
     ]
     assert still.stdout.startswith("FAIL: own.py differs from itself though nothing was varied")
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    ("source", "result", "reason"),
+    [
+        ("print(np.random.random())", "differs", "it draws from generators that twice alone seeds"),
+        ("np.random.seed(3); print(np.random.random())", "same", ""),
+        ("print(np.random.default_rng(3).random())", "unavailable", "nothing that it acts on was used"),
+    ],
+    ids=["seeded by twice", "seeded by itself", "its own"],
+)  # fmt: skip
+def test_global_generators_that_twice_alone_seeds_are_a_factor(
+    tmp_path: Path, source: str, result: str, reason: str
+) -> None:
+    """Recordings in processes of their own, since a script is executed as Python does it."""
+    program = tmp_path / "own.py"
+    program.write_text(f"import numpy as np\n{source}\n")
+
+    found = twice.vary(program, seed=1, factors=["global generators", "umask"], skip_unable=True)
+
+    row, umask = found.factors[1], found.factors[0]
+    assert (row.factor, row.result, umask.result) == ("global generators", result, "same")
+    assert row.reason.startswith(reason)
+
+
+@pytest.mark.integration
+def test_the_streams_of_a_run_are_no_global_generators(tmp_path: Path) -> None:
+    """The program is looked at in a process of its own."""
+    program = tmp_path / "own.py"
+    program.write_text("def main(run):\n    run.compare('x', 1)\n")
+
+    with pytest.raises(UsageError, match="they are streams of the run"):
+        twice.vary(f"{program}:main", seed=1, factors=["global generators"])
 
 
 @pytest.mark.integration

@@ -25,6 +25,7 @@ from typing import Final
 
 from twice.errors import TwiceError, UsageError
 from twice.foundation.dataclass import dataclass
+from twice.foundation.determinism_class import DeterminismClass
 from twice.recording.measuring import measure_in
 from twice.recording.setup import Setup
 from twice.recording.surroundings import THREAD_CAPS, Surroundings
@@ -86,12 +87,14 @@ class FactorSetting:
         shown: the value for people; made from ``variables`` when empty.
         skipped: why it cannot be varied here; empty when it can.
         python: the interpreter that executes the run; empty for this one.
+        other_seed: whether twice seeds the run from another master seed.
     """
 
     variables: Mapping[str, str]
     shown: str = ""
     skipped: str = ""
     python: str = ""
+    other_seed: bool = False
 
     @property
     def value(self) -> str:
@@ -241,6 +244,14 @@ def _choose_working_directory(context: VaryContext) -> FactorSetting:
     return FactorSetting({CHILD_FOLDER: context.empty_folder("elsewhere")}, "an empty folder")
 
 
+def _choose_global_generators(context: VaryContext) -> FactorSetting:
+    if context.setup is None or not context.setup.program.whole:
+        return _skip("they are streams of the run, whose seed is theirs")
+    if context.setup.predicate.determinism_class is not DeterminismClass.BIT_EXACT:
+        return _skip("runs of two seeds are compared byte by byte, and this class is not")
+    return FactorSetting({}, "another seed for random, numpy.random and torch", other_seed=True)
+
+
 def _choose_umask(context: VaryContext) -> FactorSetting:
     mask = context.value(CHILD_UMASK)
     status = Path("/proc/self/status")
@@ -335,6 +346,8 @@ FACTORS: Final = (
     Factor("switch interval", "how often threads take turns",
            _choose_between(CHILD_SWITCH, "0.0001", "0.02"), ("switching",)),
     Factor("umask", "modes of new files", _choose_umask, ("umask",)),
+    Factor("global generators", "seeds of random, numpy.random and torch, which twice gives to a script",
+           _choose_global_generators, ("global generators",), alone=True),
     Factor("processors", "one processor only", _choose_processors, ("processors",), alone=True),
     Factor("interpreter", "another Python, with its libraries",
            _choose_interpreter, ("python", "library *"), alone=True),

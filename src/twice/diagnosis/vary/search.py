@@ -16,7 +16,7 @@ import shlex
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,7 @@ from twice.diagnosis.vary.report import (
     Variation,
     format_record_command,
 )
+from twice.diagnosis.vary.trial_run import TrialRun
 from twice.errors import (
     FilesUnprotected,
     ProgramFailed,
@@ -46,7 +47,6 @@ from twice.errors import (
     UsageError,
 )
 from twice.foundation.dataclass import dataclass
-from twice.foundation.environment import Fingerprint
 from twice.foundation.seeds import Seed
 from twice.recording.naming import is_record
 from twice.recording.program import Program
@@ -55,7 +55,6 @@ from twice.recording.runrecord import RunRecord
 from twice.recording.setup import Setup
 from twice.recording.surroundings import Surroundings, for_recording
 from twice.replayer.notes import list_left_out, note_global_generators
-from twice.replayer.output_difference import list_measurements
 from twice.replayer.preconditions import require_rerunnable, require_same_code
 from twice.replayer.replay_job import surroundings_of
 from twice.worker.concurrency import run_concurrently
@@ -63,8 +62,7 @@ from twice.worker.concurrency import run_concurrently
 Progress = Callable[[str], None]
 
 _NOT_TRIED = "the program differs from itself, so nothing could be told"
-_CHANCE = {"entropy", "process", "network"}
-"""Reads after which another number in the output may be another result."""
+_SEEDED_BY_TWICE = "it draws from generators that twice alone seeds: without twice no run repeats; twice check names the lines"
 _CLOCKS = {"clock offset", "time zone"}
 """Factors that a line which reads a clock may depend on."""
 _ONCE = "the run differed once and not again: something else moves it now and then"
@@ -147,34 +145,6 @@ def _require_able(settings: Mapping[str, FactorSetting], named: Sequence[str]) -
         )
 
 
-@dataclass(frozen=True)
-class TrialRun:
-    """One recording: where it stands, and what went wrong with it."""
-
-    path: Path
-    failed: str = ""
-
-    @cached_property
-    def settings(self) -> Mapping[str, str]:
-        """What the child read back of its surroundings, by name; empty when there is no record."""
-        try:
-            with RunRecord.open(self.path) as record:
-                start = Fingerprint.from_json(record.identity["environment"])
-                settings = (record.ending or {}).get("settings")
-        except TwiceError:
-            return {}
-        return {
-            **start.settings,
-            "python": start.python.version,
-            "blas": " ".join(one.architecture for one in start.blas),
-            "blas threads": " ".join(str(one.threads) for one in start.blas),
-            **{f"dispatch {name}": value for name, value in start.dispatch.items()},
-            **{f"library {name}": value for name, value in start.libraries.items()},
-            # Last, because a library that the program loads settles some of these only then.
-            **(settings if isinstance(settings, Mapping) else {}),
-        }
-
-
 _Pair = tuple[TrialRun, TrialRun]
 
 
@@ -201,7 +171,8 @@ class _FactorSearch:
         itself: FactorResult | None = None
         while isinstance(found := self._try_factors(), tuple):
             itself = itself or self._report_parting((), *found)
-            measured = self._list_measurements(*found)
+            one, other = found
+            measured = one.list_measurements(other, self.setup.ignored_output)
             if not measured:
                 found = [
                     FactorResult(each.name, "", "could-not-tell", _NOT_TRIED)
@@ -268,16 +239,16 @@ class _FactorSearch:
 
     def _is_same(self, run: TrialRun) -> bool:
         """Whether a run holds the class against the one that is not varied, by the logs alone."""
-        if run.failed:
-            return False
-        return diagnose(self._baseline.path, run.path, lines=False).exit_code == 0
+        return self._baseline.is_same(run)
 
     def _combine(self, group: Group) -> FactorSetting:
         """Merge the settings of a group for its child."""
         settings = [self.settings[name] for name in group]
         variables = {name: value for each in settings for name, value in each.variables.items()}
         python = next((each.python for each in settings if each.python), "")
-        return FactorSetting(variables, "; ".join(each.value for each in settings), python=python)
+        value = "; ".join(each.value for each in settings)
+        other_seed = any(each.other_seed for each in settings)
+        return FactorSetting(variables, value, python=python, other_seed=other_seed)
 
     def _record(self, groups: Sequence[Group]) -> list[TrialRun]:
         return run_concurrently(
@@ -289,7 +260,10 @@ class _FactorSearch:
         given = self._combine(able)
         surroundings = self.base.with_variables(given.variables)
         try:
-            ended = record_program(self.setup, surroundings, out, python=given.python, in_copy=True)
+            setup = self.setup
+            if given.other_seed:
+                setup = replace(setup, seed=Seed(setup.seed.value ^ 1))
+            ended = record_program(setup, surroundings, out, python=given.python, in_copy=True)
         except SurroundingsRefused as error:
             variable = str(error.fields.get("variable"))
             for name in able:
@@ -308,7 +282,7 @@ class _FactorSearch:
             raised = ended["exception"]
             kind = raised["type"].removeprefix("builtins.")
             return TrialRun(out, f"{kind}: {raised['message']}")
-        return TrialRun(out)
+        return TrialRun(out, has_other_seed=given.other_seed)
 
     # -- results -------------------------------------------------------------------------------
 
@@ -323,22 +297,12 @@ class _FactorSearch:
                 why = factor.explain_no_effect(unvaried)
         return FactorResult(factor.name, setting.value, "unavailable" if why else "same", why)
 
-    def _list_measurements(self, one: TrialRun, other: TrialRun) -> tuple[str, ...]:
-        """List patterns of the lines in which runs differ that read a clock and draw from no source of chance."""
-        with RunRecord.open(one.path) as a, RunRecord.open(other.path) as b:
-            reads = {name for each in (a, b) for name in (each.ending or {})["effects"]["strict"]}
-            kinds = {name.partition(".")[0] for name in reads}
-            if "clock" not in kinds or kinds & _CHANCE:
-                return ()
-            ignored, folders = self.setup.ignored_output, a.program_folders()
-            return list_measurements(a.printed(), b.printed(), ignored, folders)
-
     def _is_measured_alone(self, group: Group, one: TrialRun, other: TrialRun) -> bool:
         """Whether two runs with equal surroundings differ, by measurements alone."""
         is_elsewhere = bool(self._combine(group).python)  # both sides would need that interpreter
         if one.failed or other.failed or is_elsewhere:
             return False
-        return bool(self._list_measurements(one, other))
+        return bool(one.list_measurements(other, self.setup.ignored_output))
 
     def _tell_measurements(self, row: FactorResult) -> FactorResult:
         """Say how to leave out the lines by which the program differs from itself."""
@@ -365,6 +329,8 @@ class _FactorSearch:
     def _report_parting(self, group: Group, one: TrialRun, run: TrialRun) -> FactorResult:
         """Where a run parts from one that was not varied; no factor means that nothing was."""
         name, given = " + ".join(group), self._combine(group)
+        if given.other_seed and not run.failed:
+            return FactorResult(name, given.value, "differs", _SEEDED_BY_TWICE)
         self.progress(f"diagnosing {name or 'nothing varied'}")
         try:
             divergence = diagnose(one.path, run.path, progress=self.progress, python_b=given.python)

@@ -27,7 +27,16 @@ INSIDE: Final[dict[str, str]] = {
 """What a process does to itself, by name."""
 
 _PROFILE: Final = frozenset(
-    {"threads", "blas kernels", "cpu features", "aten", "mkl", "libm", "interpreter"}
+    {
+        "threads",
+        "blas kernels",
+        "cpu features",
+        "aten",
+        "mkl",
+        "libm",
+        "interpreter",
+        "global generators",
+    }
 )
 
 AROUND: Final[dict[str, Factor]] = {

@@ -1,0 +1,79 @@
+"""One recording of an experiment: where it stands, what it was given, and whether another gave the same.
+
+Invariant: runs of another seed are compared by what they print and leave alone, since their streams differ anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from twice.diagnosis.diagnose import diagnose
+from twice.errors import TwiceError
+from twice.foundation.dataclass import dataclass
+from twice.foundation.environment import Fingerprint
+from twice.recording.runrecord import RunRecord
+from twice.replayer.output_difference import compare_outputs, list_measurements
+from twice.replayer.record_outcomes import compare_outcomes
+
+_CHANCE = {"entropy", "process", "network"}
+"""Reads after which another number in the output may be another result."""
+
+
+@dataclass(frozen=True)
+class TrialRun:
+    """One recording.
+
+    Attributes:
+        path: of the record.
+        failed: what went wrong with it; empty when nothing did.
+        has_other_seed: whether twice seeded it from another master seed.
+    """
+
+    path: Path
+    failed: str = ""
+    has_other_seed: bool = False
+
+    @cached_property
+    def settings(self) -> Mapping[str, str]:
+        """What the child read back of its surroundings, by name; empty when there is no record."""
+        try:
+            with RunRecord.open(self.path) as record:
+                start = Fingerprint.from_json(record.identity["environment"])
+                ending, seed = record.ending or {}, record.seed.value
+        except TwiceError:
+            return {}
+        settings = ending.get("settings")
+        used = ", ".join(ending.get("globals_used") or ())
+        return {
+            **start.settings,
+            **({"global generators": f"{used} of seed {seed}"} if used else {}),
+            "python": start.python.version,
+            "blas": " ".join(one.architecture for one in start.blas),
+            "blas threads": " ".join(str(one.threads) for one in start.blas),
+            **{f"dispatch {name}": value for name, value in start.dispatch.items()},
+            **{f"library {name}": value for name, value in start.libraries.items()},
+            # Last, because a library that the program loads settles some of these only then.
+            **(settings if isinstance(settings, Mapping) else {}),
+        }
+
+    def is_same(self, other: TrialRun) -> bool:
+        """Whether another run holds the class against this one, by the logs alone."""
+        if other.failed:
+            return False
+        if self.has_other_seed == other.has_other_seed:
+            return diagnose(self.path, other.path, lines=False).exit_code == 0
+        with RunRecord.open(self.path) as a, RunRecord.open(other.path) as b:
+            ignored, folders = a.setup.ignored_output, a.program_folders()
+            printed, _ = compare_outputs(a.printed(), b.printed(), ignored, folders)
+            return printed is None and not compare_outcomes(a, b)[0]
+
+    def list_measurements(self, other: TrialRun, ignored: Sequence[str]) -> tuple[str, ...]:
+        """List patterns of the lines in which two runs differ that read a clock and draw from no source of chance."""
+        with RunRecord.open(self.path) as a, RunRecord.open(other.path) as b:
+            reads = {name for each in (a, b) for name in (each.ending or {})["effects"]["strict"]}
+            kinds = {name.partition(".")[0] for name in reads}
+            if "clock" not in kinds or kinds & _CHANCE:
+                return ()
+            return list_measurements(a.printed(), b.printed(), ignored, a.program_folders())
