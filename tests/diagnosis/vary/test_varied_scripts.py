@@ -60,7 +60,7 @@ def test_a_program_that_prints_a_measured_time_is_varied_without_that_line(tmp_p
     assert (seed["result"], seed["divergence"]["operation"]["line"]) == ("differs", 5)
     assert left_out.stdout.splitlines()[:2] == [
         "PASS: own.py stays the same, 1 factor varied",
-        f"  lines of output that match {pattern!r} were not compared (--ignore-output)",
+        f"- caveat: lines of output that match {pattern!r} were not compared (--ignore-output)",
     ]
     assert still.stdout.startswith("FAIL: own.py differs from itself though nothing was varied")
 
@@ -108,7 +108,7 @@ def test_a_pass_names_the_generators_that_twice_seeded(tmp_path: Path) -> None:
 
     assert done.returncode == 0
     assert done.stdout.splitlines()[1].startswith(
-        "  global generators were drawn from (global/random): twice seeds them"
+        "- caveat: global generators were drawn from (global/random): twice seeds them"
     )
 
 

@@ -101,7 +101,7 @@ class Variation:
 
     def to_text(self) -> str:
         """Return the text for people; the first line answers."""
-        lines = [self._headline(), *(f"  {each}" for each in self.caveats)]
+        lines = [self._headline(), *(f"- caveat: {each}" for each in self.caveats)]
         width = max((len(each.factor) for each in self.factors), default=0)
         for each in self.factors:
             said = each.reason or each.value
