@@ -90,8 +90,8 @@ FACTS: Final[dict[Channel, ChannelFacts]] = {
     Channel.CONCURRENCY: ChannelFacts(
         "07",
         "concurrency-determinism-spec.md",
-        "Threads, tasks or processes met in another order.",
-        "Run with one thread, one worker and one task at a time.",
+        "Threads, tasks or processes met in another order, or a set was walked in another.",
+        "Run with one thread, one worker and one task at a time, and sort each set before it is walked.",
     ),
     Channel.FLOATING_POINT: ChannelFacts(
         "08",
