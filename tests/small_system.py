@@ -12,10 +12,10 @@ from twice.foundation.seeds import Seed, derive
 from twice.recording.environment import measure_versions
 from twice.specification.create import render_template
 from twice.specification.front_matter import Value
+from twice.specification.location import FOLDER
 from twice.specification.record_traits import first_draws
 from twice.specification.schema import SHEETS
 from twice.specification.tiers import Situation, StateKind, Tier, Trait
-from twice.specification.workspace import FOLDER
 
 PROGRAM = '''"""A swarm that drifts and is pushed."""
 

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "specification" / "gate"))
 
 from gatesystems import build, laid, locked
 
-from twice.specification.workspace import FOLDER
+from twice.specification.location import FOLDER
 
 
 def gate(project: Path, *options: str, hash_seed: str = "0") -> subprocess.CompletedProcess[str]:

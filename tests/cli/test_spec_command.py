@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from twice.specification.workspace import FOLDER
+from twice.specification.location import FOLDER
 
 SWARM = Path(__file__).parents[2] / "examples" / "swarm.py"
 BEGIN = (

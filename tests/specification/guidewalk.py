@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from twice.specification.workspace import FOLDER
+from twice.specification.location import FOLDER
 
 GUIDE: Final = Path(__file__).parents[2] / "docs" / "guides" / "specified-system.md"
 _BLOCKS: Final = re.compile(

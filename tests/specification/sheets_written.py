@@ -7,10 +7,11 @@ from pathlib import Path
 
 from twice.specification.create import render_template
 from twice.specification.front_matter import Value
+from twice.specification.location import FOLDER
 from twice.specification.schema import SHEETS
 from twice.specification.sheet import Sheet, read_sheet
 from twice.specification.tiers import Situation, Tier, Trait
-from twice.specification.workspace import FOLDER, Workspace
+from twice.specification.workspace import Workspace
 
 NOTHING = Situation(Tier.XL, "bit-exact", dict.fromkeys(Trait, True))
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from guidewalk import walk
 
-from twice.specification.workspace import FOLDER, open_workspace
+from twice.specification.location import FOLDER
+from twice.specification.workspace import open_workspace
 
 pytestmark = pytest.mark.heavy
 

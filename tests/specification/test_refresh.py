@@ -19,8 +19,9 @@ from gatesystems import COST, VECTOR, Kept
 from twice.cli import dispatch
 from twice.specification import refresh as refreshing
 from twice.specification.errors import SheetRefused, SpecIncomplete
+from twice.specification.location import FOLDER
 from twice.specification.record_traits import digest_vector
-from twice.specification.workspace import FOLDER, open_workspace, save
+from twice.specification.workspace import open_workspace, save
 
 SYSTEMS = Path(__file__).parents[2] / "examples" / "systems"
 SOURCE = "src/herd.py"

@@ -12,15 +12,14 @@ from sheets_written import artifact, workspace, write
 
 from twice.specification.create import find_blocker
 from twice.specification.errors import SheetRefused, SpecForeign, WorkspaceRefused
+from twice.specification.location import FOLDER, find_workspace
 from twice.specification.questionnaire import Question, Way, decide, next_question
 from twice.specification.tiers import Tier, Trait
 from twice.specification.workspace import (
-    FOLDER,
     Workspace,
     find_cap,
     find_forced_tier,
     find_tier_requirements,
-    find_workspace,
     open_workspace,
 )
 

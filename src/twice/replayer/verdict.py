@@ -70,6 +70,7 @@ class Evidence:
         not_judged: why the run was not executed or its sample not drawn, in sentences.
         death: how the process that executed the program died, without an answer; empty if it did not.
         changed_code: source files that differ from the recorded ones.
+        specification: the specification of the program, as it is cited; None if none was found.
         issued_at: when the verification ended, UTC in ISO 8601.
         withheld: why redaction alone may cause the difference; empty if it cannot.
         open_order: why only the order of threads or tasks may differ; empty if more does.
@@ -105,6 +106,7 @@ class Evidence:
     not_judged: Sequence[str] = ()
     death: str = ""
     changed_code: Sequence[SourceChange] = ()
+    specification: Mapping[str, Any] | None = None
     issued_at: str = field(default_factory=_tell_time, compare=False)
     withheld: str = ""
     open_order: str = ""

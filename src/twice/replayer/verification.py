@@ -172,6 +172,7 @@ class Verification(Evidence):
                 "files": self.files.to_json(),
             },
             "executed": self.executed,
+            "specification": self.specification,
             "informational": bool(self.changed_code),
             "code": {"changed": [asdict(each) for each in self.changed_code]},
             "verifier": {
@@ -192,6 +193,16 @@ class Verification(Evidence):
         }
         return document | {name: dict(value) for name, value in asked.items() if value is not None}
 
+    def _cite_specification(self) -> str:
+        """Name the specification, or say that the class was taken from the record."""
+        cited = self.specification
+        if cited is None:
+            return "none was found: the class is the recorded one"
+        if cited["unread"]:
+            return f"{cited['path']} cannot be read: {cited['unread']}"
+        whole = f"{cited['version']}, {cited['digest']}" if cited["version"] else "no sheet 99 yet"
+        return f"{cited['component'] or cited['path']}: {whole}"
+
     def to_markdown(self) -> str:
         """Format the verification for people; the first line answers."""
         counts, told = self.counts, self.predicate.tolerance_of
@@ -202,6 +213,7 @@ class Verification(Evidence):
             *(f"- {sentence}" for sentence in self.headline),
             *([f"- executed: {self.executed}"] if self.executed else []),
             f"- predicate: {self.predicate.sentence(own)}",
+            f"- specification: {self._cite_specification()}",
             f"- axis: {self.axis}",
             (
                 f"- compare-points: {counts['evaluated']} judged ({self.first} to {self.last}), "

@@ -24,10 +24,11 @@ from twice.specification.front_matter import Row, Value, format_entry
 from twice.specification.gate.report import GateReport, GateResult
 from twice.specification.gate.runner import read_report, report_path, write_report
 from twice.specification.gate.staleness import digest_sheet
+from twice.specification.location import FOLDER
 from twice.specification.lock import NAME, Lock, read_lock, write_lock
 from twice.specification.schema import COMMON, SHEETS, UNKNOWN, VERSION
 from twice.specification.sheet import Sheet, read_sheet
-from twice.specification.workspace import FOLDER, Workspace, open_workspace, save
+from twice.specification.workspace import Workspace, open_workspace, save
 
 _RULE: Final = (
     "major when the class breaks or 01 changed, minor when a listed change does not break it, patch otherwise; "

@@ -14,10 +14,11 @@ from textwrap import wrap
 from typing import Final
 
 from twice.specification.front_matter import Row, Scalar, Value, format_entry
+from twice.specification.location import FOLDER
 from twice.specification.schema import SHEETS, UNKNOWN, VERSION, Item, SheetSchema
 from twice.specification.sheet import read_sheet
 from twice.specification.tiers import Situation, StateKind, Tier, Trait, may_be_memo
-from twice.specification.workspace import FOLDER, Workspace
+from twice.specification.workspace import Workspace
 
 FIRST_VERSION: Final = "0.1.0"
 _FIRST: Final = ("00", "01", "02", "03")

@@ -14,12 +14,12 @@ from typing import Final
 from twice.specification.change_table import EDGES
 from twice.specification.errors import SheetRefused, SheetVersion, SpecForeign, WorkspaceRefused
 from twice.specification.front_matter import Value, combine, refuse_line
+from twice.specification.location import FOLDER
 from twice.specification.schema import SHEETS
 from twice.specification.sheet import Sheet, decode, parse_sheet
 from twice.specification.tiers import Situation, Tier, Trait, find_promotions, find_required
 from twice.writing import write
 
-FOLDER: Final = "determinism-and-replay"
 _NAMED: Final = re.compile(r"(\d\d)-[\w.-]+\.md")
 
 
@@ -108,15 +108,6 @@ class Workspace:
         now = self.situation()
         there = Situation(tier or now.tier, now.determinism_class, now.traits)
         return tuple(number for number in find_required(there) if number not in self.sheets)
-
-
-def find_workspace(start: Path) -> Path | None:
-    """Return the nearest folder, here or above, that has a workspace in it."""
-    start = start.resolve()
-    for each in (start, *start.parents):
-        if (each / FOLDER).is_dir():
-            return each
-    return None
 
 
 def open_workspace(project: Path) -> Workspace:

@@ -16,7 +16,7 @@ from programs import HANGS_AFTER_S, cli, environ, wait_until
 from twice.cli import main
 from twice.specification.cost.result import EVIDENCE
 from twice.specification.cost.rules import NOT_SWITCHED, RULES
-from twice.specification.workspace import FOLDER
+from twice.specification.location import FOLDER
 
 RUN = (f"{SWARM}:main", "--seed", 42, "--set", "n=4", "--set", "ticks=20")
 QUICK = ("--rounds", 2, "--rule", "output captured")

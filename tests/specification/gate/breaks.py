@@ -16,8 +16,8 @@ from typing import Any
 from gatesystems import COST, HERD, VECTOR, Heads, costs, locked, recorded
 
 from twice.foundation.determinism_class import Predicate
+from twice.specification.location import FOLDER
 from twice.specification.lock import Owed, read_lock
-from twice.specification.workspace import FOLDER
 from twice.testing.counterexamples import Example, KeptExample, keep
 
 Edit = tuple[str, str]

@@ -41,8 +41,8 @@ from gatesystems import (
 )
 from more_breaks import DICE, IN_PROCESS, accepted, concurrent, name_dice, under
 
+from twice.specification.location import FOLDER
 from twice.specification.lock import read_lock
-from twice.specification.workspace import FOLDER
 
 Change = Callable[[Heads], None]
 CORES = len(os.sched_getaffinity(0))

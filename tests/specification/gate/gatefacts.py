@@ -34,8 +34,9 @@ from twice.specification.gate.evidence.suite import SuiteRun
 from twice.specification.gate.evidence.trials import OperationTrial, PlantedDifference
 from twice.specification.gate.model import CheckOutcome, CheckResult, GateFacts
 from twice.specification.gate.runner import judge
+from twice.specification.location import FOLDER
 from twice.specification.lock import read_lock
-from twice.specification.workspace import FOLDER, open_workspace
+from twice.specification.workspace import open_workspace
 
 TODAY = date(2026, 1, 1)
 BY_NUMBER = {each.id: each for each in CHECKS}

@@ -23,11 +23,12 @@ from twice.specification.front_matter import format_entry
 from twice.specification.gate.evidence.context import EvidenceContext
 from twice.specification.gate.plan import list_sources, list_varied, plan_recording
 from twice.specification.gate.runner import gather
+from twice.specification.location import FOLDER
 from twice.specification.lock import Lock
 from twice.specification.record_traits import digest_vector, first_draws
 from twice.specification.schema import SHEETS
 from twice.specification.tiers import StateKind, Tier, Trait
-from twice.specification.workspace import FOLDER, Workspace, open_workspace
+from twice.specification.workspace import Workspace, open_workspace
 
 SEED = 7
 VECTOR = f"{FOLDER}/evidence/vector.twice"

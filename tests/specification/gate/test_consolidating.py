@@ -24,8 +24,9 @@ from twice.specification.gate.model import CheckOutcome
 from twice.specification.gate.report import GateReport, GateResult
 from twice.specification.gate.runner import judge, read_report, report_path
 from twice.specification.gate.staleness import digest_inputs
+from twice.specification.location import FOLDER
 from twice.specification.lock import Lock, Owed, read_lock
-from twice.specification.workspace import FOLDER, Workspace, open_workspace
+from twice.specification.workspace import Workspace, open_workspace
 
 WHOLE = "99-determinism-and-replay-specification.md"
 

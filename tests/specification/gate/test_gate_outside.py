@@ -12,7 +12,7 @@ from gatesystems import VECTOR, laid, locked
 from twice.specification.errors import SheetRefused
 from twice.specification.gate.evidence.context import SourceFacts
 from twice.specification.gate.runner import run_gate
-from twice.specification.workspace import FOLDER
+from twice.specification.location import FOLDER
 
 
 @pytest.fixture

@@ -22,8 +22,9 @@ from twice.specification.gate.model import CheckOutcome, CheckResult
 from twice.specification.gate.report import GateReport, GateResult, list_lines
 from twice.specification.gate.runner import judge, read_report, run_gate, write_report
 from twice.specification.gate.staleness import digest_inputs
+from twice.specification.location import FOLDER
 from twice.specification.lock import Owed, read_lock
-from twice.specification.workspace import FOLDER, open_workspace
+from twice.specification.workspace import open_workspace
 
 TODAY = date(2026, 1, 1)
 CHEAP = (1, 2, 9)

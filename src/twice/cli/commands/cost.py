@@ -39,7 +39,8 @@ from twice.recording.surroundings import for_recording
 from twice.specification.cost.measurement import measure_cost, read_variant
 from twice.specification.cost.result import EVIDENCE, NUMBER, write_evidence
 from twice.specification.cost.rules import NOT_SWITCHED, RULES, RunVariant, choose_rules
-from twice.specification.workspace import find_workspace, open_workspace
+from twice.specification.location import find_workspace
+from twice.specification.workspace import open_workspace
 
 
 @build_command

@@ -89,7 +89,7 @@ def command(
         return tell(told.to_json(), [told.to_markdown()], as_json=as_json, code=found.exit_code)
     has_sheets = False
     if has_wing("specification"):
-        from twice.specification.workspace import find_workspace
+        from twice.specification.location import find_workspace
 
         has_sheets = find_workspace(Path.cwd()) is not None
     text = found.to_text(artifacts=has_sheets)

@@ -34,7 +34,8 @@ from twice.specification.errors import WorkspaceRefused
 from twice.specification.gate.model import CheckOutcome
 from twice.specification.gate.report import GateReport, GateResult, count_outcomes, list_lines
 from twice.specification.gate.runner import NUMBERS, read_report, run_gate
-from twice.specification.workspace import FOLDER, find_workspace, open_workspace
+from twice.specification.location import FOLDER, find_workspace
+from twice.specification.workspace import open_workspace
 
 
 @build_command

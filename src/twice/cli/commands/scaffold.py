@@ -25,10 +25,11 @@ from typing import Annotated, Final
 from twice.cli.options import AsJson, argument, build_command, option
 from twice.cli.output import align, pick, tell
 from twice.foundation.printable import pluralize
+from twice.specification.location import FOLDER, find_workspace
 from twice.specification.scaffold.lock import Layer
 from twice.specification.scaffold.plan import Plan, apply_plan, eject, make_plan
 from twice.specification.scaffold.readiness import find_layer
-from twice.specification.workspace import FOLDER, find_workspace, open_workspace
+from twice.specification.workspace import open_workspace
 
 _LAYERS: Final = [each.value for each in Layer if each is not Layer.BASE]
 Blockers = dict[Layer, list[dict[str, object]]]

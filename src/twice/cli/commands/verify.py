@@ -15,9 +15,11 @@ PASS 0, FAIL 1, UNKNOWN 2; PARTIAL 0 for a segment that was asked for, else 2.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from twice.cli.console import Status, show_progress
 from twice.cli.options import (
@@ -61,10 +63,9 @@ def command(
     refuse_without({"--all": every}, {"--restores": restores})
     refuse_without({"--report": report}, {"--diagnose": diagnose})
     with trust.trusting(record):
-        predicate = None
-        if classes or scope:
-            with RunRecord.open(record) as opened:
-                predicate = opened.setup.predicate.amend(classes, scope)
+        with RunRecord.open(record) as opened:
+            predicate = opened.setup.predicate.amend(classes, scope) if classes or scope else None
+            cited, mismatches = _cite(opened, judges_recorded_class=not classes)
         with show_progress("verifying") as progress:
             statement = verify(
                 record,
@@ -75,14 +76,15 @@ def command(
                 progress=progress,
                 keep=keep,
                 repeat=repeat,
+                mismatches=mismatches,
             )
-        if restores:
+        statement = replace(statement, specification=cited)
+        if restores and not mismatches:
             from twice.diagnosis.restore_gaps import explained_restores
 
+            is_told = {"every": every, "informational": informational}
             with show_progress("restoring") as progress:
-                found = explained_restores(
-                    record, every=every, informational=informational, progress=progress
-                )
+                found = explained_restores(record, progress=progress, **is_told)
             statement = replace(statement, restores=found)
         text = statement.to_text(whole=verbose)
         # Of a refusal there is nothing to find: it names its line.
@@ -108,3 +110,19 @@ def command(
                 raise
             print(error, file=sys.stderr)  # Whoever asked for JSON has the statement in hand.
     return code
+
+
+def _cite(
+    record: RunRecord, *, judges_recorded_class: bool
+) -> tuple[dict[str, Any] | None, Sequence[str]]:
+    """Find the specification of a record's program, if that room is installed; what it promises and is not so."""
+    if find_spec("twice.specification") is None:
+        return None, ()
+    from twice.specification.location import find_workspace
+
+    if find_workspace(record.setup.program.folder()) is None:
+        return None, ()
+    from twice.specification.citation import cite_specification
+
+    cited = cite_specification(record, judges_recorded_class=judges_recorded_class)
+    return (None, ()) if cited is None else (cited.to_json(), cited.mismatches)

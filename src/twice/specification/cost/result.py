@@ -17,7 +17,8 @@ from typing import Any, Final, Literal
 
 from twice.foundation.printable import pluralize
 from twice.specification.cost.rules import CostRule, Unmeasured
-from twice.specification.workspace import FOLDER, open_workspace
+from twice.specification.location import FOLDER
+from twice.specification.workspace import open_workspace
 from twice.writing import make_folder, write
 
 FORMAT: Final = "twice.cost/1"

@@ -43,8 +43,9 @@ from twice.specification.gate.model import (
 from twice.specification.gate.report import GateReport
 from twice.specification.gate.staleness import CODE, digest_inputs, refuse_outside
 from twice.specification.gate.waivers import apply_waivers, list_ended, read_waivers
+from twice.specification.location import FOLDER
 from twice.specification.lock import NAME, read_lock
-from twice.specification.workspace import FOLDER, Workspace, open_workspace
+from twice.specification.workspace import Workspace, open_workspace
 from twice.writing import write
 
 EVIDENCE: Final = "evidence"

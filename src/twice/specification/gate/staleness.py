@@ -26,11 +26,12 @@ from twice.specification.errors import SheetRefused
 from twice.specification.gate.evidence.suite import list_pytest_files
 from twice.specification.gate.model import WHOLE
 from twice.specification.gate.plan import list_sources
+from twice.specification.location import FOLDER
 from twice.specification.lock import NAME as LOCK
 from twice.specification.lock import Lock
 from twice.specification.scaffold.lock import measure_drift
 from twice.specification.sheet import Sheet
-from twice.specification.workspace import FOLDER, Workspace
+from twice.specification.workspace import Workspace
 
 _OF_WHOLE: Final = ("findings", "rule")
 _PASSED_OVER: Final = frozenset(

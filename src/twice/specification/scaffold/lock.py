@@ -16,9 +16,10 @@ from typing import Any, Final
 
 from twice.foundation.digests import Digest, digest_bytes
 from twice.specification.errors import SheetRefused
+from twice.specification.location import FOLDER
 from twice.specification.lock import read_document
 from twice.specification.scaffold.reader import digest_fact
-from twice.specification.workspace import FOLDER, Workspace
+from twice.specification.workspace import Workspace
 
 NAME: Final = "scaffold.lock"
 FORMAT: Final = "twice.scaffold-lock/2"

@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 
 from twice.errors import OutputUnwritable, UsageError
 from twice.specification.errors import ScaffoldUnfinished, SpecForeign
+from twice.specification.location import FOLDER
 from twice.specification.scaffold.lock import (
     NAME,
     Layer,
@@ -27,7 +28,7 @@ from twice.specification.scaffold.lock import (
 )
 from twice.specification.scaffold.readiness import check_layers
 from twice.specification.scaffold.source import SOURCES, GeneratedFile, choose_package, find_places
-from twice.specification.workspace import FOLDER, open_workspace
+from twice.specification.workspace import open_workspace
 
 _GONE: Final = "the sheets do not ask for it any more"
 

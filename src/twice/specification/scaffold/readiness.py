@@ -14,11 +14,12 @@ from typing import Final
 from twice.errors import ClassRefused
 from twice.recording.cadence import parse_cadence
 from twice.specification.errors import SpecIncomplete
+from twice.specification.location import FOLDER
 from twice.specification.scaffold.lock import Layer
 from twice.specification.scaffold.source import join_words
 from twice.specification.schema import SHEETS
 from twice.specification.tiers import find_required
-from twice.specification.workspace import FOLDER, Workspace
+from twice.specification.workspace import Workspace
 
 SHEETS_OF: Final[Mapping[Layer, tuple[str, ...]]] = {
     Layer.BASE: ("00", "01"),

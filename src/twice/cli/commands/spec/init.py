@@ -29,6 +29,7 @@ from twice.foundation.printable import pluralize
 from twice.specification.create import create_workspace
 from twice.specification.front_matter import Scalar, Value
 from twice.specification.gate.runner import EVIDENCE
+from twice.specification.location import FOLDER
 from twice.specification.lock import Lock
 from twice.specification.questionnaire import (
     Advice,
@@ -39,7 +40,7 @@ from twice.specification.questionnaire import (
     next_question,
 )
 from twice.specification.tiers import Tier
-from twice.specification.workspace import FOLDER, Workspace, list_sheet_files, save
+from twice.specification.workspace import Workspace, list_sheet_files, save
 from twice.writing import make_folder, write
 
 

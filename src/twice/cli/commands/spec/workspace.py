@@ -21,16 +21,11 @@ from twice.specification.cost.result import EVIDENCE as COSTS
 from twice.specification.create import find_blocker
 from twice.specification.fill import fill_workspace, list_unknown
 from twice.specification.gate.runner import EVIDENCE
+from twice.specification.location import FOLDER, find_workspace
 from twice.specification.lock import NAME, Lock, read_lock
 from twice.specification.scaffold.lock import NAME as SCAFFOLDED
 from twice.specification.schema import SHEETS
-from twice.specification.workspace import (
-    FOLDER,
-    Workspace,
-    find_forced_tier,
-    find_workspace,
-    open_workspace,
-)
+from twice.specification.workspace import Workspace, find_forced_tier, open_workspace
 
 SETTLED: Final = "settled: sheet 99 names the gate that passed"
 _VECTOR: Final = f"{FOLDER}/{EVIDENCE}/vector.twice"
