@@ -177,6 +177,17 @@ def test_a_child_gets_the_recorded_values_and_no_others() -> None:
     assert (child["PATH"], child["HOME"]) == ("/bin", "/h")
 
 
+def test_what_a_record_from_elsewhere_may_not_set_stays_as_it_is_here() -> None:
+    """OpenBLAS dies on some virtual machines without the size of their cache."""
+    recorded = {"OPENBLAS_L2_SIZE": "9", "OPENBLAS_CORETYPE": "Nehalem", "PYTHONDEVMODE": "1"}
+    surroundings = Surroundings().with_variables(recorded)
+
+    kept = surroundings.from_elsewhere({"OPENBLAS_L2_SIZE": "512", "PYTHONOPTIMIZE": "1"})
+
+    values = {name: each.value for name, each in kept.variables.items()}
+    assert values == {"OPENBLAS_L2_SIZE": "512", "OPENBLAS_CORETYPE": "Nehalem"}
+
+
 @pytest.mark.integration
 def test_a_child_process_really_runs_in_them() -> None:
     surroundings = for_recording({"PYTHONHASHSEED": "11", "TZ": "Asia/Tokyo"})
@@ -356,3 +367,9 @@ def test_factors_have_names_people_use() -> None:
         "LC_TIME": "locale",
         "X": "env X",
     }
+
+
+def test_what_a_library_sets_when_twice_imports_it_is_no_difference() -> None:
+    assert not is_relevant("KMP_DUPLICATE_LIB_OK")
+    assert not is_governed("KMP_DUPLICATE_LIB_OK")
+    assert is_governed("KMP_BLOCKTIME")

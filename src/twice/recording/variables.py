@@ -43,6 +43,9 @@ _ALLOTTED: Final = (
     "NCCL_DEBUG*", "OMP_DISPLAY_*", "TF_CPP_*",
 )  # fmt: skip
 
+# What threadpoolctl sets when it is imported, by twice too: no number depends on it.
+_SET_BY_IMPORT: Final = "KMP_DUPLICATE_LIB_OK"
+
 # What a session's process does to itself; see ``surroundings.handed``.
 _HANDED: Final = ("TWICE_CHILD_*",)
 
@@ -63,12 +66,13 @@ _SECRET_WORDS: Final = re.compile(
 
 def is_relevant(name: str) -> bool:
     """Return whether a fingerprint reports this variable."""
-    return _matches(name, RELEVANT) and (name == "LD_PRELOAD" or not loads_code(name))
+    is_known = _matches(name, RELEVANT) and name != _SET_BY_IMPORT
+    return is_known and (name == "LD_PRELOAD" or not loads_code(name))
 
 
 def is_governed(name: str) -> bool:
     """Return whether a child's value comes from the surroundings, not from the caller."""
-    foreign = loads_code(name) or is_secret(name) or _matches(name, _ALLOTTED)
+    foreign = loads_code(name) or is_secret(name) or _matches(name, (*_ALLOTTED, _SET_BY_IMPORT))
     return _matches(name, (*RELEVANT, *_HANDED)) and not foreign
 
 

@@ -55,7 +55,7 @@ def _environ_of(record: RunRecord, surroundings: Surroundings | None = None) -> 
 def surroundings_of(record: RunRecord) -> Surroundings:
     """Return the variables for executing a record; for another account's record, harmless ones alone."""
     found = Surroundings.from_json(record.identity["surroundings"])
-    return found if is_made_here(record.digest) else found.from_elsewhere()
+    return found if is_made_here(record.digest) else found.from_elsewhere(os.environ)
 
 
 def stand_ins_of(record: RunRecord) -> dict[str, str]:

@@ -85,14 +85,19 @@ class Surroundings:
             }
         )
 
-    def from_elsewhere(self) -> Surroundings:
-        """Copy the surroundings without variables that a record from another account may not set."""
-        kept = {
+    def from_elsewhere(self, here: Mapping[str, str]) -> Surroundings:
+        """Copy the surroundings of another account's record: what it may not set stays as it is here.
+
+        Args:
+            here: the caller's own environment.
+        """
+        own = Surroundings.found({name: here.get(name, "") for name in self.variables}).variables
+        given = {
             name: one
             for name, one in self.variables.items()
             if one.value is not None and may_come_from_elsewhere(name, one.value)
         }
-        return Surroundings(kept, self.cwd)
+        return Surroundings({**own, **given}, self.cwd)
 
     def with_variables(self, variables: Mapping[str, str]) -> Surroundings:
         """Copy the surroundings with some variables set, as ``--env`` sets them."""
