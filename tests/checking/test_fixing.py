@@ -108,6 +108,15 @@ def test_without_a_fix_a_difference_is_empty(project: Project) -> None:
     assert (said.code, said.out) == (0, "")
 
 
+def test_findings_without_a_safe_fix_are_said_to_stand(project: Project) -> None:
+    project.write(a="import random\n\n\ndef f():\n    return random.Random()\n")
+
+    said = project.check("--diff")
+
+    assert (said.code, said.out) == (0, "")
+    assert "nothing can be corrected safely, and 1 finding stands" in said.err
+
+
 def test_what_is_suppressed_or_accepted_is_not_mended(project: Project) -> None:
     first = LISTING.replace("folder)]", "folder)]  # twice: ignore[unsorted-listing] one file")
     project.write(a=first, b=LISTING)

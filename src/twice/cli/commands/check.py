@@ -242,6 +242,9 @@ def command(
         # Elsewhere than on a terminal it is applied as a patch.
         is_seen = output.out is None and sys.stdout.isatty()
         output.write(printable_lines(said) if is_seen else said)
+        if report.findings and not mended:
+            stand = pluralize(len(report.findings), "finding stands", "findings stand")
+            _note(f"nothing can be corrected safely, and {stand}: run without --diff to see them")
         return 1 if mended else 0
     report = changes.apply(project, report, files)
     if confirm.program is not None:
