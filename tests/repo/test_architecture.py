@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.repo.test_layers import BELOW, ROOT
+from test_layers import BELOW, ROOT
 
 PAGE = ROOT.parents[1] / "docs" / "internals" / "architecture.md"
 ROOMS = {
