@@ -339,7 +339,7 @@ def test_the_json_is_as_the_contract_says(here: Path) -> None:
 
     assert (done.returncode, done.stderr) == (1, "")
     assert (told["format"], told["result"], set(told)) == (
-        "twice.variation/1", "FAIL", {"format", "result", "factors"},
+        "twice.variation/1", "FAIL", {"format", "result", "factors", "caveats", "measured"},
     )  # fmt: skip
     first, second = told["factors"]
     assert set(first) == {"factor", "value", "result", "reason", "divergence"}
