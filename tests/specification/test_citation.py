@@ -70,6 +70,13 @@ def test_another_class_and_another_version_are_mismatches_and_nothing_is_execute
     assert [*cited.mismatches] == [each for each in statement.caveats if "sheet 0" in each]
 
 
+def test_a_pin_that_is_not_decided_is_no_mismatch(project: Path) -> None:
+    cited = cite(project, {"08": {"pins": [{"library": "openblas", "version": "?"}]}})
+
+    assert cited is not None
+    assert cited.mismatches == ()
+
+
 def test_the_class_that_the_user_chose_is_not_held_against_the_sheet(project: Path) -> None:
     cite(project, {"01": {"class": "logical"}})
     with RunRecord.open(project / "a.twice") as record:
