@@ -82,9 +82,9 @@ def command(
         if restores and not mismatches:
             from twice.diagnosis.restore_gaps import explained_restores
 
-            is_told = {"every": every, "informational": informational}
+            chosen = {"every": every, "informational": informational}
             with show_progress("restoring") as progress:
-                found = explained_restores(record, progress=progress, **is_told)
+                found = explained_restores(record, progress=progress, **chosen)
             statement = replace(statement, restores=found)
         text = statement.to_text(whole=verbose)
         # Of a refusal there is nothing to find: it names its line.
