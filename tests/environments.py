@@ -13,11 +13,12 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
-BLENDER = (
-    "bpy==4.5.15", "blake3", "numpy<2", "pydantic", "PyYAML", "rfc8785", "threadpoolctl", "xxhash", "zstandard"
-)  # fmt: skip
+_PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))
+
+BLENDER = ("bpy==4.5.15", "numpy<2", "pydantic", *_PROJECT["project"]["dependencies"])
 EFFECTS = ("pedalboard==0.9.26", "dawdreamer==0.9.0", "imageio-ffmpeg==0.8.1", "numpy==2.4.6")
 
 
@@ -51,7 +52,9 @@ def _interpreter(variable: str, wanted: tuple[str, ...]) -> tuple[str, str]:
     place = cache / name
     with (cache / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        why = "" if (place / "complete").is_file() else _made(place, wanted)
+        complete = place / "complete"
+        kept = complete.read_text("utf-8") if complete.is_file() else None
+        why = "" if kept == "\n".join(wanted) else _made(place, wanted)
     return ("", why) if why else (str(place / "bin" / "python"), "")
 
 
@@ -71,5 +74,5 @@ def _made(place: Path, wanted: tuple[str, ...]) -> str:
             shutil.rmtree(place, ignore_errors=True)
             said = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
             return f"{wanted[0]} cannot be installed here: {' '.join(said)[:300]}"
-    (place / "complete").write_text("")
+    (place / "complete").write_text("\n".join(wanted), "utf-8")
     return ""

@@ -17,6 +17,7 @@ PYTEST_DONT_REWRITE: a recorded test run has this loaded before pytest, which wo
 from __future__ import annotations
 
 from twice.errors import TwiceError
+from twice.foundation.version import VERSION
 from twice.recording.inline import recording
 
 TYPE_CHECKING = False  # ``typing`` would be imported from the working folder: see ``__main__.py``.
@@ -62,7 +63,7 @@ __all__ = [
     "vary",
     "verify",
 ]
-__version__ = "0.1.0"
+__version__ = VERSION
 
 _ASKED_FOR = {
     "Abs": "twice.foundation.comparison",

@@ -107,6 +107,7 @@ def test_the_examples_work(name: str, swarm: Path) -> None:
     (swarm / "my").mkdir()
     (swarm / "my" / "tools.py").write_text(TOOLS)
     (swarm / "points.json").write_text('{"count": 2}')
+    (swarm / "token.txt").write_text("a-token-of-a-test\n")
     where = _specified(swarm / "system", name) or swarm
     for example in examples(name):
         words = shlex.split(example)[1:]

@@ -59,7 +59,7 @@ def test_a_training_is_put_back_at_every_snapshot(tmp_path: Path, tracks: str) -
         assert record.ending["how"] == "completed", record.ending
     done = cli("verify", "a.twice", "--restores", "--all", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "restores: 2 tested, 0 failed" in done.stdout
+    assert "8 compare-points agree, 2 restored runs too" in done.stdout
 
 
 def test_a_frame_is_compared_and_put_back(tmp_path: Path) -> None:

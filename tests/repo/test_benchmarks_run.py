@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.heavy
-
 REPOSITORY = Path(__file__).parents[2]
 FOLDER = REPOSITORY / "benchmarks"
 SHARED = {"measuring.py", "report.py", "run_all.py"}
@@ -27,6 +25,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", NAMES)
 def test_every_benchmark_runs_small_and_writes_figures(name: str, tmp_path: Path) -> None:
     for peer in PEERS.get(name, []):
@@ -41,6 +40,7 @@ def test_every_benchmark_runs_small_and_writes_figures(name: str, tmp_path: Path
     assert all({"benchmark", "machine", "python", "commit"} <= line.keys() for line in lines)
 
 
+@pytest.mark.integration
 def test_the_report_is_what_the_results_say() -> None:
     code = (
         "import report, sys; sys.stdout.reconfigure(encoding='utf-8'); print(report.text(), end='')"
@@ -52,6 +52,7 @@ def test_the_report_is_what_the_results_say() -> None:
     assert ran.stdout == (FOLDER / "README.md").read_text("utf-8"), "python benchmarks/report.py"
 
 
+@pytest.mark.integration
 def test_the_one_entry_point_knows_every_benchmark() -> None:
     code = "import run_all; print(*(path.stem for path in run_all.benchmarks()))"
 

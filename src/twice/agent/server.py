@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
@@ -55,6 +54,7 @@ from twice.agent.roots import Roots
 from twice.agent.verbs import VERBS, Arguments, Records, ShowState, executes
 from twice.errors import RecordUntrusted, TwiceError
 from twice.foundation.printable import pluralize
+from twice.foundation.version import VERSION
 
 Context = ServerRequestContext[Any]
 _READ_ONLY: Final = {"check", "review", "records"}
@@ -103,7 +103,7 @@ class AgentServer:
         """Build the protocol's server."""
         return Server(
             "twice",
-            version=version("twice"),
+            version=VERSION,
             instructions=_INSTRUCTIONS,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,

@@ -146,7 +146,7 @@ class Experiment:
         factors = find_factors(finding.found.rule)
         if not factors:
             return Trial("unknown", "not tried: no experiment of one run tells about this rule")
-        if self.itself:
+        if self.itself and not self.variation.measured:
             why = f"the program {self.itself}; that hides what else would"
             return Trial("unknown", f"cannot tell: {why}")
         for parting, *_ in self.partings:
@@ -216,7 +216,8 @@ class Experiment:
         said = f"{confirmed} of {pluralize(len(self.trials), 'finding')} confirmed"
         yield f"{program} was run: {said if self.trials else 'there was nothing to confirm'}"
         if self.itself:
-            yield f"cannot tell more: {program} {self.itself}; mend that first, or record it"
+            told = "" if self.variation.measured else "cannot tell more: "
+            yield f"{told}{program} {self.itself}; mend that first, or record it"
         yield from align([(row.factor, row.result, row.reason or row.value) for row in rows])
         if not rows:
             why = "no finding named a factor" if self.trials else "no finding asked for more"

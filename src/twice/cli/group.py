@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from twice.errors import UsageError
+from twice.foundation.version import VERSION
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -221,8 +222,7 @@ def main_group() -> Group:
 
     def print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
         if value and not ctx.resilient_parsing:
-            version = find_version()
-            click.echo(f"twice {version}" if version else "twice, not installed")
+            click.echo(f"twice {VERSION}")
             ctx.exit()
 
     version = click.Option(
@@ -247,16 +247,6 @@ def main_group() -> Group:
         subcommand_metavar="COMMAND [OPTIONS]",
         params=[version],
     )
-
-
-def find_version() -> str:
-    """Find the installed version; "" for a source tree that nobody installed."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("twice")
-    except PackageNotFoundError:
-        return ""
 
 
 def to_usage_error(error: click.ClickException) -> UsageError:

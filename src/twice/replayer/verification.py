@@ -21,6 +21,7 @@ from typing import Any, Literal
 from twice.errors import OutputUnwritable
 from twice.foundation.dataclass import dataclass
 from twice.foundation.printable import pluralize, printable
+from twice.foundation.version import VERSION
 from twice.recording.sealing.inventory import in_words, unsupported_rows
 from twice.replayer.file_report import suggest_file_policy
 from twice.replayer.output_difference import suggest_ignored_output
@@ -143,8 +144,6 @@ class Verification(Evidence):
 
     def to_json(self) -> dict[str, Any]:
         """Return the document that ``twice verify --json`` prints."""
-        from importlib.metadata import version
-
         document: dict[str, Any] = {
             "format": FORMAT,
             "record": str(self.path),
@@ -176,7 +175,7 @@ class Verification(Evidence):
             "informational": bool(self.changed_code),
             "code": {"changed": [asdict(each) for each in self.changed_code]},
             "verifier": {
-                "twice": version("twice"),
+                "twice": VERSION,
                 "python": ".".join(map(str, sys.version_info[:3])),
             },
             "issued_at": self.issued_at,

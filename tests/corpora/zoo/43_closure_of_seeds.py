@@ -50,5 +50,5 @@ def main(run):
         if tick % 4 == 0:
             layout.scatter(range(tick // 4 * 3, tick // 4 * 3 + 4))
         if tick == 5 and os.getenv("ZOO_THUMB"):
-            layout.thumbnail()
+            layout.thumbnail()  # ZOO: also
         layout.relax()

@@ -31,7 +31,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from twice.cli.checked_project import RuleOptions, SourceOptions, open_sources
 from twice.cli.console import has_colour
-from twice.cli.group import find_version
 from twice.cli.options import (
     AFTER_DASHES,
     argument,
@@ -44,6 +43,7 @@ from twice.cli.output import write_text
 from twice.errors import UsageError
 from twice.foundation.printable import pluralize, printable, printable_lines
 from twice.foundation.severity import SEVERITIES
+from twice.foundation.version import VERSION
 
 if TYPE_CHECKING:
     from twice.checking.project import Project
@@ -87,7 +87,7 @@ class FormatOptions:
         """Give a report in the format."""
         more: dict[str, object] = {}
         if self.format == "sarif":
-            more["version"] = find_version() or "0"
+            more["version"] = VERSION
         elif self.format in {"text", "concise"}:
             if self.statistics:
                 from twice.checking.formats import statistics, text

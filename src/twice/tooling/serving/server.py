@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from importlib.metadata import version
 from typing import Any
 
 import anyio
@@ -29,6 +28,7 @@ from mcp_types import (
 )
 
 from twice.errors import TwiceError
+from twice.foundation.version import VERSION
 from twice.tooling.errors import ToolSessionLost
 from twice.tooling.hosting.host import HostedSession
 from twice.tooling.serving.describing import PREFIX, answered, described
@@ -71,7 +71,7 @@ def server_of(session: HostedSession, name: str) -> Server[Any]:
 
     return Server(
         f"twice: {name}",
-        version=version("twice"),
+        version=VERSION,
         instructions=_instructions(session),
         on_list_tools=list_tools,
         on_call_tool=call_tool,

@@ -16,11 +16,11 @@ from twice.assets.leaks.reporting import place_of, to_json, to_sarif, to_text
 from twice.assets.leaks.scanning import Limits
 from twice.assets.scrubbing.scrubbing import scrubbed
 from twice.cli.console import Status
-from twice.cli.group import find_version
 from twice.cli.options import AsJson, Limit, argument, build_command, option
 from twice.cli.output import align, limit_rows, tell
 from twice.foundation.printable import pluralize, printable
 from twice.foundation.severity import Severity
+from twice.foundation.version import VERSION
 from twice.recording.recorder import refuse_existing
 from twice.writing import write
 
@@ -70,7 +70,7 @@ def find_leaks(
         print(said, file=sys.stderr)
     shown = Severity.INFORMATIONAL if every else Severity.LOW
     if form == "sarif" and not as_json:
-        sys.stdout.write(to_sarif(leaks, shown, version=find_version()))
+        sys.stdout.write(to_sarif(leaks, shown, version=VERSION))
         return leaks.exit_code
     as_json = as_json or form == "json"
     document = to_json(leaks, shown)
