@@ -18,10 +18,12 @@ from dataclasses import field
 from typing import Any
 
 from twice.diagnosis.divergence import Attribution, Confirmation
+from twice.diagnosis.environment_role import EnvironmentEvidence
 from twice.diagnosis.localization import callables as tags
 from twice.diagnosis.localization.result import Located
 from twice.diagnosis.read_comparison import BY_LIBRARY
 from twice.diagnosis.tracing.paths import OBJECT
+from twice.diagnosis.tracing.value_preview import ON_GPU
 from twice.foundation.channels import Channel
 from twice.foundation.comparison import FieldDifference
 from twice.foundation.dataclass import dataclass
@@ -70,6 +72,7 @@ class Observations:
         library_reads: what libraries read otherwise anywhere before the parting.
         unsteady: components that reading changes, or that read differently each time: what was seen of them.
         experiments: causes that were tried.
+        environment: what the runs ran on, and what the executions say of it.
         restores: component -> file and first line of its ``restore``, of a run that was put back.
         non_reproducing: label of the side that does not reproduce itself, or None.
         surer: where no operation was named, what would tell more; empty otherwise.
@@ -90,6 +93,7 @@ class Observations:
     library_reads: Sequence[str] = ()
     unsteady: Mapping[str, Any] = field(default_factory=dict)
     experiments: list[Confirmation] = field(default_factory=list)
+    environment: EnvironmentEvidence = field(default_factory=EnvironmentEvidence)
     restores: Mapping[str, Any] = field(default_factory=dict)
     non_reproducing: str | None = None
     surer: str = ""
@@ -131,6 +135,8 @@ def attribute(seen: Observations) -> list[Attribution]:
                 _library(seen, seen.located, ballot)
         _surroundings(seen, ballot)
         _fields(seen, ballot)
+    for vote in seen.environment.list_votes():
+        ballot.add(*vote)
     for name in seen.unsteady:
         sentence = f"reading the state of {name} changes it, or gives another value each time"
         ballot.add(Channel.SNAPSHOT, 6.0, sentence)
@@ -259,6 +265,8 @@ def _line(seen: Observations, located: Located, ballot: _Ballot) -> None:
         ballot.add(
             Channel.CONCURRENCY, 4.0, "the line waits for a thread, and shows what the thread did"
         )
+    if _is_on_gpu(located):
+        ballot.add(Channel.GPU, 6.0, "the line computes on a GPU")
     if located.thread not in {"", "MainThread", "main"}:
         ballot.add(Channel.CONCURRENCY, 5.0, f"the operation ran on the thread {located.thread!r}")
 
@@ -338,9 +346,14 @@ def _fields(seen: Observations, ballot: _Ballot) -> None:
     ulps = [difference.ulps for difference in seen.fields if difference.ulps is not None]
     if ulps and len(ulps) == len(seen.fields) and max(ulps) <= _FEW_ULPS:
         sentence = f"values differ by {pluralize(max(ulps), 'ulp')} at most: another order of the same arithmetic"
-        ballot.add(Channel.FLOATING_POINT, 2.5, sentence)
+        is_gpu = seen.located is not None and _is_on_gpu(seen.located)
+        ballot.add(Channel.GPU if is_gpu else Channel.FLOATING_POINT, 2.5, sentence)
     if tuple(seen.columns) == ("streams",):
         ballot.add(Channel.RNG, 3.0, "only the positions of generators differ")
+
+
+def _is_on_gpu(located: Located) -> bool:
+    return any(value.startswith(ON_GPU) for value in (located.value_a, located.value_b))
 
 
 _FEW_ULPS = 4096

@@ -6,7 +6,6 @@
 3. *Choose the pair.* Differing surroundings are swapped one at a time, so that a harmless one cannot hide the guilty one.
 4. *Locate.* The window is traced and the operation located; a difference that stands there already when the
    window opens moves the opening back, at last to before the program is loaded.
-5. *Report.* What was seen becomes the verdict.
 
 Invariant: every step is cheaper than guessing, and what could not be pinned down is said to be so.
 """
@@ -14,14 +13,28 @@ Invariant: every step is cheaper than guessing, and what could not be pinned dow
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from typing import Any
 
 from twice.diagnosis.attribution import Observations, attribute, list_differing_factors
-from twice.diagnosis.divergence import Divergence, ExtraRead, Result
-from twice.diagnosis.executions import BEFORE_ALL, KeptProcesses, Side, Window, reproduced
+from twice.diagnosis.divergence import Divergence, Result
+from twice.diagnosis.environment_role import (
+    EnvironmentEvidence,
+    compare_two,
+    describe_change_since,
+    judge_environment,
+    suspect_environment,
+)
+from twice.diagnosis.executions import (
+    BEFORE_ALL,
+    KeptProcesses,
+    Side,
+    Window,
+    find_obstacle,
+    reproduced,
+)
 from twice.diagnosis.experiments import (
     hold_still_one_by_one,
     next_commands,
@@ -40,7 +53,6 @@ from twice.diagnosis.log_comparison import (
     LogDivergence,
     PointRef,
     code_differences,
-    compare_environments,
     compare_logs,
     input_differences,
     list_components,
@@ -60,10 +72,11 @@ from twice.diagnosis.sample_comparison import compare_samples
 from twice.diagnosis.state_comparison import compare_states
 from twice.diagnosis.time_limit import TimeLimit
 from twice.errors import ProgramFailed, TimeLimitReached, TwiceError
+from twice.foundation.environment import EnvironmentDifference
 from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import swap
 from twice.replayer.outcome import Failure
-from twice.replayer.preconditions import require_executable, source_changes
+from twice.replayer.preconditions import require_executable
 from twice.replayer.record_outcomes import OutcomeDifference, compare_outcomes, name_outcome
 from twice.replayer.statistical import judges_samples_alone
 from twice.worker.concurrency import run_concurrently
@@ -118,7 +131,11 @@ def diagnose(
 
 
 def diagnose_failure(
-    path: str | os.PathLike[str], failure: Failure, *, progress: Progress | None = None
+    path: str | os.PathLike[str],
+    failure: Failure,
+    *,
+    environment: Sequence[EnvironmentDifference] = (),
+    progress: Progress | None = None,
 ) -> Divergence:
     """Say why a record does not verify: its program, executed again, went another way.
 
@@ -129,6 +146,7 @@ def diagnose_failure(
     Args:
         path: the record.
         failure: the first difference that a verification found.
+        environment: how the environment of that verification differs from the recorded one.
         progress: called with what is being done.
     """
     with (
@@ -136,6 +154,7 @@ def diagnose_failure(
         closing(_Diagnosis(record, record, progress)) as diagnosis,
     ):
         require_executable(record)
+        diagnosis.environment = environment
         return diagnosis.run_alone(failure)
 
 
@@ -157,6 +176,7 @@ class _Diagnosis:
         self._inputs = input_differences(a, b)
         self._components = list_components(a, b)
         self._where = LogDivergence(None, None)
+        self.environment: Sequence[EnvironmentDifference] = compare_two(a, b)
         self._seen = Observations(
             factors=list_differing_factors(self.a.surroundings, self.b.surroundings)
         )
@@ -178,7 +198,7 @@ class _Diagnosis:
             require_whole(a, b)
         if self._where.at is None:
             return self._report_agreement()
-        why = self._find_obstacle() if lines else "the lines were not asked for"
+        why = find_obstacle(self.a, self.b) if lines else "the lines were not asked for"
         if why:
             self._seen.caveats.append(why)
         else:
@@ -210,18 +230,9 @@ class _Diagnosis:
         self._compare_with_itself(self.a, Window(max(last - 1, BEFORE_ALL), last))
         if self._seen.located is None:
             self._seen.evidence.append(
-                f"executed twice today the run agrees with itself: {_since_recorded(failure)}"
+                f"executed twice today the run agrees with itself: {describe_change_since(failure)}"
             )
         return self._report_divergence()
-
-    def _find_obstacle(self) -> str:
-        """Why the runs cannot be executed again, in words; empty when they can."""
-        if not all(side.record.setup.program.rerunnable for side in (self.a, self.b)):
-            return "a program has no name to start it by"
-        changed = [side.label for side in (self.a, self.b) if source_changes(side.record)]
-        if changed:
-            return f"the code of run {' and '.join(changed)} is not here as it was recorded"
-        return ""
 
     def _execute(self) -> None:
         """Reproduce both sides, choose the pair, and locate."""
@@ -295,6 +306,8 @@ class _Diagnosis:
         with suppress(TwiceError):  # a run that does not come to the tick again has no more to say
             seen.unsteady = side.unsteady(max(self._where.at.tick, 0))
         seen.evidence += seen.describe_unsteady()
+        if seen.located is None and not any(entry["again"] for entry in seen.unsteady.values()):
+            seen.environment = suspect_environment(self.environment, side, (self.a, self.b))
         if any(entry["again"] for name, entry in seen.unsteady.items() if name in columns):
             seen.located = None  # the line that is named only reads what is never the same
         if self._confirm and not seen.unsteady:
@@ -315,12 +328,8 @@ class _Diagnosis:
 
     def _report_extra_read(self) -> Divergence:
         """Of runs that read differently, and agree in everything that is judged."""
-        a, b, located = self.a.record, self.b.record, self._seen.located
-        names = list_extra_reads(a, b, self._where) or ["a read with other arguments"]
-        reads = [ExtraRead(name) for name in names]
-        if located is not None:
-            first = located.followed[0]
-            reads[0] = ExtraRead(names[0], first.file, first.line, first.code)
+        a, b = self.a.record, self.b.record
+        reads = list_extra_reads(a, b, self._where, self._seen.located)
         return self._report("extra-read", reads=reads)
 
     def _report_divergence(self) -> Divergence:
@@ -342,16 +351,22 @@ class _Diagnosis:
         result, operation = named.result, named.operation
         if seen.non_reproducing is not None:  # the line is where it shows, as sure as it says
             result, operation = "non-reproducing", operation or next(iter(named.candidates), None)
+        if seen.environment.role == "none":
+            seen.environment = judge_environment(self.environment, a, b)
         attribution = attribute(seen)
-        has_run, channel = not a.record.setup.program.whole, attribution[:1]
-        remedy = "".join(find_remedy(seen.located, one.channel, has_run=has_run) for one in channel)
+        has_run = not a.record.setup.program.whole
+        by_channel = (
+            find_remedy(seen.located, each.channel, has_run=has_run) for each in attribution
+        )
+        elsewhere = seen.environment.remedy
+        surer, remedy = ("", elsewhere) if elsewhere else (seen.surer, next(by_channel, ""))
         return self._report(
             result,
             fields=seen.fields,
             operation=operation,
             candidates=() if operation is not None else named.candidates,
             attribution=attribution,
-            remedies=[each for each in (seen.surer, remedy) if each],
+            remedies=[each for each in (surer, remedy) if each],
             blind_spots=seen.blind_spots,
             evidence=seen.evidence,
             experiments=seen.experiments,
@@ -360,11 +375,7 @@ class _Diagnosis:
     def _report(self, result: Result, **found: Any) -> Divergence:
         """Build the verdict from the facts of the records and the other findings."""
         a, b, where = self.a.record, self.b.record, self._where
-        torn = [
-            f"{record.path} is torn: its intact prefix was compared"
-            for record in (a, b)
-            if not record.complete
-        ]
+        torn = [each for each in (a, b) if not each.complete]
         return Divergence(
             a=str(a.path),
             b=str(b.path),
@@ -377,23 +388,13 @@ class _Diagnosis:
             components=where.columns,
             reconverges=where.reconverges,
             surroundings=[(factor.name, factor.a, factor.b) for factor in self._seen.factors],
-            environment=compare_environments(a, b),
-            caveats=[*torn, *self._seen.caveats],
+            environment=[row.to_json() for row in self.environment],
+            classification=EnvironmentEvidence(self.environment).classification,
+            caveats=[
+                *(f"{each.path} is torn: its intact prefix was compared" for each in torn),
+                *self._seen.caveats,
+            ],
             repeats={side.label: side.repeats for side in (self.a, self.b) if side.repeats},
             next=next_commands(result, a, b, self._seen.factors),
             **found,
         )
-
-
-def _since_recorded(failure: Failure) -> str:
-    """Describe possible changes since the recording of a run that agrees with itself now."""
-    if failure.name != "effect":
-        return (
-            "what differs from the record was not recorded (what a library or C code reads by itself, "
-            "another library, the machine)"
-        )
-    where = f" at {failure.at}" if failure.at else ""
-    return (
-        f"its effects differ from the record{where}: recorded {failure.recorded}, now "
-        f"{failure.replayed}"
-    )

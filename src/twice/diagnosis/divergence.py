@@ -87,9 +87,7 @@ class OperationFound:
         place = name_place(self.file, self.line)
         lines = fold(f"  operation: {place} in {self.function} ({self.confidence:.0%} sure)")
         lines.append(cut(f"      {self.code}"))
-        if (
-            self.name and self.a == self.b
-        ):  # what is shown of an object is less than what was compared
+        if self.name and self.a == self.b:  # an object has more than what is shown of it
             lines += fold(f"      {self.name}: {self.a} on both sides, with different contents")
         elif self.name:
             lines += set_values(f"      {self.name}", self.a, self.b)
@@ -207,6 +205,7 @@ class Divergence:
     repeats: Mapping[str, Sequence[bool]] = field(default_factory=dict)
     surroundings: Sequence[tuple[str, str, str]] = ()
     environment: Sequence[Mapping[str, Any]] = ()
+    classification: str = "same-environment"
     blind_spots: Sequence[str] = ()
     evidence: Sequence[str] = ()
     caveats: Sequence[str] = ()
@@ -255,6 +254,7 @@ class Divergence:
                 {"factor": factor, "a": a, "b": b} for factor, a, b in self.surroundings
             ],
             "environment": list(self.environment),
+            "classification": self.classification,
             "blind_spots": list(self.blind_spots),
             "evidence": list(self.evidence),
             "experiments": [entry.to_json() for entry in self.experiments],

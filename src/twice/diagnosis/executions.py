@@ -22,6 +22,7 @@ from twice.foundation.dataclass import dataclass
 from twice.foundation.with_blocks import Closing
 from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import Surroundings, environ_for_child
+from twice.replayer.preconditions import source_changes
 from twice.replayer.replay_job import (
     folder_of,
     job_for,
@@ -344,3 +345,13 @@ def _executed(message: Mapping[str, Any]) -> Executed:
         restores=message["restores"],
         trace=Trace.from_bytes(raw) if raw else None,
     )
+
+
+def find_obstacle(*sides: Side) -> str:
+    """Say why runs cannot be executed again; return an empty text when they can."""
+    if not all(side.record.setup.program.rerunnable for side in sides):
+        return "a program has no name to start it by"
+    changed = [side.label for side in sides if source_changes(side.record)]
+    if changed:
+        return f"the code of run {' and '.join(changed)} is not here as it was recorded"
+    return ""

@@ -18,7 +18,6 @@ from twice.foundation.comparison import Tolerance, tolerance_from_json
 from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.encoding import decode
-from twice.foundation.environment import Fingerprint, diff_fingerprints
 from twice.foundation.seeds import Seed
 from twice.recording.components import RESERVED
 from twice.recording.judging import judged_by
@@ -193,12 +192,6 @@ def list_components(a: RunRecord, b: RunRecord) -> tuple[str, ...]:
     points = a.reader.points
     columns = points.point(0).digests if len(points) else ()
     return tuple(sorted(name for name in columns if name not in RESERVED))
-
-
-def compare_environments(a: RunRecord, b: RunRecord) -> list[dict[str, str | None]]:
-    """How two records' environments differ: evidence, never a reason to refuse."""
-    one, two = (Fingerprint.from_json(record.identity["environment"]) for record in (a, b))
-    return [difference.to_json() for difference in diff_fingerprints(one, two)]
 
 
 def compare_logs(a: RunRecord, b: RunRecord) -> LogDivergence:

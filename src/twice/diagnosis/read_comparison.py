@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import zip_longest
 
+from twice.diagnosis.divergence import ExtraRead
+from twice.diagnosis.localization.result import Located
 from twice.diagnosis.log_comparison import LogDivergence, PointRef, list_unequal_judged
 from twice.recording.effects.events import Event
 from twice.recording.effects.ops import OPS, RECEIVED
@@ -33,8 +35,19 @@ def is_extra_read_only(a: RunRecord, b: RunRecord, where: LogDivergence) -> bool
     )
 
 
-def list_extra_reads(a: RunRecord, b: RunRecord, where: LogDivergence) -> list[str]:
-    """Names of the reads that one run makes and the other does not, up to where they part."""
+def list_extra_reads(
+    a: RunRecord, b: RunRecord, where: LogDivergence, located: Located | None
+) -> list[ExtraRead]:
+    """List reads that one run makes and the other does not, up to where they part; the first with its line."""
+    names = _name_extra_reads(a, b, where) or ["a read with other arguments"]
+    reads = [ExtraRead(name) for name in names]
+    if located is not None:
+        first = located.followed[0]
+        reads[0] = ExtraRead(names[0], first.file, first.line, first.code)
+    return reads
+
+
+def _name_extra_reads(a: RunRecord, b: RunRecord, where: LogDivergence) -> list[str]:
     until = 0 if where.at is None else where.at.index
     one, two = (
         [

@@ -83,6 +83,7 @@ class Fingerprint:
         dispatch: by library, the instruction sets it really uses (the read-back of its knobs).
         variables: the relevant environment variables, secrets redacted.
         probes: by probe name, 16 hex digits of the digest of its result bits, or ``unpinned``.
+        gpu: the driver's version and each card's name, by ``driver`` and ``card 0``; empty without one.
         settings: what the surroundings really are, read back from the process. They are compared by who
             varies them, and never by ``differences``: a host name says nothing about a result.
     """
@@ -95,10 +96,11 @@ class Fingerprint:
     dispatch: Mapping[str, str] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)
     probes: Mapping[str, str] = field(default_factory=dict)
+    gpu: Mapping[str, str] = field(default_factory=dict, metadata=OPTIONAL)
     settings: Mapping[str, str] = field(default_factory=dict, metadata=OPTIONAL)
 
     def __post_init__(self) -> None:
-        for name in ("libraries", "dispatch", "variables", "probes", "settings"):
+        for name in ("libraries", "dispatch", "variables", "probes", "gpu", "settings"):
             ordered = dict(sorted(getattr(self, name).items()))
             object.__setattr__(self, name, MappingProxyType(ordered))
         in_order = sorted(self.blas, key=lambda one: (one.internal_api, one.where, one.library))
@@ -219,6 +221,7 @@ def diff_fingerprints(
         *_compare_mappings("library", recorded.libraries, now.libraries),
         *_compare_blas(recorded.blas, now.blas),
         *_compare_mappings("dispatch", recorded.dispatch, now.dispatch),
+        *_compare_mappings("gpu", recorded.gpu, now.gpu),
         *_compare_mappings("variable", recorded.variables, now.variables),
         *_compare_mappings("probe", recorded.probes, now.probes),
     ]
@@ -298,7 +301,8 @@ def _rate_effect(kind: str, name: str) -> Affects:
     if kind == "probe":
         return "identity" if name.startswith(ORDER_PROBES) else "numerics"
     if kind == "library":
-        return "numerics" if name in NUMERIC_LIBRARIES else "identity"
+        is_numeric_library = name in NUMERIC_LIBRARIES or name.startswith("nvidia-")
+        return "numerics" if is_numeric_library else "identity"
     if kind == "variable":
         return "numerics" if is_numeric(name) else "identity"
     return "numerics"

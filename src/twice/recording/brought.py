@@ -16,7 +16,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
 
-from twice.recording.environment import loaded_blas
+from twice.recording.environment import find_driver_version, loaded_blas
 from twice.recording.probes import run_probes
 
 _DRIVERS: Final = ("libcuda.so", "libamdhip64.so", "libhsa-runtime64.so", "libze_loader.so")
@@ -25,7 +25,6 @@ _SWITCHES: Final = (
 )  # fmt: skip
 """Below ``torch.backends``."""
 _MAPS: Final = Path("/proc/self/maps")
-_DRIVER_VERSION: Final = Path("/sys/module/nvidia/version")
 _VARIABLES: Final = (
     "CUDA_", "CUBLAS_", "CUDNN_", "NCCL_", "NVIDIA_TF32", "XLA_FLAGS", "TF_CUDNN", "TF_DETERMINISTIC",
     "JAX_",
@@ -50,7 +49,7 @@ def _gpu() -> dict[str, object]:
     return {
         "told": drivers is not None,
         "reached": sorted({*(drivers or ()), *_initialised(torch)}),
-        "driver": _driver_version(),
+        "driver": find_driver_version(),
         "cards": _cards(torch),
         "switches": dict(sorted({**dict(_switches(torch)), **_variables()}.items())),
     }
@@ -75,12 +74,6 @@ def _initialised(torch: Any) -> Iterator[str]:
     with suppress(AttributeError):
         if {"cuda", "gpu", "rocm"} & set(bridge._backends):
             yield "jax"
-
-
-def _driver_version() -> str:
-    with suppress(OSError):
-        return _DRIVER_VERSION.read_text(encoding="utf-8", errors="replace").strip()
-    return ""
 
 
 def _cards(torch: Any) -> list[str]:

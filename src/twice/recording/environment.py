@@ -16,6 +16,7 @@ import platform
 import re
 import sys
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -27,8 +28,17 @@ from twice.recording.settings import settings_at_start
 from twice.recording.surroundings.thread_counts import find_thread_pools, impose_counts
 from twice.recording.variables import is_relevant, is_secret
 
+_OF_GPU: Final = tuple(
+    f"nvidia-{name}-cu{major}"
+    for name in ("cublas", "cuda-runtime", "cudnn", "nccl")
+    for major in (11, 12)
+)
+_CARDS: Final = Path("/proc/driver/nvidia/gpus")
+_DRIVER_VERSION: Final = Path("/sys/module/nvidia/version")
+
 LIBRARIES: Final = frozenset(
     {
+        *_OF_GPU,
         "ale-py", "blake3", "bpy", "cupy", "flax", "gymnasium", "imageio", "jax", "jaxlib", "keras",
         "lightgbm", "llvmlite", "mesa", "mkl", "mlflow", "mujoco", "networkx", "numba", "numexpr",
         "numpy", "opencv-python", "pandas", "pettingzoo", "pillow", "polars", "pyarrow", "pybullet",
@@ -38,7 +48,10 @@ LIBRARIES: Final = frozenset(
 )  # fmt: skip
 """Distributions whose version can change what a run computes, by normalised name."""
 
-_MODULES: Final = {"opencv-python": "cv2", "pillow": "PIL", "scikit-learn": "sklearn"}
+_MODULES: Final = {
+    "opencv-python": "cv2", "pillow": "PIL", "scikit-learn": "sklearn",
+    **dict.fromkeys(_OF_GPU, "torch"),  # which loads them below Python
+}  # fmt: skip
 """Modules of distributions that are not named like them."""
 _BELOW_OTHERS: Final = frozenset({"blake3", "mkl", "twice", "xxhash", "zstandard"})
 """Distributions that count although no program imports them."""
@@ -84,7 +97,26 @@ def measure_versions() -> Fingerprint:
         cpu=_cpu(numpy_features),
         libraries=dict(_libraries()),
         blas=tuple(loaded_blas()),
+        gpu=dict(_gpu()),
     )
+
+
+def find_driver_version() -> str:
+    """Return the version of NVIDIA's driver; "" where none is loaded."""
+    with suppress(OSError):
+        return _DRIVER_VERSION.read_text(encoding="utf-8", errors="replace").strip()
+    return ""
+
+
+def _gpu() -> Iterator[tuple[str, str]]:
+    """Yield driver and cards as the kernel names them, which initialises nothing."""
+    if version := find_driver_version():
+        yield "driver", version
+    with suppress(OSError):
+        for at, card in enumerate(sorted(_CARDS.iterdir())):
+            about = (card / "information").read_text(encoding="utf-8", errors="replace")
+            found = re.search(r"^Model:\s*(.+)$", about, re.MULTILINE)
+            yield f"card {at}", found[1].strip() if found else "unknown"
 
 
 def _python() -> PythonFacts:

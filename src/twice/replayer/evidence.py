@@ -147,12 +147,23 @@ def compare_environments(
     record: RunRecord, now: Fingerprint, inventory: list[Mapping[str, object]]
 ) -> list[EnvironmentDifference]:
     """Return how the environment differs, without libraries that the run did not load."""
-    found = list(diff_fingerprints(Fingerprint.from_json(record.identity["environment"]), now))
-    imported = (record.ending or {}).get("imported")
-    if imported is None or any(is_process(row) for row in inventory):
-        return found  # a record of an earlier version; a child process may have loaded it
-    used = {f"library {name}" for name in imported}
-    return [each for each in found if not each.what.startswith("library ") or each.what in used]
+    found = diff_fingerprints(Fingerprint.from_json(record.identity["environment"]), now)
+    if any(is_process(row) for row in inventory):
+        return found  # a child process may have loaded any library
+    return keep_loaded(found, record)
+
+
+def keep_loaded(
+    rows: list[EnvironmentDifference], *records: RunRecord
+) -> list[EnvironmentDifference]:
+    """Leave out the libraries that none of the runs loaded."""
+    used = set()
+    for record in records:
+        loaded = (record.ending or {}).get("imported")
+        if loaded is None:
+            return rows  # a record of an earlier version
+        used |= {f"library {name}" for name in loaded}
+    return [row for row in rows if not row.what.startswith("library ") or row.what in used]
 
 
 def leave_open(record: RunRecord, predicate: Predicate, *why: str) -> Verification:

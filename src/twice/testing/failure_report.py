@@ -142,6 +142,7 @@ def _locate(executor: Executor, search: PropertySearch, example: Example) -> Div
         one, two = (record({search.schedule: each}) for each in (sorted(order), order))
         return diagnose(one, two, anyway=True)
     one = record()
-    if (failure := verify(one).failure) is not None:
-        return diagnose_failure(one, failure)
+    verified = verify(one)
+    if verified.failure is not None:
+        return diagnose_failure(one, verified.failure, environment=verified.environment)
     return diagnose(one, record(other=True))

@@ -217,7 +217,9 @@ class RecordedRuns:
                 ]
                 lines += _compare_fields(path)
             elif failure is not None and failure.name != SEAL:
-                lines.append(diagnose_failure(path, failure).to_text())
+                lines.append(
+                    diagnose_failure(path, failure, environment=verification.environment).to_text()
+                )
         except TwiceError as error:
             lines.append(f"no diagnosis: {error.happened}")
         todo = f"if that is intended: pytest {self._node} --twice-update"

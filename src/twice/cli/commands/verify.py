@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from twice.cli.console import Status, show_progress
 from twice.cli.options import (
@@ -35,7 +35,11 @@ from twice.cli.run_options import TrustOptions
 from twice.errors import OutputUnwritable
 from twice.recording.runrecord import RunRecord
 from twice.replayer.verdict import SEAL
+from twice.replayer.verification import Verification
 from twice.replayer.verify import verify
+
+if TYPE_CHECKING:
+    from twice.diagnosis.divergence import Divergence
 
 
 @build_command
@@ -87,12 +91,7 @@ def command(
                 found = explained_restores(record, progress=progress, **chosen)
             statement = replace(statement, restores=found)
         text = statement.to_text(whole=verbose)
-        # Of a refusal there is nothing to find: it names its line.
-        if diagnose and statement.failure is not None and statement.failure.name != SEAL:
-            from twice.diagnosis.diagnose import diagnose_failure
-
-            with Status() as status:
-                divergence = diagnose_failure(record, statement.failure, progress=status)
+        if diagnose and (divergence := _diagnose(statement)) is not None:
             statement = replace(statement, divergence=divergence.to_json())
             text += f"\n\n{divergence.to_text()}"
     document = statement.to_json()
@@ -110,6 +109,18 @@ def command(
                 raise
             print(error, file=sys.stderr)  # Whoever asked for JSON has the statement in hand.
     return code
+
+
+def _diagnose(statement: Verification) -> Divergence | None:
+    """Say why a record does not verify; None where it does, and of a refusal, which names its line."""
+    failure = statement.failure
+    if failure is None or failure.name == SEAL:
+        return None
+    from twice.diagnosis.diagnose import diagnose_failure
+
+    environment = statement.environment
+    with Status() as status:
+        return diagnose_failure(statement.path, failure, environment=environment, progress=status)
 
 
 def _cite(

@@ -14,7 +14,7 @@ import collections
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from twice.diagnosis.object_digest import carriers, librarystate, mujocostate, tables
 from twice.diagnosis.object_digest.graphdigest import digest_roots
@@ -205,7 +205,7 @@ def _known(value: object, depth: int = 0) -> str:
     if "torch.Tensor" in facts.lineage or facts.name == "jaxlib._jax.ArrayImpl":
         plain = tables.read_array(value, facts)
         if plain is not None:
-            return _array("tensor" if "torch.Tensor" in facts.lineage else "jax array", plain)
+            return _array(_kind_of_tensor(value, facts), plain)
     frame = tables.read_frame(value, facts)
     if frame is not None:
         return f"DataFrame({pluralize(frame[0], 'row')}, columns {_sequence(frame[1], '[]', 1)})"
@@ -240,6 +240,17 @@ def _known(value: object, depth: int = 0) -> str:
         if type(each) is not str or len(each) <= _WORDS_MAX
     ]
     return f"<{' '.join([facts.name, *told[:_ATTRIBUTES]])}>"
+
+
+ON_GPU: Final = "cuda "
+"""How the text of a tensor on a GPU begins."""
+
+
+def _kind_of_tensor(value: Any, facts: ClassFacts) -> str:
+    """Name a tensor, with its device where that is a GPU."""
+    if "torch.Tensor" not in facts.lineage:
+        return "jax array"
+    return f"{ON_GPU}tensor" if sys.modules["torch"].Tensor.is_cuda.__get__(value) else "tensor"
 
 
 def _number(value: object) -> str:
