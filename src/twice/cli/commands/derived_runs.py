@@ -16,6 +16,7 @@ from twice.cli.options import (
 )
 from twice.cli.output import print_json, tell
 from twice.cli.run_options import OutputOptions, TrustOptions, refuse_own_source
+from twice.foundation.next_step import NextStep
 from twice.foundation.printable import pluralize
 from twice.recording.config import parse_value
 from twice.recording.runrecord import RunRecord
@@ -70,6 +71,7 @@ def branch(
         RunRecord.open(record) as parent,
     ):
         fork = mapping(mapping(made.parent).get("fork"))
+        compare = NextStep("see what the input changed", f"twice diagnose {record} {output.out}")
         told: dict[str, Any] = {
             "format": "twice.branched/1",
             "record": str(output.out),
@@ -84,7 +86,7 @@ def branch(
             },
             "ending": made.ending,
             "ticks": made.ticks,
-            "next": [f"twice diagnose {record} {output.out}"],
+            "next": [compare.to_json()],
         }
         prefix, said = told["prefix"], inline(told["inputs"]) if inputs else "no input (resumed)"
         agrees = "identical" if prefix["identical"] else "NOT identical"
