@@ -278,7 +278,7 @@ class Divergence:
                 *self._values(),
                 *self._why(artifacts=artifacts),
                 *(Block(fold(spell_paths(f"do: {remedy}"))) for remedy in self.remedies),
-                *(Block(fold(f"next: {step.command}")) for step in self.next),
+                *(Block(fold(f"next: {each.command}"), 2 * each.is_optional) for each in self.next),
                 *rank_sentences([f"caveat: {caveat}" for caveat in self.caveats], first=3, rest=7),
             ]
         )

@@ -88,7 +88,8 @@ def list_next_steps(found: Divergence, a: RunRecord, b: RunRecord) -> list[NextS
     if not _find_obstacle(found, a, b):
         diagnose = f"verify {a.path} --diagnose" if a is b else f"diagnose {a.path} {b.path}"
         test = f"twice {diagnose} --test test_{a.path.stem}.py"
-        steps.append(NextStep("write a test that fails until they agree", test, channel))
+        about = "write a test that fails until they agree"
+        steps.append(NextStep(about, test, channel, is_optional=True))
     if a is not b:
         report = f"twice report {a.path} {b.path} -o report.html"
         steps.append(NextStep("look at both runs", report, channel))

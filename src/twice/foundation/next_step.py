@@ -14,11 +14,13 @@ class NextStep:
         action: what to do, in the imperative.
         command: of ``twice``, to type; text output prints it alone.
         channel: of the difference that the step is about, or None.
+        is_optional: whether a short text may leave it out.
     """
 
     action: str
     command: str
     channel: Channel | None = None
+    is_optional: bool = False
 
     def to_json(self) -> dict[str, object]:
         """Return the step with the sheet that answers for it and the gate's checks that judge it."""

@@ -95,7 +95,7 @@ def branch(
             f"  substituted: {said}{' onwards' * onwards}",
             f"  before the fork: {pluralize(prefix['points'], 'compare-point')}, {agrees}, chain {prefix['chain']}",
             f"  after it: {pluralize(made.ticks - at, 'tick')}, {ending_text(made)}",
-            f"next: {told['next'][0]}",
+            f"next: {compare.command}",
         ]
         well = prefix["identical"] and _ended_well(made)
         return tell(told, lines, as_json=as_json, code=0 if well else 1)
