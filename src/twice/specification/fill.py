@@ -301,6 +301,14 @@ def _read_setup(record: RunRecord) -> _Read:
     yield "01", "scope", predicate.scope.value
     yield "01", "axis", predicate.axis.value
     yield "01", "predicate", predicate.sentence()
+    own = predicate.subsystems.items()
+    yield "01", "subsystems", to_rows({"name": name, "class": each.value} for name, each in own)
+    if (sample := predicate.sample) is not None:
+        yield "01", "summary", sample.name
+        yield "01", "test", sample.test.value
+        yield "01", "epsilon", repr(sample.epsilon)
+        yield "01", "seeds", sample.n
+        yield "01", "power", repr(sample.power)
     yield "02", "derivation", f"twice seed derivation, rule {behaviours['seed_derivation']}"
     yield "02", "record_fields", ["seed", "seed_rule", "streams", "config", "config_hash", "code"]
     yield "03", "serialisation", f"the state of each generator, in every snapshot, {form}"
