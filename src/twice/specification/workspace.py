@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from twice.foundation.determinism_class import DeterminismClass
 from twice.specification.change_table import EDGES
 from twice.specification.errors import SheetRefused, SheetVersion, SpecForeign, WorkspaceRefused
 from twice.specification.front_matter import Value, combine, refuse_line
@@ -328,7 +329,19 @@ def find_tier_requirements(workspace: Workspace) -> Iterator[TierRequirement]:
 
 
 def find_notes(workspace: Workspace) -> Iterator[str]:
-    """Yield what is worth a word and fails nothing: keys that are asked for and that no check needs."""
+    """Yield what is worth a word and fails nothing: a class that the answers do not need, and keys that are asked for."""
+    promised, enough = workspace.text("01", "class"), workspace.text("01", "weakest")
+    if promised and enough and promised != enough:
+        order = [*DeterminismClass]  # the strongest first
+        is_stronger = order.index(DeterminismClass(promised)) < order.index(
+            DeterminismClass(enough)
+        )
+        than = (
+            f"stronger than {enough}, which is enough"
+            if is_stronger
+            else f"weaker than {enough}, which is needed"
+        )
+        yield f"01 class: {promised} is {than} by the answers of spec init"
     for sheet in workspace.sheets.values():
         for gap in sheet.wishes(workspace.situation()):
             yield f"{sheet.number} {gap.key} is {gap.why}: {gap.says}"
