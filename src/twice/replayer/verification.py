@@ -12,6 +12,7 @@ import json
 import os
 import re
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from functools import cached_property
@@ -247,7 +248,7 @@ class Verification(Evidence):
         if self.samples is not None:
             samples = self.samples
             lines.append(
-                f"- samples: {samples['summary']} over {pluralize(samples['n'], 'seed')}, {samples['test']}: "
+                f"- samples: {_name_sample(samples)} over {pluralize(samples['n'], 'seed')}, {samples['test']}: "
                 f"{samples['reason']}"
             )
         if self.restores is not None:
@@ -291,7 +292,7 @@ class Verification(Evidence):
             tested = self.restores["tested"]
             covered += f", {pluralize(tested, 'restored run')} too"
         if self.samples is not None:
-            covered += f", {self.samples['summary']} over {pluralize(self.samples['n'], 'seed')}"
+            covered += f", {_name_sample(self.samples)} over {pluralize(self.samples['n'], 'seed')}"
         if self.environment:
             things = pluralize(len(self.environment), "thing differs", "things differ")
             covered += f", although {things} in the environment"
@@ -338,6 +339,12 @@ class Verification(Evidence):
                 ) from error
             return target
         raise AssertionError("a million statements stand next to one record")
+
+
+def _name_sample(samples: Mapping[str, Any]) -> str:
+    """Name the summary, and the component that it judges: ``reward of walk``."""
+    part = samples.get("component")
+    return f"{samples['summary']} of {part}" if part else str(samples["summary"])
 
 
 def _open_private(path: str, flags: int) -> int:
