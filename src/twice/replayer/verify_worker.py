@@ -204,12 +204,13 @@ class VerificationMonitor(NoControl):
     def leave(self, message: Mapping[str, object]) -> NoReturn:
         """Send the last message and end this process, whatever the program had open."""
         if self.session is not None:
+            migrated = [each.to_json() for each in self.session.migrated]
             redaction = self.session.wiring.layer.redaction
             # A quote from the program may contain a secret, and the parent writes it to disk.
             texts = {
                 name: redaction.value(message[name], "message") for name in _TEXTS & {*message}
             }
-            message = {**message, **texts, "absent": sorted(redaction.absent)}
+            message = {**message, **texts, "absent": sorted(redaction.absent), "migrated": migrated}
             is_read = message.get("name") == "effect"
             order = find_open_order(self.session, is_reordered=self._is_reordered, is_read=is_read)
             message |= {"order": order}
