@@ -96,6 +96,7 @@ def gather_evidence(record: RunRecord, plan: Plan, replay: Replay) -> Verificati
         facts_of_equal_runs=list_facts_of_equal_runs(record, replay.orders),
         beside=describe_concurrency(ending, inventory),
         notes=notes,
+        took_s=replay.took_s,
     )
 
 

@@ -105,6 +105,7 @@ class Replay:
         is_extra: whether it made an extra read.
         added: the answer of a process with a task besides the verification.
         migrated: states that a snapshot held in another version than the code's.
+        took_s: seconds from the loading of the program to its last comparison; None if it died.
     """
 
     failure: Failure | None = None
@@ -126,6 +127,7 @@ class Replay:
     is_extra: bool = False
     added: Mapping[str, Any] = field(default_factory=dict)
     migrated: Sequence[Migration] = ()
+    took_s: float | None = None
 
     @property
     def is_whole(self) -> bool:
@@ -138,6 +140,7 @@ def read_last_message(message: Mapping[str, Any]) -> dict[str, Any]:
     told = {"counts": message["counts"], "absent": message.get("absent", ())}
     told |= {"open_order": message.get("order", ""), "is_extra": bool(message.get("extra"))}
     told |= {"added": message.get("added", {})}
+    told |= {"took_s": message.get("took_s")}
     told |= {"migrated": [*map(Migration.from_json, message.get("migrated", ()))]}
     if "state" in message:
         told["state"] = message["state"]

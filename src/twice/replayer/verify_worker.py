@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
+from time import perf_counter  # The real one: bound before anything is patched.
 from typing import Any, NoReturn
 
 from twice.errors import EffectMismatch, FileNotRebuilt, SealBroken
@@ -66,6 +67,7 @@ class VerificationMonitor(NoControl):
         session: the executed session, once it exists.
         source: answers its reads within their compare-points, if they are bounded.
         describe: returns further members of the last message.
+        began_s: when the program was loaded, by ``perf_counter``; None before.
     """
 
     def __init__(
@@ -86,6 +88,7 @@ class VerificationMonitor(NoControl):
         self.session: Session | None = None
         self.source: CheckpointBoundedReads | None = None
         self.describe: Callable[[], Mapping[str, object]] = dict
+        self.began_s: float | None = None
         self.sink = ComparingSink(
             record,
             predicate or record.setup.predicate,
@@ -203,6 +206,8 @@ class VerificationMonitor(NoControl):
 
     def leave(self, message: Mapping[str, object]) -> NoReturn:
         """Send the last message and end this process, whatever the program had open."""
+        if self.began_s is not None:
+            message = {**message, "took_s": perf_counter() - self.began_s}
         if self.session is not None:
             migrated = [each.to_json() for each in self.session.migrated]
             redaction = self.session.wiring.layer.redaction
@@ -317,6 +322,9 @@ def execute_watched(watch: VerificationMonitor) -> NoReturn:
         inventory = [row.to_json() for row in rows]
         return {"effects": session.wiring.layer.manifest(), "inventory": inventory}
 
+    def begin() -> None:
+        watch.began_s = perf_counter()
+
     def leave(ending: Mapping[str, Any]) -> NoReturn:
         watch.tell_end(session)
         exception = ending.get("exception") or {}
@@ -334,4 +342,4 @@ def execute_watched(watch: VerificationMonitor) -> NoReturn:
             }
         )
 
-    leave(execute(session, describe_reads, leave=leave))
+    leave(execute(session, describe_reads, begin=begin, leave=leave))
