@@ -17,6 +17,7 @@ from twice.specification.changes import compare_sheet
 from twice.specification.fill import list_against, list_unknown
 from twice.specification.lock import Lock, Owed
 from twice.specification.schema import SHEETS
+from twice.specification.throughput import FORMS, read_promise
 from twice.specification.tiers import find_required
 from twice.specification.workspace import (
     Workspace,
@@ -40,7 +41,7 @@ def print_status(
     A sheet that says more than its tier holds forces the tier up. That is a promotion and never waived: twice spec bump
     --promote. So do traits: what runs at once forces M, a GPU under a bit-exact class and an audit log's encoding L,
     unless the sheet that answers for it (07, 09, 11) is there. What the record of 01 shows though 00 denies it is
-    reported.
+    reported. A throughput of 06 that is no figure is asked for, and changes no exit code.
 
     Exit code 0 every sheet that the tier needs is there and says what it has to, nothing is owed, no record contradicts
     00, and the tier holds; 1 otherwise.
@@ -75,12 +76,18 @@ def _describe(workspace: Workspace, lock: Lock) -> dict[str, Any]:
             })  # fmt: skip
     against, forces = list_against(workspace), find_tier_requirements(workspace)
     first = ["say in 00.traits what the record shows"] if against else []
+    throughput = workspace.text("06", "throughput")
     return {
         "component": workspace.component(),
         "tier": situation.tier.value,
         "forced": find_forced_tier(workspace).value,
         "forces": [pick(each, "tier", "sheet", "key", "why", "caps") for each in forces],
         "against": against,
+        "asked": (
+            [f"06.throughput says {throughput!r}, which is no figure: say for example {FORMS}"]
+            if throughput and read_promise(throughput) is None
+            else []
+        ),
         "missing": list(workspace.missing(find_forced_tier(workspace))),
         "sheets": sheets,
         "owed": [pick(each, "sheet", "because", "row", "what") for each in lock.owed],
@@ -96,7 +103,7 @@ def _list_status(status: dict[str, Any], *, every: bool) -> Iterator[str]:
         if is_forced or each["caps"]:
             how = "caps it at" if each["caps"] else "needs"
             yield f"  {each['sheet']}.{each['key']} {how} {each['tier']}: {each['why']}"
-    yield from (f"  {each}" for each in status["against"])
+    yield from (f"  {each}" for each in (*status["against"], *status["asked"]))
     rows = [
         (
             each["sheet"], each["title"], each["version"] or "-", each["status"] or "absent", each["state"],
