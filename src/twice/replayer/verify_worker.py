@@ -13,15 +13,16 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
-from time import perf_counter  # The real one: bound before anything is patched.
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from twice.errors import EffectMismatch, FileNotRebuilt, SealBroken
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.encoding import encode
 from twice.foundation.seeds import Seed
 from twice.recording.comparepoints import Taken
+from twice.recording.effects import ops
 from twice.recording.effects.answers import Source
+from twice.recording.effects.clock import REAL
 from twice.recording.environment import measure
 from twice.recording.executing import execute
 from twice.recording.inputs import RecordedInputs
@@ -45,6 +46,7 @@ from twice.worker.channel import Channel, tell_error
 _PROGRESS_EVERY = 512
 _IN_THREAD = re.compile(r"/(?:thread|job)\b")
 """In the key of an actor: a thread, or a job of a pool, is among those that it descends from."""
+_read_clock_s = cast("Callable[[], float]", REAL[ops.PERF_COUNTER])
 _TEXTS = {"recorded", "replayed", "message", "traceback"}
 """Members of a message that may quote values of the program."""
 
@@ -67,7 +69,7 @@ class VerificationMonitor(NoControl):
         session: the executed session, once it exists.
         source: answers its reads within their compare-points, if they are bounded.
         describe: returns further members of the last message.
-        began_s: when the program was loaded, by ``perf_counter``; None before.
+        began_s: when the program was loaded, by the real clock; None before.
     """
 
     def __init__(
@@ -207,7 +209,7 @@ class VerificationMonitor(NoControl):
     def leave(self, message: Mapping[str, object]) -> NoReturn:
         """Send the last message and end this process, whatever the program had open."""
         if self.began_s is not None:
-            message = {**message, "took_s": perf_counter() - self.began_s}
+            message = {**message, "took_s": _read_clock_s() - self.began_s}
         if self.session is not None:
             migrated = [each.to_json() for each in self.session.migrated]
             redaction = self.session.wiring.layer.redaction
@@ -323,7 +325,7 @@ def execute_watched(watch: VerificationMonitor) -> NoReturn:
         return {"effects": session.wiring.layer.manifest(), "inventory": inventory}
 
     def begin() -> None:
-        watch.began_s = perf_counter()
+        watch.began_s = _read_clock_s()
 
     def leave(ending: Mapping[str, Any]) -> NoReturn:
         watch.tell_end(session)

@@ -32,6 +32,7 @@ from twice.cli.options import AsJson, Informational, argument, build_command, op
 from twice.cli.output import tell
 from twice.cli.run_options import TrustOptions
 from twice.errors import OutputUnwritable, UsageError
+from twice.foundation.printable import pluralize
 from twice.recording.runrecord import RunRecord
 from twice.replayer.replay_run import Progress
 from twice.replayer.verdict import SEAL
@@ -167,7 +168,7 @@ def _refuse_beside_several(records: Sequence[Path], options: dict[str, bool]) ->
     """
     if given := [name for name, is_given in options.items() if is_given]:
         raise UsageError(
-            f"{' and '.join(given)} cannot be given for {len(records)} records.",
+            f"{' and '.join(given)} cannot be given for {pluralize(len(records), 'record')}.",
             "Expected one record beside it: it is about a part of one run, or its whole statement.",
             f"Verify that record by itself: twice verify {records[0]} {given[0]} ...",
         )
