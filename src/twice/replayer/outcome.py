@@ -127,7 +127,7 @@ class Replay:
     is_extra: bool = False
     added: Mapping[str, Any] = field(default_factory=dict)
     migrated: Sequence[Migration] = ()
-    took_s: float | None = None
+    took_s: float | None = field(default=None, compare=False)
 
     @property
     def is_whole(self) -> bool:
