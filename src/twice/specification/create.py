@@ -39,7 +39,26 @@ def render_template(
     memo: bool = False,
     every: bool = False,
 ) -> str:
-    """Return the text of a new sheet: its keys with what they are for, what they accept, and what is known.
+    """Return the text of a new sheet: its head, and below it what the sheet is about.
+
+    Args and the head are those of ``render_head``.
+    """
+    is_memo = memo and may_be_memo(schema.number, situation.tier)
+    head = render_head(schema, component, situation, known, memo=is_memo, every=every)
+    body = f"\n# {schema.title}\n\n{schema.about}\n" + f"\n{_MEMO}" * is_memo
+    return f"{head}{body}\n## Notes\n\nWhat stands here decides nothing.\n"
+
+
+def render_head(
+    schema: SheetSchema,
+    component: str,
+    situation: Situation,
+    known: Mapping[str, Value],
+    *,
+    memo: bool = False,
+    every: bool = False,
+) -> str:
+    """Return the head of a new sheet: its keys with what they are for, what they accept, and what is known.
 
     Args:
         schema: which sheet.
@@ -49,13 +68,12 @@ def render_template(
         memo: whether one page does, and is wanted.
         every: whether keys that are not needed there are named too, with when they are.
     """
-    memo = memo and may_be_memo(schema.number, situation.tier)
     common: dict[str, Value] = {
         "schema": VERSION,
         "id": schema.number,
         "title": schema.title,
         "component": component,
-        "version": FIRST_VERSION,
+        "version": known.get("version", FIRST_VERSION),
         "status": "memo" if memo else "draft",
         "owner": known.get("owner", UNKNOWN),
     }
@@ -74,9 +92,7 @@ def render_template(
             parts.append(_explain(item, f"optional: {item.key}: "))
         elif every:
             parts.append(_explain(item, f"{item.needed.words}: {item.key}: "))
-    parts += [f"---\n\n# {schema.title}\n\n{schema.about}\n"]
-    parts += ["\n", _MEMO] if memo else []
-    return "".join([*parts, "\n## Notes\n\nWhat stands here decides nothing.\n"])
+    return "".join([*parts, "---\n"])
 
 
 def _explain(item: Item, lead: str = "") -> str:

@@ -43,7 +43,8 @@ FORMS: Final = (VERSION, "twice.spec/1")
 class ValueType:
     """What a key or a column may hold: ``expected``, to be read after "Expected", and an example that it accepts.
 
-    It is closed if only some words will do, in all of it or in a part. Lists of maps have ``columns``, in the order in
+    It is closed if only some words will do, in all of it or in a part; ``words`` are those of it or of a list's items.
+    Lists of maps have ``columns``, in the order in
     which they are written, of which the values of the ``unique`` one differ from row to row.
     """
 
@@ -54,6 +55,7 @@ class ValueType:
     is_list: bool = False
     columns: tuple[TableColumn, ...] = ()
     unique: str = ""
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +232,9 @@ def _read_type(said: Mapping[str, Any], otherwise: str) -> ValueType:
         words = said["one_of"]
         allowed = tuple(map(str, _WORDS[words] if isinstance(words, str) else words))
         expected = "one of " + ", ".join(f'"{each}"' for each in allowed)
-        return ValueType(expected, allowed[0], lambda value: value in allowed, is_closed=True)
+        return ValueType(
+            expected, allowed[0], lambda value: value in allowed, is_closed=True, words=allowed
+        )
     if "whole" in said:
         low, high = said["whole"]
         return ValueType(
@@ -250,6 +254,7 @@ def _read_type(said: Mapping[str, Any], otherwise: str) -> ValueType:
             ),
             is_closed=each.is_closed,
             is_list=True,
+            words=each.words,
         )
     if "rows" not in said:
         return _TYPES[said.get("type", otherwise)]

@@ -30,15 +30,17 @@ class Workspace:
     Args:
         project: the folder that the workspace lies in, from where paths in sheets are meant.
         sheets: by number, in order.
+        base: the folder of the sheets, from the project on.
     """
 
     project: Path
     sheets: Mapping[str, Sheet]
+    base: str = FOLDER
 
     @property
     def folder(self) -> Path:
         """The folder of the sheets."""
-        return self.project / FOLDER
+        return self.project / self.base
 
     def get(self, number: str) -> Sheet | None:
         """Return a sheet, when it is there."""
