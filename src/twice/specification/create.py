@@ -14,7 +14,6 @@ from textwrap import wrap
 from typing import Final
 
 from twice.specification.front_matter import Row, Scalar, Value, format_entry
-from twice.specification.location import FOLDER
 from twice.specification.schema import SHEETS, UNKNOWN, VERSION, Item, SheetSchema
 from twice.specification.sheet import read_sheet
 from twice.specification.tiers import Situation, StateKind, Tier, Trait, may_be_memo
@@ -130,7 +129,7 @@ def add_sheet(
     assert number not in workspace.sheets, "a sheet that is there is never written over"
     schema, component = SHEETS[number], workspace.component() or UNKNOWN
     text = render_template(schema, component, workspace.situation(), known, memo=memo)
-    added = read_sheet(text, schema, f"{FOLDER}/{schema.file_name}")
+    added = read_sheet(text, schema, f"{workspace.base}/{schema.file_name}")
     return replace(workspace, sheets=dict(sorted({**workspace.sheets, number: added}.items())))
 
 
@@ -162,5 +161,5 @@ def create_workspace(
     for number in _FIRST[:2] if given["01"].get("contested") is True else _FIRST:
         schema = SHEETS[number]
         text = render_template(schema, component, situation, given[number])
-        sheets[number] = read_sheet(text, schema, f"{FOLDER}/{schema.file_name}")
+        sheets[number] = read_sheet(text, schema, f"{workspace.base}/{schema.file_name}")
     return replace(workspace, sheets=sheets)

@@ -191,7 +191,7 @@ class _Refresh:
     def scaffold(self) -> RefreshStep:
         """Generate the files of the scaffold anew that nobody changed."""
         project = self.workspace.project
-        lock = read_scaffold(project)
+        lock = read_scaffold(self.workspace.folder)
         if not lock.files:
             return RefreshStep("scaffold", "absent", "none was laid down: twice scaffold NAME")
         layers = sorted(
@@ -245,7 +245,7 @@ class _Refresh:
                 project=self.workspace.project,
                 progress=self.doing,
             )
-        write_evidence(self.workspace.project, cost)
+        write_evidence(self.workspace.project, cost, base=self.workspace.base)
         result = cost.judgement
         return RefreshStep(
             "costs", "updated", f"measured anew, because {why}: {result.result}, {result.why}"

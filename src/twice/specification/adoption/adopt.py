@@ -8,8 +8,7 @@ Invariant: every sheet is read back before the first is written, and a sheet tha
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -20,13 +19,13 @@ from twice.specification.adoption.answers import Reading, read_sheet_answers
 from twice.specification.create import render_head
 from twice.specification.errors import SheetRefused, SpecForeign, WorkspaceRefused
 from twice.specification.front_matter import Value, combine, refuse_line
+from twice.specification.location import COMPONENT, FOLDER, choose_base, list_sheet_files
 from twice.specification.schema import SHEETS, UNKNOWN, count_unknown
 from twice.specification.sheet import Sheet, decode, parse_sheet, read_sheet
 from twice.specification.tiers import Situation, Tier, Trait
-from twice.specification.workspace import Workspace
+from twice.specification.workspace import Workspace, open_workspace
 
 _SHARED: Final = ("component", "owner")
-_COMPONENT: Final = re.compile(r"[A-Za-z][\w-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +53,17 @@ class Adoption:
     """A workspace with the sheets of a folder.
 
     Attributes:
+        before: the workspace as it was.
         workspace: with the adopted sheets.
+        numbers: of the adopted sheets.
         adopted: keys that the prose states.
         unknown: keys that it leaves open.
         other: names in the folder that were left alone.
     """
 
+    before: Workspace
     workspace: Workspace
+    numbers: tuple[str, ...]
     adopted: tuple[AdoptedKey, ...]
     unknown: tuple[OpenKey, ...]
     other: tuple[str, ...]
@@ -78,17 +81,50 @@ class _Source:
         return self.text.startswith("---\n")
 
 
-def list_components(folder: Path) -> list[str]:
-    """Return the names of the folders below one that hold sheets of a component each.
+def adopt_components(folder: Path, project: Path, component: str = "") -> list[Adoption]:
+    """Read the sheets of a folder, or those of each folder in it, and return a workspace for each component.
+
+    Args:
+        folder: of prose sheets, or of folders of them, named as their components.
+        project: the folder that the workspaces lie in.
+        component: the only one that is meant; "" for all.
 
     Raises:
-        WorkspaceRefused: E-SPEC-002: there is no such folder.
+        As ``adopt_folder``.
     """
+    names = [] if _list_sheets(folder) else _list_components(folder)
+    if not names:
+        base = choose_base(project, component)
+        return [adopt_folder(folder, _open_before(folder, project, base), component)]
+    if component and component not in names:
+        raise WorkspaceRefused(
+            f"{folder} has no folder with sheets of {component!r}.",
+            f"Expected one of {', '.join(names)}.",
+            "Name one of these, or leave --component out.",
+        )
     return [
-        each.name
-        for each in _list_folder(folder)
-        if each.is_dir() and _COMPONENT.fullmatch(each.name) and _list_sheets(each)
+        adopt_folder(folder / name, _open_before(folder / name, project, f"{FOLDER}/{name}"), name)
+        for name in names
+        if component in {"", name}
     ]
+
+
+def _open_before(folder: Path, project: Path, base: str) -> Workspace:
+    """Read the workspace that sheets are adopted into, as it is now."""
+    if folder.resolve() == (project / base).resolve():
+        raise WorkspaceRefused(
+            f"{folder} is the place of the adopted sheets, and the prose lies there.",
+            "Expected prose sheets elsewhere: twice changes and moves none of them.",
+            f"Move them yourself, for example: git mv {FOLDER} prose-sheets && twice spec adopt prose-sheets",
+        )
+    if list_sheet_files(project, base):
+        return open_workspace(project, base)
+    return Workspace(project, {}, base)
+
+
+def _list_components(folder: Path) -> list[str]:
+    found = [each for each in _list_folder(folder) if each.is_dir() and _list_sheets(each)]
+    return [each.name for each in found if COMPONENT.fullmatch(each.name)]
 
 
 def adopt_folder(folder: Path, before: Workspace, component: str = "") -> Adoption:
@@ -114,18 +150,20 @@ def adopt_folder(folder: Path, before: Workspace, component: str = "") -> Adopti
         )
     sources = {number: _read_source(folder, found[number]) for number in found}
     readings = {
-        number: {} if each.has_head else {r.key: r for r in read_sheet_answers(each.text, SHEETS[number])}
+        number: {}
+        if each.has_head
+        else {r.key: r for r in read_sheet_answers(each.text, SHEETS[number])}
         for number, each in sources.items()
     }
     _settle_tier(readings, sources)
-    shared = _settle_shared(readings, sources, before, component)
+    shared = _settle_shared(readings, sources, before, folder, component)
     sheets = _render(readings, sources, shared, before)
     _refuse_existing(before, sheets)
     after = replace(before, sheets=dict(sorted({**before.sheets, **sheets}.items())))
     adopted, unknown = _report(readings, sources, shared, after, sheets)
     names = {each.name for each in found.values()}
     other = tuple(each.name for each in _list_folder(folder) if each.name not in names)
-    return Adoption(after, adopted, unknown, other)
+    return Adoption(before, after, tuple(sheets), adopted, unknown, other)
 
 
 def _list_folder(folder: Path) -> list[Path]:
@@ -170,7 +208,9 @@ def _read_source(folder: Path, file: Path) -> _Source:
     return _Source(path, decode(data, path))
 
 
-def _settle_tier(readings: Mapping[str, dict[str, Reading]], sources: Mapping[str, _Source]) -> None:
+def _settle_tier(
+    readings: Mapping[str, dict[str, Reading]], sources: Mapping[str, _Source]
+) -> None:
     """Leave the tier open where sheets 00 and 01 say two."""
     said = [
         (number, readings[number]["tier"])
@@ -178,7 +218,9 @@ def _settle_tier(readings: Mapping[str, dict[str, Reading]], sources: Mapping[st
         if "tier" in readings.get(number, {}) and readings[number]["tier"].value != UNKNOWN
     ]
     if len({str(each.value) for _, each in said}) > 1:
-        why = " and ".join(f"{sources[number].path}:{each.line} says {each.value}" for number, each in said)
+        why = " and ".join(
+            f"{sources[number].path}:{each.line} says {each.value}" for number, each in said
+        )
         for number, each in said:
             readings[number]["tier"] = replace(each, value=UNKNOWN, why=why)
 
@@ -187,6 +229,7 @@ def _settle_shared(
     readings: Mapping[str, Mapping[str, Reading]],
     sources: Mapping[str, _Source],
     before: Workspace,
+    folder: Path,
     component: str,
 ) -> dict[str, tuple[str, str]]:
     """Return component and owner, which one sheet says for all, each with its source; "?" where none does.
@@ -202,7 +245,8 @@ def _settle_shared(
             if key in each and each[key].value != UNKNOWN
         ]
         if key == "component":
-            said += [(component, "the name of the component")] * bool(component)
+            named = folder.as_posix() if folder.name == component else "--component"
+            said += [(component, named)] * bool(component)
             said += [(before.component(), before.folder.as_posix())] * bool(before.component())
             for name, source in said:
                 if name != said[0][0]:

@@ -26,10 +26,11 @@ from twice.specification.schema import (
 )
 
 _CODE: Final = re.compile(r"`([^`]+)`")
-_LEAD_END: Final = re.compile(r"[.;:!?](?=\s|$)| [—–-] ")
+_LEAD_END: Final = re.compile(r"[.;:!?](?=\s|$)| [—\u2013-] ")
 _TURNING: Final = re.compile(
-    r"\b(?:not|no|never|without|none|neither|nor|cannot|instead of|rather than|if|when|where|while|until|only)\b"
-    r"|n't\b",
+    r"\b(?:not|no|never|without|none|neither|nor|cannot|instead of|rather than|if|when|where|while|until)\b|n't\b"
+    # "only" restricts in front of a place or at an end; "the only input" restricts nothing.
+    r"|\bonly(?= (?:in|on|for|with|under|at|by|within)\b|\s*(?:$|[,.;)]))",
     re.IGNORECASE,
 )
 _OPEN: Final = re.compile(
@@ -38,15 +39,20 @@ _OPEN: Final = re.compile(
     re.IGNORECASE,
 )
 _OPEN_TEXT: Final = re.compile(
-    r"\b(?:tbd|todo|to be decided|undecided|not decided|somehow|unclear|unknown)\b|^[\s?.…—–-]*$|\?\?",
+    r"\b(?:tbd|todo|to be decided|undecided|not decided|somehow|unclear|unknown)\b|^[\s?.…—\u2013-]*$|\?\?",
     re.IGNORECASE,
 )
-_NUMBER: Final = re.compile(r"(?<![\w.^/-])(?:\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w^]|\.\d|[ ]*[%×*^⁻/]|,\d)")
+_NUMBER: Final = re.compile(
+    r"(?<![\w.^/-])(?:\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w^]|\.\d|[ ]*[%\u00d7*^⁻/]|,\d)"
+)
 _DIGIT: Final = re.compile(r"\d")
 _UNIT: Final = re.compile(r"\s*(?:$|[,.;:()]|(?:max|abs|rel|ulp|in|or less)\b)", re.IGNORECASE)
 _EXACT_VERSION: Final = re.compile(r"v?(\d+(?:\.\d+)+(?:[.+-]?\w+)*)")
-_PINNED: Final = re.compile(r"(?P<library>[A-Za-z][\w.-]*?)\s*(?:(?P<mark>[=<>~!^]+|@)\s*|\s)(?P<version>\S.*)")
+_PINNED: Final = re.compile(
+    r"(?P<library>[A-Za-z][\w.-]*?)\s*(?:(?P<mark>[=<>~!^]+|@)\s*|\s)(?P<version>\S.*)"
+)
 _PROGRAM: Final = re.compile(r"[\w./-]+:[A-Za-z_][\w.]*")
+_LETTER: Final = re.compile(r"([A-C])(?=\s*(?:$|[(:,.—\u2013-]))")
 _EVERY: Final = re.compile(r"\bevery (\d+) ticks?\b", re.IGNORECASE)
 _ALL: Final = re.compile(r"\b(?:full canonical state|all components)\b", re.IGNORECASE)
 
@@ -92,10 +98,7 @@ def _read_key(item: Item, answers: Sequence[Answer]) -> Reading | None:
     doubts: list[tuple[str, int, bool]] = []
     for each in answers:
         try:
-            value = read(each)
-            for _, what, expected in find_faults(item, HeadEntry(value, each.line, each.line)):
-                raise Unclear(f"{what}. {expected}")
-            clear.append((value, each.line))
+            clear.append((_accept(item, read(each)), each.line))
         except Unclear as error:
             doubts.append((str(error), each.line, error.says_nothing))
     for why, line, says_nothing in doubts:
@@ -109,6 +112,12 @@ def _read_key(item: Item, answers: Sequence[Answer]) -> Reading | None:
             why = f"line {line} says {_show(value)} and line {at} {_show(other)}"
             return Reading(item.key, UNKNOWN, line, why)
     return Reading(item.key, value, line, "")
+
+
+def _accept(item: Item, value: Value) -> Value:
+    for _, what, expected in find_faults(item, HeadEntry(value, 1, 1)):
+        raise Unclear(f"{what}. {expected}")
+    return value
 
 
 def _show(value: object) -> str:
@@ -135,29 +144,35 @@ def _refuse_doubt(text: str, turning: re.Pattern[str] | None = _TURNING) -> None
         raise Unclear(f"{found[0]!r} leaves it open: {_show(text)}")
 
 
-def _find_values(text: str, values: Sequence[str], key: str = "") -> list[str]:
-    """Return which of some closed values a text names, in its order, each once."""
+def _find_values(text: str, values: Sequence[str], key: str = "") -> tuple[list[str], str]:
+    """Return which of some closed values a text names, in its order, each once, and the text without their names."""
     phrases = {
-        phrase.replace("-", " "): value
+        phrase if phrase.isupper() else phrase.replace("-", " "): value
         for value in values
         for phrase in (value, *WORDS.get(value, ()))
     }
-    letters = {letter: value for letter, value in LETTERS.get(key, {}).items() if value in values}
-    found = [letters[text.split()[0]]] if text.split()[:1] and text.split()[0] in letters else []
+    letters = LETTERS.get(key, {})
+    letter = _LETTER.match(text)
+    found = [letters[letter[1]]] if letter and letter[1] in letters else []
+    # Capitals alone are letters of a list: "s" is no tier.
     longest = sorted(phrases, key=lambda each: (-len(each), each))
-    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest))})(?=s?(?!\w))")
-    found += [phrases[each] for each in pattern.findall(text.lower().replace("-", " "))]
-    return [*dict.fromkeys(found)]
+    either = "|".join(re.escape(e) if e.isupper() else f"(?i:{re.escape(e)})" for e in longest)
+    pattern, plain = (
+        re.compile(rf"(?<![\w'\u2019])(?:{either})(?=s?(?!\w))"),
+        text.replace("-", " "),
+    )
+    found += [phrases.get(each) or phrases[each.lower()] for each in pattern.findall(plain)]
+    return [*dict.fromkeys(found)], pattern.sub("", plain)
 
 
 def _read_word(text: str, values: Sequence[str], key: str) -> str:
-    found = _find_values(text, values, key)
+    found, rest = _find_values(text, values, key)
     if not found:
         raise Unclear(f"it says none of {', '.join(values)}: {_show(text)}", says_nothing=True)
     if len(found) > 1:
         raise Unclear(f"it says {' and '.join(found)}: {_show(text)}")
-    _refuse_doubt(text)
-    if not _find_values(_lead(text), values, key) or re.search(r"\bor\b", _lead(text)):
+    _refuse_doubt(rest)
+    if not _find_values(_lead(text), values, key)[0] or re.search(r"\bor\b", _lead(rest)):
         raise Unclear(f"it says {found[0]} beside something else: {_show(text)}")
     return found[0]
 
@@ -172,7 +187,9 @@ def _read_flag(text: str) -> bool:
 
 def _read_numbers(text: str) -> list[str]:
     """Return the numbers in the lead of an answer, if every digit in it belongs to one."""
-    lead = re.split(r"[;:!?](?=\s|$)|\.(?=\s|$)| [—–] ", text.replace("−", "-"), maxsplit=1)[0]
+    lead = re.split(
+        r"[;:!?](?=\s|$)|\.(?=\s|$)| [—\u2013] ", text.replace("\u2212", "-"), maxsplit=1
+    )[0]
     _refuse_doubt(text)
     found = _NUMBER.findall(lead)
     if not found or _DIGIT.search(_NUMBER.sub(" ", lead)):
@@ -212,6 +229,14 @@ def _read_codes(answer: Answer) -> list[Scalar]:
     return [*dict.fromkeys(found)]
 
 
+def _read_config(answer: Answer) -> list[Scalar]:
+    found = _read_codes(answer)
+    for each in found:
+        if not re.fullmatch(r"[^=\s]+=.+", str(each)):
+            raise Unclear(f"{_show(each)} is no key=value")
+    return found
+
+
 def _read_items(answer: Answer) -> list[Scalar]:
     if not answer.items:
         raise Unclear("it is no list", says_nothing=True)
@@ -221,10 +246,11 @@ def _read_items(answer: Answer) -> list[Scalar]:
     return [*answer.items]
 
 
-def _read_code(pattern: re.Pattern[str]) -> Callable[[Answer], str]:
+def _make_code_reader(pattern: re.Pattern[str]) -> Callable[[Answer], str]:
     def read(answer: Answer) -> str:
         text = " ".join(answer.texts)
-        found = [each for each in _CODE.findall(text) or [text.strip()] if pattern.fullmatch(each)]
+        named: list[str] = _CODE.findall(text) or [text.strip()]
+        found = [each for each in named if pattern.fullmatch(each)]
         if len(found) != 1:
             raise Unclear(f"it does not name one: {_show(text)}")
         return found[0]
@@ -232,20 +258,20 @@ def _read_code(pattern: re.Pattern[str]) -> Callable[[Answer], str]:
     return read
 
 
-def _read_own_words(answer: Answer) -> str:
+def _read_own_words(_: Answer) -> str:
     raise Unclear("twice words this sentence itself, once class and scope are decided")
 
 
 def _read_cadence(answer: Answer) -> str:
     text = _join(answer)
     every = _EVERY.findall(text)
-    words = _find_values(_EVERY.sub(" ", text), ("tick", "decision", "episode", "none"))
+    words, _ = _find_values(_EVERY.sub(" ", text), ("tick", "decision", "episode", "none"))
     if len(every) + len(words) > 1:
         raise Unclear(f"it says several: {_show(text)}")
     if every:
         _refuse_doubt(text)
         return f"every={every[0]}"
-    return _read_word(text, ("tick", "decision", "episode"), "cadence")
+    return _read_word(text, ("tick", "decision", "episode", "none"), "cadence")
 
 
 def _read_projection(answer: Answer) -> list[Scalar]:
@@ -257,7 +283,11 @@ def _read_projection(answer: Answer) -> list[Scalar]:
 
 
 def _read_threads(answer: Answer) -> int:
-    caps = [*dict.fromkeys(re.findall(r"_NUM_THREADS`?\s*=\s*(\d+)", " ".join([*answer.texts, *answer.items])))]
+    caps = [
+        *dict.fromkeys(
+            re.findall(r"_NUM_THREADS`?\s*=\s*(\d+)", " ".join([*answer.texts, *answer.items]))
+        )
+    ]
     if len(caps) == 1:
         return int(caps[0])
     if caps:
@@ -277,7 +307,7 @@ def _read_percent(answer: Answer) -> int:
 def _read_epsilon(answer: Answer) -> str:
     text = _join(answer)
     said = _read_one_number(text)
-    after = text.replace("−", "-").partition(said)[2]
+    after = text.replace("\u2212", "-").partition(said)[2]
     if not _UNIT.match(after):
         raise Unclear(f"it may have a unit: {_show(text)}")
     return said
@@ -292,9 +322,12 @@ def _read_version(answer: Answer) -> str:
 
 
 _READERS: Final[Mapping[str, Callable[[Answer], Value]]] = {
-    "program": _read_code(_PROGRAM),
-    "summary": _read_code(re.compile(r"[\w./-]+")),
-    "vector": _read_code(re.compile(r"\S+\.twice")),
+    "program": _make_code_reader(_PROGRAM),
+    "summary": _make_code_reader(re.compile(r"[\w./-]+")),
+    "vector": _make_code_reader(re.compile(r"\S+\.twice")),
+    "database": _make_code_reader(re.compile(r"[\w./-]+")),
+    "audit_encoding": _make_code_reader(re.compile(r"\S+")),
+    "config": _read_config,
     "predicate": _read_own_words,
     "goals": _read_items,
     "out_of_scope": _read_items,
@@ -327,10 +360,10 @@ def _choose_reader(item: Item) -> Callable[[Answer], Value]:
 
 
 def _read_word_list(text: str, values: Sequence[str]) -> list[Scalar]:
-    found = _find_values(text, values)
+    found, rest = _find_values(text, values)
     if not found:
         raise Unclear(f"it says none of {', '.join(values)}: {_show(text)}", says_nothing=True)
-    _refuse_doubt(text)
+    _refuse_doubt(rest)
     return [*found]
 
 
@@ -354,7 +387,10 @@ def _read_table_key(
     for answer in answers:
         rows = [*_read_listed(item, answer)]
         if rows:
-            return _conclude(item, rows, answer.line, [])
+            doubts = [
+                f"{row['library']} has no exact version" for row in rows if UNKNOWN in row.values()
+            ]
+            return _conclude(item, rows, answer.line, doubts)
         why = "it is no table, and the key holds one"
         return Reading(item.key, UNKNOWN, answer.line, why)
     return None
@@ -408,7 +444,8 @@ def _conclude(item: Item, rows: list[Row], line: int, doubts: list[str]) -> Read
         said[str(row[name])] = row
     column = next((each for each in item.type.columns if each.name == name), None)
     for word in column.type.words if column else ():
-        said.setdefault(word, dict.fromkeys((each.name for each in item.type.columns), UNKNOWN) | {name: word})
+        empty: Row = {each.name: UNKNOWN for each in item.type.columns}
+        said.setdefault(word, empty | {name: word})
     if column and column.type.words:
         rows = [said[word] for word in column.type.words]
     if not rows:
@@ -434,8 +471,10 @@ def _read_cell(column: TableColumn, said: str) -> Cell:
         value = _read_word(text, words, column.name)
     elif column.name == "version":
         exact = _EXACT_VERSION.fullmatch(text)
-        value = exact[1] if exact else UNKNOWN
-    if value == UNKNOWN or not held.accepts(value):
+        if exact is None:
+            raise Unclear(f"{_show(text)} is no exact version")
+        value = exact[1]
+    if not held.accepts(value):
         raise Unclear(f"{_show(text)} is not {held.expected}")
     return value
 
@@ -451,6 +490,9 @@ def _read_listed(item: Item, answer: Answer) -> Iterator[Row]:
         elif item.key == "pins" and (pin := _PINNED.fullmatch(said)):
             exact = _EXACT_VERSION.fullmatch(pin["version"])
             is_exact = exact and (pin["mark"] or "==") in {"==", "=", "@"}
-            yield {"library": pin["library"], "version": exact[1] if exact and is_exact else UNKNOWN}
+            yield {
+                "library": pin["library"],
+                "version": exact[1] if exact and is_exact else UNKNOWN,
+            }
         else:
             return

@@ -24,7 +24,9 @@ _ITEM: Final = re.compile(r"( *)(?:[-*+]|\d+[.)])\s+(.*)")
 _RULE: Final = re.compile(r"[\s|:-]+")
 _CELL: Final = re.compile(r"(?<!\\)\|")
 _BOLD: Final = re.compile(r"(\*\*|__)(?P<bold>.+?)\1(?P<rest>.*)")
-_PLAIN: Final = re.compile(r"(?P<label>[A-Za-z][^:—–]{0,60}?)(?::(?=\s|$)| [—–] )(?P<value>.*)")
+_PLAIN: Final = re.compile(
+    r"(?P<label>[A-Za-z][^:—\u2013]{0,60}?)(?::(?=\s|$)| [—\u2013] )(?P<value>.*)"
+)
 _DECLARED: Final = re.compile(r"(?:The|Our) (?P<label>[\w -]{3,40}?) is (?P<value>.+)")
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+")
 _NUMBER: Final = re.compile(r"\d+[.)]\s+")
@@ -116,7 +118,7 @@ def _split_label(text: str, labels: Collection[str]) -> tuple[str, str] | None:
     """Return a label's normal form and what stands behind it; None where a text has none."""
     if bold := _BOLD.fullmatch(text):
         inside, colon, value = bold["bold"].partition(":")
-        rest = bold["rest"] if colon else bold["rest"].lstrip(" :—–-")
+        rest = bold["rest"] if colon else bold["rest"].lstrip(" :—\u2013-")
         return normalize_label(inside), f"{value}{rest}".strip()
     plain = _PLAIN.fullmatch(text)
     if plain and normalize_label(plain["label"]) in labels:
@@ -177,9 +179,7 @@ def _read_table(lines: Sequence[str], first: int) -> Table:
     return Table(first, header, tuple(rows[1:]))
 
 
-def _read_answers(
-    blocks: Sequence[_Block], at: int, labels: Collection[str]
-) -> Iterator[Answer]:
+def _read_answers(blocks: Sequence[_Block], at: int, labels: Collection[str]) -> Iterator[Answer]:
     """Yield the answers that begin with a block."""
     block = blocks[at]
     if block.table and len(block.table.header) == 2:
