@@ -1,7 +1,6 @@
-"""From an answer in prose to the value of a key, where the answer says one thing and leaves nothing open.
+"""What a prose sheet says of each key of this schema: a value with its line, or "?" with the reason.
 
-A key's type decides how its answer is read. Doubt is never settled here: another value in the same answer, a "not", an
-"or", a condition, a "later", a version that is a range all make the value unclear, with the reason.
+An answer belongs to a key by its label, a table by its label or by its columns. Two answers that differ are none.
 
 Invariant: a value that is read is one that the key's type accepts.
 """
@@ -9,13 +8,23 @@ Invariant: a value that is read is one that the key's type accepts.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from twice.specification.adoption.labels import COLUMNS, LABELS, LETTERS, WORDS
+from twice.specification.adoption.labels import COLUMNS, LABELS
 from twice.specification.adoption.prose import Answer, Prose, Table, normalize_label, read_prose
-from twice.specification.front_matter import Cell, HeadEntry, Row, Scalar, Value
+from twice.specification.adoption.readers import (
+    CODE,
+    OPEN_TEXT,
+    Unclear,
+    choose_reader,
+    read_flag,
+    read_whole,
+    read_word,
+    shorten,
+)
+from twice.specification.front_matter import Cell, HeadEntry, Row, Value
 from twice.specification.schema import (
     UNKNOWN,
     Item,
@@ -25,44 +34,10 @@ from twice.specification.schema import (
     find_faults,
 )
 
-_CODE: Final = re.compile(r"`([^`]+)`")
-_LEAD_END: Final = re.compile(r"[.;:!?](?=\s|$)| [—\u2013-] ")
-_TURNING: Final = re.compile(
-    r"\b(?:not|no|never|without|none|neither|nor|cannot|instead of|rather than|if|when|where|while|until)\b|n't\b"
-    # "only" restricts in front of a place or at an end; "the only input" restricts nothing.
-    r"|\bonly(?= (?:in|on|for|with|under|at|by|within)\b|\s*(?:$|[,.;)]))",
-    re.IGNORECASE,
-)
-_OPEN: Final = re.compile(
-    r"\b(?:but|except|unless|tbd|todo|to be decided|undecided|not decided|not yet|for now|later|probably|maybe|"
-    r"perhaps|might|somehow|unclear|unknown|planned|eventually)\b|\?\?|\?$",
-    re.IGNORECASE,
-)
-_OPEN_TEXT: Final = re.compile(
-    r"\b(?:tbd|todo|to be decided|undecided|not decided|somehow|unclear|unknown)\b|^[\s?.…—\u2013-]*$|\?\?",
-    re.IGNORECASE,
-)
-_NUMBER: Final = re.compile(
-    r"(?<![\w.^/-])(?:\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w^]|\.\d|[ ]*[%\u00d7*^⁻/]|,\d)"
-)
-_DIGIT: Final = re.compile(r"\d")
-_UNIT: Final = re.compile(r"\s*(?:$|[,.;:()]|(?:max|abs|rel|ulp|in|or less)\b)", re.IGNORECASE)
 _EXACT_VERSION: Final = re.compile(r"v?(\d+(?:\.\d+)+(?:[.+-]?\w+)*)")
 _PINNED: Final = re.compile(
     r"(?P<library>[A-Za-z][\w.-]*?)\s*(?:(?P<mark>[=<>~!^]+|@)\s*|\s)(?P<version>\S.*)"
 )
-_PROGRAM: Final = re.compile(r"[\w./-]+:[A-Za-z_][\w.]*")
-_LETTER: Final = re.compile(r"([A-C])(?=\s*(?:$|[(:,.—\u2013-]))")
-_EVERY: Final = re.compile(r"\bevery (\d+) ticks?\b", re.IGNORECASE)
-_ALL: Final = re.compile(r"\b(?:full canonical state|all components)\b", re.IGNORECASE)
-
-
-class Unclear(Exception):
-    """An answer that does not say one thing; ``says_nothing`` where it does not speak of the value at all."""
-
-    def __init__(self, why: str, *, says_nothing: bool = False) -> None:
-        super().__init__(why)
-        self.says_nothing = says_nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +68,7 @@ def read_sheet_answers(text: str, schema: SheetSchema) -> Iterator[Reading]:
 
 
 def _read_key(item: Item, answers: Sequence[Answer]) -> Reading | None:
-    read = _READERS.get(item.key) or _choose_reader(item)
+    read = choose_reader(item)
     clear: list[tuple[Value, int]] = []
     doubts: list[tuple[str, int, bool]] = []
     for each in answers:
@@ -109,7 +84,7 @@ def _read_key(item: Item, answers: Sequence[Answer]) -> Reading | None:
     (value, line), *others = clear
     for other, at in others:
         if other != value:
-            why = f"line {line} says {_show(value)} and line {at} {_show(other)}"
+            why = f"line {line} says {shorten(value)} and line {at} {shorten(other)}"
             return Reading(item.key, UNKNOWN, line, why)
     return Reading(item.key, value, line, "")
 
@@ -118,253 +93,6 @@ def _accept(item: Item, value: Value) -> Value:
     for _, what, expected in find_faults(item, HeadEntry(value, 1, 1)):
         raise Unclear(f"{what}. {expected}")
     return value
-
-
-def _show(value: object) -> str:
-    said = value if isinstance(value, str) else repr(value)
-    return said if len(said) <= 60 else f"{said[:57]}..."
-
-
-def _join(answer: Answer) -> str:
-    """Return all text of an answer without its marks; words in code count where there is nothing else."""
-    text = " ".join([*answer.texts, *answer.items])
-    plain = _CODE.sub(" ", text)
-    text = plain if re.search(r"[A-Za-z]{2}", plain) else text
-    return " ".join(re.sub(r"[*_`]{1,3}(?=\W|$)|(?<!\w)[*_`]{1,3}", "", text).split())
-
-
-def _lead(text: str) -> str:
-    """Return the words before the first stop, which are the answer; an explanation follows them."""
-    return _LEAD_END.split(text, maxsplit=1)[0]
-
-
-def _refuse_doubt(text: str, turning: re.Pattern[str] | None = _TURNING) -> None:
-    found = _OPEN.search(text) or (turning and turning.search(_lead(text)))
-    if found:
-        raise Unclear(f"{found[0]!r} leaves it open: {_show(text)}")
-
-
-def _find_values(text: str, values: Sequence[str], key: str = "") -> tuple[list[str], str]:
-    """Return which of some closed values a text names, in its order, each once, and the text without their names."""
-    phrases = {
-        phrase if phrase.isupper() else phrase.replace("-", " "): value
-        for value in values
-        for phrase in (value, *WORDS.get(value, ()))
-    }
-    letters = LETTERS.get(key, {})
-    letter = _LETTER.match(text)
-    found = [letters[letter[1]]] if letter and letter[1] in letters else []
-    # Capitals alone are letters of a list: "s" is no tier.
-    longest = sorted(phrases, key=lambda each: (-len(each), each))
-    either = "|".join(re.escape(e) if e.isupper() else f"(?i:{re.escape(e)})" for e in longest)
-    pattern, plain = (
-        re.compile(rf"(?<![\w'\u2019])(?:{either})(?=s?(?!\w))"),
-        text.replace("-", " "),
-    )
-    found += [phrases.get(each) or phrases[each.lower()] for each in pattern.findall(plain)]
-    return [*dict.fromkeys(found)], pattern.sub("", plain)
-
-
-def _read_word(text: str, values: Sequence[str], key: str) -> str:
-    found, rest = _find_values(text, values, key)
-    if not found:
-        raise Unclear(f"it says none of {', '.join(values)}: {_show(text)}", says_nothing=True)
-    if len(found) > 1:
-        raise Unclear(f"it says {' and '.join(found)}: {_show(text)}")
-    _refuse_doubt(rest)
-    if not _find_values(_lead(text), values, key)[0] or re.search(r"\bor\b", _lead(rest)):
-        raise Unclear(f"it says {found[0]} beside something else: {_show(text)}")
-    return found[0]
-
-
-def _read_flag(text: str) -> bool:
-    said = re.match(r"(?:(yes|true)|(no|false))\b", text, re.IGNORECASE)
-    if said is None:
-        raise Unclear(f"it says neither yes nor no: {_show(text)}", says_nothing=True)
-    _refuse_doubt(text[said.end() :], _TURNING if said[1] else None)
-    return bool(said[1])
-
-
-def _read_numbers(text: str) -> list[str]:
-    """Return the numbers in the lead of an answer, if every digit in it belongs to one."""
-    lead = re.split(
-        r"[;:!?](?=\s|$)|\.(?=\s|$)| [—\u2013] ", text.replace("\u2212", "-"), maxsplit=1
-    )[0]
-    _refuse_doubt(text)
-    found = _NUMBER.findall(lead)
-    if not found or _DIGIT.search(_NUMBER.sub(" ", lead)):
-        raise Unclear(f"it has no number that can only be read in one way: {_show(text)}")
-    return [*dict.fromkeys(found)]
-
-
-def _read_one_number(text: str) -> str:
-    numbers = _read_numbers(text)
-    if len(numbers) > 1:
-        raise Unclear(f"it says {' and '.join(numbers)}: {_show(text)}")
-    return numbers[0]
-
-
-def _read_whole(text: str) -> int:
-    said = _read_one_number(text)
-    if not said.isdecimal():
-        raise Unclear(f"{said} is no whole number")
-    return int(said)
-
-
-def _read_text(answer: Answer) -> str:
-    if len(answer.texts) != 1 or answer.items or answer.tables or answer.has_code:
-        raise Unclear("the answer has several parts, and the key holds one text")
-    text = answer.texts[0]
-    if found := _OPEN_TEXT.search(text):
-        raise Unclear(f"{found[0]!r} leaves it open: {_show(text)}")
-    return text
-
-
-def _read_codes(answer: Answer) -> list[Scalar]:
-    text = " ".join([*answer.texts, *answer.items])
-    found = _CODE.findall(text)
-    if not found:
-        raise Unclear(f"it names nothing in backticks: {_show(text)}", says_nothing=True)
-    _refuse_doubt(_CODE.sub("", text))
-    return [*dict.fromkeys(found)]
-
-
-def _read_config(answer: Answer) -> list[Scalar]:
-    found = _read_codes(answer)
-    for each in found:
-        if not re.fullmatch(r"[^=\s]+=.+", str(each)):
-            raise Unclear(f"{_show(each)} is no key=value")
-    return found
-
-
-def _read_items(answer: Answer) -> list[Scalar]:
-    if not answer.items:
-        raise Unclear("it is no list", says_nothing=True)
-    for each in answer.items:
-        if found := _OPEN_TEXT.search(each):
-            raise Unclear(f"{found[0]!r} leaves it open: {_show(each)}")
-    return [*answer.items]
-
-
-def _make_code_reader(pattern: re.Pattern[str]) -> Callable[[Answer], str]:
-    def read(answer: Answer) -> str:
-        text = " ".join(answer.texts)
-        named: list[str] = _CODE.findall(text) or [text.strip()]
-        found = [each for each in named if pattern.fullmatch(each)]
-        if len(found) != 1:
-            raise Unclear(f"it does not name one: {_show(text)}")
-        return found[0]
-
-    return read
-
-
-def _read_own_words(_: Answer) -> str:
-    raise Unclear("twice words this sentence itself, once class and scope are decided")
-
-
-def _read_cadence(answer: Answer) -> str:
-    text = _join(answer)
-    every = _EVERY.findall(text)
-    words, _ = _find_values(_EVERY.sub(" ", text), ("tick", "decision", "episode", "none"))
-    if len(every) + len(words) > 1:
-        raise Unclear(f"it says several: {_show(text)}")
-    if every:
-        _refuse_doubt(text)
-        return f"every={every[0]}"
-    return _read_word(text, ("tick", "decision", "episode", "none"), "cadence")
-
-
-def _read_projection(answer: Answer) -> list[Scalar]:
-    text = _join(answer)
-    if _ALL.search(text):
-        _refuse_doubt(text)
-        return ["*"]
-    return _read_codes(answer)
-
-
-def _read_threads(answer: Answer) -> int:
-    caps = [
-        *dict.fromkeys(
-            re.findall(r"_NUM_THREADS`?\s*=\s*(\d+)", " ".join([*answer.texts, *answer.items]))
-        )
-    ]
-    if len(caps) == 1:
-        return int(caps[0])
-    if caps:
-        raise Unclear(f"it says {' and '.join(caps)}")
-    return _read_whole(_join(answer))
-
-
-def _read_percent(answer: Answer) -> int:
-    text = _join(answer)
-    _refuse_doubt(text)
-    found = re.fullmatch(r"(?:at most )?(\d+) ?(?:%|percent)\.?", text)
-    if found is None:
-        raise Unclear(f"it is no percentage alone: {_show(text)}")
-    return int(found[1])
-
-
-def _read_epsilon(answer: Answer) -> str:
-    text = _join(answer)
-    said = _read_one_number(text)
-    after = text.replace("\u2212", "-").partition(said)[2]
-    if not _UNIT.match(after):
-        raise Unclear(f"it may have a unit: {_show(text)}")
-    return said
-
-
-def _read_version(answer: Answer) -> str:
-    text = _join(answer)
-    found = re.fullmatch(r"v?(\d+\.\d+\.\d+)", text)
-    if found is None:
-        raise Unclear(f"it is no version of three numbers: {_show(text)}")
-    return found[1]
-
-
-_READERS: Final[Mapping[str, Callable[[Answer], Value]]] = {
-    "program": _make_code_reader(_PROGRAM),
-    "summary": _make_code_reader(re.compile(r"[\w./-]+")),
-    "vector": _make_code_reader(re.compile(r"\S+\.twice")),
-    "database": _make_code_reader(re.compile(r"[\w./-]+")),
-    "audit_encoding": _make_code_reader(re.compile(r"\S+")),
-    "config": _read_config,
-    "predicate": _read_own_words,
-    "goals": _read_items,
-    "out_of_scope": _read_items,
-    "cadence": _read_cadence,
-    "projection": _read_projection,
-    "threads": _read_threads,
-    "budget_percent": _read_percent,
-    "epsilon": _read_epsilon,
-    "version": _read_version,
-}
-"""Keys whose answers are not read by their type alone."""
-
-
-def _choose_reader(item: Item) -> Callable[[Answer], Value]:
-    held = item.type
-    words = held.words
-    if isinstance(held.example, bool):
-        return lambda answer: _read_flag(_join(answer))
-    if isinstance(held.example, int):
-        return lambda answer: _read_whole(_join(answer))
-    if held.is_list and words:
-        return lambda answer: _read_word_list(_join(answer), words)
-    if held.is_list:
-        return _read_codes
-    if words:
-        return lambda answer: _read_word(_join(answer), words, item.key)
-    if held.accepts("1e-6") and not held.accepts("in words"):
-        return lambda answer: _read_one_number(_join(answer))
-    return _read_text
-
-
-def _read_word_list(text: str, values: Sequence[str]) -> list[Scalar]:
-    found, rest = _find_values(text, values)
-    if not found:
-        raise Unclear(f"it says none of {', '.join(values)}: {_show(text)}", says_nothing=True)
-    _refuse_doubt(rest)
-    return [*found]
 
 
 def _read_table_key(
@@ -459,29 +187,29 @@ def _read_cell(column: TableColumn, said: str) -> Cell:
     held, text = column.type, " ".join(said.replace("`", "").split())
     words = held.words
     value: Cell = text
-    if _OPEN_TEXT.search(text):
-        raise Unclear(f"nothing is said: {_show(text)}")
+    if OPEN_TEXT.search(text):
+        raise Unclear(f"nothing is said: {shorten(text)}")
     if isinstance(held.example, bool):
-        value = _read_flag(text)
+        value = read_flag(text)
     elif isinstance(held.example, int):
-        value = _read_whole(text)
+        value = read_whole(text)
     elif held.is_list:
-        value = [*(_CODE.findall(said) or [each.strip() for each in text.split(",")])]
+        value = [*(CODE.findall(said) or [each.strip() for each in text.split(",")])]
     elif words:
-        value = _read_word(text, words, column.name)
+        value = read_word(text, words, column.name)
     elif column.name == "version":
         exact = _EXACT_VERSION.fullmatch(text)
         if exact is None:
-            raise Unclear(f"{_show(text)} is no exact version")
+            raise Unclear(f"{shorten(text)} is no exact version")
         value = exact[1]
     if not held.accepts(value):
-        raise Unclear(f"{_show(text)} is not {held.expected}")
+        raise Unclear(f"{shorten(text)} is not {held.expected}")
     return value
 
 
 def _read_listed(item: Item, answer: Answer) -> Iterator[Row]:
     """Yield rows of pins (``numpy==2.2.0``) and of switches (``name=value``) that stand in a list."""
-    codes = [each for said in (*answer.texts, *answer.items) for each in _CODE.findall(said)]
+    codes = [each for said in (*answer.texts, *answer.items) for each in CODE.findall(said)]
     for each in answer.items or codes:
         said = each.replace("`", "").rstrip(".")
         if item.key == "knobs" and "=" in said and " " not in said:

@@ -14,7 +14,7 @@ def _split(said: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
 
 
 LABELS: Final = {
-    number: _split({"owner": "owner", "component": "component; system", "version": "version", **said})
+    number: _split({"owner": "owner", "component": "component", "version": "version", **said})
     for number, said in {
         "00": {
             "tier": "tier; determinism tier",

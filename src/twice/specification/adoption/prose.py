@@ -12,7 +12,7 @@ Invariant: every answer has the line where a person finds it.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
@@ -29,6 +29,9 @@ _PLAIN: Final = re.compile(
 )
 _DECLARED: Final = re.compile(r"(?:The|Our) (?P<label>[\w -]{3,40}?) is (?P<value>.+)")
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+")
+_ASIDES: Final = re.compile(
+    r"\b(?:reject|alternative|example|option|consider|histor|previous|earlier|note)"
+)
 _NUMBER: Final = re.compile(r"\d+[.)]\s+")
 _ASIDE: Final = re.compile(r"\([^)]*\)")
 
@@ -87,7 +90,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """All answers and all tables of a sheet, in order."""
+    """The answers of a sheet, and the tables that are about it as a whole, in order."""
 
     answers: tuple[Answer, ...]
     tables: tuple[Table, ...]
@@ -106,12 +109,34 @@ def read_prose(text: str, labels: Collection[str]) -> Prose:
         text: of the sheet.
         labels: normal forms that are answers without bold type, as headings and in sentences.
     """
-    blocks = [*_read_blocks(text, labels)]
+    blocks = [*_leave_out_asides(_read_blocks(text, labels))]
     answers = [
         answer for at, block in enumerate(blocks) for answer in _read_answers(blocks, at, labels)
     ]
     answers.sort(key=lambda each: each.line)
-    return Prose(tuple(answers), tuple(each.table for each in blocks if each.table))
+    return Prose(tuple(answers), tuple(_list_own_tables(blocks, labels)))
+
+
+def _leave_out_asides(blocks: Iterable[_Block]) -> Iterator[_Block]:
+    """Leave out sections of examples and of what was not chosen."""
+    level = 0
+    for each in blocks:
+        if each.kind is Kind.HEADING and (not level or each.depth <= level):
+            level = each.depth if _ASIDES.search(each.label) else 0
+        if not level:
+            yield each
+
+
+def _list_own_tables(blocks: Sequence[_Block], labels: Collection[str]) -> Iterator[Table]:
+    """Yield the tables that are about the sheet as a whole: below no other heading and no other label."""
+    is_own = True
+    for each in blocks:
+        if each.kind is Kind.HEADING:
+            is_own = each.depth == 1
+        elif each.table and is_own and not each.depth:
+            yield each.table
+        elif each.kind in {Kind.ITEM, Kind.PARAGRAPH}:
+            is_own = is_own and (not each.label or each.label in labels)
 
 
 def _split_label(text: str, labels: Collection[str]) -> tuple[str, str] | None:
