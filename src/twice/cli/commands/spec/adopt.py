@@ -79,7 +79,7 @@ def _list_lines(done: Adoption, *, dry_run: bool) -> Iterator[str]:
     counts = f"{pluralize(len(done.adopted), 'key')} adopted, {len(done.unknown)} open"
     yield f"{name}: {counts}{nothing}"
     for number in done.numbers:
-        yield done.workspace.sheets[number].path
+        yield shorten_path(done.workspace, done.workspace.sheets[number].path)
         for each in (each for each in done.adopted if each.sheet == number):
             value = format_value(each.value) if not _is_table(each.value) else "the table"
             yield f"  {each.key}: {value} ({each.source})"
