@@ -220,6 +220,8 @@ def test_a_link_out_of_the_folder_and_bytes_that_are_no_text_are_refused(
     sheet.unlink()
     sheet.symlink_to(project / "tidepool" / SHEETS["03"].file_name)
     assert "it is a link to" in refused(capsys, "ferries")
+    (project / "workshop" / "pool").symlink_to(project / "tidepool")
+    assert "workshop/pool:1: it is a link to" in refused(capsys, "workshop")
     sheet.unlink()
     sheet.write_bytes(b"# Generators\n\nLibrary: caf\xe9\n")
     said = refused(capsys, "ferries")

@@ -102,6 +102,8 @@ def adopt_components(folder: Path, project: Path, component: str = "") -> list[A
             f"Expected one of {', '.join(names)}.",
             "Name one of these, or leave --component out.",
         )
+    for name in names:
+        _refuse_link(folder / name, folder)
     return [
         adopt_folder(folder / name, _open_before(folder / name, project, f"{FOLDER}/{name}"), name)
         for name in names
@@ -184,15 +186,8 @@ def _list_sheets(folder: Path) -> dict[str, Path]:
 
 
 def _read_source(folder: Path, file: Path) -> _Source:
+    _refuse_link(file, folder)
     path = file.as_posix()
-    if not file.resolve().is_relative_to(folder.resolve()):
-        raise refuse_line(
-            path,
-            1,
-            f"it is a link to {file.resolve()}, outside of the folder.",
-            "Expected the sheets themselves.",
-            "Copy the sheet into the folder.",
-        )
     try:
         data = file.read_bytes() if file.is_file() else None
     except OSError:
@@ -206,6 +201,17 @@ def _read_source(folder: Path, file: Path) -> _Source:
             "Put the sheet there, or remove it.",
         )
     return _Source(path, decode(data, path))
+
+
+def _refuse_link(place: Path, folder: Path) -> None:
+    if not place.resolve().is_relative_to(folder.resolve()):
+        raise refuse_line(
+            place.as_posix(),
+            1,
+            f"it is a link to {place.resolve()}, outside of the folder.",
+            "Expected the sheets themselves.",
+            f"Copy them into {folder}.",
+        )
 
 
 def _settle_tier(
