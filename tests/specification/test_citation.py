@@ -6,6 +6,7 @@ Recordings and replays are processes of their own; the specification is read in 
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -87,6 +88,32 @@ def test_the_class_that_the_user_chose_is_not_held_against_the_sheet(project: Pa
 
 def test_the_specification_of_another_program_is_not_cited(project: Path) -> None:
     assert cite(project, name="other.twice") is None
+
+
+def test_of_several_components_the_one_of_the_program_is_cited(project: Path) -> None:
+    cite(project)
+    top, said = (
+        project / FOLDER,
+        {path: path.read_text() for path in (project / FOLDER).glob("*.md")},
+    )
+    for component, program in (("swarm", "swarm/flock.py:main"), ("other", "lost.py:main")):
+        (top / component).mkdir()
+        for path, text in said.items():
+            own = text.replace('component: "swarm"', f'component: "{component}"', 1)
+            own = own.replace('program: "swarm/flock.py:main"', f'program: "{program}"')
+            (top / component / path.name).write_text(own)
+    for path in said:
+        path.unlink()
+    found = []
+    for name in ("a.twice", "other.twice"):
+        with RunRecord.open(project / name) as record:
+            found.append(cite_specification(record))
+    for component in ("swarm", "other"):
+        shutil.rmtree(top / component)
+
+    assert found[0] is not None
+    assert (found[0].path, found[0].component) == (str(top / "swarm"), "swarm")
+    assert found[1] is None
 
 
 def test_sheets_that_cannot_be_read_are_cited_with_the_reason(project: Path) -> None:

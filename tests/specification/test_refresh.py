@@ -53,7 +53,8 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         asked.append(options)
         return Cost
 
-    def keep(project: Path, _: object) -> None:
+    def keep(project: Path, _: object, *, base: str) -> None:
+        assert COST.startswith(f"{base}/")
         (project / COST).write_text("measured", encoding="utf-8")
 
     monkeypatch.setattr(refreshing, "measure_cost", measure)

@@ -17,7 +17,7 @@ from twice.recording.environment import measure_versions
 from twice.recording.runrecord import RunRecord
 from twice.specification.consolidate import CONSOLIDATION
 from twice.specification.gate.plan import predicate_of
-from twice.specification.location import FOLDER, find_workspace
+from twice.specification.location import FOLDER, find_workspace, list_bases
 from twice.specification.workspace import Workspace, open_workspace
 
 
@@ -58,16 +58,23 @@ def cite_specification(record: RunRecord, *, judges_recorded_class: bool = True)
     project = find_workspace(program.folder())
     if project is None:
         return None
-    folder = str(project / FOLDER)
-    try:
-        workspace = open_workspace(project)
-    except TwiceError as error:
-        return Citation(folder, unread=f"{error.id}: {error.happened}")
-    if not _is_of(workspace, record):
-        return None
+    unread = None
+    for base in list_bases(project) or [FOLDER]:
+        folder = str(project / base)
+        try:
+            workspace = open_workspace(project, base)
+        except TwiceError as error:
+            unread = unread or Citation(folder, unread=f"{error.id}: {error.happened}")
+            continue
+        if _is_of(workspace, record):
+            return _cite(workspace, record, judges_recorded_class=judges_recorded_class)
+    return unread  # It may be the one of the program: nobody can tell.
+
+
+def _cite(workspace: Workspace, record: RunRecord, *, judges_recorded_class: bool) -> Citation:
     whole = workspace.get(CONSOLIDATION)
     return Citation(
-        folder,
+        str(workspace.folder),
         workspace.component(),
         str(whole.version) if whole else "",
         str(whole.digest()) if whole else "",

@@ -93,7 +93,9 @@ def consolidate(
     kept = before.body.partition(f"\n{_NOTES}\n") if before else ("", "", "")
     notes = kept[2] if kept[1] else "\nWhat stands here decides nothing.\n"
     text = f"---\n{head}---\n\n{_render_body(workspace, sheets)}\n{_NOTES}\n{notes}"
-    return read_sheet(text, schema, before.path if before else f"{FOLDER}/{schema.file_name}")
+    return read_sheet(
+        text, schema, before.path if before else f"{workspace.base}/{schema.file_name}"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,13 +144,15 @@ def _put_in(workspace: Workspace, lock: Lock, sheet: Sheet, why: str) -> Consoli
     return Consolidated(after, lock.with_sheet(CONSOLIDATION, to_lock_entry(sheet)), sheet, why)
 
 
-def finish_gate(report: GateReport, project: Path, find_rules: FindsRules) -> GateReport:
+def finish_gate(
+    report: GateReport, project: Path, find_rules: FindsRules, *, base: str = FOLDER
+) -> GateReport:
     """Keep the report of a whole gate; where it passed, sheet 99 is accepted on it.
 
     Returns:
         The report as it was kept: it rests on 99 as that is written now.
     """
-    workspace = open_workspace(project)
+    workspace = open_workspace(project, base)
     if report.result is not GateResult.PASS:
         write_report(report, workspace)
         return report
@@ -174,7 +178,7 @@ def find_passed_gate(workspace: Workspace) -> tuple[PassedGate | None, str]:
     if not path.is_file():
         return None, "no gate has run"
     try:
-        report = read_report(workspace.project, datetime.now(UTC).date())
+        report = read_report(workspace.project, datetime.now(UTC).date(), base=workspace.base)
     except GateUnfinished as error:  # of another tier, for example, before the sheets were promoted
         return None, error.happened.rstrip(".")
     if report.result is not GateResult.PASS:

@@ -14,7 +14,6 @@ from textwrap import wrap
 from typing import Final
 
 from twice.specification.front_matter import Row, Scalar, Value, format_entry
-from twice.specification.location import FOLDER
 from twice.specification.schema import SHEETS, UNKNOWN, VERSION, Item, SheetSchema
 from twice.specification.sheet import read_sheet
 from twice.specification.tiers import Situation, StateKind, Tier, Trait, may_be_memo
@@ -39,7 +38,26 @@ def render_template(
     memo: bool = False,
     every: bool = False,
 ) -> str:
-    """Return the text of a new sheet: its keys with what they are for, what they accept, and what is known.
+    """Return the text of a new sheet: its head, and below it what the sheet is about.
+
+    Args and the head are those of ``render_head``.
+    """
+    is_memo = memo and may_be_memo(schema.number, situation.tier)
+    head = render_head(schema, component, situation, known, memo=is_memo, every=every)
+    body = f"\n# {schema.title}\n\n{schema.about}\n" + f"\n{_MEMO}" * is_memo
+    return f"{head}{body}\n## Notes\n\nWhat stands here decides nothing.\n"
+
+
+def render_head(
+    schema: SheetSchema,
+    component: str,
+    situation: Situation,
+    known: Mapping[str, Value],
+    *,
+    memo: bool = False,
+    every: bool = False,
+) -> str:
+    """Return the head of a new sheet: its keys with what they are for, what they accept, and what is known.
 
     Args:
         schema: which sheet.
@@ -49,13 +67,12 @@ def render_template(
         memo: whether one page does, and is wanted.
         every: whether keys that are not needed there are named too, with when they are.
     """
-    memo = memo and may_be_memo(schema.number, situation.tier)
     common: dict[str, Value] = {
         "schema": VERSION,
         "id": schema.number,
         "title": schema.title,
         "component": component,
-        "version": FIRST_VERSION,
+        "version": known.get("version", FIRST_VERSION),
         "status": "memo" if memo else "draft",
         "owner": known.get("owner", UNKNOWN),
     }
@@ -74,9 +91,7 @@ def render_template(
             parts.append(_explain(item, f"optional: {item.key}: "))
         elif every:
             parts.append(_explain(item, f"{item.needed.words}: {item.key}: "))
-    parts += [f"---\n\n# {schema.title}\n\n{schema.about}\n"]
-    parts += ["\n", _MEMO] if memo else []
-    return "".join([*parts, "\n## Notes\n\nWhat stands here decides nothing.\n"])
+    return "".join([*parts, "---\n"])
 
 
 def _explain(item: Item, lead: str = "") -> str:
@@ -114,7 +129,7 @@ def add_sheet(
     assert number not in workspace.sheets, "a sheet that is there is never written over"
     schema, component = SHEETS[number], workspace.component() or UNKNOWN
     text = render_template(schema, component, workspace.situation(), known, memo=memo)
-    added = read_sheet(text, schema, f"{FOLDER}/{schema.file_name}")
+    added = read_sheet(text, schema, f"{workspace.base}/{schema.file_name}")
     return replace(workspace, sheets=dict(sorted({**workspace.sheets, number: added}.items())))
 
 
@@ -146,5 +161,5 @@ def create_workspace(
     for number in _FIRST[:2] if given["01"].get("contested") is True else _FIRST:
         schema = SHEETS[number]
         text = render_template(schema, component, situation, given[number])
-        sheets[number] = read_sheet(text, schema, f"{FOLDER}/{schema.file_name}")
+        sheets[number] = read_sheet(text, schema, f"{workspace.base}/{schema.file_name}")
     return replace(workspace, sheets=sheets)

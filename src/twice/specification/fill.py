@@ -239,17 +239,17 @@ def propose_libraries(packages: Collection[str]) -> Iterator[Proposal]:
 def propose_costs(workspace: Workspace) -> Iterator[Proposal]:
     """Propose for sheet 13 the kept file, and a row for each rule that it measures; a file of another form says nothing."""
     try:
-        document = json.loads((workspace.project / COSTS).read_bytes())
+        document = json.loads((workspace.folder / COSTS).read_bytes())
         rules = [str(each["rule"]) for each in document["rules"]]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return
-    item = SHEETS[NUMBER].item("rules")
+    costs, item = f"{workspace.base}/{COSTS}", SHEETS[NUMBER].item("rules")
     assert item is not None, "sheet 13 lists the rules"
     people = [each.name for each in item.type.columns if each.name != "rule"]
     value: list[Row] = [{"rule": name, **dict.fromkeys(people, UNKNOWN)} for name in rules]
-    yield Proposal(NUMBER, "measured", COSTS, "written by twice cost")
+    yield Proposal(NUMBER, "measured", costs, "written by twice cost")
     if value:
-        yield Proposal(NUMBER, "rules", value, f"measured in {COSTS}")
+        yield Proposal(NUMBER, "rules", value, f"measured in {costs}")
 
 
 def propose_from_environment(workspace: Workspace) -> Iterator[Proposal]:

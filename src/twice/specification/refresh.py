@@ -192,7 +192,7 @@ class _Refresh:
     def scaffold(self) -> RefreshStep:
         """Generate the files of the scaffold anew that nobody changed."""
         project = self.workspace.project
-        lock = read_scaffold(project)
+        lock = read_scaffold(self.workspace.folder)
         if not lock.files:
             return RefreshStep("scaffold", "absent", "none was laid down: twice scaffold NAME")
         layers = sorted(
@@ -247,7 +247,7 @@ class _Refresh:
                 progress=self.doing,
                 with_replay=read_promise(self.workspace.text("06", "throughput")) is not None,
             )
-        write_evidence(self.workspace.project, cost)
+        write_evidence(self.workspace.project, cost, base=self.workspace.base)
         result = cost.judgement
         return RefreshStep(
             "costs", "updated", f"measured anew, because {why}: {result.result}, {result.why}"

@@ -43,9 +43,9 @@ FORMS: Final = (VERSION, "twice.spec/1")
 class ValueType:
     """What a key or a column may hold: ``expected``, to be read after "Expected", and an example that it accepts.
 
-    It is closed if only some words will do, in all of it or in a part. Lists of maps have ``columns``, in the order in
-    which they are written, of which the values of the ``unique`` one differ from row to row. Each row has all columns of
-    exactly one group of ``one_of``.
+    It is closed if only some words will do, in all of it or in a part; ``words`` are those of it or of a list's items.
+    Lists of maps have ``columns``, in the order in which they are written, of which the values of the ``unique`` one
+    differ from row to row. Each row has all columns of exactly one group of ``one_of``.
     """
 
     expected: str
@@ -56,6 +56,7 @@ class ValueType:
     columns: tuple[TableColumn, ...] = ()
     unique: str = ""
     one_of: tuple[tuple[str, ...], ...] = ()
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +241,9 @@ def _read_type(said: Mapping[str, Any], otherwise: str) -> ValueType:
         words = said["one_of"]
         allowed = tuple(map(str, _WORDS[words] if isinstance(words, str) else words))
         expected = "one of " + ", ".join(f'"{each}"' for each in allowed)
-        return ValueType(expected, allowed[0], lambda value: value in allowed, is_closed=True)
+        return ValueType(
+            expected, allowed[0], lambda value: value in allowed, is_closed=True, words=allowed
+        )
     if "whole" in said:
         low, high = said["whole"]
         return ValueType(
@@ -260,6 +263,7 @@ def _read_type(said: Mapping[str, Any], otherwise: str) -> ValueType:
             ),
             is_closed=each.is_closed,
             is_list=True,
+            words=each.words,
         )
     if "rows" not in said:
         return _TYPES[said.get("type", otherwise)]

@@ -5,23 +5,19 @@ Invariant: a sheet is named by its number alone; two files with one number are a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from twice.foundation.determinism_class import DeterminismClass
 from twice.specification.change_table import EDGES
 from twice.specification.errors import SheetRefused, SheetVersion, SpecForeign, WorkspaceRefused
 from twice.specification.front_matter import Value, combine, refuse_line
-from twice.specification.location import FOLDER
+from twice.specification.location import FOLDER, find_base, list_sheet_files
 from twice.specification.schema import SHEETS
 from twice.specification.sheet import Sheet, decode, parse_sheet
 from twice.specification.tiers import Situation, Tier, Trait, find_promotions, find_required
 from twice.writing import write
-
-_NAMED: Final = re.compile(r"(\d\d)-[\w.-]+\.md")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +27,17 @@ class Workspace:
     Args:
         project: the folder that the workspace lies in, from where paths in sheets are meant.
         sheets: by number, in order.
+        base: the folder of the sheets, from the project on.
     """
 
     project: Path
     sheets: Mapping[str, Sheet]
+    base: str = FOLDER
 
     @property
     def folder(self) -> Path:
         """The folder of the sheets."""
-        return self.project / FOLDER
+        return self.project / self.base
 
     def get(self, number: str) -> Sheet | None:
         """Return a sheet, when it is there."""
@@ -54,7 +52,7 @@ class Workspace:
         found = self.sheets.get(number)
         if found is None:
             raise WorkspaceRefused(
-                f"{FOLDER} has no sheet {number} ({SHEETS[number].title}).",
+                f"{self.base} has no sheet {number} ({SHEETS[number].title}).",
                 f"Expected it, because {why}.",
                 f"Lay it down: twice spec add {number}",
                 sheet=number,
@@ -111,8 +109,12 @@ class Workspace:
         return tuple(number for number in find_required(there) if number not in self.sheets)
 
 
-def open_workspace(project: Path) -> Workspace:
-    """Read every sheet of a project's workspace.
+def open_workspace(project: Path, base: str = FOLDER) -> Workspace:
+    """Read every sheet of a workspace.
+
+    Args:
+        project: the folder that the workspace lies in.
+        base: the folder of the sheets, from there on.
 
     Raises:
         WorkspaceRefused: E-SPEC-002: there is none, it has no sheet, two sheets have one number, a number is
@@ -120,32 +122,32 @@ def open_workspace(project: Path) -> Workspace:
         SheetRefused: E-SPEC-001, with file and line of everything in the sheets that cannot be read.
         SpecForeign: E-SPEC-006: sheets of two components in one workspace.
     """
-    folder = project / FOLDER
+    folder = project / base
     if not folder.is_dir():
         raise WorkspaceRefused(
-            f"{project} has no folder {FOLDER}.",
+            f"{project} has no folder {base}.",
             "Expected a specification there.",
             "Begin one: twice spec init",
         )
     sheets: dict[str, Sheet] = {}
     refused: list[SheetRefused] = []
-    for name in list_sheet_files(project):
+    for name in list_sheet_files(project, base):
         number = name[:2]
         if number not in SHEETS:
             raise WorkspaceRefused(
-                f"{FOLDER}/{name}: there is no sheet {number}.",
+                f"{base}/{name}: there is no sheet {number}.",
                 f"Expected one of {', '.join(SHEETS)}.",
                 "Rename the file; a file without a number in front is left alone.",
                 path=name,
             )
         if number in sheets:
             raise WorkspaceRefused(
-                f"Sheet {number} is there twice: {sheets[number].path} and {FOLDER}/{name}.",
+                f"Sheet {number} is there twice: {sheets[number].path} and {base}/{name}.",
                 "Expected one file for each number.",
                 "Remove one, or take the number from its name.",
                 path=name,
             )
-        path = f"{FOLDER}/{name}"
+        path = f"{base}/{name}"
         try:
             text = decode(_read_bytes(folder / name, path), path)
             sheets[number], faults = parse_sheet(text, SHEETS[number], path)
@@ -158,21 +160,35 @@ def open_workspace(project: Path) -> Workspace:
         raise combine(refused)
     if not sheets:
         raise WorkspaceRefused(
-            f"{FOLDER} has no sheet in it.",
+            f"{base} has no sheet in it.",
             "Expected files such as 00-scope-and-goals.md there.",
             "Take them from version control, or begin anew: twice spec init",
         )
-    workspace = Workspace(project, sheets)
+    workspace = Workspace(project, sheets, base)
     _refuse_mixture(workspace)
     _refuse_circle(workspace)
     return workspace
 
 
-def list_sheet_files(project: Path) -> list[str]:
-    """Return the names of the files in a project's workspace that have a number; [] where there is none."""
-    folder = project / FOLDER
-    names = sorted(each.name for each in folder.iterdir()) if folder.is_dir() else []
-    return [name for name in names if _NAMED.fullmatch(name)]
+def open_component(project: Path, component: str = "") -> Workspace:
+    """Read the sheets of one component.
+
+    Args:
+        project: the folder that the workspace lies in.
+        component: whose sheets are meant; "" for those of the one that the project has.
+
+    Raises:
+        As ``open_workspace``; WorkspaceRefused, too, where several components have sheets and none of them is meant.
+    """
+    workspace = open_workspace(project, find_base(project, component))
+    if component and workspace.component() != component:
+        raise SpecForeign(
+            f"{component!r} was asked for, and {workspace.base} specifies {workspace.component()!r}.",
+            "Expected the name of the component that is specified there.",
+            "Name that one, or leave --component out.",
+            path=workspace.base,
+        )
+    return workspace
 
 
 def _read_bytes(place: Path, path: str) -> bytes:

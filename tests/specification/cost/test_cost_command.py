@@ -154,5 +154,5 @@ def test_interrupted_in_the_middle_nothing_is_written(tmp_path: Path) -> None:
     _, errors = running.communicate(timeout=HANGS_AFTER_S)
 
     assert running.returncode == 130, errors
-    assert not (tmp_path / EVIDENCE).exists()
+    assert not (tmp_path / FOLDER / EVIDENCE).exists()
     assert sorted((path, path.read_bytes()) for path in (tmp_path / FOLDER).iterdir()) == before

@@ -37,6 +37,7 @@ from twice.specification.cost.result import (
 from twice.specification.cost.rules import NOT_SWITCHED, RULES, CostRule, RunVariant, choose_rules
 from twice.specification.errors import WorkspaceRefused
 from twice.specification.fill import fill_sheets, propose_costs
+from twice.specification.location import FOLDER
 from twice.specification.schema import SHEETS
 from twice.specification.workspace import open_workspace
 
@@ -244,12 +245,12 @@ def test_figures_are_kept_in_one_file_and_sheet_13_is_filled_with_what_refers_to
     assert list(propose_costs(before)) == []
 
     write_evidence(tmp_path, made_cost("hash seed", "snapshots"))
-    document = json.loads((tmp_path / EVIDENCE).read_bytes())
+    document = json.loads((tmp_path / FOLDER / EVIDENCE).read_bytes())
     sheet = fill_sheets(before, propose_costs(before)).workspace.require("13", "it was filled")
 
     assert open_workspace(tmp_path).sheets == before.sheets
     assert document == made_cost("hash seed", "snapshots").to_json()
-    assert sheet.text("measured") == EVIDENCE
+    assert sheet.text("measured") == f"{FOLDER}/{EVIDENCE}"
     assert [row["rule"] for row in sheet.rows("rules")] == ["snapshots", "hash seed"]
     assert not [row for row in sheet.rows("rules") if "library" in row], "that is for people"
 
@@ -257,8 +258,8 @@ def test_figures_are_kept_in_one_file_and_sheet_13_is_filled_with_what_refers_to
 @pytest.mark.parametrize("text", ["{", "[]", '{"rules": [3]}', "\x00"])
 def test_a_file_of_another_form_fills_nothing(tmp_path: Path, text: str) -> None:
     write(tmp_path, {"13": {}})
-    (tmp_path / EVIDENCE).parent.mkdir()
-    (tmp_path / EVIDENCE).write_text(text, encoding="utf-8")
+    (tmp_path / FOLDER / EVIDENCE).parent.mkdir()
+    (tmp_path / FOLDER / EVIDENCE).write_text(text, encoding="utf-8")
 
     assert list(propose_costs(open_workspace(tmp_path))) == []
 
@@ -268,14 +269,14 @@ def test_without_sheet_13_nothing_is_written(tmp_path: Path) -> None:
 
     with pytest.raises(WorkspaceRefused, match="no sheet 13"):
         write_evidence(tmp_path, made_cost())
-    assert not (tmp_path / EVIDENCE).exists()
+    assert not (tmp_path / FOLDER / EVIDENCE).exists()
 
 
 def test_evidence_that_cannot_be_written_stays_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(tmp_path, {"13": {}})
-    evidence = tmp_path / EVIDENCE
+    evidence = tmp_path / FOLDER / EVIDENCE
     evidence.parent.mkdir()
     evidence.write_bytes(b"older evidence\n")
 

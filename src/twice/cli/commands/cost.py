@@ -41,7 +41,6 @@ from twice.specification.cost.measurement import measure_cost, read_variant
 from twice.specification.cost.result import EVIDENCE, NUMBER, write_evidence
 from twice.specification.cost.rules import NOT_SWITCHED, RULES, RunVariant, choose_rules
 from twice.specification.location import find_workspace
-from twice.specification.workspace import open_workspace
 
 
 @build_command
@@ -76,8 +75,8 @@ def command(
     chosen = choose_rules(rules)
     expected = "all rules: the evidence is one measurement of all of them"
     refuse_together({"--write": writes, "--rule": rules}, expected)
-    is_specified = writes or where.project is not None or find_workspace(Path()) is not None
-    workspace = open_workspace(where.folder()) if is_specified else None
+    is_specified = writes or where.is_given or find_workspace(Path()) is not None
+    workspace = where.open()[0] if is_specified else None
     if writes and workspace is not None:
         workspace.require(NUMBER, "it is what names the file of costs")
     records = program.records()
@@ -101,8 +100,8 @@ def command(
             with_replay=with_replay,
         )
     if writes and workspace is not None:
-        write_evidence(workspace.project, cost)
-        print(f"written: {EVIDENCE}", file=sys.stderr)
+        write_evidence(workspace.project, cost, base=workspace.base)
+        print(f"written: {workspace.base}/{EVIDENCE}", file=sys.stderr)
     lines = [cost.to_text()]
     if cost.judgement.result == "unknown":
         clock = "" if by == "cpu" else ", or with --by cpu"

@@ -29,7 +29,7 @@ from twice.specification.location import FOLDER, find_workspace
 from twice.specification.scaffold.lock import Layer
 from twice.specification.scaffold.plan import Plan, apply_plan, eject, make_plan
 from twice.specification.scaffold.readiness import find_layer
-from twice.specification.workspace import open_workspace
+from twice.specification.workspace import open_component
 
 _LAYERS: Final = [each.value for each in Layer if each is not Layer.BASE]
 Blockers = dict[Layer, list[dict[str, object]]]
@@ -57,7 +57,7 @@ def command(
             eject(project, component, path)
         lines = [f"{path} is yours: it is not looked at again" for path in ejected]
         return tell({**head, "ejected": [*ejected]}, lines, as_json=as_json)
-    blockers = _review(project) if reviews else {}
+    blockers = _review(project, component) if reviews else {}
     plan = make_plan(
         project, component, [*map(Layer, layers)],
         replaces=replaces, package=package, blocked=blockers,
@@ -76,13 +76,16 @@ def command(
     return tell({**head, **document}, said, as_json=as_json, code=code)
 
 
-def _review(project: Path) -> Blockers:
+def _review(project: Path, component: str) -> Blockers:
     """Review the sources; what is high or critical, by the layer that it blocks."""
     from twice.cli.checked_project import SourceOptions, open_sources
     from twice.foundation.channels import Channel
     from twice.foundation.severity import Severity
 
-    scope, here = open_workspace(project).require("00", "it says where the code is"), Path.cwd()
+    scope, here = (
+        open_component(project, component).require("00", "it says where the code is"),
+        Path.cwd(),
+    )
     paths = [project / each for each in scope.strings("sources")]
     paths = [each.relative_to(here) if each.is_relative_to(here) else each for each in paths]
     found = open_sources(SourceOptions(tuple(paths)), command="twice review").review()

@@ -22,7 +22,7 @@ from twice.specification.workspace import open_workspace
 from twice.writing import make_folder, write
 
 FORMAT: Final = "twice.cost/1"
-EVIDENCE: Final = f"{FOLDER}/evidence/cost.json"
+EVIDENCE: Final = "evidence/cost.json"
 NUMBER: Final = "13"
 ClockName = Literal["wall", "cpu"]
 _SHORT_S: Final = 0.05
@@ -372,14 +372,14 @@ def _describe_replays(took: Mapping[str, Any]) -> str:
     )
 
 
-def write_evidence(project: Path, cost: Cost) -> None:
+def write_evidence(project: Path, cost: Cost, *, base: str = FOLDER) -> None:
     """Keep the figures in a specification, whole or not at all; sheet 13 refers to the file.
 
     Raises:
         WorkspaceRefused: E-SPEC-002: there is no sheet 13, or no workspace. SheetRefused: E-SPEC-001.
         OutputUnwritable: E-OUTPUT-002: nothing was changed.
     """
-    open_workspace(project).require(NUMBER, "it is what names the file of costs")
-    evidence = project / EVIDENCE
+    open_workspace(project, base).require(NUMBER, "it is what names the file of costs")
+    evidence = project / base / EVIDENCE
     make_folder(evidence.parent)
     write(evidence, (json.dumps(cost.to_json(), indent=2, ensure_ascii=False) + "\n").encode())

@@ -122,6 +122,7 @@ def run_gate(
     today: date,
     *,
     only: Collection[int] = NUMBERS,
+    base: str = FOLDER,
     doing: Doing = lambda _: None,
     gathers: Callable[[str, EvidenceContext], object] = gather,
 ) -> GateReport:
@@ -132,6 +133,7 @@ def run_gate(
         reads_code: reads source code for findings and audits.
         today: the day by which waivers are judged.
         only: numbers of the checks that are wanted.
+        base: the folder of the sheets, from the project on.
         doing: called with what is being done.
         gathers: makes evidence; another one may keep what was made before.
 
@@ -147,7 +149,7 @@ def run_gate(
             "For example: twice gate --only 3,4",
         )
     project = project.resolve()
-    workspace, lock = open_workspace(project), read_lock(project / FOLDER / NAME)
+    workspace, lock = open_workspace(project, base), read_lock(project / base / NAME)
     refuse_outside(workspace)
     wanted = [each for each in CHECKS if each.id in set(only)]
     before = digest_inputs(workspace, lock)
@@ -164,12 +166,12 @@ def run_gate(
     seen = {*((*trial.files, *trial.read) if trial else ()), *(tests.loaded if tests else ())}
     try:
         # Read again: a sheet that is saved meanwhile is not the one that was judged.
-        saved, lock = open_workspace(project), read_lock(project / FOLDER / NAME)
+        saved, lock = open_workspace(project, base), read_lock(project / base / NAME)
     except TwiceError as error:
-        raise _report_moved([FOLDER]) from error
+        raise _report_moved([base]) from error
     rests_on = digest_inputs(saved, lock, sorted(seen))
     sheets = {each.path for each in (*workspace.sheets.values(), *saved.sheets.values())}
-    fixed = {*sheets, f"{FOLDER}/{NAME}", workspace.text("01", "vector"), workspace.text("13", "measured")}  # fmt: skip
+    fixed = {*sheets, f"{base}/{NAME}", workspace.text("01", "vector"), workspace.text("13", "measured")}  # fmt: skip
     judged = [each for each in {*before, *sheets} if each.endswith(CODE) or each in fixed]
     moved = sorted(each for each in judged if rests_on.get(each) != before.get(each))
     if moved:
@@ -206,7 +208,7 @@ def report_path(workspace: Workspace) -> Path:
     return workspace.folder / EVIDENCE / REPORT
 
 
-def read_report(project: Path, today: date) -> GateReport:
+def read_report(project: Path, today: date, *, base: str = FOLDER) -> GateReport:
     """Return the kept report, with what moved by a day and the waivers that ended; nothing is executed.
 
     Raises:
@@ -214,7 +216,7 @@ def read_report(project: Path, today: date) -> GateReport:
         SheetRefused and others: E-SPEC-001 to 006, when the sheets cannot be read.
     """
     project = project.resolve()
-    workspace = open_workspace(project)
+    workspace = open_workspace(project, base)
     path = report_path(workspace)
     shown = path.relative_to(project).as_posix()
     try:
@@ -233,7 +235,7 @@ def read_report(project: Path, today: date) -> GateReport:
         ) from error
     refuse_outside(workspace)
     then = report.inputs
-    now = digest_inputs(workspace, read_lock(project / FOLDER / NAME), then)
+    now = digest_inputs(workspace, read_lock(project / base / NAME), then)
     moved = [path for path in sorted({*then, *now}) if then.get(path) != now.get(path)]
     ended = list_ended(report.checks, workspace, today)
     due = _list_due(report.checks, workspace, today)

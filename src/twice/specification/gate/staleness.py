@@ -26,7 +26,6 @@ from twice.specification.errors import SheetRefused
 from twice.specification.gate.evidence.suite import list_pytest_files
 from twice.specification.gate.model import WHOLE
 from twice.specification.gate.plan import list_sources
-from twice.specification.location import FOLDER
 from twice.specification.lock import NAME as LOCK
 from twice.specification.lock import Lock
 from twice.specification.scaffold.lock import measure_drift
@@ -42,7 +41,6 @@ _NAMED: Final = (
     ("01", "vector"), ("12", "database"), ("13", "measured"), ("00", "sources"), ("02", "audit"),
     ("10", "audit"), ("12", "tests"),
 )  # fmt: skip
-_EVIDENCE: Final = f"{FOLDER}/evidence"
 _RECORDS: Final = "__twice__"  # where the pytest plugin keeps them, beside the test
 
 
@@ -53,7 +51,9 @@ def digest_inputs(workspace: Workspace, lock: Lock, seen: Iterable[str] = ()) ->
     """
     found = {each.path: digest_sheet(each) for each in workspace.sheets.values()}
     sheets = {number: each for number, each in lock.sheets.items() if number != WHOLE}
-    found[f"{FOLDER}/{LOCK}"] = str(digest_bytes(replace(lock, sheets=sheets).text().encode()))
+    found[f"{workspace.base}/{LOCK}"] = str(
+        digest_bytes(replace(lock, sheets=sheets).text().encode())
+    )
     for each in measure_drift(workspace):
         # A file of the scaffold that belongs to the user always holds.
         told = ", ".join([each.state, *(f"{fact} moved" for fact in each.moved)])
@@ -140,9 +140,10 @@ def refuse_outside(workspace: Workspace) -> None:
         lies = f"{each.path}:1: the sheet lies, by a link, outside of the project."
         fields = {"path": each.path, "line": 1, "key": ""}
         places.append((each.path, lies, "Put the file itself there.", fields))
-    lies = f"{_EVIDENCE} is a link that leads out of the project."
-    remedy = f"Make it a folder: rm {_EVIDENCE} && mkdir {_EVIDENCE}"
-    places.append((_EVIDENCE, lies, remedy, {"path": _EVIDENCE, "line": 1, "key": ""}))
+    evidence = f"{workspace.base}/evidence"
+    lies = f"{evidence} is a link that leads out of the project."
+    remedy = f"Make it a folder: rm {evidence} && mkdir {evidence}"
+    places.append((evidence, lies, remedy, {"path": evidence, "line": 1, "key": ""}))
     project = workspace.project.resolve()
     expected = "Expected a place in the project, with nothing on the way that leads out of it."
     for named, text, remedy, fields in places:

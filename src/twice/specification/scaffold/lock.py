@@ -16,7 +16,6 @@ from typing import Any, Final
 
 from twice.foundation.digests import Digest, digest_bytes
 from twice.specification.errors import SheetRefused
-from twice.specification.location import FOLDER
 from twice.specification.lock import read_document
 from twice.specification.scaffold.reader import digest_fact
 from twice.specification.workspace import Workspace
@@ -70,13 +69,13 @@ def digest_content(data: bytes) -> str:
     return str(digest_bytes(data.replace(b"\r\n", b"\n")))
 
 
-def read_lock(project: Path) -> ScaffoldLock:
-    """Read a project's lock; an empty one if there is none.
+def read_lock(folder: Path) -> ScaffoldLock:
+    """Read the lock of a workspace, in its folder; an empty one if there is none.
 
     Raises:
         SheetRefused: E-SPEC-001: it is no lock. SheetVersion: E-SPEC-003: another version wrote it.
     """
-    path = project / FOLDER / NAME
+    path = folder / NAME
 
     def refuse(why: str) -> SheetRefused:
         expected = f"Expected the JSON document that twice wrote, format {FORMAT!r}."
@@ -121,7 +120,7 @@ def measure_drift(workspace: Workspace) -> tuple[DriftStatus, ...]:
         SheetRefused: E-SPEC-001: the lock cannot be read. SheetVersion: E-SPEC-003.
     """
     found = []
-    for path, each in read_lock(workspace.project).files.items():
+    for path, each in read_lock(workspace.folder).files.items():
         file = workspace.project / path
         state = "gone"
         if file.is_file():

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from twice.errors import OutputUnwritable, UsageError
 from twice.specification.errors import ScaffoldUnfinished, SpecForeign
-from twice.specification.location import FOLDER
+from twice.specification.location import find_base
 from twice.specification.scaffold.lock import (
     NAME,
     Layer,
@@ -75,12 +75,13 @@ class PlannedFile:
 
 
 class Plan(NamedTuple):
-    """What would be done in a project, the lock afterwards, and layers that it does not need, with the reason."""
+    """What would be done in a project, the lock afterwards, layers that it does not need, with the reason; the sheets' folder."""
 
     project: Path
     changes: Sequence[PlannedFile]
     lock: ScaffoldLock
     left_out: Mapping[Layer, str]
+    base: str
 
 
 def make_plan(
@@ -106,14 +107,14 @@ def make_plan(
         SpecForeign: E-SPEC-006: the workspace or the lock is of another component.
         SpecIncomplete: E-SPEC-005: a layer's sheets lack values.
     """
-    workspace = open_workspace(project)
-    lock = read_lock(project)
+    workspace = open_workspace(project, find_base(project, component))
+    lock = read_lock(workspace.folder)
     owners = {"the specification is": workspace.component(), "files were laid down": lock.component}
     for whose, said in owners.items():
         if said not in {"", component}:
             raise SpecForeign(
                 f"{component!r} was asked for, and {whose} of {said!r}.",
-                f"Expected the component of {FOLDER}/00-scope-and-goals.md.",
+                f"Expected the component of {workspace.base}/00-scope-and-goals.md.",
                 f"Name that one: twice scaffold {said}",
                 component=said,
             )
@@ -137,7 +138,7 @@ def make_plan(
         if path in wanted:
             entries[path] = wanted[path].entry
     after = ScaffoldLock(component, places.package, entries, lock.ejected)
-    return Plan(project, changes, after, left_out)
+    return Plan(project, changes, after, left_out, workspace.base)
 
 
 def _plan_file(
@@ -221,13 +222,13 @@ def apply_plan(plan: Plan) -> bool:
     Raises:
         OutputUnwritable: E-OUTPUT-002. ScaffoldUnfinished: E-SCAFFOLD-001: a file changed meanwhile.
     """
-    project, folder = plan.project, plan.project / FOLDER
+    project, folder = plan.project, plan.project / plan.base
     written = [each for each in plan.changes if each.is_written]
     numbers = [int(each.name) for each in folder.glob("archive/*") if each.name.isdecimal()]
-    archive = f"{FOLDER}/archive/{max(numbers, default=0) + 1:04}"
+    archive = f"{plan.base}/archive/{max(numbers, default=0) + 1:04}"
     files = {f"{archive}/{each.path}": each.before for each in written if each.archives}
     files |= {each.path: each.after for each in written}
-    files[f"{FOLDER}/{NAME}"] = plan.lock.to_bytes()
+    files[f"{plan.base}/{NAME}"] = plan.lock.to_bytes()
     if not written and _read(folder / NAME) == plan.lock.to_bytes():
         return False
     stage = folder / ".scaffold"
@@ -273,7 +274,8 @@ def eject(project: Path, component: str, path: str) -> None:
     Raises:
         UsageError: E-USE-001: nothing is generated there.
     """
-    lock = read_lock(project)
+    base = find_base(project, component)
+    lock = read_lock(project / base)
     planned = (
         [] if path in lock.files else [each.path for each in make_plan(project, component).changes]
     )
@@ -286,4 +288,4 @@ def eject(project: Path, component: str, path: str) -> None:
     left = {key: each for key, each in lock.files.items() if key != path}
     ejected = tuple(sorted({*lock.ejected, path}))
     after = replace(lock, component=lock.component or component, files=left, ejected=ejected)
-    apply_plan(Plan(project, (), after, {}))
+    apply_plan(Plan(project, (), after, {}, base))

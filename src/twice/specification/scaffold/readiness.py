@@ -14,7 +14,6 @@ from typing import Final
 from twice.errors import ClassRefused
 from twice.recording.cadence import parse_cadence
 from twice.specification.errors import SpecIncomplete
-from twice.specification.location import FOLDER
 from twice.specification.scaffold.lock import Layer
 from twice.specification.scaffold.source import join_words
 from twice.specification.schema import SHEETS
@@ -89,7 +88,7 @@ def _find_gaps(workspace: Workspace, layer: Layer, sheets: Iterable[str]) -> Ite
     for number in sheets:
         sheet = workspace.get(number)
         if sheet is None:
-            yield f"{FOLDER}/{SHEETS[number].file_name} is not there"
+            yield f"{workspace.base}/{SHEETS[number].file_name} is not there"
             continue
         for gap in sheet.gaps(situation):
             # Only generated code can find out the digest of the vector.

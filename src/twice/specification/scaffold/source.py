@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
 from twice.errors import UsageError
+from twice.specification.location import FOLDER
 from twice.specification.scaffold.lock import Layer, LockEntry, digest_content
 from twice.specification.scaffold.reader import SheetReader
 from twice.specification.scaffold.values import fill
@@ -91,7 +92,8 @@ class Source(NamedTuple):
         for fact in self.asks:
             reader.value(fact[:2], fact[3:])
         below = f' / "{places.root}"' if places.root else ""
-        values = {"package": places.module, "below": below, "heading": _HEADING}
+        own = "" if workspace.base == FOLDER else f" --component {Path(workspace.base).name}"
+        values = {"package": places.module, "below": below, "heading": _HEADING, "option": own}
         text = fill(self.template, values, reader)
         if text is None:
             return None

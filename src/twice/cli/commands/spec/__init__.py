@@ -5,6 +5,7 @@ r"""Write down what a system promises, sheet by sheet, and keep it true.
       --no diverging,existing,consumed,cross-machine,branching,concurrency \
       --no floating-point,gpu,external-effects,hashed-snapshots \
       --no audit-log,contested
+  twice spec adopt prose-sheets --dry-run
   twice spec status --json
   twice spec fill --record a.twice
   twice spec changed 02
@@ -26,6 +27,10 @@ from twice.cli.group import Group
 
 ACTIONS: Final = {
     "init": ("init:command", "ask what is needed, and create the first sheets, or say that none are"),
+    "adopt": (
+        "adopt:command",
+        "make sheets of those that another workflow wrote as prose; its files stay as they are",
+    ),
     "add": ("fill:add_sheets", "create the sheets that the tier needs, once the first ones say enough"),
     "status": (
         "status:print_status",

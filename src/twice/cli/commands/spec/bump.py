@@ -30,6 +30,7 @@ from twice.cli.commands.spec.workspace import (
     WorkspaceOptions,
     describe_consolidated,
     list_steps,
+    name_component,
     parse_number,
     tell_spec,
 )
@@ -103,9 +104,10 @@ def command(
         breaks = ", breaks the class" if told.breaks else ""
         line = f"{number}: {told.locked or 'new'} -> {now.version}{breaks}"
         if due:
-            following = ["twice spec changed"]
+            following = name_component(workspace, ["twice spec changed"])
         elif told.checks:
-            following = [f"twice gate --only {','.join(map(str, told.checks))}"]
+            only = ",".join(map(str, told.checks))
+            following = name_component(workspace, [f"twice gate --only {only}"])
     whole = consolidate_locked(moved, after, read_rules)
     whole.save(workspace, lock)
     document["consolidated"], said = describe_consolidated(whole)

@@ -4,7 +4,8 @@
   twice spec init --component swarm --yes state,replay --no existing,gpu ...
 
 On a terminal you are asked for every answer that you did not give. In a script, answer every question that matters by
---yes or --no. A system without state ends in one page that says no (--owner, --because). One whose runs disagree now is
+--yes or --no. Where sheets are there already, such as adopted ones, only what they leave open is asked and filled in.
+A system without state ends in one page that says no (--owner, --because). One whose runs disagree now is
 sent to twice diagnose, one whose code exists to twice check, before anything is written.
 
 Without --class, at most three questions lead to the weakest class that is enough: single-runs, decisions-enough and
@@ -15,24 +16,26 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 from twice.cli.commands.spec.workspace import (
-    WorkspaceOptions,
+    ProjectOptions,
     list_steps,
     shorten_path,
     tell_spec,
 )
 from twice.cli.options import AsJson, build_command, option, split_commas
+from twice.cli.output import pick
 from twice.errors import OutputExists, UsageError
 from twice.foundation.determinism_class import DeterminismClass, Scope
 from twice.foundation.printable import pluralize
 from twice.specification.create import create_workspace
+from twice.specification.fill import Proposal, fill_sheets
 from twice.specification.front_matter import Scalar, Value
 from twice.specification.gate.runner import EVIDENCE
-from twice.specification.location import FOLDER
+from twice.specification.location import choose_base, list_sheet_files
 from twice.specification.lock import Lock
 from twice.specification.questionnaire import (
     OF_CLASS,
@@ -46,8 +49,9 @@ from twice.specification.questionnaire import (
     next_question,
     propose_class,
 )
+from twice.specification.schema import UNKNOWN
 from twice.specification.tiers import Tier
-from twice.specification.workspace import Workspace, list_sheet_files, save
+from twice.specification.workspace import Workspace, open_workspace, save
 from twice.writing import make_folder, write
 
 FindsNext = Callable[[Mapping[Question, bool]], Question | None]
@@ -132,17 +136,12 @@ def command(
     known: ComponentOptions,
     yes: Annotated[tuple[str, ...], option("--yes WORDS", f"of: {', '.join(Question)}")],
     no: Annotated[tuple[str, ...], option("--no WORDS", "the same words")],
-    where: WorkspaceOptions,
+    where: ProjectOptions,
     as_json: AsJson,
 ) -> int:
     """Ask, decide, create."""
     project = where.project or Path()
-    if there := list_sheet_files(project):
-        raise OutputExists(
-            f"{project / FOLDER} has {pluralize(len(there), 'sheet')} already.",
-            "Expected a project without a specification.",
-            "Go on with it: twice spec status",
-        )
+    base = choose_base(project, known.component)
     answers = _read_answers(yes, no)
     if known.kind is not None and answers.get(Question.PROPOSED_CLASS):
         raise UsageError(
@@ -150,14 +149,21 @@ def command(
             "Expected one class: yours, or the proposed one.",
             "Leave one out.",
         )
+    there = open_workspace(project, base) if list_sheet_files(project, base) else None
+    if there is not None:
+        if there.component() not in {"", known.component}:
+            raise _refuse_existing(there)
+        _take_answers(there, answers)
     while (question := next_question(answers)) is not None:
         answers[question] = _ask(question, answers, next_question)
     decision = decide(answers)
+    if there is not None:
+        return _go_on(there, known, answers, as_json=as_json)
     reasons, paths = [*decision.reasons], " ".join(known.sources) or "SOURCES"
     document: dict[str, object] = {"way": decision.way.value, "reasons": reasons}
     if decision.way is Way.NO:
         because = known.because or " ".join(reasons)
-        page = _write_no(project / FOLDER / "no-replay.md", known, because)
+        page = _write_no(project / base / "no-replay.md", known, because)
         lines = [f"No specification is needed: {because}", f"wrote {page}"]
         return tell_spec(document | {"wrote": [page]}, lines, as_json=as_json)
     if decision.way is not Way.SPECIFY:
@@ -166,11 +172,11 @@ def command(
             steps = ["twice diagnose A.twice B.twice"]
         lines = [reasons[0], "Nothing was written."]
         return tell_spec(document | {"next": steps}, lines, steps, as_json=as_json, code=1)
-    tier, empty = known.find_tier(decision), Workspace(project, {})
+    tier, empty = known.find_tier(decision), Workspace(project, {}, base)
     proposal = _choose_class(known, answers)
     said = known.to_sheets(answers, proposal)
     workspace = create_workspace(empty, known.component, tier, find_traits(answers), said)
-    make_folder(project / FOLDER / EVIDENCE)
+    make_folder(workspace.folder / EVIDENCE)
     written = [shorten_path(workspace, each) for each in save(empty, workspace)]
     steps = ["settle in 01 when two runs count as the same, then: twice spec add"]
     if "02" in workspace.sheets:
@@ -226,6 +232,72 @@ def _choose_class(known: ComponentOptions, answers: dict[Question, bool]) -> Cla
             Question.PROPOSED_CLASS, answers, next_class_question
         )
     return proposal
+
+
+def _take_answers(workspace: Workspace, answers: dict[Question, bool]) -> None:
+    """Answer the questions that sheets which are there have settled; only those of open keys are left."""
+    settled: dict[Question, object] = {
+        Question.STATE: True, Question.DIVERGING: False, Question.EXISTING: False,
+        Question.CONTESTED: workspace.value("01", "contested"),
+        Question.SUBSTITUTABLE: workspace.value("01", "closed_world"),
+    }  # fmt: skip
+    settled |= {Question(each.value): here for each, here in workspace.situation().traits.items()}
+    if workspace.text("01", "tier") or workspace.text("00", "tier"):
+        settled[Question.REPLAY] = False
+    for question, answer in settled.items():
+        if isinstance(answer, bool):
+            answers.setdefault(question, answer)
+
+
+def _has_key(workspace: Workspace, number: str, key: str) -> bool:
+    sheet = workspace.get(number)
+    return sheet is not None and key in sheet.head.entries
+
+
+def _refuse_existing(workspace: Workspace) -> OutputExists:
+    return OutputExists(
+        f"{workspace.folder} has {pluralize(len(workspace.sheets), 'sheet')} already.",
+        "Expected a project without a specification, or an answer to a key that is open.",
+        "Go on with it: twice spec status",
+    )
+
+
+def _go_on(
+    before: Workspace, known: ComponentOptions, answers: Mapping[Question, bool], *, as_json: bool
+) -> int:
+    """Put answers in where sheets that are there leave a key open, and add those of the first ones that are missing."""
+    declared = before.text("01", "tier") or before.text("00", "tier")
+    tier = Tier(declared) if declared else known.find_tier(decide(answers))
+    first = create_workspace(
+        Workspace(before.project, {}, before.base),
+        known.component, tier, find_traits(answers), known.to_sheets(answers, None),
+    )  # fmt: skip
+    proposals = [
+        Proposal(sheet.number, key, entry.value, "answered")
+        for sheet in first.sheets.values()
+        for key, entry in sheet.head.entries.items()
+        # A key that a sheet leaves out was not asked for.
+        if entry.value != UNKNOWN and _has_key(before, sheet.number, key)
+    ]
+    done = fill_sheets(before, proposals)
+    sheets = {**first.sheets, **done.workspace.sheets}
+    after = replace(before, sheets=dict(sorted(sheets.items())))
+    added = [first.sheets[each].path for each in first.sheets if each not in before.sheets]
+    if not (done.put_in or added):
+        raise _refuse_existing(before)
+    save(before, after)
+    put_in, steps = (
+        [pick(e, "sheet", "key", "value") for e in done.put_in],
+        list_steps(after, Lock()),
+    )
+    wrote = [shorten_path(after, path) for path in added]
+    lines = [
+        f"{known.component}: tier {after.situation().tier}, {pluralize(len(put_in), 'key')} answered",
+        *(f"  {each.sheet} {each.key}" for each in done.put_in),
+        *(f"wrote {path}" for path in wrote),
+    ]
+    document = {"way": Way.SPECIFY.value, "tier": tier.value, "answered": put_in, "wrote": wrote, "next": steps}  # fmt: skip
+    return tell_spec(document, lines, steps, as_json=as_json)
 
 
 def _ask(question: Question, answers: dict[Question, bool], following: FindsNext) -> bool:

@@ -23,6 +23,7 @@ from twice.cli.commands.spec.workspace import (
     WorkspaceOptions,
     describe_consolidated,
     list_steps,
+    name_component,
     tell_spec,
 )
 from twice.cli.console import Status
@@ -54,10 +55,12 @@ def command(
             if steps:
                 print("\n".join(_to_lines(steps)), file=sys.stderr)
             raise
-    steps.append(_consolidate(open_workspace(workspace.project), only_look=check))
-    after, states = open_workspace(workspace.project), {each.state for each in steps}
+    steps.append(_consolidate(open_workspace(workspace.project, workspace.base), only_look=check))
+    after = open_workspace(workspace.project, workspace.base)
+    states = {each.state for each in steps}
     lock = read_lock(after.folder / NAME)
-    following = ["twice spec refresh"] if "stale" in states else list_steps(after, lock)
+    stale = name_component(after, ["twice spec refresh"])
+    following = stale if "stale" in states else list_steps(after, lock)
     rows = [pick(each, "what", "state", "said") for each in steps]
     document, code = {"steps": rows, "next": following}, 1 if states & {"stale", "left"} else 0
     return tell_spec(document, _to_lines(steps), following, as_json=as_json, code=code)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from twice.cli.commands.spec.workspace import (
     WorkspaceOptions,
     list_steps,
+    name_component,
     parse_number,
     tell_spec,
 )
@@ -187,7 +188,8 @@ def list_changes(
             lines += [f"    re-emit {due.sheet}: {due.what}" for due in change.owed]
     for due in lock.owed:
         lines.append(f"{due.sheet} owes a new version to {due.because} ({due.row}): {due.what}")
-    return tell_spec(document, lines, steps or ["twice spec status"], as_json=as_json, code=1)
+    following = name_component(workspace, steps or ["twice spec status"])
+    return tell_spec(document, lines, following, as_json=as_json, code=1)
 
 
 def _shorten(value: object) -> str:

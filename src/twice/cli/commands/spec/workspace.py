@@ -5,6 +5,7 @@ Invariant: a command is named as the next step only where it would do something.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -25,17 +26,17 @@ from twice.specification.location import FOLDER, find_workspace
 from twice.specification.lock import NAME, Lock, read_lock
 from twice.specification.scaffold.lock import NAME as SCAFFOLDED
 from twice.specification.schema import SHEETS
-from twice.specification.workspace import Workspace, find_forced_tier, open_workspace
+from twice.specification.workspace import Workspace, find_forced_tier, open_component
 
 SETTLED: Final = "settled: sheet 99 names the gate that passed"
-_VECTOR: Final = f"{FOLDER}/{EVIDENCE}/vector.twice"
+_ABOUT_SHEETS: Final = re.compile(r"\btwice (?:spec|gate|cost)\b")
 _MEASURED: Final = frozenset({("13", "rules"), ("13", "measured")})
 _RECORDED: Final = frozenset({("01", "vector"), ("01", "vector_digest")})
 
 
 @dataclass(frozen=True, slots=True)
-class WorkspaceOptions:
-    """Which specification is meant."""
+class ProjectOptions:
+    """Which project is meant."""
 
     project: Annotated[Path | None, option(
         "--project FOLDER", "the nearest above that has sheets by default")]  # fmt: skip
@@ -52,9 +53,22 @@ class WorkspaceOptions:
             )
         return self.project
 
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceOptions(ProjectOptions):
+    """Which specification is meant."""
+
+    component: Annotated[str | None, option(
+        "--component NAME", "whose sheets, where a project has several components")]  # fmt: skip
+
+    @property
+    def is_given(self) -> bool:
+        """Whether one was named."""
+        return self.project is not None or self.component is not None
+
     def open(self) -> tuple[Workspace, Lock]:
         """Read the sheets and the lock."""
-        workspace = open_workspace(self.folder())
+        workspace = open_component(self.folder(), self.component or "")
         return workspace, read_lock(workspace.folder / NAME)
 
 
@@ -129,7 +143,15 @@ def list_steps(workspace: Workspace, lock: Lock) -> list[str]:
     if lock.owed:
         owed = lock.owed[0].sheet
         steps.append(f"write sheet {owed} anew, then: twice spec bump {owed}")
-    return steps or list_last_steps(workspace)
+    return name_component(workspace, steps or list_last_steps(workspace))
+
+
+def name_component(workspace: Workspace, steps: Iterable[str]) -> list[str]:
+    """Put the component into commands about sheets that lie in a folder of their own."""
+    if workspace.base == FOLDER:
+        return [*steps]
+    named = f" --component {shlex.quote(workspace.base.rpartition('/')[2])}"
+    return [each + named * bool(_ABOUT_SHEETS.search(each)) for each in steps]
 
 
 def list_completing(workspace: Workspace) -> Iterator[str]:
@@ -158,11 +180,12 @@ def list_completing(workspace: Workspace) -> Iterator[str]:
             ]
             for key in ("class", "scope"):
                 words += [f"--{key}", said] if (said := workspace.text("01", key)) else []
-            yield shlex.join([*words, "-o", _VECTOR])
-            yield f"twice spec fill --record {_VECTOR}"
+            vector = f"{workspace.base}/{EVIDENCE}/vector.twice"
+            yield shlex.join([*words, "-o", vector])
+            yield f"twice spec fill --record {vector}"
         else:
             yield "say program and seed in 00, from which a record is made"
-    unmeasured = set() if (workspace.project / COSTS).is_file() else opened & _MEASURED
+    unmeasured = set() if (workspace.folder / COSTS).is_file() else opened & _MEASURED
     if unmeasured and not opened & _RECORDED:
         yield "twice cost --write"
     if opened - unmeasured - _RECORDED:
