@@ -2,7 +2,7 @@
 
 import numpy as np
 
-BOATS = 48
+BOATS = 240
 
 
 class Regatta:
@@ -37,7 +37,7 @@ class Regatta:
 
 def main(run):
     regatta = run.track("regatta", Regatta(run.rng("wind")))
-    regatta.heat[:] = np.arange(BOATS) // 8
+    regatta.heat[:] = np.arange(BOATS) // 40
     for day in run.ticks(15):
         regatta.step(day)
     return max(regatta.wins.values())

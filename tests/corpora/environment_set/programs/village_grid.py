@@ -2,19 +2,20 @@
 
 import numpy as np
 
-HOUSES = 24
+HOUSES = 60
 
 
 class Grid:
     def __init__(self, layout):
         self.lines = {}
         for house in range(1, HOUSES):
-            self.lines[(int(layout.integers(0, house)), house)] = 2.0 + house % 5
-        for _ in range(12):
+            self.lines[(int(layout.integers(0, house)), house)] = 1 / (0.11 + 0.07 * (house % 5))
+        for _ in range(30):
             first, second = sorted(int(end) for end in layout.choice(HOUSES, 2, replace=False))
-            self.lines.setdefault((first, second), 1.5)
+            self.lines.setdefault((first, second), 1 / 0.37)
         self.cut = []
         self.voltages = np.full(HOUSES, 230.0)
+        self.losses = 0.0
         self.alarms = 0
 
     def admittance(self):
@@ -31,7 +32,9 @@ class Grid:
     def flow(self, load):
         """Solve for the voltages under a load in kilowatts."""
         impedance = np.linalg.inv(self.admittance())
-        self.voltages = 230.0 - impedance @ load
+        drop = impedance @ load
+        self.losses += float(drop @ load)
+        self.voltages = 230.0 - drop
         if self.voltages.min() < 229.0:
             self.alarms += 1
 
