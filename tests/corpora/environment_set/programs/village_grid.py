@@ -1,4 +1,4 @@
-"""Voltages in the grid of a village: lines are cut and mended, and the network is solved anew."""
+"""Drops of voltage in the grid of a village: lines are cut and mended, and the network is solved anew."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ class Grid:
             first, second = sorted(int(end) for end in layout.choice(HOUSES, 2, replace=False))
             self.lines.setdefault((first, second), 1 / 0.37)
         self.cut = []
-        self.voltages = np.full(HOUSES, 230.0)
+        self.drop = np.zeros(HOUSES)
         self.losses = 0.0
         self.alarms = 0
 
@@ -30,12 +30,11 @@ class Grid:
         return matrix
 
     def flow(self, load):
-        """Solve for the voltages under a load in kilowatts."""
+        """Solve for the drop of voltage under a load in kilowatts."""
         impedance = np.linalg.inv(self.admittance())
-        drop = impedance @ load
-        self.losses += float(drop @ load)
-        self.voltages = 230.0 - drop
-        if self.voltages.min() < 229.0:
+        self.drop = impedance @ load
+        self.losses += float(self.drop @ load)
+        if self.drop.max() > 1.0:
             self.alarms += 1
 
 
