@@ -77,7 +77,17 @@ def diagnose(name: str, folder: Path) -> dict[str, Any]:
     for side in ("a", "b"):
         chosen, more = (python, variables) if side == label["side"] else (here, {})
         given = [f"--env={key}={value}" for key, value in label.get(side, {}).items()]
-        run(chosen, folder, {0}, "record", program, "--seed=5", f"--out={side}.twice", *given, **more)
+        run(
+            chosen,
+            folder,
+            {0},
+            "record",
+            program,
+            "--seed=5",
+            f"--out={side}.twice",
+            *given,
+            **more,
+        )
     found = run(here, folder, {1, 2}, "diagnose", "a.twice", "b.twice", "--trust", "--json")
     verdict: dict[str, Any] = json.loads(found)
     return verdict

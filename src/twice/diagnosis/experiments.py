@@ -250,7 +250,8 @@ def next_commands(
         return [f"twice diagnose {a.path} {b.path} --anyway"]
     if result in {"same", "within-tolerance", "extra-read"}:
         return [f"twice show {a.path}"]
-    report = f"twice report {a.path} {b.path} -o report.html"
+    of = a.path if a is b else f"{a.path} {b.path}"
+    report = f"twice report {of} -o report.html"
     program, named = a.setup.program, [each.name for each in factors if each.name in VARIED]
     if (
         not named
