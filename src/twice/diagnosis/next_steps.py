@@ -91,8 +91,7 @@ def list_next_steps(found: Divergence, a: RunRecord, b: RunRecord) -> list[NextS
         about = "write a test that fails until they agree"
         steps.append(NextStep(about, test, channel, is_optional=True))
     if a is not b:
-        of = a.path if a is b else f"{a.path} {b.path}"
-        report = f"twice report {of} -o report.html"
+        report = f"twice report {a.path} {b.path} -o report.html"
         steps.append(NextStep("look at both runs", report, channel))
     return steps or [NextStep("look at the run", f"twice show {a.path}", channel)]
 
