@@ -19,7 +19,9 @@ from pathlib import Path
 _PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))
 
 BLENDER = ("bpy==4.5.15", "numpy<2", "pydantic", *_PROJECT["project"]["dependencies"])
-EFFECTS = ("pedalboard==0.9.26", "dawdreamer==0.9.0", "imageio-ffmpeg==0.8.1", "numpy==2.4.6")
+NUMPY = "numpy==2.4.6"
+"""The numpy that records of other environments records are diagnosed on."""
+EFFECTS = ("pedalboard==0.9.26", "dawdreamer==0.9.0", "imageio-ffmpeg==0.8.1", NUMPY)
 
 
 CACHE = "TWICE_TESTS_CACHE"
@@ -40,6 +42,49 @@ def blender() -> tuple[str, str]:
 def effects() -> tuple[str, str]:
     """Return an interpreter with effects, a workstation and an encoder of sound, or "" and the reason."""
     return _interpreter("TWICE_PEDALBOARD_PYTHON", EFFECTS)
+
+
+def numpy_of(requirement: str) -> tuple[str, str]:
+    """Return an interpreter that twice runs on with another numpy, or "" and the reason."""
+    return _interpreter("", (requirement, *_PROJECT["project"]["dependencies"]))
+
+
+def numpy_on_other_blas() -> tuple[str, str]:
+    """Return one with NUMPY on the OpenBLAS of numpy 2.2.6, which has the same ABI, or "" and the reason."""
+    (own, why), (other, why_other) = numpy_of(NUMPY), numpy_of("numpy==2.2.6")
+    if why or why_other:
+        return "", why or why_other
+    place = find_cache() / "numpy-on-other-blas"
+    with place.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (place / "swapped").is_file():
+            shutil.rmtree(place, ignore_errors=True)
+            shutil.copytree(Path(own).parents[1], place, symlinks=True)
+            pattern = "lib/python3.11/site-packages/numpy.libs/libscipy_openblas*"
+            (theirs,) = Path(other).parents[1].glob(pattern)
+            (ours,) = place.glob(pattern)
+            shutil.copyfile(theirs, ours)
+            (place / "swapped").touch()
+    return str(place / "bin" / "python"), ""
+
+
+def emulated(python: str, folder: Path) -> tuple[str, str]:
+    """Return an interpreter that has a processor without AVX2, and its processes too, or "" and the reason.
+
+    Args:
+        python: the interpreter that is emulated.
+        folder: to be put on PYTHONPATH: it says what `sys.executable` is.
+    """
+    qemu = shutil.which("qemu-x86_64")
+    if qemu is None or os.uname().machine != "x86_64":
+        return "", "no qemu-x86_64, which emulates another processor (package qemu-user)"
+    folder.mkdir()
+    wrapper = folder / "python"
+    model = "SandyBridge,-pcid,-x2apic,-tsc-deadline"
+    wrapper.write_text(f'#!/bin/sh\nexec {qemu} -cpu {model} {python} "$@"\n')
+    wrapper.chmod(0o755)
+    (folder / "sitecustomize.py").write_text(f"import sys\n\nsys.executable = {str(wrapper)!r}\n")
+    return str(wrapper), ""
 
 
 def _interpreter(variable: str, wanted: tuple[str, ...]) -> tuple[str, str]:

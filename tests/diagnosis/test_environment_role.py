@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from twice.diagnosis.attribution import Observations, attribute
-from twice.diagnosis.environment_role import EnvironmentEvidence
+from twice.diagnosis.environment_role import EnvironmentEvidence, execute_whole_runs
 from twice.foundation.environment import Affects, EnvironmentDifference, classify_differences
+from twice.replayer.outcome import Failure
 
 
 def row(what: str, recorded: str, now: str, affects: Affects = "numerics") -> EnvironmentDifference:
@@ -92,3 +95,47 @@ def test_features_are_shown_by_what_one_side_alone_has() -> None:
     (found,) = ranked(FEATURES)
 
     assert found.evidence[0].endswith("cpu features (without / with avx2 avx512f bmi2 and 1 more)")
+
+
+class Run:
+    """A side whose executions end as they are told to, of a record that both sides share."""
+
+    record = type("Record", (), {"ending": {}})()
+    python = ""
+
+    def __init__(self, label: str, *left: str) -> None:
+        self.label = label
+        self.executions = [
+            Failure(0, 0, "files", (), "one", text) if text else None for text in left
+        ]
+
+    def execute_whole(self) -> Failure | None:
+        return self.executions.pop(0)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "role", "of"),
+    [
+        (["", ""], ["two", "two"], "suspected", "run b"),
+        (["two", "two"], [""], "suspected", "run a"),
+        ([""], [""], "none", ""),
+        ([""], ["two", "three"], "none", ""),
+    ],
+)
+def test_a_run_that_leaves_something_else_here_each_time_was_made_on_something_else(
+    a: list[str], b: list[str], role: str, of: str
+) -> None:
+    both: Any = (Run("a", *a), Run("b", *b))
+
+    found = execute_whole_runs([NUMPY], both, lambda _: None)
+
+    assert found.role == role
+    assert found.why.startswith(of)
+
+
+def test_whole_runs_are_not_executed_where_nothing_can_follow_from_their_environments() -> None:
+    both: Any = (Run("a"), Run("b"))
+
+    found = execute_whole_runs([row("variable TZ", "UTC", "CET")], both, lambda _: None)
+
+    assert found.role == "none"

@@ -70,6 +70,24 @@ def test_another_result_or_ending_is_named(body: str, what: str, tmp_path: Path)
     assert [row.what for row in found.outcome] == [what]
 
 
+def test_a_file_has_one_name_where_one_recording_alone_had_a_supervisor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = str(tmp_path / "out.txt")
+    source = f'import os\ndef main(run):\n    open({path!r}, "w").write(os.environ["LABEL"])\n'
+    program = write(tmp_path, source)
+    for side, tiers in (("a", ""), ("b", "supervisor")):
+        monkeypatch.setenv("TWICE_WITHOUT", tiers)
+        out = tmp_path / f"{side}.twice"
+        twice.record(program, seed=1, out=out, env={"LABEL": side}).close()
+        (tmp_path / "out.txt").unlink()
+    monkeypatch.delenv("TWICE_WITHOUT")
+
+    found = diagnose(tmp_path / "a.twice", tmp_path / "b.twice")
+
+    assert [row.what for row in found.outcome] == ["file out.txt"]
+
+
 def test_files_that_are_added_to_are_compared_by_what_was_added(tmp_path: Path) -> None:
     path = str(tmp_path / "out.txt")
     source = f'import os\ndef main(run):\n    open({path!r}, "a").write(os.environ["LABEL"])\n'

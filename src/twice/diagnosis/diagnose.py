@@ -24,6 +24,7 @@ from twice.diagnosis.divergence import Divergence, Result
 from twice.diagnosis.environment_role import (
     compare_two,
     describe_change_since,
+    execute_whole_runs,
     judge_environment,
     suspect_environment,
 )
@@ -41,7 +42,7 @@ from twice.diagnosis.experiments import (
     try_causes,
 )
 from twice.diagnosis.line_judgement import (
-    find_remedy,
+    find_remedies,
     list_blind_spots,
     move_to_first_use,
     move_to_reseeding_line,
@@ -198,7 +199,7 @@ class _Diagnosis:
         if self._where.at is None or self._where.shorter is not None:
             require_whole(a, b)
         if self._where.at is None:
-            return self._report_agreement()
+            return self._report_agreement(lines=lines)
         why = find_obstacle(self.a, self.b) if lines else "the lines were not asked for"
         if why:
             self._seen.caveats.append(why)
@@ -208,7 +209,8 @@ class _Diagnosis:
             except TimeLimitReached as error:
                 self._seen.caveats.append(error.happened)
         if is_extra_read_only(a, b, self._where) and not compare_outcomes(a, b)[0]:
-            return self._report_extra_read()
+            reads = list_extra_reads(a, b, self._where, self._seen.located)
+            return self._report("extra-read", reads=reads)
         return self._report("unlocalised") if why else self._report_divergence()
 
     def run_alone(self, failure: Failure) -> Divergence:
@@ -220,7 +222,7 @@ class _Diagnosis:
         if failure.name.partition(":")[0] in {"files", "returned", "summary"}:
             row = OutcomeDifference(name_outcome(failure.name), failure.recorded, failure.replayed)
             self._seen.caveats.append(_NO_LINE)
-            return self._report("unlocalised", outcome=[row])
+            return self._report_outcome([row], failure)
         last = min(failure.index, len(record.reader.points) - 1)
         columns = tuple(name for name in failure.columns if not name.startswith("("))
         self._where = LogDivergence(
@@ -315,7 +317,7 @@ class _Diagnosis:
             self._progress("holding one thing still at a time")
             seen.experiments = hold_still_one_by_one(side, window, columns)
 
-    def _report_agreement(self) -> Divergence:
+    def _report_agreement(self, *, lines: bool) -> Divergence:
         """Of two logs that do not part."""
         a, b = self.a.record, self.b.record
         sampled = compare_samples(a, b)
@@ -325,13 +327,19 @@ class _Diagnosis:
             return self._report("within-tolerance")
         outcome, caveats = compare_outcomes(a, b)
         self._seen.caveats += caveats
+        if outcome and lines and not find_obstacle(self.a, self.b):
+            return self._report_outcome(outcome, None)
         return self._report("unlocalised" if outcome else "same", outcome=outcome)
 
-    def _report_extra_read(self) -> Divergence:
-        """Of runs that read differently, and agree in everything that is judged."""
-        a, b = self.a.record, self.b.record
-        reads = list_extra_reads(a, b, self._where, self._seen.located)
-        return self._report("extra-read", reads=reads)
+    def _report_outcome(self, rows: list[OutcomeDifference], known: Failure | None) -> Divergence:
+        """Of runs that differ in what they leave alone, which may follow from what they were made on."""
+        seen, both = self._seen, (self.a, self.b)
+        try:
+            seen.environment = execute_whole_runs(self.environment, both, self._progress, known)
+        except TimeLimitReached as error:
+            seen.caveats.append(error.happened)
+        ranked = attribute(Observations(environment=seen.environment))
+        return self._report("unlocalised", outcome=rows, attribution=ranked)
 
     def _report_divergence(self) -> Divergence:
         """Of runs that part, with everything that the executions gave."""
@@ -343,31 +351,21 @@ class _Diagnosis:
         seen.clock_policy = a.record.setup.clock != b.record.setup.clock
         seen.reads_differ = reads_that_differ(a.record, b.record, self._where.at)
         seen.library_reads = list_library_reads_apart(a.record, b.record, self._where.at)
+        has_read = bool(seen.library_reads)
         named = name_lines(
-            seen.located,
-            seen.fields,
-            library_read=bool(seen.library_reads),
-            substituted=seen.substituted,
+            seen.located, seen.fields, library_read=has_read, substituted=seen.substituted
         )
         result, operation = named.result, named.operation
         if seen.non_reproducing is not None:  # the line is where it shows, as sure as it says
             result, operation = "non-reproducing", operation or next(iter(named.candidates), None)
         if seen.environment.role == "none":
             seen.environment = judge_environment(self.environment, a, b)
-        attribution = attribute(seen)
-        has_run = not a.record.setup.program.whole
-        by_channel = (
-            find_remedy(seen.located, each.channel, has_run=has_run) for each in attribution
-        )
-        elsewhere = seen.environment.remedy
-        surer, remedy = ("", elsewhere) if elsewhere else (seen.surer, next(by_channel, ""))
         return self._report(
             result,
             fields=seen.fields,
             operation=operation,
             candidates=() if operation is not None else named.candidates,
-            attribution=attribution,
-            remedies=[each for each in (surer, remedy) if each],
+            attribution=attribute(seen),
             blind_spots=seen.blind_spots,
             evidence=seen.evidence,
             experiments=seen.experiments,
@@ -376,6 +374,8 @@ class _Diagnosis:
     def _report(self, result: Result, **found: Any) -> Divergence:
         """Build the verdict from the facts of the records and the other findings."""
         a, b, where = self.a.record, self.b.record, self._where
+        if "attribution" in found:
+            found["remedies"] = find_remedies(self._seen, found["attribution"], a.setup.program)
         verdict = Divergence(
             a=str(a.path),
             b=str(b.path),

@@ -8,7 +8,7 @@ Invariant: nothing of the environment counts as a cause where the runs part in s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal
 
@@ -26,6 +26,7 @@ from twice.recording.environment import measure_versions
 from twice.recording.runrecord import RunRecord
 from twice.replayer.evidence import compare_environments, keep_loaded
 from twice.replayer.outcome import Failure
+from twice.worker.concurrency import run_concurrently
 
 Role = Literal["suspected", "open", "none"]
 _WEIGHTS: Final[dict[Role, float]] = {"suspected": 3.0, "open": 1.0, "none": 0.0}
@@ -57,12 +58,16 @@ class EnvironmentEvidence:
     used_gpu: bool = False
 
     @property
+    def voting(self) -> list[EnvironmentDifference]:
+        """Rows that results can follow from."""
+        return [row for row in self.rows if self._channel_of(row) is not None]
+
+    @property
     def remedy(self) -> str:
         """What to do where the environment is suspected; empty otherwise."""
-        voting = [row for row in self.rows if self._channel_of(row) is not None]
-        if self.role != "suspected" or not voting:
+        if self.role != "suspected" or not self.voting:
             return ""
-        first = min(voting, key=_rank)
+        first = min(self.voting, key=_rank)
         is_features = first.what.startswith(_FEATURES)
         what = "the recorded processor" if is_features else f"{first.what}: {_show(first)[0]}"
         return f"execute it on what it was recorded on ({what}), or record it anew"
@@ -134,6 +139,33 @@ def suspect_environment(
         )
     why = f"run {side.label} agrees with itself here and not with its record, which was made on something else"
     return EnvironmentEvidence(rows, "suspected", why, used_gpu(side.record))
+
+
+def execute_whole_runs(
+    rows: Sequence[EnvironmentDifference],
+    both: tuple[Side, Side],
+    progress: Callable[[str], None],
+    known: Failure | None = None,
+) -> EnvironmentEvidence:
+    """Execute runs that differ in what they leave alone, and say whether one was made on something else.
+
+    Args:
+        rows: how their environments differ; where nothing can follow from that, nothing is executed.
+        both: the two runs; or one and itself, of which a verification is known.
+        progress: called with what is being done.
+        known: how the one leaves its record.
+
+    Raises:
+        TimeLimitReached: E-DIAGNOSE-001.
+    """
+    if not EnvironmentEvidence(rows).voting or any(side.python for side in both):
+        return EnvironmentEvidence(rows)
+    progress("executing the whole runs again")
+    failures = [known] if known else run_concurrently([side.execute_whole for side in both])
+    for side, failure in zip(both, failures, strict=False):
+        if failure is not None and side.execute_whole() == failure:
+            return suspect_environment(rows, side, both)
+    return EnvironmentEvidence(rows)
 
 
 def describe_change_since(failure: Failure) -> str:

@@ -22,14 +22,17 @@ from twice.foundation.dataclass import dataclass
 from twice.foundation.with_blocks import Closing
 from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import Surroundings, environ_for_child
+from twice.replayer.outcome import Failure
 from twice.replayer.preconditions import source_changes
 from twice.replayer.replay_job import (
     folder_of,
     job_for,
     restorable_snapshot,
     stand_ins_of,
+    start_child,
     surroundings_of,
 )
+from twice.replayer.verify import verify
 from twice.worker.fork_server import ForkServer
 from twice.worker.process import FreshWorker
 
@@ -242,15 +245,18 @@ class Side:
     def _fresh(self, job: Mapping[str, object], pinned: Surroundings) -> dict[str, Any]:
         environ, folder = self._find_place(pinned)
         with FreshWorker(CHILD, environ, cwd=folder, python=self.python) as child:
-            with self._lock:
-                self._running.append(child)
-                if self._is_closed:  # while it started
-                    child.kill()
+            self._add_running(child)
             try:
                 return child.ask(job)
             finally:
                 with self._lock:
                     self._running.remove(child)
+
+    def _add_running(self, child: FreshWorker) -> None:
+        with self._lock:
+            self._running.append(child)
+            if self._is_closed:  # while it started
+                child.kill()
 
     def _ask_fork(
         self, job: Mapping[str, Any], pinned: Surroundings, number: int
@@ -294,6 +300,24 @@ class Side:
         job = job_for(self.record, "inspect", tick=tick, snapshot=snapshot)
         found: dict[str, bytes] = self._fresh(job, self.surroundings)["seen"]
         return found
+
+    def execute_whole(self) -> Failure | None:
+        """Execute the run from its start to its end; return the first difference from its record, or None.
+
+        Raises:
+            TimeLimitReached: E-DIAGNOSE-001.
+        """
+
+        def start(record: RunRecord) -> FreshWorker:
+            child = start_child(record)
+            self._add_running(child)
+            return child
+
+        self._check_time()
+        failure = verify(self.record.path, start=start).failure
+        self._check_time()  # what was ended by then has no failure to tell
+        self.repeats.append(failure is None)
+        return failure
 
     def unsteady(self, tick: int) -> dict[str, Any]:
         """Components whose state does not stay what it is when it is read, before a tick."""

@@ -16,7 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from twice.diagnosis.divergence import OperationFound, Result
+from twice.diagnosis.attribution import Observations
+from twice.diagnosis.divergence import Attribution, OperationFound, Result
 from twice.diagnosis.localization import callables as tags
 from twice.diagnosis.localization.function_source import function_lines, lines_called
 from twice.diagnosis.localization.result import Located, Place
@@ -25,6 +26,7 @@ from twice.diagnosis.tracing.paths import OBJECT
 from twice.foundation.channels import Channel
 from twice.foundation.comparison import FieldDifference
 from twice.foundation.dataclass import dataclass
+from twice.recording.program import Program
 
 _OWN: Final = f"{Path(__file__).parents[1]}{os.sep}"
 _STREAM_POSITIONS: Final = "stream positions"
@@ -259,6 +261,21 @@ def list_blind_spots(located: Located) -> list[str]:
     """Paths that differ and belong to no declared state, as people write them."""
     spots = [path.removeprefix(OBJECT) for path in located.untracked if path.startswith(OBJECT)]
     return list(dict.fromkeys(spots))
+
+
+def find_remedies(seen: Observations, ranked: Sequence[Attribution], program: Program) -> list[str]:
+    """Return what to do: about the environment where that is suspected, or about the likeliest channel.
+
+    Args:
+        seen: what is known of the runs.
+        ranked: the channels, the likeliest first.
+        program: of the runs.
+    """
+    if elsewhere := seen.environment.remedy:
+        return [elsewhere]
+    has_run = not program.whole
+    first = [find_remedy(seen.located, each.channel, has_run=has_run) for each in ranked[:1]]
+    return [each for each in (seen.surer, *first) if each]
 
 
 def find_remedy(located: Located | None, channel: Channel, *, has_run: bool) -> str:

@@ -22,6 +22,7 @@ from twice.recording.kernel.file_history import ABSENT, FileHistory, FileState
 from twice.recording.kernel.file_observation import locate_difference
 from twice.recording.kernel.package_paths import PackagePaths
 from twice.recording.native_files import roots_of
+from twice.recording.placing import Placing
 from twice.recording.results import RESULTS
 from twice.recording.runrecord import RunRecord
 from twice.replayer.file_report import PathDisplay, compare_written_files
@@ -100,9 +101,10 @@ def _find_changed(record: RunRecord) -> dict[str, FileHistory]:
     """Return the files that a run changed, by the name under which they are shown."""
     files = record.native_files()
     found: dict[str, FileHistory] = {}
+    roots, places = roots_of(record.setup.program), Placing(record.setup.program)
+    names = PathDisplay(roots)
     if files.tier == "supervisor":
-        roots, own = roots_of(record.setup.program), os.path.realpath(record.path)
-        packages, names = PackagePaths(roots), PathDisplay(roots)
+        packages, own = PackagePaths(roots), os.path.realpath(record.path)
         for history in files.histories:
             is_own = history.path == own or packages.is_of_machine(history.path)
             if history.was_changed and not is_own:
@@ -114,7 +116,7 @@ def _find_changed(record: RunRecord) -> dict[str, FileHistory]:
         if number == FILES_LEFT.number:
             left: Mapping[str, tuple[int, str, int]] = dict(fields[1] or ())
             for name, (_, digest, size) in left.items():
-                path = told(name)
+                path = names.show(places.found(told(name)))
                 found[path] = FileHistory(path, ABSENT, FileState("file", digest, size))
     return found
 
