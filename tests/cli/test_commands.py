@@ -107,7 +107,6 @@ def test_the_examples_work(name: str, swarm: Path) -> None:
     (swarm / "my").mkdir()
     (swarm / "my" / "tools.py").write_text(TOOLS)
     (swarm / "points.json").write_text('{"count": 2}')
-    (swarm / "token.txt").write_text("a-token-of-a-test\n")
     where = _specified(swarm / "system", name) or swarm
     for example in examples(name):
         words = shlex.split(example)[1:]
@@ -115,6 +114,8 @@ def test_the_examples_work(name: str, swarm: Path) -> None:
             (swarm / "a.twice").unlink(missing_ok=True)
         if "parquet" in words and not _has_pyarrow():
             continue
+        if "--http" in words:
+            continue  # it serves until a signal comes: see test_mcp_over_http.py
         done = cli(*words, cwd=where, input="")
         assert done.returncode in {0, 1}, f"{example}\n{done.stderr}"
         assert "Traceback" not in done.stderr

@@ -22,6 +22,7 @@ from twice.diagnosis.log_comparison import InputDifference, PointRef
 from twice.foundation.channels import Channel
 from twice.foundation.comparison import FieldDifference
 from twice.foundation.determinism_class import Predicate
+from twice.foundation.next_step import NextStep
 from twice.replayer.record_outcomes import OutcomeDifference
 from twice.report.assessment import Assessment
 from twice.report.divergence_assessment import assess_divergence
@@ -60,7 +61,7 @@ LOCALISED = divergence(
     surroundings=[("hash seed", "", "PYTHONHASHSEED=2")],
     evidence=["It is the first operation after which the runs stay different."],
     remedies=["Sort it."],
-    next=["twice vary walk.py"],
+    next=[NextStep("see whether a correction helps", "twice vary walk.py")],
 )
 NO_LINE = divergence("unlocalised", repeats={}, caveats=["the lines were not asked for"])
 RESTLESS = divergence(

@@ -49,7 +49,7 @@ def test_status_runs_no_checker_over_the_sources(
 
 
 def test_filling_reads_the_sources_all_the_same(opened: Workspace) -> None:
-    found = fill_workspace(opened, find_traits=code_facts.read_traits)
+    found = fill_workspace(opened, read_sources=code_facts.read_sources)
 
     assert ("00", "traits") in {(each.sheet, each.key) for each in found.put_in}
     assert found.workspace.situation().traits[Trait.CONCURRENCY] is True

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from twice.cli import dispatch
-from twice.errors import ClassRefused, UsageError
+from twice.errors import ClassRefused, TwiceError, UsageError
 
 PROGRAM = """
 def main(run):
@@ -61,3 +61,143 @@ def test_half_a_declaration_is_refused(
         dispatch(["record", program, "--seed", "1", *options, "-o", str(out)])
 
     assert not out.exists()
+
+
+PARTS = """
+import os
+
+
+class Walk:
+    def __init__(self):
+        self.at = 0.0
+
+    def state(self):
+        return {"at": self.at}
+
+    def restore(self, state):
+        self.at = state["at"]
+
+
+def main(run):
+    walk, count = run.track("walk", Walk()), run.track("count", {"ticks": 0})
+    for _ in run.ticks(3):
+        walk.at += SHIFT
+        count["ticks"] += COUNTED
+    run.summary("score", walk.at)
+"""
+OF_WALK = ["--summary", "score:walk", "--epsilon", "0.5", "--n", "3"]
+
+
+def write_parts(tmp_path: Path, shift: str, counted: str = "1") -> str:
+    path = tmp_path / "parts.py"
+    shift = shift.replace("later", str(tmp_path / "later"))
+    path.write_text(PARTS.replace("SHIFT", shift).replace("COUNTED", counted))
+    return f"{path}:main"
+
+
+@pytest.mark.integration
+@pytest.mark.fresh  # forks have the addresses of their server
+@pytest.mark.parametrize(
+    ("shift", "counted", "result", "columns"),
+    [
+        ("1e-30 * id(object())", "1", "PASS", None),
+        ("1e-30 * id(object())", "id(object())", "FAIL", ["count"]),
+        ("100.0 * os.path.exists('later')", "1", "FAIL", ["walk"]),
+    ],
+)
+def test_one_component_is_judged_by_its_summary_and_the_rest_by_its_bytes(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    shift: str,
+    counted: str,
+    result: str,
+    columns: list[str] | None,
+) -> None:
+    out = str(tmp_path / "p.twice")
+    program = write_parts(tmp_path, shift, counted)
+    dispatch(["record", program, "--seed", "1", *OF_WALK, "-o", out])
+    capsys.readouterr()
+    (tmp_path / "later").touch()  # the replay answers as recorded, the fresh sample reads the world
+
+    dispatch(["verify", out, "--json"])
+
+    document = json.loads(capsys.readouterr().out)
+    failure = document["first_failure"]
+    assert (document["result"], failure and failure["columns"]) == (result, columns)
+    assert document["samples"]["component"] == "walk"
+    assert document["classes"]["count"]["class"] == "bit-exact"
+    assert "over 3 seeds each the means of 'score'" in document["classes"]["walk"]["predicate"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--class", "walk=statistical"], "--summary reward:walk"),
+        (["--class", "walk=statistical", "--summary", "score", "--epsilon", "1"], "NAME:COMPONENT"),
+        (["--class", "walk=logical", *OF_WALK], "walk is logical by --class"),
+        (["--class", "logical", "--measure", "abs", *OF_WALK], "both take --epsilon"),
+        (["--class", "count=statistical", *OF_WALK], "2 components are statistical"),
+        (["--summary", "score:", "--epsilon", "1"], "NAME:COMPONENT"),
+    ],
+)
+def test_a_component_without_a_summary_of_its_own_is_refused(
+    tmp_path: Path, options: list[str], said: str
+) -> None:
+    out, program = tmp_path / "p.twice", write_parts(tmp_path, "1.0")
+
+    with pytest.raises(TwiceError) as refused:
+        dispatch(["record", program, "--seed", "1", *options, "-o", str(out)])
+
+    assert said in str(refused.value)
+    assert not out.exists()
+
+
+@pytest.mark.integration
+def test_a_component_that_the_run_does_not_have_is_refused(tmp_path: Path) -> None:
+    out, program = tmp_path / "p.twice", write_parts(tmp_path, "1.0")
+    options = ["--summary", "score:wlak", "--epsilon", "0.5", "--n", "2"]
+
+    with pytest.raises(ClassRefused, match=r"'wlak', which .* does not have"):
+        dispatch(["record", program, "--seed", "1", *options, "-o", str(out)])
+
+
+@pytest.mark.integration
+def test_a_class_of_the_reader_needs_a_sample_of_that_component(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, program = tmp_path / "p.twice", write_parts(tmp_path, "1.0")
+    dispatch(["record", program, "--seed", "1", *OF_WALK, "-o", str(out)])
+    capsys.readouterr()
+
+    code = dispatch(
+        ["verify", str(out), "--class", "bit-exact", "--class", "count=statistical", "--json"]
+    )
+
+    document = json.loads(capsys.readouterr().out)
+    assert (code, document["result"]) == (2, "UNKNOWN")
+    assert "the sample in the record is of walk, not of count" in " ".join(
+        [*document["headline"], *document["caveats"]]
+    )
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    ("counted", "shift", "found"),
+    [("1", "0.1", ("same", 0)), ("2", "0.1", ("unlocalised", 1)), ("1", "9.0", ("unlocalised", 1))],
+)
+def test_two_runs_are_compared_by_the_samples_of_a_part_and_in_the_rest(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    counted: str,
+    shift: str,
+    found: tuple[str, int],
+) -> None:
+    outs = [str(tmp_path / f"{name}.twice") for name in "ab"]
+    for out, parts in zip(outs, (("0.1", "1"), (shift, counted)), strict=True):
+        program = write_parts(tmp_path, *parts)
+        dispatch(["record", program, "--seed", "1", *OF_WALK, "-o", out])
+    capsys.readouterr()
+
+    code = dispatch(["diagnose", *outs, "--anyway", "--no-lines", "--json"])
+
+    assert (json.loads(capsys.readouterr().out)["result"], code) == found

@@ -24,6 +24,8 @@ from twice.diagnosis.divergence import (
 from twice.diagnosis.log_comparison import InputDifference, PointRef
 from twice.foundation.channels import Channel
 from twice.foundation.comparison import FieldDifference
+from twice.foundation.environment import EnvironmentDifference
+from twice.foundation.next_step import NextStep
 from twice.recording.runrecord import RunRecord
 from twice.replayer.record_outcomes import OutcomeDifference
 from twice.report.page import render
@@ -161,7 +163,7 @@ def test_what_a_diagnosis_says_is_never_markup(stilled: RunRecord) -> None:
             operation=operation,
             attribution=[Attribution(Channel.SEEDS, 0.5, (HOSTILE,), confirmed=True)],
             surroundings=[(HOSTILE, HOSTILE, HOSTILE)],
-            environment=[{"what": HOSTILE, "recorded": HOSTILE, "now": HOSTILE}],
+            environment=[EnvironmentDifference(HOSTILE, HOSTILE, HOSTILE, "note")],
             blind_spots=[HOSTILE],
             evidence=[HOSTILE],
             caveats=[HOSTILE],
@@ -169,7 +171,7 @@ def test_what_a_diagnosis_says_is_never_markup(stilled: RunRecord) -> None:
             outcome=[OutcomeDifference(HOSTILE, HOSTILE, HOSTILE, HOSTILE)],
             reads=[ExtraRead(HOSTILE, HOSTILE, 3, HOSTILE)],
             remedies=[HOSTILE],
-            next=[HOSTILE],
+            next=[NextStep(HOSTILE, HOSTILE)],
         ),
     )
 
@@ -192,7 +194,10 @@ def test_a_page_about_two_has_all_that_the_diagnosis_says(stilled: RunRecord) ->
             remedies=["sort it"],
             surroundings=[("variable TZ", "", "UTC")],
             repeats={"a": [True, True], "b": [True, False]},
-            next=["twice vary p.py", "twice report a.twice b.twice -o report.html"],
+            next=[
+                NextStep("try", "twice vary p.py"),
+                NextStep("look", "twice report a.twice b.twice -o report.html"),
+            ],
         ),
     )
 

@@ -181,7 +181,13 @@ def test_a_failure_is_counted_and_says_how_to_go_on(tmp_path: Path) -> None:
     assert (counts["evaluated"], counts["passed"], counts["failed"]) == (5, 4, 1)
     assert told["effects"]["manifest_matches"] is False
     assert told["effects"]["manifest_judged"] is False
-    assert told["next"] == ["twice verify a.twice --informational --diagnose"]
+    (step,) = told["next"]
+    assert step == {
+        "action": "find the line",
+        "sheet": "05",
+        "command": "twice verify a.twice --informational --diagnose",
+        "checks": [6],
+    }
 
 
 @pytest.mark.integration
@@ -303,7 +309,7 @@ def test_changed_code_is_named_before_anything_is_blamed(tmp_path: Path) -> None
     assert report.returncode == 1
     assert "so their difference shows no fault." in report.stdout
     assert difference["what"].endswith("program.py")
-    again, compare = divergence["next"]
+    again, compare = (step["command"] for step in divergence["next"])
     now = path.with_name(f"{path.stem}-now.twice")
     assert again.startswith("twice record ")
     assert again.endswith(f"program.py:main --seed 1 -o {now}")

@@ -144,3 +144,19 @@ def test_a_builtin_that_reads_nothing_is_not_told_to_be_recorded(
     named = name_lines(located(calls=calls, beside=None), (), library_read=True)
     assert named.operation is not None
     assert named.operation.surer == surer
+
+
+@pytest.mark.parametrize(
+    ("calls", "result"),
+    [
+        (("replay", "asyncio.run"), "candidates"),
+        (("loop.run_until_complete",), "candidates"),
+        (("subprocess.run",), "localised"),
+    ],
+)
+def test_a_line_that_runs_a_loop_is_no_more_than_a_candidate(
+    calls: tuple[str, ...], result: str
+) -> None:
+    named = name_lines(located(calls=calls, beside=None), (), library_read=True)
+
+    assert named.result == result

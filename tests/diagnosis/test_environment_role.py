@@ -6,7 +6,7 @@ import pytest
 
 from twice.diagnosis.attribution import Observations, attribute
 from twice.diagnosis.environment_role import EnvironmentEvidence
-from twice.foundation.environment import Affects, EnvironmentDifference
+from twice.foundation.environment import Affects, EnvironmentDifference, classify_differences
 
 
 def row(what: str, recorded: str, now: str, affects: Affects = "numerics") -> EnvironmentDifference:
@@ -76,7 +76,7 @@ def test_rows_that_move_nothing_and_runs_that_part_in_spite_of_them_give_no_vote
 def test_two_runs_are_classified_by_what_was_under_them(
     rows: list[EnvironmentDifference], classification: str
 ) -> None:
-    assert EnvironmentEvidence(rows).classification == classification
+    assert classify_differences(rows) == classification
 
 
 def test_what_to_do_names_the_row_that_explains_most() -> None:

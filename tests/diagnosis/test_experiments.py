@@ -11,11 +11,9 @@ import pytest
 
 import twice
 from programs import write
-from twice.diagnosis.attribution import DifferingFactor
 from twice.diagnosis.divergence import Divergence
 from twice.diagnosis.executions import Side, Window
-from twice.diagnosis.experiments import VARIED, hold_still_one_by_one, next_commands
-from twice.diagnosis.vary.factors import FACTORS
+from twice.diagnosis.experiments import hold_still_one_by_one
 from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings.handed import CHILD_SWITCH
 
@@ -172,16 +170,3 @@ def test_without_being_asked_nothing_is_tried(tmp_path: Path) -> None:
 
     assert list(found.experiments) == []
     assert {each.confirmed for each in found.attribution} == {None}
-
-
-def test_what_told_two_runs_apart_is_tried_by_a_name_that_vary_knows(tmp_path: Path) -> None:
-    program = write(tmp_path, "def main(run):\n    run.compare('n', run.config['n'])\n")
-    assert VARIED <= {factor.name for factor in FACTORS}
-    with twice.record(program, seed=7, config={"n": [1, 2]}, out=tmp_path / "a.twice") as record:
-        hashes, flag = (DifferingFactor(name, "1", "2") for name in ("hash seed", "env FLAG"))
-        tried, report = next_commands("localised", record, record, [flag, hashes])
-        assert (
-            tried
-            == f"twice vary {record.setup.program} --seed 7 --set 'n=[1, 2]' --factor \"hash seed\""
-        )
-        assert next_commands("localised", record, record, [flag]) == [report]

@@ -61,6 +61,9 @@ TABLE = [
     ("12", "properties", ["seed-isolation"], ["replay-equivalence", "seed-isolation"], "12.property", "", False),
     ("12", "generators", "n to 10", "n to 20", "12.generators", "", True),
     ("13", "justification", "S does", "M is needed", "13.tier", "04 05 07 08 09 10 11 12", True),
+    ("13", "relaxations", None, [{"rule": "files"}], "13.relaxation", "", True),
+    ("13", "relaxations", None, [], "13.held", "", False),
+    ("13", "reevaluate", None, [{"by": "2027-01-31"}], "13.reevaluate", "", False),
 ]  # fmt: skip
 
 

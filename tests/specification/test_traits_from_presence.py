@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from twice.cli.code_facts import read_presence, read_traits
+from twice.cli.code_facts import read_presence, read_sources
 from twice.recording.cadence import parse_cadence
 from twice.recording.naming import parse_program
 from twice.recording.recorder import record
@@ -60,7 +60,7 @@ def test_a_call_shows_what_is_there_and_an_import_shows_nothing(
     (tmp_path / "a.py").write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
 
-    assert read_presence(tmp_path, ["a.py"]) == seen
+    assert read_presence(tmp_path, ["a.py"]).traits == seen
 
 
 def test_what_tests_do_is_nothing_that_the_system_has(
@@ -71,7 +71,7 @@ def test_what_tests_do_is_nothing_that_the_system_has(
     (tmp_path / "b.py").write_text("x = 1\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
 
-    assert read_presence(tmp_path, ["."]) == {}
+    assert read_presence(tmp_path, ["."]).traits == {}
 
 
 def begin(project: Path, known: dict[Trait, bool]) -> Workspace:
@@ -89,7 +89,7 @@ def traits_of(workspace: Workspace) -> dict[str, tuple[object, object]]:
 def test_what_the_code_shows_is_filled_with_its_line_and_the_rest_stays_unknown(
     tmp_path: Path,
 ) -> None:
-    traits = traits_of(fill_workspace(begin(tmp_path, {}), find_traits=read_traits).workspace)
+    traits = traits_of(fill_workspace(begin(tmp_path, {}), read_sources=read_sources).workspace)
 
     assert traits["concurrency"] == (True, "a.py:9: threading.Thread")
     assert traits["external-effects"] == (True, "a.py:12: time.time()")
@@ -104,7 +104,7 @@ def test_a_run_shows_what_no_line_does(tmp_path: Path) -> None:
     record(parse_program("a.py:main", cwd=tmp_path), seed=1, out=tmp_path / "a.twice").close()
 
     traits = traits_of(
-        fill_workspace(workspace, tmp_path / "a.twice", find_traits=read_traits).workspace
+        fill_workspace(workspace, tmp_path / "a.twice", read_sources=read_sources).workspace
     )
 
     assert traits["floating-point"] == (True, "in a run the state of total holds floats")
@@ -112,7 +112,7 @@ def test_a_run_shows_what_no_line_does(tmp_path: Path) -> None:
 
 
 def test_what_somebody_denied_stays_denied_and_is_told(tmp_path: Path) -> None:
-    done = fill_workspace(begin(tmp_path, {Trait.CONCURRENCY: False}), find_traits=read_traits)
+    done = fill_workspace(begin(tmp_path, {Trait.CONCURRENCY: False}), read_sources=read_sources)
 
     assert traits_of(done.workspace)["concurrency"][0] is False
     assert done.against == ("00 says that there is no concurrency: a.py:9: threading.Thread",)

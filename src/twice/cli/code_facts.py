@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from twice.cli.checked_project import RuleOptions, SourceOptions, SourceTree, open_sources
 from twice.foundation.channels import Channel
 from twice.foundation.severity import Severity
+from twice.specification.fill import SourcesShown
 from twice.specification.gate.evidence.context import ReportedFinding, SourceFacts, SourcePlace
 from twice.specification.tiers import Trait
 from twice.specification.workspace import Workspace
@@ -83,20 +84,22 @@ def read_code(project: Path, sources: Sequence[str]) -> SourceFacts:
     )
 
 
-def read_presence(project: Path, sources: Sequence[str]) -> dict[Trait, str]:
-    """Give the traits that the code outside of tests certainly shows, each with a place and how many more.
+def read_presence(project: Path, sources: Sequence[str]) -> SourcesShown:
+    """Give what the code outside of tests certainly shows: traits, each with a place and how many more, and packages.
 
     Raises:
         UsageError: E-USE-001, for a path at which nothing is. ConfigError: for settings that cannot be read.
     """
-    return _find_present(_open(project, sources).audit().files)
+    files = _open(project, sources).audit().files
+    packages = {name for each in files if each.zone != _TESTS for name in each.packages}
+    return SourcesShown(_find_present(files), sorted(packages))
 
 
-def read_traits(workspace: Workspace) -> dict[Trait, str]:
-    """Give the traits that the sources of 00 certainly show; none where a source is not there."""
+def read_sources(workspace: Workspace) -> SourcesShown:
+    """Give what the sources of 00 certainly show; nothing where a source is not there."""
     with contextlib.chdir(workspace.project):
         sources = _list_sources(workspace)
-        return read_presence(Path.cwd(), sources) if sources else {}
+        return read_presence(Path.cwd(), sources) if sources else SourcesShown({}, ())
 
 
 def read_rules(workspace: Workspace) -> dict[str, list[str]]:

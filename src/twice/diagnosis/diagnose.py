@@ -15,13 +15,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from twice.diagnosis.attribution import Observations, attribute, list_differing_factors
 from twice.diagnosis.divergence import Divergence, Result
 from twice.diagnosis.environment_role import (
-    EnvironmentEvidence,
     compare_two,
     describe_change_since,
     judge_environment,
@@ -37,7 +37,6 @@ from twice.diagnosis.executions import (
 )
 from twice.diagnosis.experiments import (
     hold_still_one_by_one,
-    next_commands,
     swap_one_by_one,
     try_causes,
 )
@@ -61,6 +60,7 @@ from twice.diagnosis.log_comparison import (
     root_of_column,
     substituted_inputs,
 )
+from twice.diagnosis.next_steps import list_next_steps
 from twice.diagnosis.read_comparison import (
     is_extra_read_only,
     list_extra_reads,
@@ -82,6 +82,7 @@ from twice.replayer.statistical import judges_samples_alone
 from twice.worker.concurrency import run_concurrently
 
 Progress = Callable[[str], None]
+_TORN = "{} is torn: its intact prefix was compared"
 _NO_LINE = "every compare-point agreed: no line is looked for behind what a run leaves at its end"
 
 
@@ -375,8 +376,7 @@ class _Diagnosis:
     def _report(self, result: Result, **found: Any) -> Divergence:
         """Build the verdict from the facts of the records and the other findings."""
         a, b, where = self.a.record, self.b.record, self._where
-        torn = [each for each in (a, b) if not each.complete]
-        return Divergence(
+        verdict = Divergence(
             a=str(a.path),
             b=str(b.path),
             result=result,
@@ -388,13 +388,12 @@ class _Diagnosis:
             components=where.columns,
             reconverges=where.reconverges,
             surroundings=[(factor.name, factor.a, factor.b) for factor in self._seen.factors],
-            environment=[row.to_json() for row in self.environment],
-            classification=EnvironmentEvidence(self.environment).classification,
+            environment=self.environment,
             caveats=[
-                *(f"{each.path} is torn: its intact prefix was compared" for each in torn),
+                *(_TORN.format(each.path) for each in (a, b) if not each.complete),
                 *self._seen.caveats,
             ],
             repeats={side.label: side.repeats for side in (self.a, self.b) if side.repeats},
-            next=next_commands(result, a, b, self._seen.factors),
             **found,
         )
+        return replace(verdict, next=list_next_steps(verdict, a, b))

@@ -26,6 +26,8 @@ from twice.foundation.channels import Channel
 from twice.foundation.comparison import FieldDifference
 from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import Predicate
+from twice.foundation.environment import EnvironmentDifference, classify_differences
+from twice.foundation.next_step import NextStep
 from twice.foundation.printable import pluralize
 from twice.replayer.record_outcomes import OutcomeDifference
 
@@ -204,8 +206,7 @@ class Divergence:
     reconverges: bool = False
     repeats: Mapping[str, Sequence[bool]] = field(default_factory=dict)
     surroundings: Sequence[tuple[str, str, str]] = ()
-    environment: Sequence[Mapping[str, Any]] = ()
-    classification: str = "same-environment"
+    environment: Sequence[EnvironmentDifference] = ()
     blind_spots: Sequence[str] = ()
     evidence: Sequence[str] = ()
     caveats: Sequence[str] = ()
@@ -214,7 +215,7 @@ class Divergence:
     outcome: Sequence[OutcomeDifference] = ()
     reads: Sequence[ExtraRead] = ()
     remedies: Sequence[str] = ()
-    next: Sequence[str] = field(default=())
+    next: Sequence[NextStep] = ()
 
     @property
     def exit_code(self) -> int:
@@ -233,9 +234,7 @@ class Divergence:
             },
             "input_differences": [difference.to_json() for difference in self.input_differences],
             "compare_point": None if self.compare_point is None else self.compare_point.to_json(),
-            "last_agreement": None
-            if self.last_agreement is None
-            else self.last_agreement.to_json(),
+            "last_agreement": self.last_agreement and self.last_agreement.to_json(),
             "components": list(self.components),
             "fields": [difference.to_json() for difference in self.fields],
             "operation": None if self.operation is None else self.operation.to_json(),
@@ -253,8 +252,8 @@ class Divergence:
             "surroundings": [
                 {"factor": factor, "a": a, "b": b} for factor, a, b in self.surroundings
             ],
-            "environment": list(self.environment),
-            "classification": self.classification,
+            "environment": [row.to_json() for row in self.environment],
+            "classification": classify_differences(self.environment),
             "blind_spots": list(self.blind_spots),
             "evidence": list(self.evidence),
             "experiments": [entry.to_json() for entry in self.experiments],
@@ -263,7 +262,7 @@ class Divergence:
             **({"reads": [row.to_json() for row in self.reads]} if self.reads else {}),
             **({} if self.samples is None else {"samples": dict(self.samples)}),
             "remedies": list(self.remedies),
-            "next": list(self.next),
+            "next": [step.to_json() for step in self.next],
         }
 
     def to_text(self, *, artifacts: bool = False) -> str:
@@ -279,7 +278,7 @@ class Divergence:
                 *self._values(),
                 *self._why(artifacts=artifacts),
                 *(Block(fold(spell_paths(f"do: {remedy}"))) for remedy in self.remedies),
-                *(Block(fold(f"next: {command}")) for command in self.next),
+                *(Block(fold(f"next: {each.command}"), 2 * each.is_optional) for each in self.next),
                 *rank_sentences([f"caveat: {caveat}" for caveat in self.caveats], first=3, rest=7),
             ]
         )

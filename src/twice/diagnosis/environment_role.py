@@ -28,11 +28,9 @@ from twice.replayer.evidence import compare_environments, keep_loaded
 from twice.replayer.outcome import Failure
 
 Role = Literal["suspected", "open", "none"]
-Classification = Literal["cross-machine", "cross-version", "same-environment"]
 _WEIGHTS: Final[dict[Role, float]] = {"suspected": 3.0, "open": 1.0, "none": 0.0}
 _COMPUTES_OTHERWISE: Final = 1.0
 """What differing results of the same short computations add."""
-_MACHINE: Final = ("cpu ", "gpu ", "os system")
 _SETTINGS: Final = (" threads", " architecture")
 """Ends of rows that a variable decides, which is compared among the surroundings."""
 _ROWS_MAX: Final = 3
@@ -57,15 +55,6 @@ class EnvironmentEvidence:
     role: Role = "none"
     why: str = ""
     used_gpu: bool = False
-
-    @property
-    def classification(self) -> Classification:
-        """Whether other versions or another machine stood under the runs."""
-        told = [row.what for row in self.rows if row.affects != "note"]
-        if any(name.startswith(_MACHINE) or _is_other_processor(name, told) for name in told):
-            return "cross-machine"
-        is_other = any(not name.startswith(("variable ", "probe ")) for name in told)
-        return "cross-version" if is_other else "same-environment"
 
     @property
     def remedy(self) -> str:
@@ -188,12 +177,6 @@ def _compare_switches(a: RunRecord, b: RunRecord) -> Iterator[EnvironmentDiffere
             yield EnvironmentDifference(
                 f"gpu switch {name}", one.get(name), two.get(name), "numerics"
             )
-
-
-def _is_other_processor(name: str, told: Sequence[str]) -> bool:
-    """Return whether a library of one version uses other instructions of the processor."""
-    kind, _, library = name.partition(" ")
-    return kind == "dispatch" and f"library {library}" not in told
 
 
 def _name_rows(rows: Sequence[EnvironmentDifference]) -> str:

@@ -11,9 +11,7 @@ Invariant: a cause is confirmed or refuted by executions that differ in nothing 
 
 from __future__ import annotations
 
-import json
 import math
-import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -21,7 +19,7 @@ from functools import partial
 from typing import Any, Final
 
 from twice.diagnosis.attribution import DifferingFactor, channel_of_factor
-from twice.diagnosis.divergence import Confirmation, Outcome, Result
+from twice.diagnosis.divergence import Confirmation, Outcome
 from twice.diagnosis.executions import FIRST, Side, Window
 from twice.diagnosis.log_comparison import PointRef
 from twice.diagnosis.minimal_causes import Group, find_minimal_causes
@@ -30,26 +28,12 @@ from twice.foundation.channels import Channel
 from twice.foundation.dataclass import dataclass
 from twice.foundation.printable import pluralize
 from twice.recording.effects.ops import OPS
-from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import THREAD_CAPS, Surroundings, swap
 from twice.recording.surroundings.handed import CHILD_CPUS, CHILD_GC, CHILD_SWITCH
 from twice.worker.concurrency import run_concurrently
 
 # Executions with nothing held still, executions that may be asked for, and how likely luck may be.
 _PLAIN: Final = 4
-VARIED: Final = frozenset(
-    (
-        "hash seed",
-        "threads",
-        "time zone",
-        "locale",
-        "user and home",
-        "memory layout",
-        "umask",
-        "processors",
-    )
-)
-"""Differing surroundings that ``twice vary`` tries by the same name."""
 _HELD_MAX: Final = 12
 _LUCK_MAX: Final = 0.05
 
@@ -237,36 +221,3 @@ def hold_still_one_by_one(side: Side, window: Window, columns: Sequence[str]) ->
 
 def _conclude(cause: str, channel: Channel, *, confirmed: bool, sentence: str) -> Confirmation:
     return Confirmation(cause, channel, "confirmed" if confirmed else "refuted", sentence)
-
-
-def next_commands(
-    result: Result, a: RunRecord, b: RunRecord, factors: Sequence[DifferingFactor]
-) -> list[str]:
-    """Suggest the next commands: first a test whether the corrected program still varies."""
-    if result == "not-same-input" and a is b:  # held against its own program, which was edited
-        now = a.path.with_name(f"{a.path.stem}-now.twice")
-        return [_write_command("record", a, f"-o {now}"), f"twice diagnose {a.path} {now} --anyway"]
-    if result == "not-same-input":
-        return [f"twice diagnose {a.path} {b.path} --anyway"]
-    if result in {"same", "within-tolerance", "extra-read"}:
-        return [f"twice show {a.path}"]
-    report = f"twice report {a.path} {b.path} -o report.html"
-    program, named = a.setup.program, [each.name for each in factors if each.name in VARIED]
-    if (
-        not named
-        or not program.rerunnable
-        or any(isinstance(each, Mapping) for each in a.config.values())
-    ):
-        return [report]
-    return [_write_command("vary", a, f'--factor "{named[0]}"'), report]
-
-
-def _write_command(command: str, of: RunRecord, option: str) -> str:
-    """Write a command that executes a record's program with its seed, configuration and arguments."""
-    given = [
-        f"--set {shlex.quote(f'{name}={json.dumps(value)}')}" for name, value in of.config.items()
-    ]
-    program = of.setup.program
-    arguments = [f"-- {shlex.join(program.arguments)}"] if program.arguments else []
-    seed = f"--seed {of.setup.seed.value}"
-    return " ".join(["twice", command, str(program), seed, *given, option, *arguments])

@@ -84,6 +84,9 @@ _ORDER: Final = "walk it in an order of its own: sorted({what})"
 _ORDER_OF_OBJECTS: Final = (
     "keep the objects of {what} in a list or a dict, or sort them by a number or name of their own"
 )
+_LOOPS: Final = {"asyncio.run", "anyio.run", "trio.run", "uvloop.run"}
+"""Calls that run a loop, and in it code of the user's that was not looked into."""
+_LOOP_METHODS: Final = (".run_until_complete", ".run_forever")
 _BUILTIN: Final = vars(builtins).keys() - {"input", "open"}
 """Calls that read nothing from the world by themselves."""
 _OBJECT: Final = re.compile(r"^\W*<\w")
@@ -179,6 +182,8 @@ def _judge_line(located: Located, *, library_read: bool) -> tuple[float, str]:
     is_alone = {tags.DRAW, tags.RESTORING} & set(located.facts.tags) and located.guard is not None
     if located.is_switched or is_alone:
         return (0.9, "")  # one side alone does it, and that is all it takes
+    if any(name in _LOOPS or name.endswith(_LOOP_METHODS) for name in located.facts.calls):
+        return (0.5, "see which coroutine reads the world there: twice check names its line")
     if located.kind == "stream position" or tags.DRAW in located.facts.tags:
         return (0.8 if located.beside is None else 0.6, _surer(located))
     if _is_walked(located):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
-from itertools import zip_longest
+from itertools import chain, zip_longest
 
 from twice.diagnosis.divergence import ExtraRead
 from twice.diagnosis.localization.result import Located
@@ -74,7 +74,10 @@ def reads_that_differ(a: RunRecord, b: RunRecord, at: PointRef | None) -> list[s
     a clock that a library reads in every tick says nothing, nor what it read before the first.
     """
     found: dict[str, None] = {}
-    for one, two in zip(a.strict_reads(), b.strict_reads(), strict=False):
+    of_a, of_b = a.actor_reads(), b.actor_reads()
+    both = [(a.strict_reads(), b.strict_reads())]
+    both += [(iter(of_a[key]), iter(of_b[key])) for key in sorted(of_a.keys() & of_b.keys())]
+    for one, two in chain.from_iterable(zip(*reads, strict=False) for reads in both):
         if one != two and one[0] in OPS:
             found[OPS[one[0]].name] = None
     point = 0 if at is None else at.index

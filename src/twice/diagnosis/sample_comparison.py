@@ -14,7 +14,6 @@ from typing import Any
 from twice.diagnosis.divergence import Result
 from twice.errors import SampleUndecided
 from twice.foundation.dataclass import dataclass
-from twice.foundation.determinism_class import DeterminismClass
 from twice.foundation.printable import pluralize
 from twice.foundation.two_sample_tests import apply_test
 from twice.recording.runrecord import RunRecord
@@ -38,13 +37,15 @@ class Sampled:
 
 
 def compare_samples(a: RunRecord, b: RunRecord) -> Sampled | None:
-    """Compare the samples of two statistical records; None when they are of another class.
+    """Compare the samples of two statistical records; None where the rest of the runs decides.
+
+    That is so where nothing is statistical, and where the samples of one component agree.
 
     Raises:
         SampleUndecided: E-CLASS-003, when the samples are missing, too small or too noisy.
     """
     predicate = a.setup.predicate
-    if predicate.determinism_class is not DeterminismClass.STATISTICAL:
+    if not predicate.sampled:
         return None
     one, two = read_sample(a), read_sample(b)
     summary = predicate.sample
@@ -66,6 +67,8 @@ def compare_samples(a: RunRecord, b: RunRecord) -> Sampled | None:
             summary=summary.name,
         )
     result: Result = "unlocalised"
+    if found.agrees and predicate.sampled != ("",):
+        return None
     if found.agrees:
         result = "same" if found.identical else "within-tolerance"
     evidence = [

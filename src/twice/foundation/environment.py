@@ -11,7 +11,7 @@ Invariant: a probe's name means one computation for ever; a changed one gets a n
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, field
 from fnmatch import fnmatchcase
 from types import MappingProxyType
@@ -163,6 +163,9 @@ Affects = Literal["numerics", "identity", "note"]
 """What a difference can move: result bits; what the program sees (order, text, versions); nothing
 that is known to matter (a kernel release, the marketing name of a processor)."""
 
+Classification = Literal["cross-machine", "cross-version", "same-environment"]
+_MACHINE: Final = ("cpu ", "gpu ", "os system")
+
 ORDER_PROBES: Final = "hash."
 """Probes under this prefix reveal iteration order, not arithmetic."""
 
@@ -226,6 +229,21 @@ def diff_fingerprints(
         *_compare_mappings("probe", recorded.probes, now.probes),
     ]
     return [one for one in found if not any(fnmatchcase(one.what, p) for p in ignore)]
+
+
+def classify_differences(rows: Sequence[EnvironmentDifference]) -> Classification:
+    """Say whether other versions or another machine stood under two runs."""
+    told = [row.what for row in rows if row.affects != "note"]
+    if any(name.startswith(_MACHINE) or _is_other_processor(name, told) for name in told):
+        return "cross-machine"
+    is_other = any(not name.startswith(("variable ", "probe ")) for name in told)
+    return "cross-version" if is_other else "same-environment"
+
+
+def _is_other_processor(name: str, told: Sequence[str]) -> bool:
+    """Return whether a library of one version uses other instructions of the processor."""
+    kind, _, library = name.partition(" ")
+    return kind == "dispatch" and f"library {library}" not in told
 
 
 _FACTS: tuple[tuple[str, str, Affects], ...] = (

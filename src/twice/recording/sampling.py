@@ -21,9 +21,10 @@ from typing import Any
 
 from twice.errors import ProgramFailed, SampleMissing
 from twice.foundation.dataclass import dataclass
-from twice.foundation.determinism_class import DeterminismClass, Predicate, Summary
+from twice.foundation.determinism_class import Predicate, Summary
 from twice.foundation.encoding import decode, encode
 from twice.foundation.environment import Fingerprint
+from twice.foundation.printable import pluralize
 from twice.foundation.seeds import Seed, derive_in
 from twice.recording.probes.kept import PROBES, read_known_probes
 from twice.recording.runrecord import RunRecord
@@ -72,20 +73,33 @@ class Sample:
 
 
 def summary_of(predicate: Predicate) -> Summary | None:
-    """Return the summary that a statistical predicate compares; None for every other class.
+    """Return the summary that judges the run, or its one statistical component; None where nothing is statistical.
 
     Raises:
-        SampleMissing: E-CLASS-002, when the class is statistical and no summary is declared.
+        SampleMissing: E-CLASS-002, when something is statistical and no summary is declared for it.
     """
-    if predicate.determinism_class is not DeterminismClass.STATISTICAL:
-        return None
-    if predicate.sample is None:
+    sampled = predicate.sampled
+    if predicate.sample is not None and len(sampled) == 1:
+        return predicate.sample
+    if sampled == ("",):
         raise SampleMissing(
             "The class is statistical, and no summary is declared.",
             "Expected the name of a number that the program reports, a test and a margin.",
             "For example: --class statistical --summary reward --test means --epsilon 0.5",
         )
-    return predicate.sample
+    if len(sampled) == 1:
+        raise SampleMissing(
+            f"The component {sampled[0]!r} is statistical, and no summary is declared for it.",
+            "Expected the name of a number that the program reports for it, a test and a margin.",
+            f"For example: --summary reward:{sampled[0]} --test means --epsilon 0.5",
+        )
+    if sampled:
+        raise SampleMissing(
+            f"{pluralize(len(sampled), 'component')} are statistical: {', '.join(sampled)}.",
+            "Expected one at most, because a record holds the sample of one summary.",
+            "Leave one, or make the whole run statistical: --class statistical --summary NAME",
+        )
+    return None
 
 
 def draw(

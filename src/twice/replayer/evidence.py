@@ -121,7 +121,8 @@ def _list_differences(
     is_exact = not is_statistical and not replay.counts["within_tolerance"]
     results = recorded.get(RESULTS)  # None in a record of an earlier version
     if has_ended and is_from_top and is_exact and results is not None:
-        for name, *texts in list_result_differences(results, replay.results):
+        sampled = predicate.sampled_summary
+        for name, *texts in list_result_differences(results, replay.results, sampled=sampled):
             yield Failure(at, last_tick, name, (f"({name.partition(':')[0]})",), *texts)
     end = len(record.reader.points) if plan.last is None else plan.last + 1
     if at < end and (record.complete or record.ending is not None):

@@ -184,14 +184,17 @@ def describe_raising_line(exception: Mapping[str, Any]) -> str:
 
 
 def list_result_differences(
-    one: Mapping[str, Any], other: Mapping[str, Any]
+    one: Mapping[str, Any], other: Mapping[str, Any], *, sampled: str = ""
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield ``returned`` and the first ``summary:NAME`` that differ, with each run's value."""
+    """Yield ``returned`` and the first ``summary:NAME`` that differ, with each run's value; none of the ``sampled`` one."""
     was, now = (each.get("returned") for each in (one, other))
     # By type and digest: the text is cut, and the text of a value without a digest may contain an address.
     if {**(was or {}), "text": ""} != {**(now or {}), "text": ""}:
         yield "returned", _describe_value(was), _describe_value(now)
-    for was, now in zip_longest(*(each.get("summaries", []) for each in (one, other))):
+    reported = (
+        [row for row in each.get("summaries", []) if row[0] != sampled] for each in (one, other)
+    )
+    for was, now in zip_longest(*reported):
         if was != now:
             yield f"summary:{(was or now)[0]}", _describe_summary(was), _describe_summary(now)
             return

@@ -68,7 +68,8 @@ def compare_outcomes(a: RunRecord, b: RunRecord) -> tuple[list[OutcomeDifference
         found.append(OutcomeDifference("ending", *map(join_ending_parts, parts)))
     results = [(each.ending or {}).get(RESULTS) for each in (a, b)]
     if results[0] is not None and results[1] is not None:  # a record of an earlier version has none
-        for name, *texts in list_result_differences(results[0], results[1]):
+        sampled = a.setup.predicate.sampled_summary
+        for name, *texts in list_result_differences(results[0], results[1], sampled=sampled):
             found.append(OutcomeDifference(name_outcome(name), *texts))
     if "none" in {a.setup.files, b.setup.files}:
         return found, ["files that were written are not compared (--files none)"]

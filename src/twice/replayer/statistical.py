@@ -46,10 +46,12 @@ def judge_sample(found: Verification, record: RunRecord, progress: Progress | No
         record: the verified record.
         progress: called with (runs done, runs).
     """
-    recorded = read_sample(record)
-    summary = found.predicate.sample or record.setup.predicate.sample
-    why = ""
-    if summary is None or not recorded.members:
+    recorded, declared = read_sample(record), record.setup.predicate
+    summary, judged = found.predicate.sample or declared.sample, found.predicate.sampled
+    part, why = ", ".join(judged), ""
+    if recorded.members and judged != declared.sampled:
+        why = f"the sample in the record is of {', '.join(declared.sampled) or 'the whole run'}, not of {part or 'it'}"
+    elif summary is None or not recorded.members:
         why = "the record holds no sample: it was not recorded as statistical with a summary"
     elif len(recorded.members) < summary.n:
         why = f"the record holds {len(recorded.members)} of the {pluralize(summary.n, 'run')} of its sample"
@@ -65,9 +67,10 @@ def judge_sample(found: Verification, record: RunRecord, progress: Progress | No
     failure = found.failure
     if failure is None and agreed.agrees is False:
         was, now = describe_sample(recorded.values), describe_sample(fresh.values)
-        failure = Failure(0, -1, f"summary:{summary.name}", ("(sample)",), was, now)
-    samples = describe_samples(summary, recorded, fresh, agreed)
-    alone = "no single run was compared: the statistical class compares a summary over many seeds"
+        failure = Failure(0, -1, f"summary:{summary.name}", (part or "(sample)",), was, now)
+    samples = describe_samples(summary, recorded, fresh, agreed) | {"component": part}
+    compared = f"{part} was compared in no single run" if part else "no single run was compared"
+    alone = f"{compared}: the statistical class compares a summary over many seeds"
     if found.seal == NOT_EXECUTED:
         environment = list(diff_fingerprints(then, fresh.environment))
         found = replace(found, environment=environment, seal=_SEAL, notes=[alone, *found.notes])

@@ -12,6 +12,7 @@ import json
 import os
 import re
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from functools import cached_property
@@ -19,7 +20,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from twice.errors import OutputUnwritable
+from twice.foundation.channels import Channel
 from twice.foundation.dataclass import dataclass
+from twice.foundation.next_step import NextStep
 from twice.foundation.printable import pluralize, printable
 from twice.foundation.version import VERSION
 from twice.recording.sealing.inventory import in_words, unsupported_rows
@@ -107,19 +110,23 @@ class Verification(Evidence):
             return 1
         return 0 if self.result == "PARTIAL" and self.is_segment and not self.is_torn else 2
 
-    def commands(self) -> list[str]:
-        """Return the commands to run next."""
-        show = f"twice show {self.path}"
+    def list_next_steps(self) -> list[NextStep]:
+        """List the steps that follow, the first one first."""
+        show = NextStep("look at the record", f"twice show {self.path}")
         if self.failure is not None and self.failure.name == SEAL:
             return [show]
         if self.result == "FAIL" and self.divergence is None and self.failure is not None:
             informational = " --informational" if self.changed_code else ""
-            return [f"twice verify {self.path}{informational} --diagnose"]
+            command = f"twice verify {self.path}{informational} --diagnose"
+            return [NextStep("find the line", command, Channel.DIVERGENCE)]
         if self.result == "PARTIAL" and self.is_torn:
             whole = self.path.with_suffix(f".closed{self.path.suffix}")
-            return [f"twice migrate {self.path} -o {whole}", show]
+            return [
+                NextStep("close the torn record", f"twice migrate {self.path} -o {whole}"),
+                show,
+            ]
         if self.result == "PARTIAL" and self.is_segment:
-            return [f"twice verify {self.path}", show]
+            return [NextStep("verify all of it", f"twice verify {self.path}", Channel.REPLAY), show]
         return [show]
 
     def suggestions(self) -> list[str]:
@@ -182,7 +189,7 @@ class Verification(Evidence):
             "headline": list(self.headline),
             "caveats": list(self.caveats),
             "suggestions": self.suggestions(),
-            "next": self.commands(),
+            "next": [step.to_json() for step in self.list_next_steps()],
         }
         asked = {
             "restores": self.restores,
@@ -241,7 +248,7 @@ class Verification(Evidence):
         if self.samples is not None:
             samples = self.samples
             lines.append(
-                f"- samples: {samples['summary']} over {pluralize(samples['n'], 'seed')}, {samples['test']}: "
+                f"- samples: {_name_sample(samples)} over {pluralize(samples['n'], 'seed')}, {samples['test']}: "
                 f"{samples['reason']}"
             )
         if self.restores is not None:
@@ -263,7 +270,7 @@ class Verification(Evidence):
         lines += [f"- to do: {text}" for text in self.suggestions()]
         lines += [f"- unsupported: {in_words(row)}" for row in unsupported_rows(self.inventory)]
         lines += [f"- caveat: {caveat}" for caveat in self.caveats]
-        lines += ["", f"Run `{self.commands()[0]}` to see more.", ""]
+        lines += ["", f"Run `{self.list_next_steps()[0].command}` to see more.", ""]
         return "\n".join(map(printable, lines))
 
     def to_text(self, *, whole: bool = False) -> str:
@@ -285,7 +292,7 @@ class Verification(Evidence):
             tested = self.restores["tested"]
             covered += f", {pluralize(tested, 'restored run')} too"
         if self.samples is not None:
-            covered += f", {self.samples['summary']} over {pluralize(self.samples['n'], 'seed')}"
+            covered += f", {_name_sample(self.samples)} over {pluralize(self.samples['n'], 'seed')}"
         if self.environment:
             things = pluralize(len(self.environment), "thing differs", "things differ")
             covered += f", although {things} in the environment"
@@ -332,6 +339,12 @@ class Verification(Evidence):
                 ) from error
             return target
         raise AssertionError("a million statements stand next to one record")
+
+
+def _name_sample(samples: Mapping[str, Any]) -> str:
+    """Name the summary, and the component that it judges: ``reward of walk``."""
+    part = samples.get("component")
+    return f"{samples['summary']} of {part}" if part else str(samples["summary"])
 
 
 def _open_private(path: str, flags: int) -> int:

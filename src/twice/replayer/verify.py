@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from twice.errors import ClassRefused, OutputExists, UsageError
-from twice.foundation.determinism_class import DeterminismClass, Predicate
+from twice.foundation.determinism_class import Predicate
 from twice.recording.runrecord import RunRecord
 from twice.replayer.evidence import gather_evidence, leave_open, list_subsystems
 from twice.replayer.preconditions import require_same_code
@@ -117,8 +117,7 @@ def verify(
             plan = replace(plan, keep=kept_in, changed_code=changed_code)
             found = gather_evidence(record, plan, run_replay(record, plan, progress, start))
             found = _repeat(found, record, replace(plan, keep=None), repeat, progress, start)
-        is_statistical = judge.determinism_class is DeterminismClass.STATISTICAL
-        return judge_sample(found, record, progress) if is_statistical else found
+        return judge_sample(found, record, progress) if judge.sampled else found
 
 
 def _repeat(

@@ -49,7 +49,7 @@ def assess_divergence(document: Mapping[str, Any]) -> Assessment:
         ],
         next=[
             *(Remark(each) for each in document["remedies"]),
-            *(Remark("Run:", each) for each in document["next"]),
+            *(Remark(f"To {each['action']}:", each["command"]) for each in document["next"]),
         ],
         sentence=" ".join(_sentences(document)),
     )

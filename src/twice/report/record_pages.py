@@ -80,7 +80,7 @@ def page_of_two(a: RunRecord, b: RunRecord, found: Divergence) -> str:
     sides = [_side(record, overview(record)) for record in (a, b)]
     samples = found.samples or {"seeds": (), "recorded": (), "replayed": ()}
     operations = found.candidates if found.operation is None else [found.operation]
-    changed = [(row.get("what"), row.get("recorded"), row.get("now")) for row in found.environment]
+    changed = [(row.what, row.recorded, row.now) for row in found.environment]
     draws = [{f"{row[0]} ({row[1]})": row[2] for row in side["streams"]} for side in sides]
     reads = [{f"{row[0]}, asked by {row[1]}": row[2] for row in side["reads"]} for side in sides]
     return render(

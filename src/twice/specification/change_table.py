@@ -53,6 +53,16 @@ def is_any_change(before: object, after: object) -> bool:
     return True
 
 
+def _has_rows(before: object, after: object) -> bool:
+    """Whether any row stands there now."""
+    del before
+    return bool(after)
+
+
+def _has_no_rows(before: object, after: object) -> bool:
+    return not _has_rows(before, after)
+
+
 def has_only_additions(before: object, after: object) -> bool:
     """Whether everything that stood there still does, and something was added."""
     if not isinstance(after, list):
@@ -224,9 +234,16 @@ ROWS: Final = (
     ChangeRow(  # The class holds where they still draw what they drew before.
         "12.generators", "broader generators", ("generators",), {},
     ),
-    ChangeRow(  # Which sheet's rule was relaxed shows in no key: whoever relaxes it changes that sheet.
+    ChangeRow(  # Whoever relaxes a rule of another sheet changes that sheet, too.
         "13.relaxed", "a rule relaxed for speed", ("trades", "budget_percent", "boundary"), {}
     ),
+    ChangeRow(
+        "13.relaxation", "a rule relaxed for a part of the system", ("relaxations",), {}, moved=_has_rows
+    ),
+    ChangeRow(
+        "13.held", "no rule relaxed any more", ("relaxations",), {}, breaks=False, moved=_has_no_rows
+    ),
+    ChangeRow("13.reevaluate", "what brings the costs up again", ("reevaluate",), {}, breaks=False),
     ChangeRow(  # The class holds where the tier stays.
         "13.tier", "the tier promoted", ("justification",),
         dict.fromkeys(("04", "05", "07", "08", "09", "10", "11", "12"), _TIER), ALL_CHECKS,

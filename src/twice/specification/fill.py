@@ -6,7 +6,7 @@ Invariant: nothing is executed, a record from a stranger can be read, and a valu
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -22,6 +22,7 @@ from twice.recording.runrecord import RunRecord
 from twice.specification.cost.result import EVIDENCE as COSTS
 from twice.specification.cost.result import NUMBER
 from twice.specification.front_matter import Cell, Row, Scalar, Value
+from twice.specification.library_defaults import find_defaults
 from twice.specification.record_traits import (
     digest_vector,
     find_shown_traits,
@@ -42,8 +43,17 @@ _SOURCES: Final = {
     "files": "filesystem",
 }  # fmt: skip
 _Read = Iterator[tuple[str, str, Any]]
-FindsTraits = Callable[[Workspace], Mapping[Trait, str]]
-"""Finds the traits that the sources of 00 show, each with its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourcesShown:
+    """What the sources of 00 show: traits, each with its place, and the packages that they import."""
+
+    traits: Mapping[Trait, str]
+    packages: Collection[str]
+
+
+ReadsSources = Callable[[Workspace], SourcesShown]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +87,7 @@ def fill_sheets(workspace: Workspace, proposals: Iterable[Proposal]) -> FillResu
         entry, item = sheet.head.entries.get(each.key), SHEETS[each.sheet].item(each.key)
         assert item is not None, "a proposal is for an item that the sheet has"
         now, value, name = entry.value if entry else UNKNOWN, each.value, item.type.unique
-        if entry is None and count_unknown(value):
+        if entry is None and item.asked is None and count_unknown(value):
             continue
         if now != UNKNOWN:
             # Rows of one name are one row; nothing else that somebody wrote is touched.
@@ -112,20 +122,20 @@ def list_unknown(workspace: Workspace) -> tuple[tuple[str, str, str], ...]:
 
 
 def fill_workspace(
-    workspace: Workspace, record: Path | None = None, *, find_traits: FindsTraits | None = None
+    workspace: Workspace, record: Path | None = None, *, read_sources: ReadsSources | None = None
 ) -> FillResult:
     """Put in everything that can be read: from a record, this environment, the code and what was measured.
 
     Args:
         workspace: the sheets.
         record: the record to read; None for the one that 01 names, where it is there.
-        find_traits: finds traits in the sources of 00; None to look for no traits, for which all snapshots are read.
+        read_sources: reads the sources of 00; None to look for no traits, for which all snapshots are read.
 
     Raises:
         RecordCorrupt and others: E-RECORD, when the record cannot be read.
     """
     denied: list[str] = []
-    proposals = _propose_all(workspace, record or _find_vector(workspace), denied, find_traits)
+    proposals = _propose_all(workspace, record or _find_vector(workspace), denied, read_sources)
     first = fill_sheets(workspace, proposals)
     # Draws and pins follow from what the record filled in.
     second = fill_sheets(first.workspace, propose_from_environment(first.workspace))
@@ -134,18 +144,19 @@ def fill_workspace(
 
 
 def _propose_all(
-    workspace: Workspace, place: Path | None, denied: list[str], find_traits: FindsTraits | None
+    workspace: Workspace, place: Path | None, denied: list[str], read_sources: ReadsSources | None
 ) -> Iterator[Proposal]:
     """Propose what can be read, and note what is seen though 00 says that it is not there."""
-    if find_traits is not None:
-        found = find_traits(workspace)
-        yield from propose_traits(workspace, found, "read from the code")
-        denied += list_denied(workspace, found)
+    if read_sources is not None:
+        found = read_sources(workspace)
+        yield from propose_traits(workspace, found.traits, "read from the code")
+        denied += list_denied(workspace, found.traits)
+        yield from propose_libraries(found.packages)
     if place is not None:
         named = _name_inside(workspace, place)
         with RunRecord.open(place) as record:
             yield from propose_from_record(record, named)
-            shown = dict(find_shown_traits(record)) if find_traits is not None else {}
+            shown = dict(find_shown_traits(record)) if read_sources is not None else {}
         yield from propose_traits(workspace, shown, f"read from {named}")
         denied += (f"{each}, in {named}" for each in list_denied(workspace, shown))
     sources: list[Scalar] = [*workspace.strings("00", "sources")]
@@ -216,6 +227,13 @@ def list_denied(workspace: Workspace, seen: Mapping[Trait, str]) -> list[str]:
         for trait in Trait
         if trait in seen and traits.get(trait) is False
     ]
+
+
+def propose_libraries(packages: Collection[str]) -> Iterator[Proposal]:
+    """Propose for sheet 13 a row for each imported library whose default is not deterministic; people decide."""
+    value: list[Row] = [{**each, "decided": UNKNOWN} for each in find_defaults(packages)]
+    if value:
+        yield Proposal(NUMBER, "libraries", value, "imported by the code")
 
 
 def propose_costs(workspace: Workspace) -> Iterator[Proposal]:
@@ -301,6 +319,14 @@ def _read_setup(record: RunRecord) -> _Read:
     yield "01", "scope", predicate.scope.value
     yield "01", "axis", predicate.axis.value
     yield "01", "predicate", predicate.sentence()
+    own = predicate.subsystems.items()
+    yield "01", "subsystems", to_rows({"name": name, "class": each.value} for name, each in own)
+    if (sample := predicate.sample) is not None:
+        yield "01", "summary", sample.name
+        yield "01", "test", sample.test.value
+        yield "01", "epsilon", repr(sample.epsilon)
+        yield "01", "seeds", sample.n
+        yield "01", "power", repr(sample.power)
     yield "02", "derivation", f"twice seed derivation, rule {behaviours['seed_derivation']}"
     yield "02", "record_fields", ["seed", "seed_rule", "streams", "config", "config_hash", "code"]
     yield "03", "serialisation", f"the state of each generator, in every snapshot, {form}"

@@ -1,7 +1,7 @@
 """The questions that come first: is replay needed at all, how far, and what does the system have?
 
 The answers lead to a tier, or away from a design: to an honest "no", to the checker for a system that
-exists, to a diagnosis where two runs disagree now.
+exists, to a diagnosis where two runs disagree now. Three more questions lead to the weakest class that is enough.
 
 Invariant: pure; the same answers give the same advice, and all advice names its reasons.
 
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Self
 
+from twice.foundation.determinism_class import DeterminismClass, Scope
 from twice.specification.tiers import Tier, Trait
 
 
@@ -46,8 +47,21 @@ class Question(StrEnum):
     HASHED_SNAPSHOTS = "hashed-snapshots", "Are snapshots compared by digest?"
     AUDIT_LOG = "audit-log", "Is there an audit log with a canonical encoding of its own?"
     CONTESTED = "contested", "Do people disagree about when two runs count as the same?"
+    SINGLE_RUNS = "single-runs", "Does anybody compare one run with one other, and not only a figure over many runs?"  # fmt: skip
+    DECISIONS_ENOUGH = "decisions-enough", "Is it enough that inputs, output and compared values agree, whatever the state inside is?"  # fmt: skip
+    TOLERANCE_ENOUGH = "tolerance-enough", "Is a difference within a tolerance enough for what is decided with the result?"  # fmt: skip
+    PROPOSED_CLASS = "proposed-class", "Write that class into sheet 01?"
 
 
+OF_CLASS: Final = frozenset(
+    {
+        Question.SINGLE_RUNS,
+        Question.DECISIONS_ENOUGH,
+        Question.TOLERANCE_ENOUGH,
+        Question.PROPOSED_CLASS,
+    }
+)
+"""Questions that nobody has to answer: without them, sheet 01 leaves its class open."""
 # A question matters when another one is answered with yes; the second word stands for no answer.
 _MATTERS_AFTER: Final = {
     Question.CHECKED: (Question.EXISTING, False),
@@ -100,9 +114,57 @@ def next_question(answers: Mapping[Question, bool]) -> Question | None:
         if question is stop:
             return None
         after, otherwise = _MATTERS_AFTER.get(question, (question, True))
-        if question not in answers and answers.get(after, otherwise):
+        is_open = question not in answers and question not in OF_CLASS
+        if is_open and answers.get(after, otherwise):
             return question
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class ClassProposal:
+    """The weakest class that is enough, how far it reaches, and why; ``measure`` is "exact" where no tolerance is."""
+
+    kind: DeterminismClass
+    scope: Scope
+    why: str
+    measure: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind}, scope {self.scope}: {self.why}"
+
+
+def next_class_question(answers: Mapping[Question, bool]) -> Question | None:
+    """Return the first question about the class that is open; None when a class can be proposed."""
+    if not answers.get(Question.SINGLE_RUNS, True):
+        return None
+    path = [Question.SINGLE_RUNS]
+    # Whoever compares digests of snapshots compares the state.
+    if not answers.get(Question.HASHED_SNAPSHOTS, False):
+        path.append(Question.DECISIONS_ENOUGH)
+        path += [Question.TOLERANCE_ENOUGH] * answers.get(Question.DECISIONS_ENOUGH, True)
+    return next((each for each in path if each not in answers), None)
+
+
+def propose_class(answers: Mapping[Question, bool]) -> ClassProposal:
+    """Return the weakest class that is enough by the answers, none of which may be open."""
+    assert next_class_question(answers) is None, "no question about the class is open"
+    reach = Scope.CROSS_HOST if answers.get(Question.CROSS_MACHINE) else Scope.HOST
+    if not answers[Question.SINGLE_RUNS]:
+        why = "only a figure over many runs is compared, so a single run may differ"
+        return ClassProposal(DeterminismClass.STATISTICAL, reach, why)
+    if answers.get(Question.HASHED_SNAPSHOTS, False):
+        why = "snapshots are compared by digest, so the bytes of the state count"
+        return ClassProposal(DeterminismClass.BIT_EXACT, reach, why)
+    if not answers[Question.DECISIONS_ENOUGH]:
+        why = "one run is compared with one other, in the state inside"
+        return ClassProposal(DeterminismClass.BIT_EXACT, reach, why)
+    if answers[Question.TOLERANCE_ENOUGH]:
+        why = (
+            "runs are compared by what they decide and print, and a tolerance is enough for numbers"
+        )
+        return ClassProposal(DeterminismClass.LOGICAL, reach, why)
+    why = "runs are compared by what they decide and print, and not by the state inside"
+    return ClassProposal(DeterminismClass.LOGICAL, reach, why, "exact")
 
 
 def decide(answers: Mapping[Question, bool]) -> Advice:

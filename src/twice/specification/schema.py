@@ -44,8 +44,8 @@ class ValueType:
     """What a key or a column may hold: ``expected``, to be read after "Expected", and an example that it accepts.
 
     It is closed if only some words will do, in all of it or in a part; ``words`` are those of it or of a list's items.
-    Lists of maps have ``columns``, in the order in
-    which they are written, of which the values of the ``unique`` one differ from row to row.
+    Lists of maps have ``columns``, in the order in which they are written, of which the values of the ``unique`` one
+    differ from row to row. Each row has all columns of exactly one group of ``one_of``.
     """
 
     expected: str
@@ -55,6 +55,7 @@ class ValueType:
     is_list: bool = False
     columns: tuple[TableColumn, ...] = ()
     unique: str = ""
+    one_of: tuple[tuple[str, ...], ...] = ()
     words: tuple[str, ...] = ()
 
 
@@ -78,7 +79,8 @@ class TableColumn:
 class Item:
     """One key of a sheet: what it holds and is for, when it has to be said (None for never), an example.
 
-    ``decides`` says whether a change of it is a change of the promise.
+    ``decides`` says whether a change of it is a change of the promise. ``asked`` says when ``spec status`` asks for a key
+    that no check needs.
     """
 
     key: str
@@ -87,6 +89,7 @@ class Item:
     needed: Requirement | None
     decides: bool
     example: Value
+    asked: Requirement | None = None
 
     @property
     def asks(self) -> str:
@@ -144,6 +147,12 @@ def find_faults(item: Item, entry: HeadEntry) -> Iterator[tuple[int, str, str]]:
         for column in held.columns:
             if column.name not in row and not column.optional:
                 yield min(lines.values()), f"{where} has no {column.name!r}", expected
+        begun = [each for each in held.one_of if row.keys() & {*each}]
+        if held.one_of and (len(begun) != 1 or not row.keys() >= {*begun[0]}):
+            said = [name for group in held.one_of for name in group if name in row]
+            ways = ", ".join(" with ".join(group) for group in held.one_of)
+            what = f"{where} has {' and '.join(said)}" if said else f"{where} has none of {ways}"
+            yield min(lines.values()), what, f"Expected exactly one of: {ways}."
         mark = row.get(held.unique)
         if isinstance(mark, Scalar) and mark != UNKNOWN:
             if mark in seen:
@@ -276,6 +285,7 @@ def _read_type(said: Mapping[str, Any], otherwise: str) -> ValueType:
         is_closed=any(each.type.is_closed for each in columns),
         columns=tuple(columns),
         unique=said.get("unique", ""),
+        one_of=tuple(map(tuple, said.get("one_of_columns", ()))),
     )
 
 
@@ -284,20 +294,24 @@ def _as_map(said: Any, key: str) -> Mapping[str, Any]:
     return {key: said} if isinstance(said, str) else said
 
 
+def _read_requirement(said: Any) -> Requirement | None:
+    if said == "never":
+        return None
+    trait = Trait(said["trait"]) if "trait" in said else None
+    return Requirement(Tier(said.get("tier", "XS")), trait, tuple(said.get("classes", ())))
+
+
 def _read_schema(name: str) -> SheetSchema:
     path = Path(__file__).parent / "sheets" / f"{name}.yaml"
     said = yaml.load(path.read_text("utf-8"), Loader=LOADER)  # noqa: S506 - a safe one
     items = []
     for key, each in said["items"].items():
         known = _as_map(each, "says")
-        kind, when = _read_type(known, "text"), known.get("needed", {})
-        needed = None
-        if when != "never":
-            trait = Trait(when["trait"]) if "trait" in when else None
-            classes = tuple(when.get("classes", ()))
-            needed = Requirement(Tier(when.get("tier", "XS")), trait, classes)
+        kind = _read_type(known, "text")
+        needed = _read_requirement(known.get("needed", {}))
+        asked = _read_requirement(known.get("asked", "never"))
         decides, example = known.get("decides", True), known.get("like", kind.example)
-        items.append(Item(key, kind, known["says"], needed, decides, example))
+        items.append(Item(key, kind, known["says"], needed, decides, example, asked))
     number, _, rest = name.partition("-")
     return SheetSchema(number, rest, said.get("title", ""), said.get("about", ""), tuple(items))
 

@@ -144,6 +144,17 @@ class Sheet:
             elif count_unknown(entry.value):
                 yield Gap(item.key, "unknown", item.says, entry.line, item.asks)
 
+    def wishes(self, situation: Situation) -> Iterator[Gap]:
+        """Yield what is asked for, is not said, and is needed by no check."""
+        for item in self.schema.items:
+            if item.asked is None or self.is_memo or not item.asked.holds(situation):
+                continue
+            entry = self.head.entries.get(item.key)
+            if entry is None:
+                yield Gap(item.key, "absent", item.says, self.head.end_line, item.asks)
+            elif count_unknown(entry.value):
+                yield Gap(item.key, "unknown", item.says, entry.line, item.asks)
+
     def with_value(self, key: str, value: Value) -> Sheet:
         """Return the sheet with another value for one key; no other byte differs."""
         return read_sheet(replace_entry(self.source, self.head, key, value), self.schema, self.path)

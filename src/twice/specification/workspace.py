@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from twice.foundation.determinism_class import DeterminismClass
 from twice.specification.change_table import EDGES
 from twice.specification.errors import SheetRefused, SheetVersion, SpecForeign, WorkspaceRefused
 from twice.specification.front_matter import Value, combine, refuse_line
@@ -150,7 +151,7 @@ def open_workspace(project: Path, base: str = FOLDER) -> Workspace:
         try:
             text = decode(_read_bytes(folder / name, path), path)
             sheets[number], faults = parse_sheet(text, SHEETS[number], path)
-            refused += faults
+            refused += faults or _refuse_unknown_rules(sheets[number])
         except SheetVersion:
             raise
         except SheetRefused as error:
@@ -260,6 +261,28 @@ def _find_way(below: Mapping[str, list[str]], start: str, goal: str) -> list[str
     return ways.get(goal, [])
 
 
+def _refuse_unknown_rules(sheet: Sheet) -> Iterator[SheetRefused]:
+    """Yield a refusal for each relaxation of a rule that neither twice nor the sheet itself has."""
+    relaxed = sheet.rows("relaxations") if sheet.number == "13" else []
+    if not relaxed:
+        return
+    from twice.specification.cost.rules import NOT_SWITCHED, RULES  # few workspaces need them
+
+    names = [each.name for each in (*RULES, *NOT_SWITCHED)]
+    names += [str(row["rule"]) for row in sheet.rows("rules") if "rule" in row]
+    names += [each.partition(":")[0].strip() for each in sheet.strings("unmeasured")]
+    for row, lines in zip(relaxed, sheet.head.entries["relaxations"].rows, strict=True):
+        if row.get("rule", names[0]) not in names:
+            yield refuse_line(
+                sheet.path,
+                lines["rule"],
+                f"relaxations relax {row['rule']!r}, and there is no such rule.",
+                f"Expected one of: {', '.join(dict.fromkeys(names))}.",
+                "Correct the name. For what each rule does: twice cost --list",
+                key="relaxations",
+            )
+
+
 def save(before: Workspace, after: Workspace) -> tuple[str, ...]:
     """Write the sheets that differ, each whole or not at all; their paths.
 
@@ -319,6 +342,25 @@ def find_tier_requirements(workspace: Workspace) -> Iterator[TierRequirement]:
     if workspace.value("12", "stateful") is True:
         why = "sessions are tried in any order"
         yield TierRequirement(Tier.XL, "12", "stateful", why)
+
+
+def find_notes(workspace: Workspace) -> Iterator[str]:
+    """Yield what is worth a word and fails nothing: a class that the answers do not need, and keys that are asked for."""
+    promised, enough = workspace.text("01", "class"), workspace.text("01", "weakest")
+    if promised and enough and promised != enough:
+        order = [*DeterminismClass]  # the strongest first
+        is_stronger = order.index(DeterminismClass(promised)) < order.index(
+            DeterminismClass(enough)
+        )
+        than = (
+            f"stronger than {enough}, which is enough"
+            if is_stronger
+            else f"weaker than {enough}, which is needed"
+        )
+        yield f"01 class: {promised} is {than} by the answers of spec init"
+    for sheet in workspace.sheets.values():
+        for gap in sheet.wishes(workspace.situation()):
+            yield f"{sheet.number} {gap.key} is {gap.why}: {gap.says}"
 
 
 def find_forced_tier(workspace: Workspace) -> Tier:

@@ -115,7 +115,10 @@ def test_what_names_no_field_is_none(text: str) -> None:
              "seeds": 30, "power": "0.8"},
             "the means of 'reward' differ by less than 0.5",
         ),
-        ({"subsystems": [{"name": "policy", "class": "statistical"}]}, "for 'policy'"),
+        (
+            {"subsystems": [{"name": "policy", "class": "statistical"}], "summary": "reward", "seeds": 30},
+            "for 'policy', over 30 seeds each the means of 'reward'",
+        ),
     ],
 )  # fmt: skip
 def test_every_class_becomes_the_predicate_that_is_executed(
@@ -131,28 +134,42 @@ def test_every_class_becomes_the_predicate_that_is_executed(
     assert Predicate.from_json(predicate.to_json()) == predicate
 
 
-@pytest.mark.parametrize(("measure", "epsilon"), [("abs", "1e-6"), ("ulp", "4")])
-def test_the_tolerance_of_sheet_01_is_the_one_that_its_runs_are_recorded_with(
-    tmp_path: Path, measure: str, epsilon: str
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {"class": "logical", "measure": "abs", "epsilon": "1e-6"},
+        {"class": "logical", "measure": "ulp", "epsilon": "4"},
+        {"subsystems": [{"name": "policy", "class": "statistical"}], "summary": "reward",
+         "test": "mean", "epsilon": "0.5", "seeds": 30, "power": "0.8"},
+    ],
+)  # fmt: skip
+def test_the_class_of_sheet_01_is_the_one_that_its_runs_are_recorded_with(
+    tmp_path: Path, stated: dict[str, Any]
 ) -> None:
     heads = good_heads("M")
-    heads["01"].update({"class": "logical", "measure": measure, "epsilon": epsilon})
+    heads["01"].update(stated)
     laid(tmp_path, heads)
     workspace = open_workspace(tmp_path)
-    stated = record_arguments(SheetReader(workspace))
-    given = command.make_context("record", [*stated[1:]]).params
+    arguments = record_arguments(SheetReader(workspace))
+    given = command.make_context("record", [*arguments[1:]]).params
     promise = PredicateOptions(**{each.name: given[each.name] for each in fields(PredicateOptions)})
 
     assert parse_predicate(given["classes"], promise) == predicate_of(workspace.sheets["01"])
 
 
+OF_POLICY = {"name": "policy", "class": "statistical"}
+
+
 @pytest.mark.parametrize(
     "stated",
-    [{"measure": "abs", "epsilon": "0"}, {"measure": "ulp", "epsilon": "0.5"}, {"measure": "rel"}],
-)
-def test_a_tolerance_that_makes_no_sense_makes_no_class(
-    tmp_path: Path, stated: dict[str, Any]
-) -> None:
+    [
+        {"measure": "abs", "epsilon": "0"}, {"measure": "ulp", "epsilon": "0.5"}, {"measure": "rel"},
+        {"subsystems": [OF_POLICY]},
+        {"subsystems": [OF_POLICY, {**OF_POLICY, "name": "env"}], "summary": "reward", "seeds": 30},
+        {"subsystems": [OF_POLICY], "summary": "reward", "seeds": 30, "measure": "abs", "epsilon": "0.5"},
+    ],
+)  # fmt: skip
+def test_what_makes_no_sense_makes_no_class(tmp_path: Path, stated: dict[str, Any]) -> None:
     heads = good_heads("M")
     heads["01"].pop("epsilon", None)
     heads["01"].update({"class": "logical", **stated})

@@ -25,6 +25,7 @@ from twice.cli.options import AsJson, build_command, option
 from twice.cli.output import tell
 from twice.diagnosis.diagnose import diagnose
 from twice.diagnosis.divergence import Divergence
+from twice.foundation.next_step import NextStep
 from twice.foundation.printable import printable
 from twice.recording.naming import parse_program
 from twice.recording.recorder import record, refuse_existing
@@ -69,7 +70,7 @@ def command(
         # The copy is gone, and has the lines of the shipped file.
         divergence = replace(
             divergence, a=_RECORDS[0], b=_RECORDS[1], operation=replace(operation, file=str(SHIPPED)),
-            next=("twice demo --keep DIR",),
+            next=[NextStep("keep its files", "twice demo --keep DIR")],
         )  # fmt: skip
     document = {
         "format": "twice.demo/1",

@@ -16,6 +16,7 @@ from twice.cli.options import (
 )
 from twice.cli.output import print_json, tell
 from twice.cli.run_options import OutputOptions, TrustOptions, refuse_own_source
+from twice.foundation.next_step import NextStep
 from twice.foundation.printable import pluralize
 from twice.recording.config import parse_value
 from twice.recording.runrecord import RunRecord
@@ -70,6 +71,7 @@ def branch(
         RunRecord.open(record) as parent,
     ):
         fork = mapping(mapping(made.parent).get("fork"))
+        compare = NextStep("see what the input changed", f"twice diagnose {record} {output.out}")
         told: dict[str, Any] = {
             "format": "twice.branched/1",
             "record": str(output.out),
@@ -84,7 +86,7 @@ def branch(
             },
             "ending": made.ending,
             "ticks": made.ticks,
-            "next": [f"twice diagnose {record} {output.out}"],
+            "next": [compare.to_json()],
         }
         prefix, said = told["prefix"], inline(told["inputs"]) if inputs else "no input (resumed)"
         agrees = "identical" if prefix["identical"] else "NOT identical"
@@ -93,7 +95,7 @@ def branch(
             f"  substituted: {said}{' onwards' * onwards}",
             f"  before the fork: {pluralize(prefix['points'], 'compare-point')}, {agrees}, chain {prefix['chain']}",
             f"  after it: {pluralize(made.ticks - at, 'tick')}, {ending_text(made)}",
-            f"next: {told['next'][0]}",
+            f"next: {compare.command}",
         ]
         well = prefix["identical"] and _ended_well(made)
         return tell(told, lines, as_json=as_json, code=0 if well else 1)

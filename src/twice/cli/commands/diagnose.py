@@ -11,7 +11,7 @@ at a time, and holds still what may keep a run from reproducing itself: a channe
 by what comes of it. --traces compares the files that `twice trace`
 wrote, on this machine or others, and executes nothing. --time-limit ends the executions; what was found by then
 is told. --report prints the report form: evidence, confidence, risk, information gaps, caveats, and one plain
-sentence.
+sentence. --test writes a test for pytest, which fails until the runs agree.
 
 Exit code 0 same or within tolerance, 1 they part, 2 could not tell.
 """
@@ -26,8 +26,9 @@ from typing import Annotated, Final
 
 from twice.cli.console import Status
 from twice.cli.group import has_wing
-from twice.cli.options import AsJson, argument, build_command, option
+from twice.cli.options import AsJson, argument, build_command, option, refuse_together
 from twice.cli.output import tell
+from twice.cli.regression_tests import NewTest, require_free, write_test
 from twice.cli.run_options import TrustOptions
 from twice.diagnosis.diagnose import diagnose
 from twice.diagnosis.divergence import Divergence
@@ -47,10 +48,13 @@ def command(
     time_limit: Annotated[str | None, option("--time-limit TIME", "how long to execute: 60s, 5m")],
     traces: Annotated[tuple[Path, Path] | None, option("--traces FILE FILE", "two trace files")],
     report: Annotated[bool, option("--report", "the report form: confidence, risk, gaps, caveats")],
+    test: NewTest,
     trust: TrustOptions,
     as_json: AsJson,
 ) -> int:
     """Diagnose, and print the verdict."""
+    refuse_together({"--test": test, "--traces": traces}, "one of both: a test records the runs")
+    require_free(test)
     if traces is not None:
         from twice.diagnosis.trace_file.compare import diagnose_traces
 
@@ -82,6 +86,7 @@ def command(
                 time_limit_s=seconds,
             )
     found = add_remedies(found)
+    write_test(found, test)
     if report:
         from twice.report.divergence_assessment import assess_divergence
 

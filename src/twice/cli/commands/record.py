@@ -7,10 +7,12 @@ r"""Record a run of a program in a fresh process with pinned surroundings.
   twice record -m package.module --seed 7 -- --lr 3e-4
   twice record train.py:main --seed 1 --class statistical \
       --summary reward --epsilon 0.5 --n 30
+  twice record train.py:main --seed 1 --summary reward:policy --epsilon 0.5
 
 A function of a run is recorded tick by tick. A script, or a module with -m, runs unchanged as Python
 would run it; what stands after -- is its own.
-The statistical class records N further runs, under seeds derived from the run's, as its sample.
+The statistical class records N further runs, under seeds derived from the run's, as its sample. NAME:COMPONENT makes
+one component statistical and leaves the class of everything else.
 
 Exit code 0 when the program ended well, 1 when it did not, 2 when nothing could be recorded.
 """
@@ -55,7 +57,8 @@ class PredicateOptions:
 
     # fmt: off
     scope: Annotated[str, option("--scope SCOPE", "process, host or cross-host")] = "host"
-    summary: Annotated[str | None, option("--summary NAME", "statistical: what is compared over seeds")] = None
+    summary: Annotated[str | None, option(
+        "--summary NAME", "statistical: what is compared over seeds; NAME:COMPONENT for one component")] = None
     test: Annotated[str | None, option("--test TEST", "statistical: means (default), ks or multiset")] = None
     measure: Annotated[str | None, option(
         "--measure MEASURE", "logical: how compared values are judged: exact (default), abs, rel, ulp or quantum",
@@ -176,6 +179,12 @@ def parse_predicate(classes: Sequence[str], options: PredicateOptions) -> Predic
             to another class.
     """
     predicate = Predicate.parse(classes, options.scope)
+    if options.measure is not None and options.summary is not None:
+        raise UsageError(
+            f"--measure {options.measure} and --summary {options.summary} were given, and both take --epsilon.",
+            "Expected one of them: a tolerance of compared values, or a margin of samples.",
+            "For example: --class logical --summary reward:policy --epsilon 0.5",
+        )
     if options.measure is not None:
         if DeterminismClass.LOGICAL not in {
             predicate.determinism_class,
@@ -196,13 +205,27 @@ def parse_predicate(classes: Sequence[str], options: PredicateOptions) -> Predic
     }
     if not given:
         return predicate
-    if predicate.determinism_class is not DeterminismClass.STATISTICAL or "summary" not in given:
+    name, component = given.pop("summary", ""), ""
+    if predicate.determinism_class is not DeterminismClass.STATISTICAL:
+        name, _, component = name.rpartition(":")
+    if not name or ("" not in predicate.sampled and not component):
         raise UsageError(
-            f"--{next(iter(given))} was given without a statistical class and a summary.",
-            "Expected --class statistical --summary NAME beside it; or of a logical class --measure.",
+            f"--{'summary' if options.summary else next(iter(given))} was given without a statistical class and a "
+            "summary.",
+            "Expected --class statistical --summary NAME beside it, or --summary NAME:COMPONENT; or of a logical class "
+            "--measure.",
             "For example: --class statistical --summary reward --test means --epsilon 0.5; "
-            "--class logical --measure abs --epsilon 1e-6",
+            "--summary reward:policy --epsilon 0.5; --class logical --measure abs --epsilon 1e-6",
         )
+    if component:
+        own = predicate.subsystems.get(component, DeterminismClass.STATISTICAL)
+        if own is not DeterminismClass.STATISTICAL:
+            raise UsageError(
+                f"{component} is {own} by --class, and statistical by --summary {options.summary}.",
+                "Expected one class for one component.",
+                f"Leave out --class {component}={own}, or the summary.",
+            )
+        predicate = predicate.amend([f"{component}={DeterminismClass.STATISTICAL}"])
     test = parse_test(given.pop("test", "means"))
     if test is not SampleTest.MULTISET and not given.get("epsilon", 0.0) > 0:
         raise UsageError(
@@ -210,5 +233,4 @@ def parse_predicate(classes: Sequence[str], options: PredicateOptions) -> Predic
             "Expected --epsilon E with E > 0: no two samples are 0 apart but equal ones.",
             "For example: --epsilon 0.5; or --test multiset for the very same values.",
         )
-    summary = Summary(given.pop("summary"), test, **given)
-    return replace(predicate, sample=summary)
+    return replace(predicate, sample=Summary(name, test, **given))

@@ -31,6 +31,7 @@ from twice.cli.options import (
     refuse_without,
 )
 from twice.cli.output import tell
+from twice.cli.regression_tests import NewTest, require_free, write_test
 from twice.cli.run_options import TrustOptions
 from twice.errors import OutputUnwritable
 from twice.recording.runrecord import RunRecord
@@ -61,11 +62,13 @@ def command(
     diagnose: Annotated[bool, option("--diagnose", "when it fails, say where and why")],
     report: Annotated[bool, option("--report", "of a diagnosis, the report form")],
     trust: TrustOptions,
+    test: NewTest,
     as_json: AsJson,
 ) -> int:  # fmt: skip
     """Verify, write the statement beside the record, and say the result."""
     refuse_without({"--all": every}, {"--restores": restores})
-    refuse_without({"--report": report}, {"--diagnose": diagnose})
+    refuse_without({"--report": report, "--test": test}, {"--diagnose": diagnose})
+    require_free(test)
     with trust.trusting(record):
         with RunRecord.open(record) as opened:
             predicate = opened.setup.predicate.amend(classes, scope) if classes or scope else None
@@ -94,6 +97,7 @@ def command(
         if diagnose and (divergence := _diagnose(statement)) is not None:
             statement = replace(statement, divergence=divergence.to_json())
             text += f"\n\n{divergence.to_text()}"
+            write_test(divergence, test)
     document = statement.to_json()
     if report and statement.divergence is not None:
         from twice.report.divergence_assessment import assess_divergence

@@ -37,6 +37,7 @@ from twice.diagnosis.trace_file.format import (
 from twice.diagnosis.tracing.trace import FlowPlan, Plan, Trace
 from twice.errors import TwiceError
 from twice.foundation.environment import diff_fingerprints
+from twice.foundation.next_step import NextStep
 
 
 def diagnose_traces(file_a: str | os.PathLike[str], file_b: str | os.PathLike[str]) -> Divergence:
@@ -187,9 +188,12 @@ class _FileDiagnosis:
         """Build the verdict from the facts of the files and the other findings."""
         a, seen = self._a, self._seen
         components = (a.ending or {}).get("components", {})
-        next_command = f"twice trace RECORD --tick {max(-1, a.tick - 1)} -o FILE"
+        step = NextStep(
+            "trace an earlier tick", f"twice trace RECORD --tick {max(-1, a.tick - 1)} -o FILE"
+        )
         if result in {"same", "localised", "candidates"}:
-            next_command = f"twice diagnose --traces {self._path_a} {self._path_b} --json"
+            again = f"twice diagnose --traces {self._path_a} {self._path_b} --json"
+            step = NextStep("read all of it", again)
         return Divergence(
             a=self._path_a,
             b=self._path_b,
@@ -197,13 +201,11 @@ class _FileDiagnosis:
             predicate=a.setup.predicate,
             subsystems=sorted({*components, "output", "streams"}),
             surroundings=[(factor.name, factor.a, factor.b) for factor in seen.factors],
-            environment=[
-                row.to_json() for row in diff_fingerprints(a.environment, self._b.environment)
-            ],
+            environment=diff_fingerprints(a.environment, self._b.environment),
             evidence=seen.evidence,
             caveats=seen.caveats,
             remedies=[seen.surer] if seen.surer else [],
-            next=[next_command],
+            next=[step],
             **found,
         )
 

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from twice.diagnosis.divergence import Divergence
+from twice.diagnosis.next_steps import list_run_words
 from twice.foundation.dataclass import dataclass
 from twice.foundation.printable import pluralize, printable
-from twice.recording.config import in_settings
 from twice.recording.setup import Setup
 
 FORMAT = "twice.variation/1"
@@ -138,11 +138,6 @@ def format_record_command(
         out: the name of the record, without its ending.
         python: the interpreter that executes it; empty for the one of ``twice``.
     """
-    given = [word for each in in_settings(setup.config) for word in ("--set", each)]
-    given += [word for k, v in variables.items() for word in ("--env", f"{k}={v}")]
+    given = [word for k, v in variables.items() for word in ("--env", f"{k}={v}")]
     twice = [python, "-m", "twice"] if python else ["twice"]
-    program = setup.program
-    named = ["-m", program.target] if program.kind == "main" else [str(program)]
-    words = [*twice, "record", *named, "--seed", str(setup.seed.value), *given]
-    own = ["--", *program.arguments] if program.arguments else []
-    return shlex.join([*words, "-o", f"{out}.twice", *own])
+    return shlex.join([*twice, "record", *list_run_words(setup, *given, "-o", f"{out}.twice")])

@@ -47,6 +47,7 @@ from twice.errors import (
     UsageError,
 )
 from twice.foundation.dataclass import dataclass
+from twice.foundation.next_step import NextStep
 from twice.foundation.seeds import Seed
 from twice.recording.naming import is_record
 from twice.recording.program import Program
@@ -342,9 +343,12 @@ class _FactorSearch:
                 a="nothing varied",
                 b=f"{name} varied" if group else "nothing varied, again",
                 next=[
-                    format_record_command(self.setup, {}, "a"),
-                    format_record_command(self.setup, given.variables, "b", given.python),
-                    "twice diagnose a.twice b.twice",
+                    NextStep("record a run", format_record_command(self.setup, {}, "a")),
+                    NextStep(
+                        "record the varied run",
+                        format_record_command(self.setup, given.variables, "b", given.python),
+                    ),
+                    NextStep("compare both", "twice diagnose a.twice b.twice"),
                 ],
             )
         where = run.failed or ("" if divergence is None else divergence.headline())

@@ -9,7 +9,7 @@ Invariant: a check is pure, and what could not be evaluated is blocked, never a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from enum import StrEnum
@@ -109,6 +109,7 @@ class GateFacts:
     encoded: EncodingAnswers | Unavailable = _NOT_GATHERED
     suite: SuiteRun | Unavailable = _NOT_GATHERED
     costs: Costs | Unavailable = _NOT_GATHERED
+    installed: Mapping[str, str] | Unavailable = _NOT_GATHERED
     handoff: AuditReference | Unavailable = _NOT_GATHERED
     laid: tuple[DriftStatus, ...] | Unavailable = _NOT_GATHERED
     situation: Situation = field(init=False)

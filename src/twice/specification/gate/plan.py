@@ -128,10 +128,13 @@ def predicate_of(promise: Sheet) -> Predicate:
         if "name" in row and "class" in row
     }
     sample, seeds, summary = None, promise.get("seeds"), promise.text("summary")
-    if kind is DeterminismClass.STATISTICAL:
+    sampled = Predicate(kind, subsystems=own).sampled
+    if sampled:
+        if len(sampled) > 1:
+            raise refuse_class("statistical " + " and ".join(sampled), "One summary judges one.")
         if not summary or not isinstance(seeds, int):
             lacks = "It names a summary, and how many seeds a sample has."
-            raise refuse_class("statistical class", lacks)
+            raise refuse_class(f"statistical {sampled[0] or 'class'}", lacks)
         test = SampleTest(promise.text("test") or "mean")
         margin, power = float(promise.text("epsilon") or 0), float(promise.text("power") or "0.8")
         sample = Summary(summary, test, margin, seeds, power)
@@ -139,6 +142,11 @@ def predicate_of(promise: Sheet) -> Predicate:
     measure, within = promise.text("measure") or "exact", promise.text("epsilon")
     # Sheet 08 wants an epsilon beside an exact class as well: 0.
     if kind is DeterminismClass.LOGICAL and measure != "exact":
+        if sampled:
+            raise refuse_class(
+                f"measure {measure} beside the statistical {sampled[0]}",
+                "One epsilon is a tolerance, or a margin of samples.",
+            )
         decisions = tolerance_of(measure, float(within) if within else None)
     return Predicate(kind, parse_scope(promise.text("scope")), own, decisions, sample)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import json
 import tempfile
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -21,6 +21,7 @@ from typing import Any, Final
 from twice.errors import TwiceError, UsageError
 from twice.specification.errors import GateUnfinished
 from twice.specification.gate.checks import CHECKS
+from twice.specification.gate.checks.costs import find_due
 from twice.specification.gate.evidence import files, runs, suite, trials
 from twice.specification.gate.evidence.context import (
     Doing,
@@ -67,6 +68,7 @@ KINDS: Final[dict[str, Callable[[EvidenceContext], object]]] = {
     "encoded": files.gather_encoded,
     "suite": suite.gather_suite,
     "costs": files.gather_costs,
+    "installed": files.gather_installed,
     "handoff": files.gather_handoff,
     "laid": files.gather_laid,
 }
@@ -235,7 +237,17 @@ def read_report(project: Path, today: date, *, base: str = FOLDER) -> GateReport
     then = report.inputs
     now = digest_inputs(workspace, read_lock(project / base / NAME), then)
     moved = [path for path in sorted({*then, *now}) if then.get(path) != now.get(path)]
-    return replace(report, moved=(*list_ended(report.checks, workspace, today), *moved))
+    ended = list_ended(report.checks, workspace, today)
+    due = _list_due(report.checks, workspace, today)
+    return replace(report, moved=(*ended, *due, *moved))
+
+
+def _list_due(checks: Sequence[CheckResult], workspace: Workspace, today: date) -> Iterator[str]:
+    """Yield the days of sheet 13 that went by since check 17 passed."""
+    sheet = workspace.get("13")
+    passed = any(each.id == 17 and each.outcome is CheckOutcome.PASS for each in checks)
+    if sheet is not None and passed:
+        yield from (f"{sheet.number}.{key}: {told}" for key, told in find_due(sheet, today))
 
 
 def _refuse_inconsistent(

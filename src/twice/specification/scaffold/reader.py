@@ -78,16 +78,22 @@ def record_arguments(reader: SheetReader) -> tuple[str, ...]:
     told: tuple[str, ...] = ()
     if promised == "logical" and reader.text("01", "measure") not in {"", "exact"}:
         told = ("measure", "epsilon")
-    if promised == "statistical":
-        told = ("summary", "test", "epsilon", "seeds", "power")
     subsystems = reader.pairs("01", "subsystems", "name", "class")
+    sampled = [name for name, own in subsystems.items() if own == "statistical"]
+    if promised == "statistical" or sampled:
+        told = ("summary", "test", "epsilon", "seeds", "power")
+    part = f":{sampled[0]}" if sampled and promised != "statistical" else ""
     options = [
         ("--seed", str(reader.number("00", "seed"))),
         *(("--set", each) for each in reader.texts("00", "config")),
         ("--class", promised),
         *(("--class", f"{name}={each}") for name, each in subsystems.items()),
         ("--scope", reader.text("01", "scope")),
-        *(("--n" if key == "seeds" else f"--{key}", str(reader.value("01", key))) for key in told),
+        *(
+            ("--n" if key == "seeds" else f"--{key}", f"{value}{part if key == 'summary' else ''}")
+            for key in told
+            if (value := reader.value("01", key)) is not None
+        ),
         ("--compare", reader.text("05", "granularity")),
         ("--snapshots", reader.text("04", "cadence")),
         ("--strategy", reader.text("04", "strategy")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from twice.cli.code_facts import read_traits
+from twice.cli.code_facts import read_sources
 from twice.cli.commands.spec.workspace import (
     WorkspaceOptions,
     list_steps,
@@ -104,7 +104,7 @@ def fill_sheets(
     Exit code 0 nothing is open any more, 1 something is.
     """
     before, lock = where.open()
-    done = fill_workspace(before, record, find_traits=read_traits)
+    done = fill_workspace(before, record, read_sources=read_sources)
     if not dry_run:
         save(before, done.workspace)
     document = {

@@ -7,12 +7,15 @@ On a terminal you are asked for every answer that you did not give. In a script,
 --yes or --no. Where sheets are there already, such as adopted ones, only what they leave open is asked and filled in.
 A system without state ends in one page that says no (--owner, --because). One whose runs disagree now is
 sent to twice diagnose, one whose code exists to twice check, before anything is written.
+
+Without --class, at most three questions lead to the weakest class that is enough: single-runs, decisions-enough and
+tolerance-enough. It is written to sheet 01 where you accept it (--yes proposed-class). In a script, they may stay open.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -35,17 +38,23 @@ from twice.specification.gate.runner import EVIDENCE
 from twice.specification.location import choose_base, list_sheet_files
 from twice.specification.lock import Lock
 from twice.specification.questionnaire import (
+    OF_CLASS,
     Advice,
+    ClassProposal,
     Question,
     Way,
     decide,
     find_traits,
+    next_class_question,
     next_question,
+    propose_class,
 )
 from twice.specification.schema import UNKNOWN
 from twice.specification.tiers import Tier
 from twice.specification.workspace import Workspace, open_workspace, save
 from twice.writing import make_folder, write
+
+FindsNext = Callable[[Mapping[Question, bool]], Question | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +97,13 @@ class ComponentOptions:
             )
         return wanted
 
-    def to_sheets(self, answers: Mapping[Question, bool]) -> dict[str, dict[str, Value]]:
+    def to_sheets(
+        self, answers: Mapping[Question, bool], proposal: ClassProposal | None
+    ) -> dict[str, dict[str, Value]]:
         """Give what options and answers say, by sheet and key."""
+        taken = proposal if answers.get(Question.PROPOSED_CLASS) else None
         scope = self.scope or ("cross-host" if answers.get(Question.CROSS_MACHINE) else None)
+        scope = scope or (taken.scope.value if taken else None)
         settings, sources, goals = map(list[Scalar], (self.settings, self.sources, self.goals))
         is_closed = not answers.get(Question.EXTERNAL_EFFECTS)
         said: dict[str, dict[str, Value | None]] = {
@@ -99,7 +112,8 @@ class ComponentOptions:
                 "goals": goals,
             },
             "01": {
-                "class": self.kind, "scope": scope, "axis": Scope(scope).axis.value if scope else None,
+                "class": taken.kind.value if taken else self.kind, "measure": taken.measure if taken else None,
+                "weakest": proposal.kind.value if proposal else None, "scope": scope, "axis": Scope(scope).axis.value if scope else None,
                 "contested": answers.get(Question.CONTESTED),
                 "closed_world": answers.get(Question.SUBSTITUTABLE, is_closed),
             },
@@ -128,6 +142,64 @@ def command(
     """Ask, decide, create."""
     project = where.project or Path()
     base = choose_base(project, known.component)
+    there = open_workspace(project, base) if list_sheet_files(project, base) else None
+    if there is not None and there.component() not in {"", known.component}:
+        raise _refuse_existing(there)
+    answers = _read_answers(yes, no)
+    if known.kind is not None and answers.get(Question.PROPOSED_CLASS):
+        raise UsageError(
+            f"--class {known.kind} and --yes {Question.PROPOSED_CLASS} were given.",
+            "Expected one class: yours, or the proposed one.",
+            "Leave one out.",
+        )
+    if there is not None:
+        _take_answers(there, answers)
+    while (question := next_question(answers)) is not None:
+        answers[question] = _ask(question, answers, next_question)
+    if there is not None:
+        return _go_on(there, known, answers, as_json=as_json)
+    decision = decide(answers)
+    reasons, paths = [*decision.reasons], " ".join(known.sources) or "SOURCES"
+    document: dict[str, object] = {"way": decision.way.value, "reasons": reasons}
+    if decision.way is Way.NO:
+        because = known.because or " ".join(reasons)
+        page = _write_no(project / base / "no-replay.md", known, because)
+        lines = [f"No specification is needed: {because}", f"wrote {page}"]
+        return tell_spec(document | {"wrote": [page]}, lines, as_json=as_json)
+    if decision.way is not Way.SPECIFY:
+        steps = [f"twice check {paths}", f"twice review {paths}", "then again, with --yes checked"]
+        if decision.way is Way.DIAGNOSE:
+            steps = ["twice diagnose A.twice B.twice"]
+        lines = [reasons[0], "Nothing was written."]
+        return tell_spec(document | {"next": steps}, lines, steps, as_json=as_json, code=1)
+    tier, empty = known.find_tier(decision), Workspace(project, {}, base)
+    proposal = _choose_class(known, answers)
+    said = known.to_sheets(answers, proposal)
+    workspace = create_workspace(empty, known.component, tier, find_traits(answers), said)
+    make_folder(workspace.folder / EVIDENCE)
+    written = [shorten_path(workspace, each) for each in save(empty, workspace)]
+    steps = ["settle in 01 when two runs count as the same, then: twice spec add"]
+    if "02" in workspace.sheets:
+        steps = list_steps(workspace, Lock())
+    document["tier"] = tier.value
+    if proposal is not None:
+        is_taken, kind = answers.get(Question.PROPOSED_CLASS, False), proposal.kind.value
+        reasons.append(f"The weakest class that is enough is {proposal}.")
+        document["class"] = {
+            "proposed": kind, "scope": proposal.scope.value, "why": proposal.why, "written": is_taken,
+        }  # fmt: skip
+        if not is_taken and known.kind is None:
+            steps = [f'write your class into 01, for example class: "{kind}"', *steps]
+    lines = [
+        f"{known.component}: tier {tier}, {tier.meaning}",
+        *(f"  {reason}" for reason in reasons),
+        *(f"wrote {path}" for path in written),
+    ]
+    return tell_spec(document | {"wrote": written, "next": steps}, lines, steps, as_json=as_json)
+
+
+def _read_answers(yes: tuple[str, ...], no: tuple[str, ...]) -> dict[Question, bool]:
+    """Read the words of --yes and --no."""
     answers: dict[Question, bool] = {}
     for meant, words in ((True, split_commas(yes)), (False, split_commas(no))):
         for word in words:
@@ -143,46 +215,7 @@ def command(
                     "Expected one answer.",
                     "Remove one.",
                 )
-    there = open_workspace(project, base) if list_sheet_files(project, base) else None
-    if there is not None:
-        if there.component() not in {"", known.component}:
-            raise _refuse_existing(there)
-        _take_answers(there, answers)
-    while (question := next_question(answers)) is not None:
-        answers[question] = _ask(question, answers)
-    decision = decide(answers)
-    if there is not None:
-        return _go_on(there, known, answers, as_json=as_json)
-    reasons, paths = [*decision.reasons], " ".join(known.sources) or "SOURCES"
-    document = {"way": decision.way.value, "reasons": reasons}
-    if decision.way is Way.NO:
-        because = known.because or " ".join(reasons)
-        page = _write_no(project / base / "no-replay.md", known, because)
-        lines = [f"No specification is needed: {because}", f"wrote {page}"]
-        return tell_spec(document | {"wrote": [page]}, lines, as_json=as_json)
-    if decision.way is not Way.SPECIFY:
-        steps = [f"twice check {paths}", f"twice review {paths}", "then again, with --yes checked"]
-        if decision.way is Way.DIAGNOSE:
-            steps = ["twice diagnose A.twice B.twice"]
-        lines = [reasons[0], "Nothing was written."]
-        return tell_spec(document | {"next": steps}, lines, steps, as_json=as_json, code=1)
-    tier, empty = known.find_tier(decision), Workspace(project, {}, base)
-    said = known.to_sheets(answers)
-    workspace = create_workspace(empty, known.component, tier, find_traits(answers), said)
-    make_folder(workspace.folder / EVIDENCE)
-    written = [shorten_path(workspace, each) for each in save(empty, workspace)]
-    steps = ["settle in 01 when two runs count as the same, then: twice spec add"]
-    if "02" in workspace.sheets:
-        steps = list_steps(workspace, Lock())
-    lines = [
-        f"{known.component}: tier {tier}, {tier.meaning}",
-        *(f"  {reason}" for reason in reasons),
-        *(f"wrote {path}" for path in written),
-    ]
-    document = {
-        "way": decision.way.value, "tier": tier.value, "reasons": reasons, "wrote": written, "next": steps,
-    }  # fmt: skip
-    return tell_spec(document, lines, steps, as_json=as_json)
+    return answers
 
 
 def _take_answers(workspace: Workspace, answers: dict[Question, bool]) -> None:
@@ -214,14 +247,15 @@ def _refuse_existing(workspace: Workspace) -> OutputExists:
 
 
 def _go_on(
-    before: Workspace, known: ComponentOptions, answers: Mapping[Question, bool], *, as_json: bool
+    before: Workspace, known: ComponentOptions, answers: dict[Question, bool], *, as_json: bool
 ) -> int:
     """Put answers in where sheets that are there leave a key open, and add those of the first ones that are missing."""
     declared = before.text("01", "tier") or before.text("00", "tier")
     tier = Tier(declared) if declared else known.find_tier(decide(answers))
+    proposal = None if before.text("01", "class") else _choose_class(known, answers)
     first = create_workspace(
         Workspace(before.project, {}, before.base),
-        known.component, tier, find_traits(answers), known.to_sheets(answers),
+        known.component, tier, find_traits(answers), known.to_sheets(answers, proposal),
     )  # fmt: skip
     proposals = [
         Proposal(sheet.number, key, entry.value, "answered")
@@ -251,7 +285,23 @@ def _go_on(
     return tell_spec(document, lines, steps, as_json=as_json)
 
 
-def _ask(question: Question, answers: dict[Question, bool]) -> bool:
+def _choose_class(known: ComponentOptions, answers: dict[Question, bool]) -> ClassProposal | None:
+    """Ask for the class, where nobody gave one, and for what a script began to answer; the weakest that is enough."""
+    asks = known.kind is None and sys.stdin.isatty()
+    if answers[Question.CONTESTED] or not (asks or OF_CLASS & answers.keys()):
+        return None
+    while (question := next_class_question(answers)) is not None:
+        answers[question] = _ask(question, answers, next_class_question)
+    proposal = propose_class(answers)
+    if asks and Question.PROPOSED_CLASS not in answers:
+        print(f"The weakest class that is enough is {proposal}.", file=sys.stderr)
+        answers[Question.PROPOSED_CLASS] = _ask(
+            Question.PROPOSED_CLASS, answers, next_class_question
+        )
+    return proposal
+
+
+def _ask(question: Question, answers: dict[Question, bool], following: FindsNext) -> bool:
     """Ask on the terminal; without one, or at the end of its input, refuse and name every question that is open."""
     line = "\n"
     while line and sys.stdin.isatty():
@@ -261,9 +311,9 @@ def _ask(question: Question, answers: dict[Question, bool]) -> bool:
         if said in {"y", "yes", "n", "no"}:
             return said.startswith("y")
     rest, open_ones = dict(answers), []
-    while (each := next_question(rest)) is not None:
+    while (each := following(rest)) is not None:
         open_ones.append(each.value)
-        rest[each] = each in {Question.STATE, Question.CHECKED}
+        rest[each] = each in {Question.STATE, Question.CHECKED, *OF_CLASS}
     raise UsageError(
         f"{question.text} Nobody is here to answer ({question.value}).",
         f"Expected answers to: {', '.join(open_ones)}.",

@@ -23,6 +23,7 @@ from twice.specification.workspace import (
     Workspace,
     find_cap,
     find_forced_tier,
+    find_notes,
     find_tier_requirements,
 )
 
@@ -42,6 +43,9 @@ def print_status(
     --promote. So do traits: what runs at once forces M, a GPU under a bit-exact class and an audit log's encoding L,
     unless the sheet that answers for it (07, 09, 11) is there. What the record of 01 shows though 00 denies it is
     reported.
+
+    Notes fail nothing: keys that are asked for at this tier and that no check needs, and a class that is stronger than
+    the answers of spec init need.
 
     Exit code 0 every sheet that the tier needs is there and says what it has to, nothing is owed, no record contradicts
     00, and the tier holds; 1 otherwise.
@@ -82,6 +86,7 @@ def _describe(workspace: Workspace, lock: Lock) -> dict[str, Any]:
         "forced": find_forced_tier(workspace).value,
         "forces": [pick(each, "tier", "sheet", "key", "why", "caps") for each in forces],
         "against": against,
+        "notes": [*find_notes(workspace)],
         "missing": list(workspace.missing(find_forced_tier(workspace))),
         "sheets": sheets,
         "owed": [pick(each, "sheet", "because", "row", "what") for each in lock.owed],
@@ -98,6 +103,7 @@ def _list_status(status: dict[str, Any], *, every: bool) -> Iterator[str]:
             how = "caps it at" if each["caps"] else "needs"
             yield f"  {each['sheet']}.{each['key']} {how} {each['tier']}: {each['why']}"
     yield from (f"  {each}" for each in status["against"])
+    yield from (f"  note: {each}" for each in status["notes"])
     rows = [
         (
             each["sheet"], each["title"], each["version"] or "-", each["status"] or "absent", each["state"],

@@ -1,4 +1,4 @@
-"""Checks 14 to 17: the world goes through one layer, state has one byte string, laws are tried, costs measured."""
+"""Checks 14 to 16: the world goes through one layer, state has one byte string, laws are tried."""
 
 from __future__ import annotations
 
@@ -34,7 +34,6 @@ _SOURCE_OF: Final = {
 """Families of recorded reads, and what sheet 10 calls them."""
 _OPERATION: Final = re.compile(r"\w+(?:\.\w+)*")
 _OF_EFFECTS: Final = frozenset({"effect", SEAL})
-_CROSSES_AS: Final = frozenset({"effect", "input"})
 _EACH_TICK: Final = frozenset({"merkle", "incremental", "projection"})
 
 
@@ -236,54 +235,3 @@ def check_property_tests(facts: GateFacts) -> Iterator[str]:
             f"{pluralize(len(suite.skipped), 'test was', 'tests were')} skipped or expected to fail"
         )
         yield Undecided(f"{skipped}: {shorten(suite.skipped)}")
-
-
-@check(17, "Cost record", "13", needs=("costs",), wants=("trial",))
-def check_cost_record(facts: GateFacts) -> Iterator[str]:
-    """Check each rule's measured cost and the budget; outside data must be effects or inputs."""
-    sheet, gaps = facts.workspace.get("13"), facts.find_gaps("13")
-    yield from gaps
-    if sheet is None:
-        return
-    for row in sheet.rows("boundary") if is_complete(gaps) else ():
-        words = set(str(row.get("crosses_as", "")).lower().replace(":", " ").split())
-        if not words & _CROSSES_AS:
-            crosses = f"{row.get('what')} crosses as {row.get('crosses_as')!r}"
-            yield facts.tell("13", "boundary", f"{crosses}; what crosses is an effect or an input")
-    costs, named = require(facts.costs), sheet.text("measured")
-    excused = {each.partition(":")[0].strip() for each in sheet.strings("unmeasured")}
-    rules = [str(row.get("rule")) for row in sheet.rows("rules")]
-    for rule in rules:
-        if rule not in costs.rules and rule not in excused:
-            guessed = f"the cost of {rule!r} is in no measurement: it was guessed"
-            yield facts.tell("13", "rules", guessed)
-    for rule, is_measured in costs.rules.items():
-        if is_measured and rule not in rules:
-            unnamed = f"{rule!r} was measured, and sheet 13 does not name it"
-            yield facts.tell("13", "rules", unnamed)
-    found: list[str] = []
-    trial, program = optional(facts.trial), facts.workspace.text("00", "program")
-    missing = [each for each in trial.files if each not in costs.code] if trial else []
-    if program and costs.program != program:
-        found.append(f"{named} is of {costs.program or 'no program'}, and 00 specifies {program}")
-    if not costs.code:
-        found.append(f"{named} names no code that it was measured on")
-    elif missing:
-        found.append(f"{named} was measured without {shorten(missing)}, which the trial executed")
-    if not costs.result:
-        found.append(f"{named} does not say what became of the budget")
-    if costs.changed:
-        found.append(f"measured on other code: {shorten(costs.changed)} differ since")
-    yield from (facts.tell("13", "measured", each) for each in found)
-    budget, total = sheet.get("budget_percent"), costs.total_percent
-    if total is None:
-        yield facts.tell("13", "measured", f"{named} holds no total")
-    elif costs.result == "breach" and costs.budget_percent in {None, budget}:
-        broken = f"twice cost found the budget broken: {sheet.text('breach')}"
-        yield facts.tell("13", "measured", broken)
-    elif isinstance(budget, int) and total > budget:
-        agreed = f"{budget} % was agreed: {sheet.text('breach')}"
-        slower = f"a recorded run is {total:g} % slower, and {agreed}"
-        yield facts.tell("13", "budget_percent", slower)
-    yield Observed(f"{pluralize(sum(costs.rules.values()), 'rule')} measured in {named}")
-    yield Observed(f"how much slower a recorded run may be, as agreed: {budget} %")

@@ -183,6 +183,13 @@ def gather_costs(context: EvidenceContext) -> Costs:
     )
 
 
+def gather_installed(context: EvidenceContext) -> Mapping[str, str]:
+    """Return the installed version of each library that sheet 13 names a version of; "" for none."""
+    return {
+        name: find_version(name) for name in context.workspace.column("13", "reevaluate", "library")
+    }
+
+
 def _read_number(said: object) -> float | None:
     """Give a number that is one: no truth, no NaN, nothing without an end."""
     if isinstance(said, bool) or not isinstance(said, (int, float)):

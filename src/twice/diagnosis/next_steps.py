@@ -1,0 +1,205 @@
+"""What to do after a diagnosis: commands for the same runs, and a test that fails until they agree.
+
+Invariant: a command names program, seed, configuration and arguments as the record has them; where it cannot, it is
+not proposed.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import textwrap
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from twice.diagnosis.attribution import READS_CLOCK
+from twice.diagnosis.divergence import Divergence
+from twice.errors import UsageError
+from twice.foundation.determinism_class import DeterminismClass
+from twice.foundation.next_step import NextStep
+from twice.foundation.printable import printable
+from twice.recording.config import in_settings
+from twice.recording.runrecord import RunRecord
+from twice.recording.setup import Setup
+
+VARIED: Final = frozenset(
+    (
+        "hash seed",
+        "threads",
+        "time zone",
+        "locale",
+        "user and home",
+        "memory layout",
+        "umask",
+        "processors",
+    )
+)
+"""Differing surroundings that ``twice vary`` tries by the same name."""
+_CLOCK: Final = "clock offset"
+_VARIABLE: Final = "env "
+_TESTED: Final = {"localised", "non-reproducing"}
+_ENDS: Final = "This test fails until the runs agree. Written by twice diagnose --test."
+_TEST: Final = '''\
+"""{about}
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent / {folder}
+RUN = {run}
+
+
+def run_twice(*words: str) -> None:
+    command = [sys.executable, "-m", "twice", *words]
+    done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_runs_agree(tmp_path: Path) -> None:
+{body}
+'''
+
+
+def list_next_steps(found: Divergence, a: RunRecord, b: RunRecord) -> list[NextStep]:
+    """List the next steps of a verdict: first a command that shows whether a correction helps."""
+    if (
+        found.result == "not-same-input" and a is b
+    ):  # held against its own program, which was edited
+        now = a.path.with_name(f"{a.path.stem}-now.twice")
+        again = shlex.join(["twice", "record", *list_run_words(a.setup, "-o", str(now))])
+        compare = f"twice diagnose {a.path} {now} --anyway"
+        return [
+            NextStep("record the program as it is now", again),
+            NextStep("compare both", compare),
+        ]
+    if found.result == "not-same-input":
+        return [NextStep("compare them anyway", f"twice diagnose {a.path} {b.path} --anyway")]
+    if found.result in {"same", "within-tolerance", "extra-read"}:
+        return [NextStep("look at a run", f"twice show {a.path}")]
+    channel = found.attribution[0].channel if found.attribution else None
+    steps = []
+    named = [factor for factor, *_ in found.surroundings if factor in VARIED]
+    if named and _can_be_named(a):
+        again = shlex.join(["twice", "vary", *list_run_words(a.setup, "--factor", named[0])])
+        steps.append(NextStep("see whether a correction helps", again, channel))
+    if not _find_obstacle(found, a, b):
+        diagnose = f"verify {a.path} --diagnose" if a is b else f"diagnose {a.path} {b.path}"
+        test = f"twice {diagnose} --test test_{a.path.stem}.py"
+        about = "write a test that fails until they agree"
+        steps.append(NextStep(about, test, channel, is_optional=True))
+    if a is not b:
+        report = f"twice report {a.path} {b.path} -o report.html"
+        steps.append(NextStep("look at both runs", report, channel))
+    return steps or [NextStep("look at the run", f"twice show {a.path}", channel)]
+
+
+def _can_be_named(record: RunRecord) -> bool:
+    """Whether a command line can name the run."""
+    is_flat = not any(isinstance(each, Mapping) for each in record.config.values())
+    return is_flat and record.setup.program.rerunnable
+
+
+def list_run_words(setup: Setup, *options: str) -> list[str]:
+    """List the words that name a run on a command line: program, seed, configuration, options, arguments."""
+    program = setup.program
+    named = ["-m", program.target] if program.kind == "main" else [str(program)]
+    given = [word for each in in_settings(setup.config) for word in ("--set", each)]
+    arguments = ["--", *program.arguments] if program.arguments else []
+    return [*named, "--seed", str(setup.seed.value), *given, *options, *arguments]
+
+
+def write_regression_test(found: Divergence, path: Path) -> str:
+    """Return the text of a test that fails until the runs of a diagnosis agree.
+
+    Args:
+        found: the diagnosis; its records are still there.
+        path: of the test, which finds the program from there.
+
+    Raises:
+        UsageError: E-USE-001, where there is no difference to test, or no command line makes the runs.
+    """
+    with RunRecord.open(found.a) as a, RunRecord.open(found.b) as b:
+        if obstacle := _find_obstacle(found, a, b):
+            raise UsageError(
+                f"No test was written of {found.a} and {found.b}: {obstacle}.",
+                "Expected two runs of one input that part at a line.",
+                f"Look at them: twice report {found.a} {found.b} -o report.html",
+            )
+        folder = os.path.relpath(a.setup.program.folder().resolve(), path.resolve().parent)
+        run, calls = list_run_words(a.setup), _list_calls(found, a)
+    first = found.attribution[0] if found.attribution else None
+    why = [] if first is None else [f"Channel {first.channel.value}: {first.evidence[0]}."]
+    about = [printable(line) for line in (found.headline(), "", *why, _ENDS)]
+    return _TEST.format(
+        about="\n".join(about).replace("\\", "/").replace('"""', "'''"),
+        folder=repr(folder),
+        run=repr(run),
+        body=textwrap.indent("\n".join(calls), "    "),
+    )
+
+
+def _find_obstacle(found: Divergence, a: RunRecord, b: RunRecord) -> str:
+    """Say why no test can be written; return an empty text where one can."""
+    if found.result not in _TESTED or found.operation is None:
+        return f"the result is {found.result}, without a line"
+    if found.input_differences or a.parent is not None or b.parent is not None:
+        return "they are runs of different inputs"
+    if not _can_be_named(a):
+        return "no command line names the program and its configuration"
+    classes = {a.setup.predicate.determinism_class, *a.setup.predicate.subsystems.values()}
+    return "a sample is judged" if DeterminismClass.STATISTICAL in classes else ""
+
+
+def _list_calls(found: Divergence, a: RunRecord) -> list[str]:
+    """Write the body of the test: the commands that must succeed."""
+    options = _list_options(a.setup)
+    if found.a == found.b:
+        return [
+            _call("record", *options, run="run"),
+            'run_twice("verify", str(tmp_path / "run.twice"))',
+        ]
+    names = [factor for factor, *_ in found.surroundings]
+    clock = [_CLOCK] if found.attribution and READS_CLOCK in found.attribution[0].evidence else []
+    varied = [*(name for name in names if name in VARIED), *clock]
+    if varied and not any(name.startswith(_VARIABLE) for name in names):
+        return [_call("vary", "--factor", varied[0])]
+    variables = [
+        [
+            word
+            for name, *values in found.surroundings
+            if name.startswith(_VARIABLE) and values[side]
+            for word in ("--env", values[side])
+        ]
+        for side in (0, 1)
+    ]
+    return [
+        *(
+            _call("record", *options, *more, run=name)
+            for name, more in zip("ab", variables, strict=True)
+        ),
+        'run_twice("diagnose", str(tmp_path / "a.twice"), str(tmp_path / "b.twice"))',
+    ]
+
+
+def _list_options(setup: Setup) -> list[str]:
+    """List the options of ``twice record`` that decide how two runs are compared."""
+    predicate, decisions = setup.predicate, setup.predicate.decisions.to_json()
+    classes = [
+        predicate.determinism_class,
+        *(f"{name}={each}" for name, each in predicate.subsystems.items()),
+    ]
+    options = [word for each in classes for word in ("--class", str(each))]
+    options += ["--scope", str(predicate.scope)]
+    if decisions["measure"] != "exact":
+        options += ["--measure", str(decisions["measure"]), "--epsilon", str(decisions["epsilon"])]
+    options += [] if setup.compare_errors else ["--ignore-errors"]
+    return [*options, *(f"--ignore-output={each}" for each in setup.ignored_output)]
+
+
+def _call(command: str, *options: str, run: str = "") -> str:
+    """Write a call of a command that executes the program, which records it where a run is named."""
+    out = f', "-o", str(tmp_path / "{run}.twice")' if run else ""
+    return f"run_twice({', '.join(map(repr, [command, *options]))}{out}, *RUN)"
