@@ -160,6 +160,10 @@ class RestoreRefused(TwiceError, id="E-TRACK-003"):
     """A component cannot be put back, or came back different."""
 
 
+class MigrationRefused(TwiceError, id="E-TRACK-004"):
+    """A snapshot holds another version of a component's state than the code, and it cannot be migrated."""
+
+
 class TickMisuse(TwiceError, id="E-TICK-001"):
     """Ticks were nested, or something that needs an open tick was called outside of one."""
 

@@ -22,6 +22,7 @@ from typing import Any
 from twice.errors import ComponentRefused
 from twice.foundation.comparison import Tolerance
 from twice.foundation.dataclass import dataclass
+from twice.recording.migrations import find_state_version
 from twice.recording.plain_objects import (
     find_attributes,
     has_attributes,
@@ -60,6 +61,11 @@ class Component:
     form: str = "state/restore"
     live: Callable[[], object] | None = None
 
+    @property
+    def state_version(self) -> int:
+        """The version of the state that the class declares; 0 for none."""
+        return find_state_version(self.name, self.target)
+
 
 def component_of(
     name: str,
@@ -80,9 +86,11 @@ def component_of(
             that changed since the last call; the others are not walked again.
 
     Raises:
-        ComponentRefused: E-TRACK-001, when the object is none of the forms above.
+        ComponentRefused: E-TRACK-001, when the object is none of the forms above, or its class declares a
+            ``state_version`` that is none.
     """
     _require_name(name)
+    find_state_version(name, target)  # one that is no version is refused where it is tracked
     changed = _changed_of(name, target) if incremental else None
     if fields is not None:
         _require_fields(name, target, fields)

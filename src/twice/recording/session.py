@@ -27,14 +27,14 @@ from twice.recording.frame_kinds import INPUT, LEFT, LOOP, ROLLBACK, SUMMARY
 from twice.recording.inputs import LiveInputs
 from twice.recording.judging import judged_by
 from twice.recording.keeping import KeptTicks
+from twice.recording.migrations import Migration
 from twice.recording.results import Results
 from twice.recording.setup import Setup
 from twice.recording.snapshots import (
     STREAMS,
     Captured,
     Cursors,
-    Parts,
-    capture_component,
+    capture_components,
     decoded,
     put_back,
 )
@@ -58,9 +58,7 @@ class Session:
         self.compared_within: dict[str, Tolerance] = {}
         self.inputs_position = b""
         self.inputs_last: dict[str, Any] = {}
-        self.tick = -1
-        self.tick_open = False
-        self.point_count = 0
+        self.tick, self.tick_open, self.point_count = -1, False, 0
         self.muted = wiring.resume is not None
         self.points = ComparePoints(
             setup.algorithm,
@@ -86,6 +84,7 @@ class Session:
         self._rate: RateGuard | None = None
         self._pending: BaseException | None = None
         self.caveats: list[str] = []
+        self.migrated: list[Migration] = []
         self.results = Results()
         self.silent_reads: Mapping[str, Any] = {"strict": {}, "lenient": {}}
         self.owner = os.getpid()
@@ -297,9 +296,7 @@ class Session:
 
     def capture(self, tick: int) -> Captured:
         """Capture the whole present state before a tick."""
-        subsystems: dict[str, Parts] = {}
-        for component in self.points.components.values():
-            subsystems.update(capture_component(component))
+        subsystems, versions = capture_components(self.points.components)
         subsystems[STREAMS] = encode_parts(self.wiring.streams.snapshot())
         cursors = Cursors(
             effects=self.wiring.layer.snapshot(),
@@ -311,7 +308,8 @@ class Session:
             chain=self.points.chain,
             printed=self.wiring.count_printed(),
         )
-        return Captured(tick, subsystems, cursors, self.wiring.marks, self.setup.algorithm)
+        marks = self.wiring.marks
+        return Captured(tick, subsystems, cursors, marks, self.setup.algorithm, versions)
 
     def _resume_at(self, resume: Resume) -> None:
         captured = resume.captured
@@ -334,9 +332,11 @@ class Session:
     def put_back(self, captured: Captured) -> None:
         """Put back components first, then streams: a ``restore`` may draw."""
         with self.wiring.streams.restoring():
-            for name, component in self.points.components.items():
-                if name in captured.subsystems:
-                    put_back(component, captured)
+            migrated = put_back(self.points.components, captured)
+        for each in migrated:
+            self.wiring.sink.pass_over(each.component)
+        self.migrated += migrated
+        self.caveats += map(str, migrated)
         self.wiring.streams.restore(decoded(captured.subsystems[STREAMS]))
         self.points.forget()
 

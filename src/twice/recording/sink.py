@@ -28,6 +28,9 @@ class Sink:
     def value(self, column: str, payload: bytes, tick: int) -> None:
         """Take a value that is compared with a tolerance, before its point."""
 
+    def pass_over(self, column: str) -> None:
+        """Compare a column no more: its state has another version than the recorded one."""
+
     def snapshot(self, captured: Captured) -> None:
         """Take a captured snapshot."""
 
@@ -120,6 +123,11 @@ class Sinks(Sink):
         """Pass the value to every sink."""
         for sink in self._sinks:
             sink.value(column, payload, tick)
+
+    def pass_over(self, column: str) -> None:
+        """Tell every sink."""
+        for sink in self._sinks:
+            sink.pass_over(column)
 
     def snapshot(self, captured: Captured) -> None:
         """Pass the snapshot to every sink that wants it."""

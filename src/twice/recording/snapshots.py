@@ -14,14 +14,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 import rfc8785
 
-from twice.errors import DecodingRefused, RestoreRefused
+from twice.errors import DecodingRefused, RestoreRefused, TwiceError
 from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import Algorithm, digest_parts
 from twice.foundation.encoding import decode, encode_parts, loaded_types
+from twice.recording.migrations import Migration, make_refusal, migrate
 from twice.recording.ordering import PREFIX, orders_of, reordered
 from twice.recording.record import RecordReader, RecordWriter
 from twice.recording.record_form import reading
@@ -70,6 +72,7 @@ class Captured:
         cursors: where to go on.
         identity: code, config and seed marks for the envelope.
         algorithm: digest of the contents.
+        versions: of the states of components whose classes declare one, by name.
     """
 
     tick: int
@@ -77,6 +80,7 @@ class Captured:
     cursors: Cursors
     identity: Mapping[str, object]
     algorithm: Algorithm
+    versions: Mapping[str, int] = field(default_factory=dict)
 
     def digests(self) -> dict[str, str]:
         """Return the labelled digest of each subsystem's canonical form."""
@@ -94,17 +98,22 @@ class Captured:
         copied: dict[str, Parts] = {
             name: [bytes(part) for part in parts] for name, parts in self.subsystems.items()
         }
-        return Captured(self.tick, copied, self.cursors, self.identity, self.algorithm)
+        return replace(self, subsystems=copied)
 
 
-def capture_component(component: Component) -> dict[str, Parts]:
-    """Return a component's state as canonical parts, and the order of its dicts if it differs."""
-    state = component.read()
-    captured = {component.name: encode_parts(state)}
-    orders = orders_of(state)
-    if orders is not None:
-        captured[PREFIX + component.name] = encode_parts(orders)
-    return captured
+def capture_components(
+    components: Mapping[str, Component],
+) -> tuple[dict[str, Parts], dict[str, int]]:
+    """Return states as canonical parts, the order of their dicts where it differs, and declared versions."""
+    captured: dict[str, Parts] = {}
+    for name, component in components.items():
+        state = component.read()
+        captured[name] = encode_parts(state)
+        orders = orders_of(state)
+        if orders is not None:
+            captured[PREFIX + name] = encode_parts(orders)
+    versions = {name: component.state_version for name, component in components.items()}
+    return captured, {name: version for name, version in versions.items() if version}
 
 
 def store(writer: RecordWriter, captured: Captured, *, dedupe: bool) -> None:
@@ -115,6 +124,7 @@ def store(writer: RecordWriter, captured: Captured, *, dedupe: bool) -> None:
             "blob": writer.page_blob(name, captured.subsystems[name], dedupe=dedupe),
             "digest": digests[name],
             "bytes": sum(len(part) for part in captured.subsystems[name]),
+            **({"state_version": captured.versions[name]} if name in captured.versions else {}),
         }
         for name in sorted(captured.subsystems)
     }
@@ -248,6 +258,11 @@ def _load(reader: RecordReader, number: int) -> Captured:
         ),
         identity=dict(envelope["identity"]),
         algorithm=Algorithm(reader.algorithm),
+        versions={
+            name: int(entry["state_version"])
+            for name, entry in envelope["subsystems"].items()
+            if "state_version" in entry
+        },
     )
 
 
@@ -260,30 +275,74 @@ def decoded(parts: Parts, orders: Parts | None = None) -> Any:
     return reordered(value, kept)
 
 
-def put_back(component: Component, captured: Captured) -> None:
-    """Restore one component, and check that it now reads as it was captured.
+def put_back(components: Mapping[str, Component], captured: Captured) -> list[Migration]:
+    """Restore every component that a snapshot holds; return those whose state had to be migrated.
 
     Raises:
-        RestoreRefused: E-TRACK-003, when it has no ``restore`` or came back different.
+        RestoreRefused: E-TRACK-003, when one has no ``restore`` or came back different.
+        MigrationRefused: E-TRACK-004, when one has another version and cannot be migrated.
     """
-    if component.put is None:
-        raise RestoreRefused(
-            f"The component {component.name!r} has no restore().",
-            "Expected restore(state), which puts back what state() returned.",
-            "Add restore(); until then seeking and branching execute from the start.",
-            name=component.name,
-        )
-    parts = captured.subsystems[component.name]
-    component.put(decoded(parts, captured.subsystems.get(PREFIX + component.name)))
-    again = b"".join(encode_parts(component.read()))
-    if again != b"".join(parts):
-        from twice.foundation.comparison import differences
+    migrated = []
+    for name, component in components.items():
+        if name not in captured.subsystems:
+            continue
+        if component.put is None:
+            raise RestoreRefused(
+                f"The component {name!r} has no restore().",
+                "Expected restore(state), which puts back what state() returned.",
+                "Add restore(); until then seeking and branching execute from the start.",
+                name=name,
+            )
+        parts, orders = captured.subsystems[name], captured.subsystems.get(PREFIX + name)
+        old, new = captured.versions.get(name, 0), component.state_version
+        if old == new:
+            component.put(decoded(parts, orders))
+            if places := _find_changed(component, parts):
+                raise RestoreRefused(
+                    f"The component {name!r} came back different after restore(): {places}.",
+                    "Expected state() right after restore(state) to return that very state.",
+                    "Let restore() put back everything that state() returns.",
+                    name=name,
+                )
+        else:
+            migrated.append(Migration(name, old, new, captured.tick))
+            _put_back_migrated(component, parts, orders, migrated[-1])
+    return migrated
 
-        found = differences(decoded(parts), decode(again, resolve=loaded_types))
-        places = ", ".join(difference.path for difference in found[:3]) or "its canonical form"
-        raise RestoreRefused(
-            f"The component {component.name!r} came back different after restore(): {places}.",
-            "Expected state() right after restore(state) to return that very state.",
-            "Let restore() put back everything that state() returns.",
-            name=component.name,
-        )
+
+def _put_back_migrated(
+    component: Component, parts: Parts, orders: Parts | None, migration: Migration
+) -> None:
+    """Restore a component from a state of another version."""
+    assert component.put is not None, "whether it can be put back was asked before"
+    try:
+        state = decoded(parts, orders)
+    except DecodingRefused:  # a class in it has other fields by now: a stand-in has the old ones
+        state = decode(b"".join(parts))
+    state = migrate(component.target, state, migration)
+    try:
+        parts = [b"".join(encode_parts(state))]
+    except TwiceError as error:
+        why = f"migrate() returned no plain state: {error.happened.rstrip('.')}"
+        remedy = "Let migrate() return what state() returns."
+        raise make_refusal(migration, why, remedy) from error
+    remedy = f"Let migrate() return the very state that state() returns in version {migration.new}."
+    try:
+        component.put(state)
+        places = _find_changed(component, parts)
+    except Exception as error:
+        why = f"the migrated state cannot be put back: {type(error).__name__}: {error}"
+        raise make_refusal(migration, why, remedy) from error
+    if places:
+        raise make_refusal(migration, f"the migrated state came back different: {places}", remedy)
+
+
+def _find_changed(component: Component, parts: Parts) -> str:
+    """Return the first places at which a component does not read as these parts; empty if it does."""
+    again = b"".join(encode_parts(component.read()))
+    if again == b"".join(parts):
+        return ""
+    from twice.foundation.comparison import differences
+
+    found = differences(decoded(parts), decode(again, resolve=loaded_types))
+    return ", ".join(difference.path for difference in found[:3]) or "its canonical form"

@@ -147,6 +147,10 @@ class BranchPrefixSink(Sink):
         if taken.tick < self._fork and taken.name != "end":
             self._checking.point(taken)
 
+    def pass_over(self, column: str) -> None:
+        """Tell the checking sink."""
+        self._checking.pass_over(column)
+
     def value(self, column: str, payload: bytes, tick: int) -> None:
         """Compare a value of the prefix."""
         if tick < self._fork:

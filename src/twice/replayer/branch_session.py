@@ -21,6 +21,7 @@ from twice.errors import (
     OutputExists,
     OutputUnwritable,
     RecordOutOfRange,
+    ReplayRefused,
     SessionMisuse,
     UsageError,
 )
@@ -111,6 +112,14 @@ class BranchingSession(Closing):
         except BaseException:
             self.close()
             raise
+        if message["kind"] != "at":
+            self.close()
+            raise ReplayRefused(
+                f"The program ended before tick {fork}: {message['how']}, exit code {message['exit_code']}.",
+                "Expected a run that reaches the fork.",
+                "If a class has another state than it had, declare its state_version and migrate(state, version).",
+                tick=fork,
+            )
         assert message["tick"] == fork, "a branch first waits at its fork"
 
     def step_with(self, inputs: Mapping[str, Any] | None = None, *, onwards: bool = False) -> int:

@@ -56,7 +56,7 @@ class ComparingSink(Sink):
         self._pending: Any = None
         self._differs, self._find_unmade_read = differs, find_unmade_read
         self._values: dict[str, Any] = {}
-        self._judged, self._passed_over = judged_by(predicate, dict), passed_over
+        self._judged, self._passed_over = judged_by(predicate, dict), {*passed_over}
         self.next_index = first
         self.counts = no_counts()
 
@@ -108,6 +108,10 @@ class ComparingSink(Sink):
             self._fail(index, taken, failed, was, _describe(values.get(name), ours.get(name)))
         else:
             self.counts["within_tolerance" if is_tolerated else "passed"] += 1
+
+    def pass_over(self, column: str) -> None:
+        """Compare a column no more."""
+        self._passed_over.add(column)
 
     def value(self, column: str, payload: bytes, tick: int) -> None:
         """Remember a value with a tolerance until its point comes."""

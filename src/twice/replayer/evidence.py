@@ -63,6 +63,7 @@ def gather_evidence(record: RunRecord, plan: Plan, replay: Replay) -> Verificati
     if failure is not None and failure.name != SEAL:
         withheld = find_redaction_cause(record, failure.index, replay.absent)
     notes = [*list_notes(record, plan.predicate), *list_redaction_notes(record, replay.absent)]
+    notes += map(str, replay.migrated)
     returned = (ending.get(RESULTS) or {}).get("returned")
     if returned is not None and "digest" not in returned:
         why = f"a {returned['type']} has no canonical form"
@@ -95,6 +96,7 @@ def gather_evidence(record: RunRecord, plan: Plan, replay: Replay) -> Verificati
         facts_of_equal_runs=list_facts_of_equal_runs(record, replay.orders),
         beside=describe_concurrency(ending, inventory),
         notes=notes,
+        took_s=replay.took_s,
     )
 
 

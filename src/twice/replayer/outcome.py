@@ -17,6 +17,7 @@ from typing import Any
 from twice.foundation.dataclass import dataclass
 from twice.foundation.environment import Fingerprint
 from twice.recording.compared_output import select_of_message
+from twice.recording.migrations import Migration
 from twice.recording.ordering import ORDERS
 from twice.recording.results import RESULTS
 
@@ -103,6 +104,8 @@ class Replay:
         state: canonical form of every component at the point that was captured.
         is_extra: whether it made an extra read.
         added: the answer of a process with a task besides the verification.
+        migrated: states that a snapshot held in another version than the code's.
+        took_s: seconds from the loading of the program to its last comparison; None if it died.
     """
 
     failure: Failure | None = None
@@ -123,6 +126,8 @@ class Replay:
     state: Mapping[str, bytes] = field(default_factory=dict)
     is_extra: bool = False
     added: Mapping[str, Any] = field(default_factory=dict)
+    migrated: Sequence[Migration] = ()
+    took_s: float | None = field(default=None, compare=False)
 
     @property
     def is_whole(self) -> bool:
@@ -135,6 +140,8 @@ def read_last_message(message: Mapping[str, Any]) -> dict[str, Any]:
     told = {"counts": message["counts"], "absent": message.get("absent", ())}
     told |= {"open_order": message.get("order", ""), "is_extra": bool(message.get("extra"))}
     told |= {"added": message.get("added", {})}
+    told |= {"took_s": message.get("took_s")}
+    told |= {"migrated": [*map(Migration.from_json, message.get("migrated", ()))]}
     if "state" in message:
         told["state"] = message["state"]
     if message["kind"] == "failure":

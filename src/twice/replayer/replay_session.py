@@ -18,6 +18,7 @@ from twice.errors import RecordOutOfRange, ReplayRefused, SessionMisuse
 from twice.foundation.printable import pluralize
 from twice.foundation.with_blocks import Closing
 from twice.recording.inputs import InputEvent
+from twice.recording.migrations import Migration
 from twice.recording.runrecord import RunRecord
 from twice.replayer.branch_session import BranchingSession, decode_states
 from twice.replayer.preconditions import require_rerunnable, require_same_code
@@ -34,6 +35,7 @@ class ReplaySession(Closing):
         record: the replayed record.
         tick: the next tick, whose body has not run yet; ``record.ticks`` is the end.
         informational: the code differs from the recorded one, and the user wanted to go on.
+        migrated: states that the last execution found in another version than the code's, and migrated.
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class ReplaySession(Closing):
         self._child: Worker | None = None
         self._child_tick = -1
         self._ended = False
+        self.migrated: list[Migration] = []
         self._states: OrderedDict[int, dict[str, bytes]] = OrderedDict()
         try:
             self.record.reader.check()
@@ -134,6 +137,7 @@ class ReplaySession(Closing):
             message = child.ask(job)
         if message["kind"] == "at" and message["tick"] == self.tick:
             self._child_tick = self.tick
+            self.migrated = [*map(Migration.from_json, message["migrated"])]
             return child
         self._hang_up()  # the process has ended: another one gives the next state
         if message["kind"] == "failure":

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
@@ -24,6 +24,7 @@ from twice.foundation.comparison import FieldDifference, differences
 from twice.foundation.dataclass import dataclass
 from twice.foundation.encoding import decode
 from twice.foundation.printable import pluralize
+from twice.recording.migrations import Migration
 from twice.recording.runrecord import RunRecord
 from twice.replayer.preconditions import require_rerunnable, require_restorable, require_same_code
 from twice.replayer.replay_job import start_child, start_server
@@ -89,8 +90,10 @@ def restores(
     Returns:
         ``{"tested": n, "failed": [...], "ticks": [...]}`` as in a verification; ``ticks`` are the ticks
         that follow the snapshots. The first failure lists its fields. If a process died, ``unjudged`` says how.
+        If states were migrated, ``migrated`` has the first of each component.
 
     Raises:
+        MigrationRefused: E-TRACK-004, if a snapshot holds another version of a state, which cannot be migrated.
         SnapshotMissing: E-SNAPSHOT-002, if the record has none, or a component cannot be restored.
     """
     with RunRecord.open(path) as record, ExitStack() as stack:
@@ -110,7 +113,7 @@ def restores(
             workers.append(start_child(given))
             return workers[-1]
 
-        def restore(number: int) -> RestoredRun | None:
+        def restore(number: int) -> tuple[RestoredRun | None, Sequence[Migration]]:
             found = _restore(record.path, number, start)
             if progress is not None:
                 progress(next(done), len(numbers))
@@ -124,7 +127,7 @@ def restores(
             if server is not None:
                 server.close()
             raise
-        differing = [each for each in results if each is not None]
+        differing = [each for each, _ in results if each is not None]
         failed = [each for each in differing if each.is_judged]
         if failed and failed[0].point >= 0:
             # Of the first the states are compared: of a run from the top, and of the restored one.
@@ -142,6 +145,9 @@ def restores(
     result = {"tested": len(numbers), "failed": [each.to_json() for each in failed], "ticks": ticks}
     if unjudged := [each.reason for each in differing if not each.is_judged]:
         result["unjudged"] = unjudged
+    first_migrated = {each.component: each for _, states in results[::-1] for each in states}
+    if first_migrated:
+        result["migrated"] = [each.to_json() for each in first_migrated.values()]
     return result
 
 
@@ -153,8 +159,10 @@ def chosen(count: int, *, every: bool) -> list[int]:
     return sorted({round(place * step) for place in range(RESTORES_MAX)})
 
 
-def _restore(path: os.PathLike[str], number: int, start: _Start) -> RestoredRun | None:
-    """Put the run back at one snapshot; return how it goes on otherwise, or None where it does not."""
+def _restore(
+    path: os.PathLike[str], number: int, start: _Start
+) -> tuple[RestoredRun | None, Sequence[Migration]]:
+    """Put the run back at one snapshot; return how it goes on otherwise, if it does, and migrated states."""
     with RunRecord.open(path) as record:  # each thread reads a file of its own
         entry, count = record.reader.snapshots[number], len(record.reader.points)
         differs = partial(RestoredRun, number, entry.tick)
@@ -164,18 +172,20 @@ def _restore(path: os.PathLike[str], number: int, start: _Start) -> RestoredRun 
             replay = execute_once(record, plan, start=start)
         except (RestoreRefused, StreamStateRefused) as error:
             name = str(error.fields.get("name", ""))
-            return differs(-1, entry.tick, (name,), error.happened)
+            return differs(-1, entry.tick, (name,), error.happened), ()
         before = f"restored before tick {entry.tick}, the run"
         if replay.death:
-            return differs(-1, entry.tick, (), f"{before} was not judged: {replay.death}", False)
+            reason = f"{before} was not judged: {replay.death}"
+            return differs(-1, entry.tick, (), reason, False), ()
         failure = replay.failure
         if failure is not None:
             columns = ", ".join(failure.columns)
             reason = f"{before} differs at {failure.name} of tick {failure.tick}: {columns}"
-            return differs(failure.index, failure.tick, failure.columns, reason)
+            found = differs(failure.index, failure.tick, failure.columns, reason)
+            return found, replay.migrated
         missing = count - entry.point - replay.counts["evaluated"]
         # One that agreed to its end must have reached the record's end.
         if missing and record.complete:
             early = f"{before} ended {pluralize(missing, 'compare-point')} early"
-            return differs(-1, record.ticks - 1, (), early)
-        return None
+            return differs(-1, record.ticks - 1, (), early), replay.migrated
+        return None, replay.migrated

@@ -77,7 +77,8 @@ class CommandControl(NoControl):
             self._wait(session, {"kind": "at", "tick": session.tick + 1, "ended": True})
 
     def _wait(self, session: Session, here: Mapping[str, object]) -> None:
-        self._channel.send(here)
+        migrated = [each.to_json() for each in session.migrated]
+        self._channel.send({**here, "migrated": migrated})
         while True:
             command = self._channel.receive()
             if command is None:
@@ -160,6 +161,7 @@ class BranchExecution:
                 "substituted": sorted(self._inputs.used),
                 "unused": sorted(self._inputs.unused()),
                 "effects_left_the_record_at": self._source.went_live(),
+                "migrated": [each.to_json() for each in session.migrated],
             },
         }
 

@@ -82,6 +82,7 @@ class Evidence:
         repeats: how many replays were planned and executed, if more than one was requested.
         samples: both samples and the result of their test, for the statistical class.
         divergence: the diagnosis of the two runs, if requested.
+        took_s: seconds that the last replay took without the start of its process; None if it was not executed.
     """
 
     path: Path
@@ -118,6 +119,7 @@ class Evidence:
     repeats: Mapping[str, int] | None = None
     samples: Mapping[str, Any] | None = None
     divergence: Mapping[str, Any] | None = None
+    took_s: float | None = field(default=None, compare=False)
 
     @property
     def differs(self) -> bool:

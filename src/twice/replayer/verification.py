@@ -25,6 +25,7 @@ from twice.foundation.dataclass import dataclass
 from twice.foundation.next_step import NextStep
 from twice.foundation.printable import pluralize, printable
 from twice.foundation.version import VERSION
+from twice.recording.migrations import Migration
 from twice.recording.sealing.inventory import in_words, unsupported_rows
 from twice.replayer.file_report import suggest_file_policy
 from twice.replayer.output_difference import suggest_ignored_output
@@ -97,6 +98,7 @@ class Verification(Evidence):
             *([informational] if changed else []),
             *self.decision.reasons,
             *self.notes,
+            *(str(Migration.from_json(each)) for each in (self.restores or {}).get("migrated", ())),
             *self.files.passed_over,
             *(self.files.notes if self.differs else ()),
         ]

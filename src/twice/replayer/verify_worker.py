@@ -13,14 +13,16 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from twice.errors import EffectMismatch, FileNotRebuilt, SealBroken
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.encoding import encode
 from twice.foundation.seeds import Seed
 from twice.recording.comparepoints import Taken
+from twice.recording.effects import ops
 from twice.recording.effects.answers import Source
+from twice.recording.effects.clock import REAL
 from twice.recording.environment import measure
 from twice.recording.executing import execute
 from twice.recording.inputs import RecordedInputs
@@ -44,6 +46,7 @@ from twice.worker.channel import Channel, tell_error
 _PROGRESS_EVERY = 512
 _IN_THREAD = re.compile(r"/(?:thread|job)\b")
 """In the key of an actor: a thread, or a job of a pool, is among those that it descends from."""
+_read_clock_s = cast("Callable[[], float]", REAL[ops.PERF_COUNTER])
 _TEXTS = {"recorded", "replayed", "message", "traceback"}
 """Members of a message that may quote values of the program."""
 
@@ -66,6 +69,7 @@ class VerificationMonitor(NoControl):
         session: the executed session, once it exists.
         source: answers its reads within their compare-points, if they are bounded.
         describe: returns further members of the last message.
+        began_s: when the program was loaded, by the real clock; None before.
     """
 
     def __init__(
@@ -86,6 +90,7 @@ class VerificationMonitor(NoControl):
         self.session: Session | None = None
         self.source: CheckpointBoundedReads | None = None
         self.describe: Callable[[], Mapping[str, object]] = dict
+        self.began_s: float | None = None
         self.sink = ComparingSink(
             record,
             predicate or record.setup.predicate,
@@ -203,13 +208,16 @@ class VerificationMonitor(NoControl):
 
     def leave(self, message: Mapping[str, object]) -> NoReturn:
         """Send the last message and end this process, whatever the program had open."""
+        if self.began_s is not None:
+            message = {**message, "took_s": _read_clock_s() - self.began_s}
         if self.session is not None:
+            migrated = [each.to_json() for each in self.session.migrated]
             redaction = self.session.wiring.layer.redaction
             # A quote from the program may contain a secret, and the parent writes it to disk.
             texts = {
                 name: redaction.value(message[name], "message") for name in _TEXTS & {*message}
             }
-            message = {**message, **texts, "absent": sorted(redaction.absent)}
+            message = {**message, **texts, "absent": sorted(redaction.absent), "migrated": migrated}
             is_read = message.get("name") == "effect"
             order = find_open_order(self.session, is_reordered=self._is_reordered, is_read=is_read)
             message |= {"order": order}
@@ -316,6 +324,9 @@ def execute_watched(watch: VerificationMonitor) -> NoReturn:
         inventory = [row.to_json() for row in rows]
         return {"effects": session.wiring.layer.manifest(), "inventory": inventory}
 
+    def begin() -> None:
+        watch.began_s = _read_clock_s()
+
     def leave(ending: Mapping[str, Any]) -> NoReturn:
         watch.tell_end(session)
         exception = ending.get("exception") or {}
@@ -333,4 +344,4 @@ def execute_watched(watch: VerificationMonitor) -> NoReturn:
             }
         )
 
-    leave(execute(session, describe_reads, leave=leave))
+    leave(execute(session, describe_reads, begin=begin, leave=leave))

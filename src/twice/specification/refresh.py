@@ -38,6 +38,7 @@ from twice.specification.record_traits import digest_vector
 from twice.specification.scaffold.lock import Layer
 from twice.specification.scaffold.lock import read_lock as read_scaffold
 from twice.specification.scaffold.plan import Plan, apply_plan, make_plan
+from twice.specification.throughput import read_promise
 from twice.specification.workspace import Workspace, save
 from twice.writing import write
 
@@ -244,6 +245,7 @@ class _Refresh:
                 by=by,
                 project=self.workspace.project,
                 progress=self.doing,
+                with_replay=read_promise(self.workspace.text("06", "throughput")) is not None,
             )
         write_evidence(self.workspace.project, cost, base=self.workspace.base)
         result = cost.judgement

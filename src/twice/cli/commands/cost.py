@@ -9,6 +9,7 @@ Every rule that can be switched off is, one at a time: what the run with everyth
 Runs are made in fresh processes, round after round in another order, so the program runs thirty to eighty times, and
 does in earnest what it does: writes, requests, mails. Without --rounds there are 2 to 5, as many as fit into a minute.
 Without a program, that of the record that sheet 01 names is measured.
+--replay replays what was recorded, in the same round: the ratio is what sheet 06 may promise as `throughput`.
 --write keeps the figures in the specification, as evidence/cost.json; `twice spec fill` makes sheet 13 refer to them.
 
 Exit code 0 within the budget of sheet 13 or --budget, or where there is none; 1 beyond it; 2 when that could
@@ -53,6 +54,7 @@ def command(
         "--budget PERCENT", "how much slower a recorded run may be", type=click.IntRange(0))],
     by: Annotated[Literal["wall", "cpu"], option(
         "--by", "the clock that the budget is judged by; cpu on a busy machine", default="wall")],
+    with_replay: Annotated[bool, option("--replay", "replay each recording too, and compare how long both take")],
     writes: Annotated[bool, option("--write", "keep the figures in the specification")],
     lists: Annotated[bool, option("--list", "print the rules, and those that stay")],
     policies: PolicyOptions,
@@ -95,6 +97,7 @@ def command(
             by=by,
             project=None if workspace is None else workspace.project,
             progress=status,
+            with_replay=with_replay,
         )
     if writes and workspace is not None:
         write_evidence(workspace.project, cost, base=workspace.base)

@@ -19,6 +19,7 @@ from twice.cli.run_options import OutputOptions, TrustOptions, refuse_own_source
 from twice.foundation.next_step import NextStep
 from twice.foundation.printable import pluralize
 from twice.recording.config import parse_value
+from twice.recording.migrations import Migration
 from twice.recording.runrecord import RunRecord
 from twice.report.overview import ending_text, parent_text
 from twice.report.values import as_json as to_plain
@@ -89,15 +90,21 @@ def branch(
             "next": [compare.to_json()],
         }
         prefix, said = told["prefix"], inline(told["inputs"]) if inputs else "no input (resumed)"
+        ending = mapping(made.ending)
+        migrated = [*map(Migration.from_json, mapping(ending.get("branch")).get("migrated", ()))]
         agrees = "identical" if prefix["identical"] else "NOT identical"
+        if migrated and not prefix["identical"]:
+            # Up to the fork everything else was compared, and a difference ends a branch.
+            agrees = f"identical but for {', '.join(each.component for each in migrated)}"
         lines = [
             f"branched {record} before tick {at}: {output.out}",
             f"  substituted: {said}{' onwards' * onwards}",
             f"  before the fork: {pluralize(prefix['points'], 'compare-point')}, {agrees}, chain {prefix['chain']}",
             f"  after it: {pluralize(made.ticks - at, 'tick')}, {ending_text(made)}",
+            *(f"  caveat: {each}" for each in ending.get("caveats", ())),
             f"next: {compare.command}",
         ]
-        well = prefix["identical"] and _ended_well(made)
+        well = (prefix["identical"] or migrated) and _ended_well(made)
         return tell(told, lines, as_json=as_json, code=0 if well else 1)
 
 

@@ -43,7 +43,8 @@ def command(
             print("informational: the code differs from the recorded one", file=sys.stderr)
         walks = to is not None or step is not None
         if not (as_json or walks or (at is not None and not sys.stdin.isatty())):
-            return Prompt(session).talk()
+            code = Prompt(session).talk()
+            return _tell_caveats(session, code)
         states = []
         for tick in _ticks(session, to, step):
             session.seek(tick)
@@ -63,8 +64,16 @@ def command(
         if as_json:
             told: dict[str, Any] = {"format": "twice.replay/1", "record": str(session.record.path)}
             told |= {"informational": session.informational, "ticks": session.record.ticks}
+            told["caveats"] = [str(each) for each in session.migrated]
             print_json({**told, "states": states})
-        return 0
+        return _tell_caveats(session, 0)
+
+
+def _tell_caveats(session: ReplaySession, code: int) -> int:
+    """Say beside the states which of them were migrated; the exit code."""
+    for each in session.migrated:
+        print(f"caveat: {each}", file=sys.stderr)
+    return code
 
 
 def _ticks(session: ReplaySession, to: int | None, step: int | None) -> range:

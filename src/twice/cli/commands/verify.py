@@ -4,37 +4,38 @@
   twice verify a.twice --restores
   twice verify a.twice --from 100 --to 200 --json
   twice verify a.twice --diagnose
+  twice verify *.twice --jobs 4
 
 --restores puts the run back at its snapshots, each in a fresh process, runs on and compares: at 16
 of them, or with --all at every one. --diagnose says where and why, when the run does not verify, and with --report
 in the report form.
 
-PASS 0, FAIL 1, UNKNOWN 2; PARTIAL 0 for a segment that was asked for, else 2.
+Of several records, each has one line, in the order given, with the ticks that its replay made in a second.
+
+PASS 0, FAIL 1, UNKNOWN 2; PARTIAL 0 for a segment that was asked for, else 2. Of several records: 1 when any fails,
+else 2 when any does not pass, or cannot be read, else 0.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import click
+
 from twice.cli.console import Status, show_progress
-from twice.cli.options import (
-    AsJson,
-    Informational,
-    RecordPath,
-    build_command,
-    option,
-    refuse_without,
-)
+from twice.cli.options import AsJson, Informational, argument, build_command, option, refuse_without
 from twice.cli.output import tell
 from twice.cli.regression_tests import NewTest, require_free, write_test
 from twice.cli.run_options import TrustOptions
-from twice.errors import OutputUnwritable
+from twice.errors import OutputUnwritable, UsageError
+from twice.foundation.printable import pluralize
 from twice.recording.runrecord import RunRecord
+from twice.replayer.replay_run import Progress
 from twice.replayer.verdict import SEAL
 from twice.replayer.verification import Verification
 from twice.replayer.verify import verify
@@ -43,56 +44,104 @@ if TYPE_CHECKING:
     from twice.diagnosis.divergence import Divergence
 
 
+@dataclass(frozen=True, slots=True)
+class ReplayOptions:
+    """How records are verified, each like the others."""
+
+    classes: Annotated[
+        tuple[str, ...],
+        option(
+            "--class CLASS",
+            "judge by this class, or NAME=CLASS for one component, not by the recorded one",
+        ),
+    ]
+    scope: Annotated[str | None, option("--scope SCOPE", "process, host or cross-host")]
+    informational: Informational
+    restores: Annotated[bool, option("--restores", "restore at kept snapshots too")]
+    every: Annotated[bool, option("--all", "restore at every one")]
+    repeat: Annotated[int, option(
+        "--repeat N", "replay N times, under other switch intervals of threads and on fewer cores")] = 1  # fmt: skip
+
+    def verify(
+        self,
+        record: Path,
+        *,
+        progress: Progress | None = None,
+        restoring: Progress | None = None,
+        **part: Any,
+    ) -> Verification:
+        """Verify one record, and restore its snapshots where that was asked for.
+
+        Args:
+            record: its path.
+            progress: called with (points judged, points in the record).
+            restoring: called with (restores done, restores in all).
+            **part: the segment and the folder that ``verify`` takes.
+        """
+        with RunRecord.open(record) as opened:
+            predicate = None
+            if self.classes or self.scope:
+                predicate = opened.setup.predicate.amend(self.classes, self.scope)
+            cited, mismatches = _cite(opened, judges_recorded_class=not self.classes)
+        statement = verify(
+            record,
+            predicate=predicate,
+            informational=self.informational,
+            progress=progress,
+            repeat=self.repeat,
+            mismatches=mismatches,
+            **part,
+        )
+        statement = replace(statement, specification=cited)
+        if not self.restores or mismatches:
+            return statement
+        from twice.diagnosis.restore_gaps import explained_restores
+
+        found = explained_restores(
+            record, every=self.every, informational=self.informational, progress=restoring
+        )
+        return replace(statement, restores=found)
+
+
 @build_command
 def command(
-    record: RecordPath,
+    records: Annotated[tuple[Path, ...], argument(metavar="RECORD...", required=True)],
     first: Annotated[int | None, option("--from T", "first tick")],
     last: Annotated[int | None, option("--to T", "last tick")],
-    classes: Annotated[tuple[str, ...], option(
-        "--class CLASS", "judge by this class, or NAME=CLASS for one component, not by the recorded one")],
-    scope: Annotated[str | None, option("--scope SCOPE", "process, host or cross-host")],
-    informational: Informational,
-    restores: Annotated[bool, option("--restores", "restore at kept snapshots too")],
-    every: Annotated[bool, option("--all", "restore at every one")],
-    repeat: Annotated[int, option(
-        "--repeat N", "replay N times, under other switch intervals of threads and on fewer cores", default=1)],
+    how: ReplayOptions,
     keep: Annotated[Path | None, option("--keep DIR", "an empty folder for the files that the replay writes")],
     verbose: Annotated[bool, option("-v, --verbose", "of a PASS, too, all that it rests on")],
     no_statement: Annotated[bool, option("--no-statement", "write no statement beside the record")],
     diagnose: Annotated[bool, option("--diagnose", "when it fails, say where and why")],
     report: Annotated[bool, option("--report", "of a diagnosis, the report form")],
+    jobs: Annotated[int, option(
+        "--jobs N", "how many of several records at once; their replay rates are lower then", default=1,
+        type=click.IntRange(1))],
     trust: TrustOptions,
     test: NewTest,
     as_json: AsJson,
 ) -> int:  # fmt: skip
     """Verify, write the statement beside the record, and say the result."""
-    refuse_without({"--all": every}, {"--restores": restores})
+    refuse_without({"--all": how.every}, {"--restores": how.restores})
     refuse_without({"--report": report, "--test": test}, {"--diagnose": diagnose})
     require_free(test)
-    with trust.trusting(record):
-        with RunRecord.open(record) as opened:
-            predicate = opened.setup.predicate.amend(classes, scope) if classes or scope else None
-            cited, mismatches = _cite(opened, judges_recorded_class=not classes)
-        with show_progress("verifying") as progress:
-            statement = verify(
-                record,
-                first=first,
-                last=last,
-                predicate=predicate,
-                informational=informational,
-                progress=progress,
-                keep=keep,
-                repeat=repeat,
-                mismatches=mismatches,
-            )
-        statement = replace(statement, specification=cited)
-        if restores and not mismatches:
-            from twice.diagnosis.restore_gaps import explained_restores
+    if len(records) > 1:
+        _refuse_beside_several(records, {
+            "--from": first is not None, "--to": last is not None, "--keep": keep is not None, "--verbose": verbose,
+            "--diagnose": diagnose,
+        })  # fmt: skip
+        from twice.cli.several_records import verify_several
 
-            chosen = {"every": every, "informational": informational}
-            with show_progress("restoring") as progress:
-                found = explained_restores(record, progress=progress, **chosen)
-            statement = replace(statement, restores=found)
+        with trust.trusting(*records):
+            return verify_several(
+                records, how.verify, jobs=jobs, writes=not no_statement, as_json=as_json
+            )
+    record = records[0]
+    with trust.trusting(record):
+        with show_progress("verifying") as progress, show_progress("restoring") as restoring:
+            statement = how.verify(
+                record, progress=progress, restoring=restoring, first=first, last=last, keep=keep
+            )
         text = statement.to_text(whole=verbose)
         if diagnose and (divergence := _diagnose(statement)) is not None:
             statement = replace(statement, divergence=divergence.to_json())
@@ -113,6 +162,20 @@ def command(
                 raise
             print(error, file=sys.stderr)  # Whoever asked for JSON has the statement in hand.
     return code
+
+
+def _refuse_beside_several(records: Sequence[Path], options: dict[str, bool]) -> None:
+    """Refuse options that mean something for one record alone.
+
+    Raises:
+        UsageError: E-USE-001.
+    """
+    if given := [name for name, is_given in options.items() if is_given]:
+        raise UsageError(
+            f"{' and '.join(given)} cannot be given for {pluralize(len(records), 'record')}.",
+            "Expected one record beside it: it is about a part of one run, or its whole statement.",
+            f"Verify that record by itself: twice verify {records[0]} {given[0]} ...",
+        )
 
 
 def _diagnose(statement: Verification) -> Divergence | None:

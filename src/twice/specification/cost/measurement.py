@@ -23,8 +23,16 @@ from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import environ_for_child
 from twice.replayer.preconditions import require_rerunnable, require_same_code
 from twice.replayer.replay_job import surroundings_of
+from twice.specification.cost.replay import ReplayMeasurement
 from twice.specification.cost.result import ClockName, Cost, MeasuredRun
-from twice.specification.cost.rules import NOT_SWITCHED, RULES, CostRule, RunVariant, Unmeasured
+from twice.specification.cost.rules import (
+    NOT_SWITCHED,
+    RULES,
+    SEALED_REPLAY,
+    CostRule,
+    RunVariant,
+    Unmeasured,
+)
 from twice.worker.process import FreshWorker
 
 EVERYTHING, BARE = "everything", "bare"
@@ -59,6 +67,7 @@ def measure_cost(
     by: ClockName = "wall",
     project: Path | None = None,
     progress: Progress = lambda _: None,
+    with_replay: bool = False,
 ) -> Cost:
     """Measure what each rule costs on one program.
 
@@ -70,6 +79,7 @@ def measure_cost(
         by: which clock the budget is judged by, ``wall`` or ``cpu``.
         project: from where paths of source files are given; the program's own folder when None.
         progress: called with what is being done.
+        with_replay: replay each recording with everything, in the same round.
 
     Raises:
         UsageError: E-USE-001, for fewer than two rounds.
@@ -84,7 +94,9 @@ def measure_cost(
             rounds=rounds,
         )
     variants, reasons = plan_variants(declared, rules)
-    runs, dropped = measure_rounds(variants, rounds, progress)
+    replaying = ReplayMeasurement()
+    recorded = replaying.add if with_replay else None
+    runs, dropped = measure_rounds(variants, rounds, progress, recorded)
     reasons |= dropped
     unmeasured = [
         Unmeasured(rule.name, rule.artifact, reasons[rule.name])
@@ -92,7 +104,10 @@ def measure_cost(
         if rule.name in reasons
     ]
     # A rule that was not asked for is not said to be unmeasurable.
-    unmeasured += NOT_SWITCHED if len(rules) == len(RULES) else ()
+    stay = NOT_SWITCHED if len(rules) == len(RULES) else ()
+    unmeasured += [each for each in stay if not with_replay or each.name != SEALED_REPLAY]
+    if replaying.why:
+        unmeasured.append(Unmeasured(SEALED_REPLAY, "06", replaying.why))
     return Cost(
         about=_describe_run(declared, runs[EVERYTHING][0], project),
         by=by,
@@ -101,6 +116,7 @@ def measure_cost(
         without=[(rule, runs[rule.name]) for rule in rules if rule.name in runs],
         unmeasured=unmeasured,
         budget_percent=budget_percent,
+        replays=replaying.found,
     )
 
 
@@ -116,11 +132,15 @@ def plan_variants(
 
 
 def measure_rounds(
-    variants: Mapping[str, RunVariant], rounds: int | None, progress: Progress
+    variants: Mapping[str, RunVariant],
+    rounds: int | None,
+    progress: Progress,
+    recorded: Callable[[Path, MeasuredRun], None] | None = None,
 ) -> tuple[dict[str, list[MeasuredRun]], dict[str, str]]:
     """Make every run ``rounds`` times, after one with everything that warms the machine and is not counted.
 
     Return the runs of each variant, in order of rounds, and the variants that were taken out, with the reason.
+    ``recorded`` is called with each counted record of a run with everything, before the next run replaces it.
 
     Raises:
         ProgramFailed: E-PROGRAM-003, when the program fails although nothing is switched off, or bare.
@@ -154,6 +174,9 @@ def measure_rounds(
                     dropped[name] = f"the program fails like this: {error.happened}"
                     runs.pop(name, None)
                     continue
+                if name == EVERYTHING and recorded is not None:
+                    progress(f"round {number + 1}/{last}: its replay")
+                    recorded(out, run)
                 if name in {EVERYTHING, BARE} or run.seen.get(name) != declared.get(name):
                     runs.setdefault(name, []).append(run)
                     continue

@@ -50,6 +50,20 @@ class MeasuredRun:
 
 
 @dataclass(frozen=True, slots=True)
+class MeasuredReplay:
+    """How long a run took to record and to replay, in the same round, and its ticks."""
+
+    recorded_s: float
+    replayed_s: float
+    ticks: int
+
+    @property
+    def ratio(self) -> float:
+        """How many times as long as the recording it took."""
+        return self.replayed_s / max(self.recorded_s, _LEAST_S)
+
+
+@dataclass(frozen=True, slots=True)
 class Spread:
     """One figure over the rounds: their median, the least and the greatest."""
 
@@ -187,7 +201,8 @@ def judge(
 class Cost:
     """What was measured on one program: the runs with every rule, the bare ones, and those without each rule.
 
-    ``about`` has program, seed, configuration, code and machine; ``by`` is the clock that the budget is judged by.
+    ``about`` has program, seed, configuration, code and machine; ``by`` is the clock that the budget is judged by;
+    ``replays`` has one for each round, where they were asked for.
     """
 
     about: Mapping[str, Any]
@@ -197,6 +212,7 @@ class Cost:
     without: Sequence[tuple[CostRule, Sequence[MeasuredRun]]]
     unmeasured: Sequence[Unmeasured]
     budget_percent: int | None
+    replays: Sequence[MeasuredReplay] = ()
 
     @property
     def overhead(self) -> Overhead:
@@ -287,6 +303,7 @@ class Cost:
                 for each in self.unmeasured
             ],
             "caveats": list(self.caveats),
+            **({"replay": _summarise_replays(self.replays)} if self.replays else {}),
         }
 
     def to_text(self) -> str:
@@ -303,6 +320,8 @@ class Cost:
                 + (f", {ticks['median']:,.0f} ticks/s" if ticks else "")
                 + f", {pluralize(took['bytes']['median'], 'byte')}"
             )
+        if self.replays:
+            lines.append(_describe_replays(_summarise_replays(self.replays)))
         rows = [("rule", "sheet", "wall", "CPU", "record")]
         for each in sorted(self.rules, key=lambda each: -each.adds[f"{self.by}_percent"].median):
             name = each.rule.name + " (another run)" * (each.same is False)
@@ -332,6 +351,25 @@ def _summarise(runs: Sequence[MeasuredRun]) -> dict[str, Any]:
         "ticks_per_s": Spread.of(ticks).to_json(1) if len(ticks) == len(runs) else None,
         "bytes": Spread.of([each.size_bytes for each in runs]).to_json(0),
     }
+
+
+def _summarise_replays(replays: Sequence[MeasuredReplay]) -> dict[str, Any]:
+    """Give the figures of replays: their time, ticks in a second, and the ratio to the recording of the same round."""
+    rates = [each.ticks / max(each.replayed_s, _LEAST_S) for each in replays if each.ticks]
+    return {
+        "wall_s": Spread.of([each.replayed_s for each in replays]).to_json(6),
+        "ticks_per_s": Spread.of(rates).to_json(1) if len(rates) == len(replays) else None,
+        "ratio": Spread.of([each.ratio for each in replays]).to_json(3),
+    }
+
+
+def _describe_replays(took: Mapping[str, Any]) -> str:
+    wall, ratio, ticks = took["wall_s"], took["ratio"], took["ticks_per_s"]
+    return (
+        f"  replay      {wall['median'] * 1e3:,.1f} ms ({wall['lowest'] * 1e3:,.1f} to {wall['highest'] * 1e3:,.1f})"
+        + (f", {ticks['median']:,.0f} ticks/s" if ticks else "")
+        + f", {ratio['median']:.2f} times as long as the recording ({ratio['lowest']:.2f} to {ratio['highest']:.2f})"
+    )
 
 
 def write_evidence(project: Path, cost: Cost, *, base: str = FOLDER) -> None:

@@ -111,6 +111,7 @@ RULES: Final = (
     CostRule("time zone", "10", "one time zone, not that of the machine", variables=("TZ",)),
 )  # fmt: skip
 
+SEALED_REPLAY: Final = "sealed replay"
 NOT_SWITCHED: Final = (
     Unmeasured("sub-seeds by name", "02", "a program takes its generators through it, so that no run is without it"),
     Unmeasured(
@@ -126,7 +127,10 @@ NOT_SWITCHED: Final = (
     ),
     Unmeasured("canonical form", "11", "digests and snapshots are made of it, and its cost is in theirs"),
     Unmeasured("digest", "11", "every record is chained by one, so that no run is without it"),
-    Unmeasured("sealed replay", "06", "it acts when a record is verified, and what is measured here is recording"),
+    Unmeasured(
+        SEALED_REPLAY, "06",
+        "it acts when a record is verified, and what is measured here is recording; --replay measures it beside that",
+    ),
 )  # fmt: skip
 
 

@@ -142,9 +142,6 @@ def command(
     """Ask, decide, create."""
     project = where.project or Path()
     base = choose_base(project, known.component)
-    there = open_workspace(project, base) if list_sheet_files(project, base) else None
-    if there is not None and there.component() not in {"", known.component}:
-        raise _refuse_existing(there)
     answers = _read_answers(yes, no)
     if known.kind is not None and answers.get(Question.PROPOSED_CLASS):
         raise UsageError(
@@ -152,7 +149,10 @@ def command(
             "Expected one class: yours, or the proposed one.",
             "Leave one out.",
         )
+    there = open_workspace(project, base) if list_sheet_files(project, base) else None
     if there is not None:
+        if there.component() not in {"", known.component}:
+            raise _refuse_existing(there)
         _take_answers(there, answers)
     while (question := next_question(answers)) is not None:
         answers[question] = _ask(question, answers, next_question)
@@ -216,6 +216,22 @@ def _read_answers(yes: tuple[str, ...], no: tuple[str, ...]) -> dict[Question, b
                     "Remove one.",
                 )
     return answers
+
+
+def _choose_class(known: ComponentOptions, answers: dict[Question, bool]) -> ClassProposal | None:
+    """Ask for the class, where nobody gave one, and for what a script began to answer; the weakest that is enough."""
+    asks = known.kind is None and sys.stdin.isatty()
+    if answers[Question.CONTESTED] or not (asks or OF_CLASS & answers.keys()):
+        return None
+    while (question := next_class_question(answers)) is not None:
+        answers[question] = _ask(question, answers, next_class_question)
+    proposal = propose_class(answers)
+    if asks and Question.PROPOSED_CLASS not in answers:
+        print(f"The weakest class that is enough is {proposal}.", file=sys.stderr)
+        answers[Question.PROPOSED_CLASS] = _ask(
+            Question.PROPOSED_CLASS, answers, next_class_question
+        )
+    return proposal
 
 
 def _take_answers(workspace: Workspace, answers: dict[Question, bool]) -> None:
@@ -283,22 +299,6 @@ def _go_on(
     ]
     document = {"way": Way.SPECIFY.value, "tier": tier.value, "answered": put_in, "wrote": wrote, "next": steps}  # fmt: skip
     return tell_spec(document, lines, steps, as_json=as_json)
-
-
-def _choose_class(known: ComponentOptions, answers: dict[Question, bool]) -> ClassProposal | None:
-    """Ask for the class, where nobody gave one, and for what a script began to answer; the weakest that is enough."""
-    asks = known.kind is None and sys.stdin.isatty()
-    if answers[Question.CONTESTED] or not (asks or OF_CLASS & answers.keys()):
-        return None
-    while (question := next_class_question(answers)) is not None:
-        answers[question] = _ask(question, answers, next_class_question)
-    proposal = propose_class(answers)
-    if asks and Question.PROPOSED_CLASS not in answers:
-        print(f"The weakest class that is enough is {proposal}.", file=sys.stderr)
-        answers[Question.PROPOSED_CLASS] = _ask(
-            Question.PROPOSED_CLASS, answers, next_class_question
-        )
-    return proposal
 
 
 def _ask(question: Question, answers: dict[Question, bool], following: FindsNext) -> bool:

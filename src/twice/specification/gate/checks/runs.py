@@ -23,6 +23,7 @@ from twice.specification.gate.model import (
 )
 from twice.specification.gate.plan import find_algorithm, read_field
 from twice.specification.record_traits import first_draws
+from twice.specification.throughput import ReplayPromise, read_promise
 from twice.specification.tiers import StateKind, Trait
 
 _MOVED: Final[dict[bool | None, str]] = {
@@ -271,9 +272,9 @@ def check_divergence_localisation(facts: GateFacts) -> Iterator[str]:
     yield Observed(f"a difference {where} was found at tick {tick}, in {fields}, at the {right}")
 
 
-@check(7, "Replay scope honesty", "06", "00", needs=("operations",))
+@check(7, "Replay scope honesty", "06", "00", needs=("operations",), wants=("costs",))
 def check_replay_scope(facts: GateFacts) -> Iterator[str]:
-    """Check that 06 keeps reading and branching apart, and that every claimed operation works."""
+    """Check that 06 keeps reading and branching apart, that every claimed operation works, and its figure of replay."""
     sheet, gaps = facts.workspace.get("06"), facts.find_gaps("06")
     yield from gaps
     if sheet is not None and is_complete(gaps) and not sheet.is_memo:
@@ -294,8 +295,27 @@ def check_replay_scope(facts: GateFacts) -> Iterator[str]:
         if branches is False and claimed:
             one = "an operation is branching, and by sheet 00 no run branches"
             yield facts.tell("06", "operations", one)
+    promise = None if sheet is None else read_promise(sheet.text("throughput"))
+    if promise is not None:
+        yield _judge_throughput(promise, facts)
     for each in require(facts.operations):
         if each.worked:
             yield Observed(f"{each.operation}: {each.told}")
         else:
             yield f"{each.operation} does not work: {each.told}"
+
+
+def _judge_throughput(promise: ReplayPromise, facts: GateFacts) -> str:
+    """Hold a promised figure of replay against the measured one."""
+    costs = optional(facts.costs)
+    measured = None if costs is None else costs.replay.get(promise.unit)
+    if measured is None:
+        unmeasured = f"replay is promised to be {promise}, and was not measured"
+        command = "twice cost --replay --write"
+        return Undecided(facts.tell("06", "throughput", f"{unmeasured}: {command}"))
+    found = promise.describe(measured)
+    result = promise.judge(measured)
+    if result == "broken":
+        more = f"replay is promised to be {promise}, and {found} was measured"
+        return facts.tell("06", "throughput", more)
+    return Observed(f"replay is promised to be {promise}: {result}, {found}")

@@ -12,7 +12,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,7 +21,8 @@ import rfc8785
 from twice.errors import TwiceError
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.encoding import encode
-from twice.specification.cost.result import FORMAT
+from twice.specification.cost.result import FORMAT, Spread
+from twice.specification.cost.rules import SEALED_REPLAY
 from twice.specification.fill import find_version
 from twice.specification.gate.evidence.context import EvidenceContext, MissingEvidence, SourceFacts
 from twice.specification.gate.plan import list_sources
@@ -75,8 +76,8 @@ class AuditReference:
 class Costs:
     """What ``twice cost`` measured: for each rule whether it has a figure, a budget and what became of it.
 
-    Of the source files that it was measured on, ``changed`` are not what they were. What the file does not say is "", ()
-    or None.
+    Of the source files that it was measured on, ``changed`` are not what they were. ``replay`` has the figures of
+    replays by unit. What the file does not say is "", () or None.
     """
 
     rules: Mapping[str, bool]
@@ -86,6 +87,7 @@ class Costs:
     code: tuple[str, ...] = ()
     result: str = ""
     budget_percent: int | None = None
+    replay: Mapping[str, Spread] = field(default_factory=dict)
 
 
 def gather_code(context: EvidenceContext) -> SourceFacts:
@@ -172,6 +174,8 @@ def gather_costs(context: EvidenceContext) -> Costs:
         for row in listed if isinstance(listed, list) else []:
             if isinstance(row, dict) and "rule" in row:
                 rules[str(row["rule"])] = key == "rules"
+    if replay := _read_replay(document.get("replay")):
+        rules[SEALED_REPLAY] = False  # Its figure is in sheet 06, and no row of 13.
     return Costs(
         rules,
         _read_number(document.get("total_percent")),
@@ -180,6 +184,7 @@ def gather_costs(context: EvidenceContext) -> Costs:
         tuple(path for path, _ in measured_on),
         result if result in RESULTS else "",
         percent if isinstance(percent, int) else None,
+        replay,
     )
 
 
@@ -188,6 +193,18 @@ def gather_installed(context: EvidenceContext) -> Mapping[str, str]:
     return {
         name: find_version(name) for name in context.workspace.column("13", "reevaluate", "library")
     }
+
+
+def _read_replay(said: object) -> dict[str, Spread]:
+    """Give the figures of replays by unit; one that is not whole is left out."""
+    found = {}
+    for unit, told in said.items() if isinstance(said, dict) else ():
+        if isinstance(told, dict):
+            read = [_read_number(told.get(name)) for name in ("median", "lowest", "highest")]
+            numbers = [each for each in read if each is not None]
+            if len(numbers) == len(read):
+                found[str(unit)] = Spread(*numbers)
+    return found
 
 
 def _read_number(said: object) -> float | None:
