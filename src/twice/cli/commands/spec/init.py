@@ -156,9 +156,9 @@ def command(
         _take_answers(there, answers)
     while (question := next_question(answers)) is not None:
         answers[question] = _ask(question, answers, next_question)
-    decision = decide(answers)
     if there is not None:
         return _go_on(there, known, answers, as_json=as_json)
+    decision = decide(answers)
     reasons, paths = [*decision.reasons], " ".join(known.sources) or "SOURCES"
     document: dict[str, object] = {"way": decision.way.value, "reasons": reasons}
     if decision.way is Way.NO:
@@ -263,14 +263,15 @@ def _refuse_existing(workspace: Workspace) -> OutputExists:
 
 
 def _go_on(
-    before: Workspace, known: ComponentOptions, answers: Mapping[Question, bool], *, as_json: bool
+    before: Workspace, known: ComponentOptions, answers: dict[Question, bool], *, as_json: bool
 ) -> int:
     """Put answers in where sheets that are there leave a key open, and add those of the first ones that are missing."""
     declared = before.text("01", "tier") or before.text("00", "tier")
     tier = Tier(declared) if declared else known.find_tier(decide(answers))
+    proposal = None if before.text("01", "class") else _choose_class(known, answers)
     first = create_workspace(
         Workspace(before.project, {}, before.base),
-        known.component, tier, find_traits(answers), known.to_sheets(answers, None),
+        known.component, tier, find_traits(answers), known.to_sheets(answers, proposal),
     )  # fmt: skip
     proposals = [
         Proposal(sheet.number, key, entry.value, "answered")
