@@ -43,10 +43,10 @@ def print_status(
     A sheet that says more than its tier holds forces the tier up. That is a promotion and never waived: twice spec bump
     --promote. So do traits: what runs at once forces M, a GPU under a bit-exact class and an audit log's encoding L,
     unless the sheet that answers for it (07, 09, 11) is there. What the record of 01 shows though 00 denies it is
-    reported. A throughput of 06 that is no figure is asked for, and changes no exit code.
+    reported.
 
-    Notes fail nothing: keys that are asked for at this tier and that no check needs, and a class that is stronger than
-    the answers of spec init need.
+    Notes fail nothing: keys that are asked for at this tier and that no check needs, a class that is stronger than
+    the answers of spec init need, and a throughput of 06 that is no figure.
 
     Exit code 0 every sheet that the tier needs is there and says what it has to, nothing is owed, no record contradicts
     00, and the tier holds; 1 otherwise.
@@ -81,19 +81,16 @@ def _describe(workspace: Workspace, lock: Lock) -> dict[str, Any]:
             })  # fmt: skip
     against, forces = list_against(workspace), find_tier_requirements(workspace)
     first = ["say in 00.traits what the record shows"] if against else []
-    throughput = workspace.text("06", "throughput")
+    notes, throughput = [*find_notes(workspace)], workspace.text("06", "throughput")
+    if throughput and read_promise(throughput) is None:
+        notes.append(f"06 throughput says {throughput!r}, which is no figure: for example {FORMS}")
     return {
         "component": workspace.component(),
         "tier": situation.tier.value,
         "forced": find_forced_tier(workspace).value,
         "forces": [pick(each, "tier", "sheet", "key", "why", "caps") for each in forces],
         "against": against,
-        "notes": [*find_notes(workspace)],
-        "asked": (
-            [f"06.throughput says {throughput!r}, which is no figure: say for example {FORMS}"]
-            if throughput and read_promise(throughput) is None
-            else []
-        ),
+        "notes": notes,
         "missing": list(workspace.missing(find_forced_tier(workspace))),
         "sheets": sheets,
         "owed": [pick(each, "sheet", "because", "row", "what") for each in lock.owed],
@@ -111,7 +108,6 @@ def _list_status(status: dict[str, Any], *, every: bool) -> Iterator[str]:
             yield f"  {each['sheet']}.{each['key']} {how} {each['tier']}: {each['why']}"
     yield from (f"  {each}" for each in status["against"])
     yield from (f"  note: {each}" for each in status["notes"])
-    yield from (f"  {each}" for each in (*status["against"], *status["asked"]))
     rows = [
         (
             each["sheet"], each["title"], each["version"] or "-", each["status"] or "absent", each["state"],
