@@ -21,6 +21,7 @@ from twice.errors import UsageError
 from twice.foundation.channels import Channel
 from twice.foundation.determinism_class import DeterminismClass, Predicate
 from twice.recording.runrecord import RunRecord
+from twice.recording.setup import Setup
 from twice.specification.gate.checks import CHECKS
 
 LINE = OperationFound("p.py", 1, "main", "for name in names:", "name", "a", "b", 0.95)
@@ -140,14 +141,14 @@ def test_where_there_is_no_line_there_is_no_test(
         write_regression_test(verdict(record, **known), record.with_name("test_it.py"))
 
 
-def test_a_sample_is_not_tested_by_two_runs(tmp_path: Path) -> None:
-    (tmp_path / "p.py").write_text(PROGRAM)
+def test_a_sample_is_not_tested_by_two_runs(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sampled = Predicate(subsystems={"n": DeterminismClass.STATISTICAL})
-    out, program = tmp_path / "a.twice", f"{tmp_path / 'p.py'}:main"
-    twice.record(program, seed=7, config={"n": 1}, out=out, predicate=sampled).close()
+    with RunRecord.open(record) as opened:
+        setup = replace(opened.setup, predicate=sampled)
+    monkeypatch.setattr(Setup, "from_json", lambda *_: setup)
 
     with pytest.raises(UsageError, match="a sample is judged"):
-        write_regression_test(verdict(out), tmp_path / "test_it.py")
+        write_regression_test(verdict(record), record.with_name("test_it.py"))
 
 
 def test_a_test_that_is_there_is_never_replaced(record: Path) -> None:
