@@ -193,3 +193,16 @@ def test_no_other_verdict_is_shortened(rule: Any) -> None:
     found = replace(EQUAL, **ALONE[rule.id])
 
     assert found.to_text() == found.to_text(whole=True)
+
+
+def test_on_a_machine_that_computes_otherwise_the_line_is_found_and_no_option_hides_it() -> None:
+    texts = [f"files.written('m.txt') of {size} bytes" for size in (1, 2)]
+    here = replace(EQUAL, failure=Failure(2, 1, "effect", ("files",), *texts))
+    elsewhere = replace(here, environment=[MOVED])
+
+    assert (here.result, elsewhere.result) == ("FAIL", "UNKNOWN")
+    for found in (here, elsewhere):
+        (step,) = found.list_next_steps()
+        assert step.command == "twice verify a.twice --diagnose"
+    assert "--file-policy m.txt=existence" in here.suggestions()[0]
+    assert elsewhere.suggestions() == []

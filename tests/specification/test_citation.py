@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,9 @@ import twice
 from programs import cli
 from small_system import build, lay_sheets, sheets
 from twice.foundation.determinism_class import Predicate
+from twice.recording.environment import measure_versions
 from twice.recording.runrecord import RunRecord
+from twice.specification import citation
 from twice.specification.citation import Citation, cite_specification
 from twice.specification.location import FOLDER
 
@@ -39,9 +42,11 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def cite(
     project: Path, changed: Mapping[str, Mapping[str, object]] | None = None, name: str = "a.twice"
 ) -> Citation | None:
+    for sheet in (project / FOLDER).glob("09-*"):
+        sheet.unlink()  # of a test before
     said = sheets()
     for number, values in (changed or {}).items():
-        said[number] = {**said[number], **values}  # type: ignore[dict-item]
+        said[number] = {**said.get(number, {}), **values}  # type: ignore[dict-item]
     lay_sheets(project, said)
     with RunRecord.open(project / name) as record:
         return cite_specification(record)
@@ -76,6 +81,25 @@ def test_a_pin_that_is_not_decided_is_no_mismatch(project: Path) -> None:
 
     assert cited is not None
     assert cited.mismatches == ()
+
+
+@pytest.mark.parametrize(
+    ("here", "said"),
+    [
+        ({"driver": "550.54.14"}, []),
+        ({"driver": "560.35"}, ["sheet 09 states the driver 550.54, and here is 560.35"]),
+        ({}, ["sheet 09 states the driver 550.54, and here is none"]),
+    ],
+)
+def test_another_driver_is_a_mismatch_and_a_longer_version_of_it_is_not(
+    project: Path, monkeypatch: pytest.MonkeyPatch, here: dict[str, str], said: list[str]
+) -> None:
+    measured = replace(measure_versions(), gpu=here)
+    monkeypatch.setattr(citation, "measure_versions", lambda: measured)
+    cited = cite(project, {"09": {"driver": "550.54"}})
+
+    assert cited is not None
+    assert [*cited.mismatches] == said
 
 
 def test_the_class_that_the_user_chose_is_not_held_against_the_sheet(project: Path) -> None:

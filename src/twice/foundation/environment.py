@@ -22,6 +22,8 @@ from twice.foundation.dataclass import dataclass
 from twice.foundation.dataclass_codec import OPTIONAL, from_plain, to_plain
 
 FORMAT = "twice.environment/1"
+DRIVER: Final = "nvidia-driver"
+"""The name of NVIDIA's driver among versions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +110,7 @@ class Fingerprint:
 
     @property
     def versions(self) -> dict[str, str]:
-        """Versions by the names that pins use: distributions, ``python``, each BLAS by its author, the C library.
+        """Versions by the names that pins use: distributions, ``python``, each BLAS by its author, C library, driver.
 
         Where several copies of one BLAS are loaded, numpy's counts: another comes with its distribution, and has
         the version that belongs to that. A library without a version has no row.
@@ -120,6 +122,7 @@ class Fingerprint:
             **{one.internal_api: one.version for one in by_numpy_last},
             libc: libc_version,
             "python": self.python.version,
+            DRIVER: self.gpu.get("driver", ""),
         }
         return {name: version for name, version in found.items() if version}
 

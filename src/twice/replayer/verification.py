@@ -117,7 +117,7 @@ class Verification(Evidence):
         show = NextStep("look at the record", f"twice show {self.path}")
         if self.failure is not None and self.failure.name == SEAL:
             return [show]
-        if self.result == "FAIL" and self.divergence is None and self.failure is not None:
+        if self.failure is not None and self.divergence is None and self.result != "PARTIAL":
             informational = " --informational" if self.changed_code else ""
             command = f"twice verify {self.path}{informational} --diagnose"
             return [NextStep("find the line", command, Channel.DIVERGENCE)]
@@ -135,6 +135,9 @@ class Verification(Evidence):
         """Return options of ``twice record`` that leave out the parts that may differ here."""
         # A replay is served what was recorded, so only what is not recorded repeats in other numbers. An order
         # that decides is not a measurement: an option to leave it out would leave out the result.
+        # On a machine that computes otherwise, such an option would hide just that.
+        if any(row.affects == "numerics" for row in self.environment):
+            return []
         is_open = any(row.get("class") not in _SETTLED for row in self.inventory)
         output = suggest_ignored_output(self.failure) if is_open and not self.beside else ""
         return [

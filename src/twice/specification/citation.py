@@ -8,17 +8,21 @@ Invariant: only the specification of the record's own program is cited.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from twice.errors import ClassRefused, TwiceError
 from twice.foundation.dataclass import dataclass
+from twice.foundation.environment import DRIVER
 from twice.recording.environment import measure_versions
 from twice.recording.runrecord import RunRecord
 from twice.specification.consolidate import CONSOLIDATION
 from twice.specification.gate.plan import predicate_of
 from twice.specification.location import FOLDER, find_workspace, list_bases
 from twice.specification.workspace import Workspace, open_workspace
+
+_VERSION: Final = re.compile(r"[0-9]+(\.[0-9]+)*")
 
 
 @dataclass(frozen=True)
@@ -119,9 +123,13 @@ def _list_pin_mismatches(workspace: Workspace) -> Iterator[str]:
         for row in workspace.rows(number, "pins")
         if row.keys() >= {"library", "version"}  # the others still have a "?"
     ]
-    here = measure_versions().versions if rows else {}
+    driver = workspace.text("09", "driver")
+    here = measure_versions().versions if rows or driver else {}
     for number, row in rows:
         library, pinned = str(row.get("library")), str(row.get("version"))
         if here.get(library) != pinned:
             found = here.get(library) or "none"
             yield f"sheet {number} pins {library} to {pinned}, and here is {found}"
+    found = here.get(DRIVER, "")
+    if _VERSION.fullmatch(driver) and not f"{found}.".startswith(f"{driver}."):
+        yield f"sheet 09 states the driver {driver}, and here is {found or 'none'}"

@@ -312,6 +312,6 @@ def test_when_only_a_harmless_difference_is_there_nothing_is_named(tmp_path):
     )
     found = case.locate()
     assert type(found).__name__ == "Unlocated"
-    assert found.reason == "The tracked state agrees at the end of the window."
+    assert found.reason == "Both executions agree in the tracked state at the end of the window."
     assert any("not tracked: n." in told for told in found.evidence)
     assert found.surer

@@ -374,7 +374,7 @@ class _Locator:
             names = ", ".join(map(plain, left[:8]))
             self.evidence.append(f"What still differs at the end is not tracked: {names}.")
         return self._give_up(
-            "The tracked state agrees at the end of the window.",
+            "Both executions agree in the tracked state at the end of the window.",
             "track what the differing compare-point is computed from: run.track(name, object)",
         )
 
