@@ -182,7 +182,7 @@ def test_a_pass_is_a_line_and_what_limits_it() -> None:
 
     assert EQUAL.to_text() == "PASS: a.twice: 3 compare-points agree; bit-exact, scope host"
     assert limited.to_text().splitlines() == [
-        "PASS: a.twice: 3 compare-points agree, although 1 thing differs in the environment; bit-exact, scope host",
+        "PASS: a.twice: 3 compare-points agree, although 1 thing differs in the environment: probe libm.exp; bit-exact, scope host",
         "- caveat: its state was not compared",
     ]
     assert EQUAL.to_text(whole=True).splitlines()[2].startswith("- predicate: ")

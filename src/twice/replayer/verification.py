@@ -300,7 +300,8 @@ class Verification(Evidence):
             covered += f", {_name_sample(self.samples)} over {pluralize(self.samples['n'], 'seed')}"
         if self.environment:
             things = pluralize(len(self.environment), "thing differs", "things differ")
-            covered += f", although {things} in the environment"
+            covered += f", although {things} in the environment: {self.environment[0].what}"
+            covered += " and others" if len(self.environment) > 1 else ""
         kind = self.predicate.determinism_class
         lines = [
             f"PASS: {self.path.name}: {covered}; {kind}, scope {self.predicate.scope}",
