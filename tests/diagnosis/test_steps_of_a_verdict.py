@@ -98,9 +98,9 @@ def test_a_factor_of_vary_is_tested_by_vary(record: Path) -> None:
 def test_a_clock_is_tested_at_another_time(record: Path) -> None:
     clock = [Attribution(Channel.EFFECTS, 0.9, (READS_CLOCK,))]
 
-    assert body(verdict(record, attribution=clock)) == [
-        "run_twice('vary', '--factor', 'clock offset', *RUN)"
-    ]
+    found = verdict(record, attribution=clock)
+    assert body(found) == ["run_twice('vary', '--factor', 'clock offset', *RUN)"]
+    assert "then remove this test" in write_regression_test(found, record.with_name("test_it.py"))
 
 
 def test_a_variable_is_given_to_one_run_alone(record: Path) -> None:

@@ -7,6 +7,7 @@ not proposed.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import textwrap
 from collections.abc import Mapping
@@ -16,6 +17,7 @@ from typing import Final
 from twice.diagnosis.attribution import READS_CLOCK
 from twice.diagnosis.divergence import Divergence
 from twice.errors import UsageError
+from twice.foundation.channels import Channel
 from twice.foundation.determinism_class import DeterminismClass
 from twice.foundation.next_step import NextStep
 from twice.foundation.printable import printable
@@ -40,6 +42,9 @@ _CLOCK: Final = "clock offset"
 _VARIABLE: Final = "env "
 _TESTED: Final = {"localised", "non-reproducing"}
 _ENDS: Final = "This test fails until the runs agree. Written by twice diagnose --test."
+_OF_INPUTS: Final = (
+    "A value that a run takes as an input still differs between two runs: then remove this test."
+)
 _TEST: Final = '''\
 """{about}
 """
@@ -87,7 +92,8 @@ def list_next_steps(found: Divergence, a: RunRecord, b: RunRecord) -> list[NextS
         steps.append(NextStep("see whether a correction helps", again, channel))
     if not _find_obstacle(found, a, b):
         diagnose = f"verify {a.path} --diagnose" if a is b else f"diagnose {a.path} {b.path}"
-        test = f"twice {diagnose} --test test_{a.path.stem}.py"
+        name = re.sub(r"\W", "_", a.path.stem)
+        test = f"twice {diagnose} --test test_{name}.py"
         about = "write a test that fails until they agree"
         steps.append(NextStep(about, test, channel, is_optional=True))
     if a is not b:
@@ -132,6 +138,8 @@ def write_regression_test(found: Divergence, path: Path) -> str:
         run, calls = list_run_words(a.setup), _list_calls(found, a)
     first = found.attribution[0] if found.attribution else None
     why = [] if first is None else [f"Channel {first.channel.value}: {first.evidence[0]}."]
+    if first is not None and first.channel is Channel.EFFECTS:
+        why.append(_OF_INPUTS)
     about = [printable(line) for line in (found.headline(), "", *why, _ENDS)]
     return _TEST.format(
         about="\n".join(about).replace("\\", "/").replace('"""', "'''"),
