@@ -91,7 +91,7 @@ def test_one_document_holds_all_statements(folder: Path) -> None:
     one = json.loads(single.stdout)
     assert one.keys() == short["statement"].keys()
     assert {**one, "issued_at": ""} == {**short["statement"], "issued_at": ""}
-    assert told["next"][0] == "twice verify junk.twice"
+    assert told["next"][0]["command"] == "twice verify junk.twice"
     assert len(list(folder.glob("differs.twice.verification-1.*"))) == 2
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+import twice
 from twice.diagnosis.attribution import Observations, attribute
+from twice.diagnosis.diagnose import diagnose_failure
 from twice.diagnosis.environment_role import EnvironmentEvidence, execute_whole_runs
 from twice.foundation.environment import Affects, EnvironmentDifference, classify_differences
+from twice.replayer.file_report import FileJudgement
 from twice.replayer.outcome import Failure
 
 
@@ -98,19 +103,20 @@ def test_features_are_shown_by_what_one_side_alone_has() -> None:
 
 
 class Run:
-    """A side whose executions end as they are told to, of a record that both sides share."""
+    """A side whose executions end as they are told to."""
 
-    record = type("Record", (), {"ending": {}})()
     python = ""
 
     def __init__(self, label: str, *left: str) -> None:
+        self.record = SimpleNamespace(ending={})
         self.label = label
         self.executions = [
             Failure(0, 0, "files", (), "one", text) if text else None for text in left
         ]
 
-    def execute_whole(self) -> Failure | None:
-        return self.executions.pop(0)
+    def execute_whole(self) -> Any:
+        failure = self.executions.pop(0)
+        return SimpleNamespace(failure=failure, files=FileJudgement(), environment=[NUMPY])
 
 
 @pytest.mark.parametrize(
@@ -139,3 +145,36 @@ def test_whole_runs_are_not_executed_where_nothing_can_follow_from_their_environ
     found = execute_whole_runs([row("variable TZ", "UTC", "CET")], both, lambda _: None)
 
     assert found.role == "none"
+
+
+READS = """
+from pathlib import Path
+
+def main(run):
+    held = run.track("held", {"text": ""})
+    for _ in run.ticks(2):
+        held["text"] += Path("data.txt").read_text()
+"""
+
+
+@pytest.mark.integration
+def test_a_file_that_has_changed_since_is_the_cause_and_the_environment_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Runs are executed again in processes of their own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("twice.replayer.evidence.diff_fingerprints", lambda *_: [NUMPY, BLAS])
+    Path("reads.py").write_text(READS)
+    Path("data.txt").write_text("1")
+    twice.record("reads.py:main", seed=1, out="a.twice").close()
+    Path("data.txt").write_text("2")
+    statement = twice.verify("a.twice")
+    assert statement.failure is not None
+
+    found = diagnose_failure("a.twice", statement.failure, environment=statement.environment)
+
+    assert [row.what for row in found.environment] == [NUMPY.what, BLAS.what]
+    (only,) = found.attribution
+    assert only.channel.value == "effects"
+    assert only.evidence == ("a file that run a read is not here as it was: data.txt",)
+    assert "--files contents" in found.remedies[0]

@@ -222,7 +222,7 @@ class _Diagnosis:
         if failure.name.partition(":")[0] in {"files", "returned", "summary"}:
             row = OutcomeDifference(name_outcome(failure.name), failure.recorded, failure.replayed)
             self._seen.caveats.append(_NO_LINE)
-            return self._report_outcome([row], failure)
+            return self._report_outcome([row])
         last = min(failure.index, len(record.reader.points) - 1)
         columns = tuple(name for name in failure.columns if not name.startswith("("))
         self._where = LogDivergence(
@@ -310,7 +310,7 @@ class _Diagnosis:
             seen.unsteady = side.unsteady(max(self._where.at.tick, 0))
         seen.evidence += seen.describe_unsteady()
         if seen.located is None and not any(entry["again"] for entry in seen.unsteady.values()):
-            seen.environment = suspect_environment(self.environment, side, (self.a, self.b))
+            seen.environment = suspect_environment(side)
         if any(entry["again"] for name, entry in seen.unsteady.items() if name in columns):
             seen.located = None  # the line that is named only reads what is never the same
         if self._confirm and not seen.unsteady:
@@ -328,14 +328,14 @@ class _Diagnosis:
         outcome, caveats = compare_outcomes(a, b)
         self._seen.caveats += caveats
         if outcome and lines and not find_obstacle(self.a, self.b):
-            return self._report_outcome(outcome, None)
+            return self._report_outcome(outcome)
         return self._report("unlocalised" if outcome else "same", outcome=outcome)
 
-    def _report_outcome(self, rows: list[OutcomeDifference], known: Failure | None) -> Divergence:
+    def _report_outcome(self, rows: list[OutcomeDifference]) -> Divergence:
         """Of runs that differ in what they leave alone, which may follow from what they were made on."""
         seen, both = self._seen, (self.a, self.b)
         try:
-            seen.environment = execute_whole_runs(self.environment, both, self._progress, known)
+            seen.environment = execute_whole_runs(self.environment, both, self._progress)
         except TimeLimitReached as error:
             seen.caveats.append(error.happened)
         ranked = attribute(Observations(environment=seen.environment))

@@ -9,10 +9,10 @@ Invariant: nothing of the environment counts as a cause where the runs part in s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final, Literal
 
 from twice.diagnosis.executions import Side
+from twice.errors import ProgramFailed
 from twice.foundation.channels import Channel
 from twice.foundation.dataclass import dataclass
 from twice.foundation.environment import (
@@ -22,14 +22,16 @@ from twice.foundation.environment import (
     diff_fingerprints,
 )
 from twice.foundation.printable import pluralize
-from twice.recording.environment import measure_versions
+from twice.recording.effects.ops import FILE_WRITTEN
 from twice.recording.runrecord import RunRecord
-from twice.replayer.evidence import compare_environments, keep_loaded
+from twice.replayer.evidence import keep_loaded
 from twice.replayer.outcome import Failure
+from twice.replayer.verification import Verification
 from twice.worker.concurrency import run_concurrently
 
-Role = Literal["suspected", "open", "none"]
-_WEIGHTS: Final[dict[Role, float]] = {"suspected": 3.0, "open": 1.0, "none": 0.0}
+Role = Literal["suspected", "open", "input", "none"]
+_WEIGHTS: Final[dict[Role, float]] = {"suspected": 3.0, "open": 1.0, "input": 0.0, "none": 0.0}
+_BY_FILE: Final = 4.0
 _COMPUTES_OTHERWISE: Final = 1.0
 """What differing results of the same short computations add."""
 _SETTINGS: Final = (" threads", " architecture")
@@ -47,7 +49,7 @@ class EnvironmentEvidence:
     Attributes:
         rows: the differences.
         role: ``suspected`` where executions show that something outside of the record differs, ``open`` where no
-            execution tells, ``none`` where the runs part in spite of it.
+            execution tells, ``input`` where a file that was read has changed, ``none`` where the runs part in spite of it.
         why: what was seen, as a sentence without a full stop.
         used_gpu: whether a run computed on a GPU.
     """
@@ -65,6 +67,8 @@ class EnvironmentEvidence:
     @property
     def remedy(self) -> str:
         """What to do where the environment is suspected; empty otherwise."""
+        if self.role == "input":
+            return "bring the recorded file back, or record anew: --files contents keeps what a run reads"
         if self.role != "suspected" or not self.voting:
             return ""
         first = min(self.voting, key=_rank)
@@ -74,6 +78,8 @@ class EnvironmentEvidence:
 
     def list_votes(self) -> Iterator[tuple[Channel, float, str]]:
         """Yield channel, weight and sentence for each channel that the rows speak for."""
+        if self.role == "input":
+            yield Channel.EFFECTS, _BY_FILE, self.why
         weight = _WEIGHTS[self.role]
         of_channel: dict[Channel, list[EnvironmentDifference]] = {}
         for row in self.rows if weight else ():
@@ -121,39 +127,46 @@ def judge_environment(
     return EnvironmentEvidence(rows)
 
 
-def suspect_environment(
-    rows: Sequence[EnvironmentDifference], side: Side, both: tuple[Side, Side]
-) -> EnvironmentEvidence:
+def suspect_environment(side: Side) -> EnvironmentEvidence:
     """Say what a run was made on that is not here, where it agrees with itself and not with its record.
 
-    Args:
-        rows: how the environments of the two runs differ, or that of a verification from the recorded one.
-        side: the run.
-        both: the two runs. The environment of the other one is that of this machine if it gives its own record here.
+    It is executed once more, as a whole: a file that it reads and that has changed since explains more.
+
+    Raises:
+        TimeLimitReached: E-DIAGNOSE-001.
     """
-    other = both[1] if side is both[0] else both[0]
-    if side.record is not other.record:
-        is_here = bool(other.repeats) and all(other.repeats)
-        rows = (
-            compare_two(side.record, other.record) if is_here else _compare_with_here(side.record)
-        )
+    if side.python:
+        return EnvironmentEvidence()
+    try:
+        return _suspect(side, side.execute_whole())
+    except ProgramFailed:
+        return EnvironmentEvidence()
+
+
+def _suspect(side: Side, statement: Verification) -> EnvironmentEvidence:
+    changed = [path for path, *_ in statement.files.changed_inputs]
+    if changed:
+        why = f"a file that run {side.label} read is not here as it was: {', '.join(changed[:_ROWS_MAX])}"
+        return EnvironmentEvidence(role="input", why=why)
+    failure = statement.failure
+    is_written = failure is not None and failure.recorded.startswith(f"{FILE_WRITTEN.name}(")
+    if failure is None or (failure.name == "effect" and not is_written):
+        return EnvironmentEvidence()  # the world answered otherwise
     why = f"run {side.label} agrees with itself here and not with its record, which was made on something else"
-    return EnvironmentEvidence(rows, "suspected", why, used_gpu(side.record))
+    return EnvironmentEvidence(statement.environment, "suspected", why, used_gpu(side.record))
 
 
 def execute_whole_runs(
     rows: Sequence[EnvironmentDifference],
     both: tuple[Side, Side],
     progress: Callable[[str], None],
-    known: Failure | None = None,
 ) -> EnvironmentEvidence:
     """Execute runs that differ in what they leave alone, and say whether one was made on something else.
 
     Args:
         rows: how their environments differ; where nothing can follow from that, nothing is executed.
-        both: the two runs; or one and itself, of which a verification is known.
+        both: the two runs; or one and itself, which a verification found to leave its record.
         progress: called with what is being done.
-        known: how the one leaves its record.
 
     Raises:
         TimeLimitReached: E-DIAGNOSE-001.
@@ -161,10 +174,11 @@ def execute_whole_runs(
     if not EnvironmentEvidence(rows).voting or any(side.python for side in both):
         return EnvironmentEvidence(rows)
     progress("executing the whole runs again")
-    failures = [known] if known else run_concurrently([side.execute_whole for side in both])
-    for side, failure in zip(both, failures, strict=False):
-        if failure is not None and side.execute_whole() == failure:
-            return suspect_environment(rows, side, both)
+    sides = both[:1] if both[0].record is both[1].record else both
+    statements = run_concurrently([side.execute_whole for side in sides])
+    for side, statement in zip(sides, statements, strict=True):
+        if statement.failure is not None and side.execute_whole().failure == statement.failure:
+            return _suspect(side, statement)
     return EnvironmentEvidence(rows)
 
 
@@ -180,15 +194,6 @@ def describe_change_since(failure: Failure) -> str:
         f"its effects differ from the record{where}: recorded {failure.recorded}, now "
         f"{failure.replayed}"
     )
-
-
-def _compare_with_here(record: RunRecord) -> list[EnvironmentDifference]:
-    """Compare a record's environment with the versions, the processor and the GPU of this machine."""
-    recorded, here = Fingerprint.from_json(record.identity["environment"]), measure_versions()
-    parts = {name: getattr(here, name) for name in ("python", "os", "cpu", "libraries", "gpu")}
-    if here.blas:
-        parts["blas"] = here.blas
-    return compare_environments(record, replace(recorded, **parts), [])
 
 
 def used_gpu(*records: RunRecord) -> bool:

@@ -22,7 +22,6 @@ from twice.foundation.dataclass import dataclass
 from twice.foundation.with_blocks import Closing
 from twice.recording.runrecord import RunRecord
 from twice.recording.surroundings import Surroundings, environ_for_child
-from twice.replayer.outcome import Failure
 from twice.replayer.preconditions import source_changes
 from twice.replayer.replay_job import (
     folder_of,
@@ -32,6 +31,7 @@ from twice.replayer.replay_job import (
     start_child,
     surroundings_of,
 )
+from twice.replayer.verification import Verification
 from twice.replayer.verify import verify
 from twice.worker.fork_server import ForkServer
 from twice.worker.process import FreshWorker
@@ -301,8 +301,8 @@ class Side:
         found: dict[str, bytes] = self._fresh(job, self.surroundings)["seen"]
         return found
 
-    def execute_whole(self) -> Failure | None:
-        """Execute the run from its start to its end; return the first difference from its record, or None.
+    def execute_whole(self) -> Verification:
+        """Execute the run from its start to its end; return how it agrees with its record.
 
         Raises:
             TimeLimitReached: E-DIAGNOSE-001.
@@ -314,10 +314,10 @@ class Side:
             return child
 
         self._check_time()
-        failure = verify(self.record.path, start=start).failure
+        statement = verify(self.record.path, start=start)
         self._check_time()  # what was ended by then has no failure to tell
-        self.repeats.append(failure is None)
-        return failure
+        self.repeats.append(statement.failure is None)
+        return statement
 
     def unsteady(self, tick: int) -> dict[str, Any]:
         """Components whose state does not stay what it is when it is read, before a tick."""
