@@ -48,6 +48,7 @@ registry = Registry([scatter])
 TRAIN = """
 def main(run):
     rng = run.rng("policy")
+    run.track("policy", {"weight": 0.5})
     for _ in run.ticks(3):
         pass
     run.summary("reward", float(rng.normal()))
@@ -108,10 +109,15 @@ def test_the_examples_work(name: str, swarm: Path) -> None:
     (swarm / "my" / "tools.py").write_text(TOOLS)
     (swarm / "points.json").write_text('{"count": 2}')
     where = _specified(swarm / "system", name) or swarm
+    (where / "prose-sheets").mkdir()
+    (where / "prose-sheets" / "09-gpu-determinism-config.md").write_text(
+        "# GPU\n\nDriver: 550.54\n"
+    )
     for example in examples(name):
-        words = shlex.split(example)[1:]
+        words = [each for word in shlex.split(example)[1:] for each in _expand(word, where)]
         if name == "record":
-            (swarm / "a.twice").unlink(missing_ok=True)
+            for each in swarm.glob("*.twice"):
+                each.unlink()
         if "parquet" in words and not _has_pyarrow():
             continue
         if "--http" in words:
@@ -123,6 +129,11 @@ def test_the_examples_work(name: str, swarm: Path) -> None:
             document = json.loads(done.stdout)
             # What a tool answers is an envelope, which is a form of its own.
             assert "ok" in document or document["format"].startswith("twice.")
+
+
+def _expand(word: str, folder: Path) -> list[str]:
+    """As a shell does."""
+    return sorted(each.name for each in folder.glob(word)) if "*" in word else [word]
 
 
 def _specified(folder: Path, name: str) -> Path | None:

@@ -231,7 +231,7 @@ class _Diagnosis:
             columns=columns or tuple(sorted({*self._components, "streams"})),
         )
         self._compare_with_itself(self.a, Window(max(last - 1, BEFORE_ALL), last))
-        if self._seen.located is None and not self._seen.environment.remedy:
+        if self._seen.located is None and self._seen.environment.role != "suspected":
             self._seen.evidence.append(
                 f"executed twice today the run agrees with itself: {describe_change_since(failure)}"
             )
