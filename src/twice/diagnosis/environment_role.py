@@ -60,7 +60,7 @@ class EnvironmentEvidence:
     used_gpu: bool = False
 
     @property
-    def voting(self) -> list[EnvironmentDifference]:
+    def voting_rows(self) -> list[EnvironmentDifference]:
         """Rows that results can follow from."""
         return [row for row in self.rows if self._channel_of(row) is not None]
 
@@ -69,9 +69,9 @@ class EnvironmentEvidence:
         """What to do where the environment is suspected; empty otherwise."""
         if self.role == "input":
             return "bring the recorded file back, or record anew: --files contents keeps what a run reads"
-        if self.role != "suspected" or not self.voting:
+        if self.role != "suspected" or not self.voting_rows:
             return ""
-        first = min(self.voting, key=_rank)
+        first = min(self.voting_rows, key=_rank)
         is_features = first.what.startswith(_FEATURES)
         what = "the recorded processor" if is_features else f"{first.what}: {_show(first)[0]}"
         return f"execute it on what it was recorded on ({what}), or record it anew"
@@ -117,14 +117,14 @@ def judge_environment(
     rows: Sequence[EnvironmentDifference], a: Side, b: Side
 ) -> EnvironmentEvidence:
     """Say whether differing environments may be the cause, after the executions of two runs."""
-    gpu = used_gpu(a.record, b.record)
     if not a.repeats and not b.repeats:
-        why = "the runs were not executed again, and what they ran on differs"
-        return EnvironmentEvidence(rows, "open", why, gpu)
-    if b.python:
-        why = "each run gives its own record by its own interpreter, and what they ran on differs"
-        return EnvironmentEvidence(rows, "open", why, gpu)
-    return EnvironmentEvidence(rows)
+        why = "the runs were not executed again"
+    elif b.python:
+        why = "each run gives its own record by its own interpreter"
+    else:
+        return EnvironmentEvidence(rows)
+    gpu = used_gpu(a.record, b.record)
+    return EnvironmentEvidence(rows, "open", f"{why}, and what they ran on differs", gpu)
 
 
 def suspect_environment(side: Side) -> EnvironmentEvidence:
@@ -171,7 +171,7 @@ def execute_whole_runs(
     Raises:
         TimeLimitReached: E-DIAGNOSE-001.
     """
-    if not EnvironmentEvidence(rows).voting or any(side.python for side in both):
+    if not EnvironmentEvidence(rows).voting_rows or any(side.python for side in both):
         return EnvironmentEvidence(rows)
     progress("executing the whole runs again")
     sides = both[:1] if both[0].record is both[1].record else both

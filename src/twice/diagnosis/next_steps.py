@@ -18,7 +18,6 @@ from twice.diagnosis.attribution import READS_CLOCK
 from twice.diagnosis.divergence import Divergence
 from twice.errors import UsageError
 from twice.foundation.channels import Channel
-from twice.foundation.determinism_class import DeterminismClass
 from twice.foundation.next_step import NextStep
 from twice.foundation.printable import printable
 from twice.recording.config import in_settings
@@ -157,8 +156,7 @@ def _find_obstacle(found: Divergence, a: RunRecord, b: RunRecord) -> str:
         return "they are runs of different inputs"
     if not _can_be_named(a):
         return "no command line names the program and its configuration"
-    classes = {a.setup.predicate.determinism_class, *a.setup.predicate.subsystems.values()}
-    return "a sample is judged" if DeterminismClass.STATISTICAL in classes else ""
+    return "a sample is judged" if a.setup.predicate.sampled_parts else ""
 
 
 def _list_calls(found: Divergence, a: RunRecord) -> list[str]:

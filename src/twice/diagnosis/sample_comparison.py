@@ -45,7 +45,7 @@ def compare_samples(a: RunRecord, b: RunRecord) -> Sampled | None:
         SampleUndecided: E-CLASS-003, when the samples are missing, too small or too noisy.
     """
     predicate = a.setup.predicate
-    if not predicate.sampled:
+    if not predicate.sampled_parts:
         return None
     one, two = read_sample(a), read_sample(b)
     summary = predicate.sample
@@ -67,7 +67,7 @@ def compare_samples(a: RunRecord, b: RunRecord) -> Sampled | None:
             summary=summary.name,
         )
     result: Result = "unlocalised"
-    if found.agrees and predicate.sampled != ("",):
+    if found.agrees and predicate.sampled_parts != ("",):
         return None
     if found.agrees:
         result = "same" if found.identical else "within-tolerance"

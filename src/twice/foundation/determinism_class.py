@@ -166,7 +166,7 @@ class Predicate:
         return self.scope.axis
 
     @property
-    def sampled(self) -> tuple[str, ...]:
+    def sampled_parts(self) -> tuple[str, ...]:
         """Return what a sample of runs judges: "" for the run, or its statistical subsystems by name."""
         if self.determinism_class is DeterminismClass.STATISTICAL:
             return ("",)
@@ -177,7 +177,7 @@ class Predicate:
     @property
     def sampled_summary(self) -> str:
         """Return the name of the summary that a sample judges, so that no single run does; "" for none."""
-        return self.sample.name if self.sample is not None and self.sampled else ""
+        return self.sample.name if self.sample is not None and self.sampled_parts else ""
 
     def class_of(self, subsystem: str) -> DeterminismClass:
         """Return the class of a component: its own, its nearest ancestor's, or the run's."""

@@ -78,7 +78,7 @@ def summary_of(predicate: Predicate) -> Summary | None:
     Raises:
         SampleMissing: E-CLASS-002, when something is statistical and no summary is declared for it.
     """
-    sampled = predicate.sampled
+    sampled = predicate.sampled_parts
     if predicate.sample is not None and len(sampled) == 1:
         return predicate.sample
     if sampled == ("",):

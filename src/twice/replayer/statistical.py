@@ -47,10 +47,10 @@ def judge_sample(found: Verification, record: RunRecord, progress: Progress | No
         progress: called with (runs done, runs).
     """
     recorded, declared = read_sample(record), record.setup.predicate
-    summary, judged = found.predicate.sample or declared.sample, found.predicate.sampled
+    summary, judged = found.predicate.sample or declared.sample, found.predicate.sampled_parts
     part, why = ", ".join(judged), ""
-    if recorded.members and judged != declared.sampled:
-        why = f"the sample in the record is of {', '.join(declared.sampled) or 'the whole run'}, not of {part or 'it'}"
+    if recorded.members and judged != declared.sampled_parts:
+        why = f"the sample in the record is of {', '.join(declared.sampled_parts) or 'the whole run'}, not of {part or 'it'}"
     elif summary is None or not recorded.members:
         why = "the record holds no sample: it was not recorded as statistical with a summary"
     elif len(recorded.members) < summary.n:

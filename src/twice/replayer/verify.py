@@ -117,7 +117,7 @@ def verify(
             plan = replace(plan, keep=kept_in, changed_code=changed_code)
             found = gather_evidence(record, plan, run_replay(record, plan, progress, start))
             found = _repeat(found, record, replace(plan, keep=None), repeat, progress, start)
-        return judge_sample(found, record, progress) if judge.sampled else found
+        return judge_sample(found, record, progress) if judge.sampled_parts else found
 
 
 def _repeat(

@@ -35,9 +35,9 @@ def test_a_recording_is_replayed_and_both_times_are_kept(tmp_path: Path) -> None
     measured.add(out, run)
 
     assert measured.why == ""
-    assert [each.recorded_s for each in measured.found] == [run.wall_s] * 2
-    assert [each.ticks for each in measured.found] == [20, 20]
-    assert all(each.replayed_s > 0 for each in measured.found)
+    assert [each.recorded_s for each in measured.agreed_replays] == [run.wall_s] * 2
+    assert [each.ticks for each in measured.agreed_replays] == [20, 20]
+    assert all(each.replayed_s > 0 for each in measured.agreed_replays)
 
 
 @pytest.mark.integration
@@ -47,7 +47,7 @@ def test_a_replay_that_is_another_run_gives_a_reason_and_no_figure(tmp_path: Pat
 
     measured.add(out, run)
 
-    assert measured.found == ()
+    assert measured.agreed_replays == ()
     assert measured.why == "its replay differs at tick of tick 0: counter"
 
 

@@ -208,7 +208,7 @@ def parse_predicate(classes: Sequence[str], options: PredicateOptions) -> Predic
     name, component = given.pop("summary", ""), ""
     if predicate.determinism_class is not DeterminismClass.STATISTICAL:
         name, _, component = name.rpartition(":")
-    if not name or ("" not in predicate.sampled and not component):
+    if not name or ("" not in predicate.sampled_parts and not component):
         raise UsageError(
             f"--{'summary' if options.summary else next(iter(given))} was given without a statistical class and a "
             "summary.",

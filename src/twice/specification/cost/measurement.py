@@ -116,7 +116,7 @@ def measure_cost(
         without=[(rule, runs[rule.name]) for rule in rules if rule.name in runs],
         unmeasured=unmeasured,
         budget_percent=budget_percent,
-        replays=replaying.found,
+        replays=replaying.agreed_replays,
     )
 
 

@@ -45,7 +45,7 @@ class ReplayMeasurement:
             self.replays.append(MeasuredReplay(run.wall_s, replay.took_s, run.ticks))
 
     @property
-    def found(self) -> Sequence[MeasuredReplay]:
+    def agreed_replays(self) -> Sequence[MeasuredReplay]:
         """The replays, where all of them agreed."""
         return () if self.why else self.replays
 

@@ -128,7 +128,7 @@ def predicate_of(promise: Sheet) -> Predicate:
         if "name" in row and "class" in row
     }
     sample, seeds, summary = None, promise.get("seeds"), promise.text("summary")
-    sampled = Predicate(kind, subsystems=own).sampled
+    sampled = Predicate(kind, subsystems=own).sampled_parts
     if sampled:
         if len(sampled) > 1:
             raise refuse_class("statistical " + " and ".join(sampled), "One summary judges one.")
