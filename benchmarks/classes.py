@@ -33,7 +33,7 @@ WAYS = {
         f"class Value{FIELDS.replace('(Base)', '(Base, frozen=True)')}",
     ),
 }
-IMPORTED = "import twice.recording.__main__"
+IMPORTED = "import twice.recorder.__main__"
 
 
 def each_us(act: Callable[[], object], times: int) -> float:

@@ -38,7 +38,7 @@ PREPARED = (
 )
 TWICE = ("-m", "twice")
 COMMANDS = {
-    "imports of a recording": ("-c", "import twice.recording.__main__"),
+    "imports of a recording": ("-c", "import twice.recorder.__main__"),
     "imports of a replay": ("-c", "import twice.replayer.__main__"),
     "twice --help": (*TWICE, "--help"),
     "record --help": (*TWICE, "record", "--help"),

@@ -17,7 +17,7 @@ import measuring
 
 CODE = """
 import json, numpy, time
-from twice.recording import environment, probes
+from twice.recorder import environment, probes
 def ms(call):
     start = time.process_time()
     call()

@@ -22,7 +22,7 @@ from pathlib import Path
 import measuring
 
 import twice
-from twice.recording.cadence import parse_cadence
+from twice.recorder.cadence import parse_cadence
 
 KB = 1024
 BASE = {"components": 4, "scalars": 40, "bytes": 32 * KB}

@@ -35,7 +35,7 @@ from pathlib import Path
 import measuring
 import numpy as np
 
-from twice.recording.record import RecordReader, RecordWriter, first_difference
+from twice.recorder.record import RecordReader, RecordWriter, first_difference
 
 RESULTS = Path(__file__).parent / "results" / "record.jsonl"
 FRAMES = 200_000

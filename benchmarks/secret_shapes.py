@@ -28,7 +28,7 @@ from pathlib import Path
 
 import measuring
 
-from twice.recording.redaction.shapes import find_shapes
+from twice.recorder.redaction.shapes import find_shapes
 
 TEXT_BYTES = 1 << 18
 PEER_HOSTILE_BYTES = 1 << 12

@@ -27,7 +27,7 @@ from pathlib import Path
 import measuring
 
 import twice
-from twice.recording.runrecord import RunRecord
+from twice.recorder.runrecord import RunRecord
 
 ASKING, ANSWERING = (
     measuring.PROGRAMS / "asking.py",

@@ -31,12 +31,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from twice.recording import environment
-from twice.recording.probes import kept
-from twice.recording.surroundings.thread_counts import load_numpy
+from twice.recorder import environment
+from twice.recorder.probes import kept
+from twice.recorder.surroundings.thread_counts import load_numpy
 from twice.worker import process
 
-FORKED = ("twice.recording", "twice.replayer", "twice.testing")
+FORKED = ("twice.recorder", "twice.replayer", "twice.testing")
 """Modules of sessions that may be forks; ``twice.diagnosis`` looks for what depends on addresses."""
 COMMANDS = ("branch", "check", "diagnose", "record", "replay", "show", "spec", "vary", "verify")
 """Commands that a server of command lines has loaded."""
@@ -279,7 +279,7 @@ def serve(folder: Path, controller: int, kind: str, digest: str, ready: int) -> 
         for module in FORKED:
             importlib.import_module(f"{module}.__main__")
             del sys.modules[f"{module}.__main__"]  # it is run, not imported
-        importlib.import_module("twice.recording.serving").load_for_sessions()
+        importlib.import_module("twice.recorder.serving").load_for_sessions()
         environment.run_probes = kept.run_probes = _run_probes_once()  # type: ignore[attr-defined]
     gc.collect()
     gc.freeze()

@@ -26,11 +26,11 @@ from ctypes import addressof, c_ulong, create_string_buffer
 from pathlib import Path
 
 from programs import HANGS_AFTER_S
-from twice.recording.kernel import libc
-from twice.recording.kernel.notification import Listener
-from twice.recording.kernel.remote_memory import RemoteMemory
-from twice.recording.kernel.system_call_filter import install_filter
-from twice.recording.kernel.system_calls import ARCHITECTURE, NUMBERS
+from twice.recorder.kernel import libc
+from twice.recorder.kernel.notification import Listener
+from twice.recorder.kernel.remote_memory import RemoteMemory
+from twice.recorder.kernel.system_call_filter import install_filter
+from twice.recorder.kernel.system_calls import ARCHITECTURE, NUMBERS
 
 NAMESPACES = "namespaces"
 """``unshare``, ``setns``, mounts and ``clone`` of namespaces are EPERM, ``clone3`` ENOSYS: containers."""

@@ -18,10 +18,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from twice.recording.kernel import libc
-from twice.recording.kernel.namespaces import NamespaceRefused, enter_namespaces
-from twice.recording.kernel.overlay_layers import layer_options
-from twice.recording.kernel.process_number import run_as
+from twice.recorder.kernel import libc
+from twice.recorder.kernel.namespaces import NamespaceRefused, enter_namespaces
+from twice.recorder.kernel.overlay_layers import layer_options
+from twice.recorder.kernel.process_number import run_as
 
 _mkdir, _readlink = os.mkdir, os.readlink
 _NUMBER = 4_242

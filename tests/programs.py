@@ -18,9 +18,9 @@ from typing import Any
 
 import twice
 from forks import Forks
-from twice.recording.record import RecordWriter
-from twice.recording.runrecord import RunRecord
-from twice.recording.trust import digest_identity, remember_record
+from twice.recorder.record import RecordWriter
+from twice.recorder.runrecord import RunRecord
+from twice.recorder.trust import digest_identity, remember_record
 from twice.replayer.verification import Verification
 from twice.replayer.verify import verify
 

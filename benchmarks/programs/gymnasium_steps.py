@@ -9,8 +9,8 @@ import gymnasium as gym
 
 import twice
 from twice.integrations import gymnasium as tg
-from twice.recording.effects import ops
-from twice.recording.effects.clock import REAL
+from twice.recorder.effects import ops
+from twice.recorder.effects.clock import REAL
 
 cpu = REAL[ops.PROCESS_TIME]
 

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from itertools import repeat
 
 import twice
-from twice.recording.effects import ops
-from twice.recording.effects.actors import outside
-from twice.recording.effects.clock import REAL
+from twice.recorder.effects import ops
+from twice.recorder.effects.actors import outside
+from twice.recorder.effects.clock import REAL
 
 cpu = REAL[ops.PROCESS_TIME]
 real_time = REAL[ops.TIME]

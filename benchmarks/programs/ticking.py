@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 import twice
-from twice.recording.effects import ops
-from twice.recording.effects.clock import REAL
+from twice.recorder.effects import ops
+from twice.recorder.effects.clock import REAL
 
 cpu = REAL[ops.PROCESS_TIME]
 

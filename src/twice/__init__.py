@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from twice.errors import TwiceError
 from twice.foundation.version import VERSION
-from twice.recording.inline import recording
 
 TYPE_CHECKING = False  # ``typing`` would be imported from the working folder: see ``__main__.py``.
 if TYPE_CHECKING:
@@ -26,11 +25,12 @@ if TYPE_CHECKING:
     from twice.diagnosis.vary.search import vary
     from twice.foundation.comparison import Abs, Quantum, Rel, Ulp
     from twice.foundation.determinism_class import DeterminismClass, Predicate, Scope
-    from twice.recording.active import effect
-    from twice.recording.pins import read_versions
-    from twice.recording.recorder import record
-    from twice.recording.run import Run
-    from twice.recording.runrecord import RunRecord
+    from twice.recorder.active import effect
+    from twice.recorder.in_this_process import recording
+    from twice.recorder.pins import read_versions
+    from twice.recorder.recorder import record
+    from twice.recorder.run import Run
+    from twice.recorder.runrecord import RunRecord
     from twice.replayer.branch_session import branch
     from twice.replayer.preconditions import trusting
     from twice.replayer.replay_session import replay
@@ -71,16 +71,17 @@ _ASKED_FOR = {
     "Predicate": "twice.foundation.determinism_class",
     "Quantum": "twice.foundation.comparison",
     "Rel": "twice.foundation.comparison",
-    "Run": "twice.recording.run",
-    "RunRecord": "twice.recording.runrecord",
+    "Run": "twice.recorder.run",
+    "RunRecord": "twice.recorder.runrecord",
     "Scope": "twice.foundation.determinism_class",
     "Ulp": "twice.foundation.comparison",
     "branch": "twice.replayer.branch_session",
     "diagnose": "twice.diagnosis.diagnose",
-    "effect": "twice.recording.active",
-    "open": "twice.recording.runrecord",
-    "read_versions": "twice.recording.pins",
-    "record": "twice.recording.recorder",
+    "effect": "twice.recorder.active",
+    "open": "twice.recorder.runrecord",
+    "read_versions": "twice.recorder.pins",
+    "record": "twice.recorder.recorder",
+    "recording": "twice.recorder.in_this_process",
     "replay": "twice.replayer.replay_session",
     "rerun": "twice.replayer.rerun",
     "trusting": "twice.replayer.preconditions",

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from programs import HANGS_AFTER_S, WALK, cli, environ, recorded, rewritten
-from twice.recording.cadence import Cadence
-from twice.recording.record.layout import Header
-from twice.recording.runrecord import RunRecord
+from twice.recorder.cadence import Cadence
+from twice.recorder.record.layout import Header
+from twice.recorder.runrecord import RunRecord
 from twice.replayer.verify import verify
 
 pytestmark = pytest.mark.integration

@@ -26,7 +26,7 @@ from twice.foundation.channels import Channel
 from twice.foundation.comparison import FieldDifference
 from twice.foundation.environment import EnvironmentDifference
 from twice.foundation.next_step import NextStep
-from twice.recording.runrecord import RunRecord
+from twice.recorder.runrecord import RunRecord
 from twice.replayer.record_outcomes import OutcomeDifference
 from twice.report.page import render
 from twice.report.record_pages import page_of_two

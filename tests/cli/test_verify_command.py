@@ -100,7 +100,7 @@ def test_restores_are_in_the_statement(swarm: Path) -> None:
 
 @pytest.mark.heavy
 def test_forgotten_state_fails_the_restores(tmp_path: Path) -> None:
-    from twice.recording.cadence import parse_cadence
+    from twice.recorder.cadence import parse_cadence
 
     with recorded(tmp_path, FORGETFUL, cadence=parse_cadence("tick")) as record:
         path = record.path
@@ -115,7 +115,7 @@ def test_forgotten_state_fails_the_restores(tmp_path: Path) -> None:
 
 @pytest.mark.heavy
 def test_a_failed_restore_says_what_was_not_put_back(tmp_path: Path) -> None:
-    from twice.recording.cadence import parse_cadence
+    from twice.recorder.cadence import parse_cadence
 
     with recorded(tmp_path, FORGETFUL, cadence=parse_cadence("every=3")) as record:
         path = record.path

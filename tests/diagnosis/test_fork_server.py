@@ -129,7 +129,7 @@ def test_a_server_that_is_closed_is_gone() -> None:
         os.kill(pid, 0)
 
 
-@pytest.mark.parametrize("module", ["recording", "replayer", "diagnosis", "testing"])
+@pytest.mark.parametrize("module", ["recorder", "replayer", "diagnosis", "testing"])
 def test_no_threads_of_numpy_stand_between_a_session_and_its_copy_of_the_files(module: str) -> None:
     loaded = f"import sys, twice.{module}.__main__; print('numpy' in sys.modules)"
 

@@ -8,7 +8,7 @@ import pytest
 
 import twice
 from twice.diagnosis.read_comparison import reads_that_differ
-from twice.recording.runrecord import RunRecord
+from twice.recorder.runrecord import RunRecord
 
 READS = """
 import asyncio, time

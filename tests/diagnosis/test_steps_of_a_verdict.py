@@ -20,8 +20,8 @@ from twice.diagnosis.vary.factors import FACTORS
 from twice.errors import UsageError
 from twice.foundation.channels import Channel
 from twice.foundation.determinism_class import DeterminismClass, Predicate
-from twice.recording.runrecord import RunRecord
-from twice.recording.setup import Setup
+from twice.recorder.runrecord import RunRecord
+from twice.recorder.setup import Setup
 from twice.specification.gate.checks import CHECKS
 
 LINE = OperationFound("p.py", 1, "main", "for name in names:", "name", "a", "b", 0.95)

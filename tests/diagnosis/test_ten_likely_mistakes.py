@@ -13,9 +13,9 @@ import pytest
 
 import twice
 from programs import chains, cli, names, recorded, verified
-from twice.recording.cadence import Cadence
-from twice.recording.runrecord import RunRecord
-from twice.recording.streams.numpy_governed import GovernedBits
+from twice.recorder.cadence import Cadence
+from twice.recorder.runrecord import RunRecord
+from twice.recorder.streams.numpy_governed import GovernedBits
 from twice.replayer.verify import verify
 
 

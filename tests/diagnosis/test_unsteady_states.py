@@ -11,8 +11,8 @@ import twice
 from twice.diagnosis.attribution import Observations
 from twice.diagnosis.diagnose import diagnose
 from twice.diagnosis.unsteady_states import find_unsteady
-from twice.recording.cadence import parse_cadence
-from twice.recording.components import component_of
+from twice.recorder.cadence import parse_cadence
+from twice.recorder.components import component_of
 from twice.replayer.branch_session import branch
 
 

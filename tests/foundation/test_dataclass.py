@@ -22,13 +22,13 @@ from twice.foundation.dataclass import dataclass
 
 REFUSED = "refused"
 ROOT = Path(twice.__file__).parent
-ROOMS = ("foundation", "worker", "recording", "replayer", "diagnosis")
+ROOMS = ("foundation", "worker", "recorder", "replayer", "diagnosis")
 MADE_OFTEN = {
     "diagnosis/localization/moments.py": "a moment for each event",
     "diagnosis/tracing/trace.py": "positions have an order",
     "foundation/encoding/opaque.py": "a stand-in for each object",
-    "recording/comparepoints.py": "a result for each point",
-    "recording/record/points.py": "a value for each point",
+    "recorder/comparepoints.py": "a result for each point",
+    "recorder/record/points.py": "a value for each point",
 }
 OPTIONS = [
     {"frozen": frozen, "slots": slots, "eq": eq}

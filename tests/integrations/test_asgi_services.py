@@ -12,7 +12,7 @@ from programs import recorded
 from twice.errors import EffectRefused
 from twice.integrations.asgi import read_request, respond
 from twice.integrations.services import HttpRequest
-from twice.recording.runrecord import RunRecord
+from twice.recorder.runrecord import RunRecord
 from twice.replayer.verify import verify
 
 pytest.importorskip("uvicorn", reason="uvicorn is not installed: pip install -e '.[dev]'")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from twice.recording.cadence import Cadence
-from twice.recording.recorder import record
+from twice.recorder.cadence import Cadence
+from twice.recorder.recorder import record
 from twice.replayer.restore_test import restores
 from twice.replayer.verify import verify
 

@@ -13,10 +13,10 @@ import pytest
 from twice.diagnosis.object_digest.mujocostate import mjdata_fields, mjdata_outputs, state_bits
 from twice.errors import StreamReseeded
 from twice.integrations import gymnasium as tg
-from twice.recording.cadence import Cadence
-from twice.recording.inline import recording
-from twice.recording.recorder import record
-from twice.recording.runrecord import RunRecord
+from twice.recorder.cadence import Cadence
+from twice.recorder.in_this_process import recording
+from twice.recorder.recorder import record
+from twice.recorder.runrecord import RunRecord
 from twice.replayer.branch_session import branch, prefix_proof
 from twice.replayer.restore_test import restores
 from twice.replayer.verify import verify

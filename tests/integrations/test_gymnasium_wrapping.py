@@ -19,8 +19,8 @@ from twice.foundation.encoding import encode
 from twice.integrations import gymnasium as tg
 from twice.integrations.gymnasium.state import EnvAttributes
 from twice.integrations.gymnasium.wrapper import fit_action
-from twice.recording.inline import recording
-from twice.recording.run import Run
+from twice.recorder.in_this_process import recording
+from twice.recorder.run import Run
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ import twice
 from programs import HANGS_AFTER_S, environ, recorded, wait_until, write
 from twice.errors import UsageError
 from twice.integrations.services import HttpRequest
-from twice.recording.runrecord import RunRecord
+from twice.recorder.runrecord import RunRecord
 from twice.replayer.verify import verify
 
 APPLICATION = """

@@ -25,7 +25,7 @@ from twice.foundation.severity import Severity
 REPOSITORY = Path(__file__).parents[2]
 REAL = [
     path
-    for folder in ("src/twice/checking", "src/twice/recording", "tests/zoo", "tests/checking", "examples")
+    for folder in ("src/twice/checking", "src/twice/recorder", "tests/zoo", "tests/checking", "examples")
     for path in sorted((REPOSITORY / folder).rglob("*.py"))
 ]  # fmt: skip
 INDEX = index(every_rule(), shipped())

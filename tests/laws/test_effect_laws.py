@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from twice.errors import DecodingRefused
 from twice.foundation.encoding import decode, encode
-from twice.recording.effects import ops
-from twice.recording.effects.actors import enter, leave
-from twice.recording.effects.clock import REAL, Clock, governed_read
-from twice.recording.effects.events import RUN_READS_MAX, RUNS_MAX, Event, Waiting, pack, unpack
-from twice.recording.effects.layer import EffectLayer
-from twice.recording.effects.sources import LiveSource
+from twice.recorder.effects import ops
+from twice.recorder.effects.actors import enter, leave
+from twice.recorder.effects.clock import REAL, Clock, governed_read
+from twice.recorder.effects.events import RUN_READS_MAX, RUNS_MAX, Event, Waiting, pack, unpack
+from twice.recorder.effects.layer import EffectLayer
+from twice.recorder.effects.sources import LiveSource
 
 CLOCKS = [ops.TIME, ops.TIME_NS, ops.MONOTONIC, ops.PERF_COUNTER]
 READS = st.lists(st.sampled_from(CLOCKS), max_size=60)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twice.foundation.encoding import decode, encode, loaded_types
-from twice.recording.ordering import orders_of, reordered
+from twice.recorder.ordering import orders_of, reordered
 
 
 @dataclass

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from twice.foundation.encoding import decode, encode
-from twice.recording.redaction.forms import forms
-from twice.recording.redaction.mask import LEARN_MIN, Mask
-from twice.recording.redaction.redaction import Redaction
+from twice.recorder.redaction.forms import forms
+from twice.recorder.redaction.mask import LEARN_MIN, Mask
+from twice.recorder.redaction.redaction import Redaction
 
 LETTERS = "ab*é\n"
 VALUES = st.text(LETTERS, min_size=LEARN_MIN, max_size=12).map(str.encode) | st.binary(

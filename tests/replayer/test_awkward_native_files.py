@@ -22,7 +22,7 @@ from native_runs import (
 )
 
 from namespace_probes import probe_network, probe_process_number, probe_world
-from twice.recording.runrecord import RunRecord
+from twice.recorder.runrecord import RunRecord
 
 MISSING = [
     probed.reason

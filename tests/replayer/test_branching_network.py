@@ -11,7 +11,7 @@ import trustme
 from httpservers import serving
 from programs import recorded
 from twice.errors import EffectRefused
-from twice.recording.runrecord import RunRecord
+from twice.recorder.runrecord import RunRecord
 from twice.replayer.branch_session import branch
 from twice.replayer.verify import verify
 

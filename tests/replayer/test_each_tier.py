@@ -32,8 +32,8 @@ from namespace_probes import probe_network, probe_process_number, probe_world
 from programs import environ
 from static_program import write_static_program
 from tiers import sampled
-from twice.recording.kernel.tiers import TIERS
-from twice.recording.runrecord import RunRecord
+from twice.recorder.kernel.tiers import TIERS
+from twice.recorder.runrecord import RunRecord
 
 MISSING = [can_limit()] + [
     probed.reason for probed in (probe_world(), probe_process_number(), probe_network())

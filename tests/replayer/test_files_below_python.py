@@ -17,7 +17,7 @@ import twice
 from namespace_probes import probe_network, probe_process_number, probe_world
 from programs import HANGS_AFTER_S, cli, wait_until, write
 from twice.foundation.digests import digest_bytes
-from twice.recording.runrecord import RunRecord
+from twice.recorder.runrecord import RunRecord
 from twice.replayer.branch_session import branch
 from twice.replayer.replay_session import replay
 from twice.replayer.verification import Verification

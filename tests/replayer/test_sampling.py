@@ -10,8 +10,8 @@ import twice
 from twice.errors import SampleMissing, SampleUndecided
 from twice.foundation.determinism_class import DeterminismClass, Predicate, SampleTest, Summary
 from twice.foundation.seeds import Seed, derive_in
-from twice.recording.runrecord import RunRecord
-from twice.recording.sampling import read_sample
+from twice.recorder.runrecord import RunRecord
+from twice.recorder.sampling import read_sample
 
 pytestmark = pytest.mark.integration
 

@@ -18,9 +18,9 @@ from twice.errors import (
     SessionMisuse,
     UsageError,
 )
-from twice.recording.cadence import Cadence
-from twice.recording.effects.ops import FILES_LEFT
-from twice.recording.runrecord import RunRecord
+from twice.recorder.cadence import Cadence
+from twice.recorder.effects.ops import FILES_LEFT
+from twice.recorder.runrecord import RunRecord
 from twice.replayer.branch_session import BRANCHES_OPEN_MAX, BranchingSession, branch, prefix_proof
 from twice.replayer.replay_session import replay
 from twice.replayer.verify import verify

@@ -19,10 +19,10 @@ from twice.errors import (
     RestoreRefused,
     SurroundingsRefused,
 )
-from twice.recording.cadence import Cadence
-from twice.recording.record import RecordReader
-from twice.recording.runrecord import RunRecord
-from twice.recording.snapshots import load
+from twice.recorder.cadence import Cadence
+from twice.recorder.record import RecordReader
+from twice.recorder.runrecord import RunRecord
+from twice.recorder.snapshots import load
 from twice.replayer.branch_session import branch
 from twice.replayer.replay_session import replay
 from twice.replayer.rerun import rerun

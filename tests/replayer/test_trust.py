@@ -11,7 +11,7 @@ import pytest
 import twice
 from programs import cli, recorded, write
 from twice.errors import RecordUntrusted
-from twice.recording.runrecord import RunRecord
+from twice.recorder.runrecord import RunRecord
 
 COUNTS = """
     def main(run):
@@ -109,7 +109,7 @@ def test_a_record_from_elsewhere_opens_no_seal(tmp_path: Path) -> None:
 
 def test_trust_ends_with_its_block(sent: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(sent / "state"))
-    monkeypatch.setattr(sys.modules["twice.recording.trust"], "_made_here", set())
+    monkeypatch.setattr(sys.modules["twice.recorder.trust"], "_made_here", set())
 
     with twice.trusting(sent / "a.twice"):
         assert twice.verify(sent / "a.twice").result == "PASS"

@@ -22,19 +22,19 @@ BELOW: dict[str, tuple[str, ...]] = {
     "writing": ("errors",),
     "foundation": ("errors",),
     "worker": ("errors", "foundation"),
-    "recording": ("errors", "writing", "foundation", "worker"),
-    "replayer": ("errors", "writing", "foundation", "worker", "recording"),
-    "diagnosis": ("errors", "writing", "foundation", "worker", "recording", "replayer"),
+    "recorder": ("errors", "writing", "foundation", "worker"),
+    "replayer": ("errors", "writing", "foundation", "worker", "recorder"),
+    "diagnosis": ("errors", "writing", "foundation", "worker", "recorder", "replayer"),
     "checking": ("errors", "writing", "foundation"),
-    "specification": ("errors", "writing", "foundation", "worker", "recording", "replayer", "diagnosis"),
-    "tooling": ("errors", "writing", "foundation", "worker", "recording", "replayer", "diagnosis"),
-    "assets": ("errors", "writing", "foundation", "worker", "recording", "replayer", "diagnosis"),
-    "testing": ("errors", "writing", "foundation", "worker", "recording", "replayer", "diagnosis"),
-    "integrations": ("errors", "writing", "foundation", "worker", "recording", "replayer", "diagnosis"),
-    "report": ("errors", "writing", "foundation", "worker", "recording", "replayer", "diagnosis", "checking"),
-    "agent": ("errors", "writing", "foundation", "worker", "recording", "checking", "specification", "report"),
+    "specification": ("errors", "writing", "foundation", "worker", "recorder", "replayer", "diagnosis"),
+    "tooling": ("errors", "writing", "foundation", "worker", "recorder", "replayer", "diagnosis"),
+    "assets": ("errors", "writing", "foundation", "worker", "recorder", "replayer", "diagnosis"),
+    "testing": ("errors", "writing", "foundation", "worker", "recorder", "replayer", "diagnosis"),
+    "integrations": ("errors", "writing", "foundation", "worker", "recorder", "replayer", "diagnosis"),
+    "report": ("errors", "writing", "foundation", "worker", "recorder", "replayer", "diagnosis", "checking"),
+    "agent": ("errors", "writing", "foundation", "worker", "recorder", "checking", "specification", "report"),
     "cli": (
-        "errors", "writing", "foundation", "worker", "recording", "replayer", "diagnosis", "checking", "specification",
+        "errors", "writing", "foundation", "worker", "recorder", "replayer", "diagnosis", "checking", "specification",
         "tooling", "assets", "testing", "report", "agent",
     ),
 }  # fmt: skip
@@ -53,7 +53,7 @@ def own_imports(path: Path, root: Path) -> Iterator[tuple[int, str]]:
         elif isinstance(node, ast.ImportFrom):
             anchor = folder[: len(folder) - node.level + 1] if node.level else []
             base = ".".join([*anchor, *([node.module] if node.module else [])])
-            # `from twice import recording` names the room in the alias, not in the base.
+            # `from twice import recorder` names the room in the alias, not in the base.
             found = [f"{base}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Call) and _is_import_call(node.func) and node.args:
             name = node.args[0]
@@ -142,16 +142,16 @@ def test_a_clean_tree_has_no_violations(tree: Path) -> None:
     ("place", "code", "words"),
     [
         ("errors.py", "from twice.foundation import x", "errors imports twice.foundation"),
-        ("foundation/bad.py", "import twice.recording.run", "foundation imports twice.recording"),
-        ("recording/bad.py", "def f():\n    from twice.replayer import x", "bad.py:2: recording"),
+        ("foundation/bad.py", "import twice.recorder.run", "foundation imports twice.recorder"),
+        ("recorder/bad.py", "def f():\n    from twice.replayer import x", "bad.py:2: recorder"),
         (
-            "recording/bad.py",
+            "recorder/bad.py",
             "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from twice.diagnosis import x",
-            "bad.py:3: recording imports twice.diagnosis",
+            "bad.py:3: recorder imports twice.diagnosis",
         ),
-        ("recording/sub/bad.py", "from ...replayer import x", "recording imports twice.replayer"),
+        ("recorder/sub/bad.py", "from ...replayer import x", "recorder imports twice.replayer"),
         ("replayer/bad.py", "from .. import cli", "replayer imports twice.cli"),
-        ("checking/bad.py", "from twice import recording", "checking imports twice.recording"),
+        ("checking/bad.py", "from twice import recorder", "checking imports twice.recorder"),
         ("tooling/bad.py", "from twice.testing import x", "tooling imports twice.testing"),
         ("cli/bad.py", "from twice.integrations import torch", "nobody imports integrations"),
         ("integrations/bad.py", "from twice.cli import x", "integrations imports twice.cli"),
@@ -160,8 +160,8 @@ def test_a_clean_tree_has_no_violations(tree: Path) -> None:
         ("diagnosis/bad.py", "from .. import Run", "no room imports the front door"),
         (
             "foundation/bad.py",
-            "from importlib import import_module\nimport_module('twice.recording')",
-            "bad.py:2: foundation imports twice.recording",
+            "from importlib import import_module\nimport_module('twice.recorder')",
+            "bad.py:2: foundation imports twice.recorder",
         ),
     ],
 )

@@ -33,16 +33,16 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
     "hmac": (("foundation/seeds.py",), "twice.foundation.seeds"),
     "pickle": ((), "twice.foundation.encoding"),
     "marshal": (
-        ("diagnosis/tracing/flow_collector.py", "recording/bytecode.py"), "twice.foundation.encoding"
+        ("diagnosis/tracing/flow_collector.py", "recorder/bytecode.py"), "twice.foundation.encoding"
     ),
     "shelve": ((), "twice.foundation.encoding"),
     "dill": ((), "twice.foundation.encoding"),
     "cloudpickle": ((), "twice.foundation.encoding"),
     "time": (
         (
-            "recording/effects/", "recording/interception.py", "recording/session.py",
-            "recording/interrupts.py", "recording/sealing/descriptors.py",
-            "recording/record/", "worker/process.py", "recording/kernel/", "testing/planting.py",
+            "recorder/effects/", "recorder/interception.py", "recorder/session.py",
+            "recorder/interrupts.py", "recorder/audit/descriptors.py",
+            "recorder/record/", "worker/process.py", "recorder/kernel/", "testing/planting.py",
             "cli/", "replayer/verdict.py",
             "assets/rendering/child.py", "diagnosis/tracing/sample_collector.py",
         ),
@@ -50,32 +50,32 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "random": (
         (
-            "recording/streams/", "recording/effects/", "recording/interception.py",
-            "recording/run.py", "diagnosis/object_digest/librarystate.py",
+            "recorder/streams/", "recorder/effects/", "recorder/interception.py",
+            "recorder/run.py", "diagnosis/object_digest/librarystate.py",
             "testing/property_search.py",
         ),
         "a stream: run.rng(name)",
     ),
     "secrets": (
-        ("recording/effects/", "recording/interception.py", "cli/commands/mcp.py"),
+        ("recorder/effects/", "recorder/interception.py", "cli/commands/mcp.py"),
         "run.effects.entropy",
     ),
     "uuid": (
-        ("recording/effects/", "recording/interception.py", "foundation/encoding/"),
+        ("recorder/effects/", "recorder/interception.py", "foundation/encoding/"),
         "run.effects.entropy",
     ),
     "socket": (
         (
-            "recording/effects/", "recording/interception.py", "worker/process.py",
-            "worker/channel.py", "recording/serving.py", "recording/kernel/",
+            "recorder/effects/", "recorder/interception.py", "worker/process.py",
+            "worker/channel.py", "recorder/serving.py", "recorder/kernel/",
             "tooling/serving/transports.py",
         ),
         "worker.channel for child processes, run.effects.net for programs",
     ),
     "subprocess": (
         (
-            "recording/effects/", "recording/interception.py", "worker/process.py",
-            "recording/identity.py", "tooling/adapters/", "specification/gate/evidence/suite.py",
+            "recorder/effects/", "recorder/interception.py", "worker/process.py",
+            "recorder/identity.py", "tooling/adapters/", "specification/gate/evidence/suite.py",
             "assets/rendering/child.py", "agent/execution.py",
         ),
         "worker.process for child processes, run.effects.process for programs",
@@ -273,7 +273,7 @@ def test_no_file_names_a_place_on_one_machine() -> None:
 @pytest.mark.parametrize(
     ("place", "code"),
     [
-        ("recording/snapshots.py", "import hashlib"),
+        ("recorder/snapshots.py", "import hashlib"),
         ("foundation/merkle.py", "def f():\n    from blake3 import blake3"),
         ("foundation/encoding/x.py", "import pickle"),
         ("replayer/timeline.py", "from time import sleep"),

@@ -17,8 +17,8 @@ import twice
 from programs import cli
 from small_system import build, lay_sheets, sheets
 from twice.foundation.determinism_class import Predicate
-from twice.recording.environment import measure_versions
-from twice.recording.runrecord import RunRecord
+from twice.recorder.environment import measure_versions
+from twice.recorder.runrecord import RunRecord
 from twice.specification import citation
 from twice.specification.citation import Citation, cite_specification
 from twice.specification.location import FOLDER

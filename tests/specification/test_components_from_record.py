@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from programs import recorded
-from twice.recording.cadence import parse_cadence
+from twice.recorder.cadence import parse_cadence
 from twice.specification.fill import propose_from_record
 
 pytestmark = pytest.mark.integration

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import pytest
 
 from twice.cli.code_facts import read_presence, read_sources
-from twice.recording.cadence import parse_cadence
-from twice.recording.naming import parse_program
-from twice.recording.recorder import record
+from twice.recorder.cadence import parse_cadence
+from twice.recorder.naming import parse_program
+from twice.recorder.recorder import record
 from twice.specification.create import create_workspace
 from twice.specification.fill import fill_workspace
 from twice.specification.front_matter import Value

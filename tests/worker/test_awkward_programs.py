@@ -16,7 +16,7 @@ import pytest
 
 import twice
 from programs import recorded, write
-from twice.recording.cadence import Cadence
+from twice.recorder.cadence import Cadence
 from twice.replayer.restore_test import restores
 from twice.replayer.verify import verify
 

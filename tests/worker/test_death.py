@@ -18,11 +18,11 @@ import pytest
 from programs import recorded, write
 from twice.errors import ProgramFailed
 from twice.foundation.seeds import Seed
-from twice.recording.cadence import Cadence
-from twice.recording.recorder import as_program, record_program
-from twice.recording.runrecord import RunRecord
-from twice.recording.setup import Setup
-from twice.recording.surroundings import for_recording
+from twice.recorder.cadence import Cadence
+from twice.recorder.recorder import as_program, record_program
+from twice.recorder.runrecord import RunRecord
+from twice.recorder.setup import Setup
+from twice.recorder.surroundings import for_recording
 from twice.replayer.branch_session import BranchingSession
 from twice.replayer.replay_job import start_child
 from twice.replayer.replay_session import ReplaySession
@@ -56,7 +56,7 @@ def find_processes_of(scratch: str) -> list[str]:
 @pytest.mark.fresh
 @pytest.mark.integration
 def test_how_a_worker_died_is_said() -> None:
-    with FreshWorker("twice.recording", os.environ) as worker:
+    with FreshWorker("twice.recorder", os.environ) as worker:
         worker.kill()
         with pytest.raises(ProgramFailed, match="died: signal SIGKILL"):
             worker.ask({"probes": False, "groups": None})
@@ -71,7 +71,7 @@ def test_how_a_worker_died_is_said() -> None:
 @pytest.mark.fresh
 @pytest.mark.integration
 def test_a_deadline_of_nothing_is_over_at_once() -> None:
-    with FreshWorker("twice.recording", os.environ) as worker:
+    with FreshWorker("twice.recorder", os.environ) as worker:
         with pytest.raises(TimeoutError):
             worker.answer(0)
         scratch = worker.scratch

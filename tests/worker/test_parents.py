@@ -12,17 +12,17 @@ import pytest
 
 OF_THE_WORKER = (
     "numpy",
-    "twice.recording.effects.layer",
-    "twice.recording.kernel.supervisor",
-    "twice.recording.kernel.world",
-    "twice.recording.session",
-    "twice.recording.streams",
+    "twice.recorder.effects.layer",
+    "twice.recorder.kernel.supervisor",
+    "twice.recorder.kernel.world",
+    "twice.recorder.session",
+    "twice.recorder.streams",
 )
 
 
 @pytest.mark.integration
 @pytest.mark.parametrize(
-    "module", ["twice.recording.runrecord", "twice.recording.recorder", "twice.replayer.verify"]
+    "module", ["twice.recorder.runrecord", "twice.recorder.recorder", "twice.replayer.verify"]
 )
 def test_a_parent_loads_nothing_that_executes_a_program(module: str) -> None:
     code = (

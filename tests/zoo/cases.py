@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import twice
-from twice.recording.cadence import parse_cadence
-from twice.recording.effects.tick_clock import parse_clock
-from twice.recording.runrecord import RunRecord
+from twice.recorder.cadence import parse_cadence
+from twice.recorder.effects.tick_clock import parse_clock
+from twice.recorder.runrecord import RunRecord
 from twice.replayer.branch_session import branch
 
 PROGRAMS = Path(__file__).parents[1] / "corpora" / "zoo"

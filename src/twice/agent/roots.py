@@ -94,7 +94,7 @@ class Roots:
         Raises:
             PathOutsideRoots: E-AGENT-001. RecordError: the record cannot be read.
         """
-        from twice.recording.runrecord import RunRecord
+        from twice.recorder.runrecord import RunRecord
 
         with RunRecord.open(record) as opened:
             program = opened.setup.program

@@ -125,7 +125,7 @@ class Command(click.Command):
         """Run it; whatever a forged record leads to is one error, and with ``python -X dev`` a traceback."""
         if self.name not in _READS_RECORDS or sys.flags.dev_mode:
             return super().invoke(ctx)
-        from twice.recording.record_form import reading
+        from twice.recorder.record_form import reading
 
         with reading("something", "A record"):
             return super().invoke(ctx)

@@ -12,20 +12,20 @@ from typing import Annotated, Any
 from twice.cli.options import option, split_pairs
 from twice.errors import UsageError
 from twice.foundation.digests import Algorithm
-from twice.recording.cadence import (
+from twice.recorder.audit.inventory import parse_allowed
+from twice.recorder.cadence import (
     default_cadence,
     parse_cadence,
     parse_granularity,
     parse_strategy,
     require_dense,
 )
-from twice.recording.compared_output import parse_ignored_output
-from twice.recording.effects.files.policies import parse_files
-from twice.recording.effects.tick_clock import parse_clock
-from twice.recording.kernel.file_policies import parse_file_policy
-from twice.recording.redaction.policy import RULES, Policy
-from twice.recording.sealing.inventory import parse_allowed
-from twice.recording.setup import COPY_LIMIT_BYTES
+from twice.recorder.compared_output import parse_ignored_output
+from twice.recorder.effects.files.policies import parse_files
+from twice.recorder.effects.tick_clock import parse_clock
+from twice.recorder.kernel.file_policies import parse_file_policy
+from twice.recorder.redaction.policy import RULES, Policy
+from twice.recorder.setup import COPY_LIMIT_BYTES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

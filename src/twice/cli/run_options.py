@@ -16,11 +16,11 @@ from typing import Annotated, Any
 from twice.cli.options import argument, option, refuse_without
 from twice.errors import OutputUnwritable, UsageError
 from twice.foundation.seeds import Seed
-from twice.recording.config import parse_settings, read_config
-from twice.recording.naming import AS_MAIN, is_record, parse_program
-from twice.recording.program import Program
-from twice.recording.recorder import refuse_existing
-from twice.recording.sealing.inventory import parse_allowed
+from twice.recorder.audit.inventory import parse_allowed
+from twice.recorder.config import parse_settings, read_config
+from twice.recorder.naming import AS_MAIN, is_record, parse_program
+from twice.recorder.program import Program
+from twice.recorder.recorder import refuse_existing
 from twice.replayer.preconditions import trusting
 
 

@@ -15,10 +15,10 @@ from typing import Any
 from twice.cli.output import align, limit_rows, pick, tell
 from twice.errors import UsageError
 from twice.foundation.printable import pluralize, printable
-from twice.recording.redaction.mask import worth_looking_for
-from twice.recording.redaction.redaction import Redaction
-from twice.recording.redaction.searching import search
-from twice.recording.runrecord import RunRecord
+from twice.recorder.redaction.mask import worth_looking_for
+from twice.recorder.redaction.redaction import Redaction
+from twice.recorder.redaction.searching import search
+from twice.recorder.runrecord import RunRecord
 from twice.report.values import mapping
 
 _SEARCHED_MAX = 64 << 20

@@ -20,8 +20,8 @@ from twice.cli.output import print_json, print_lines
 from twice.errors import TwiceError
 from twice.foundation.next_step import NextStep
 from twice.foundation.printable import pluralize
-from twice.recording.record_form import reading
-from twice.recording.runrecord import RunRecord
+from twice.recorder.record_form import reading
+from twice.recorder.runrecord import RunRecord
 from twice.replayer.replay_job import start_child
 from twice.replayer.verification import Verification
 from twice.worker.concurrency import run_concurrently

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 
 from twice.cli import main
-from twice.recording.kernel.libc import end_with_parent
+from twice.recorder.kernel.libc import end_with_parent
 
 if __name__ == "__main__":
     end_with_parent(int(sys.argv.pop(1)))

@@ -28,8 +28,8 @@ from twice.foundation.channels import Channel
 from twice.foundation.comparison import FieldDifference
 from twice.foundation.dataclass import dataclass
 from twice.foundation.printable import pluralize
-from twice.recording.effects.ops import RECEIVED
-from twice.recording.surroundings import Surroundings, differences
+from twice.recorder.effects.ops import RECEIVED
+from twice.recorder.surroundings import Surroundings, differences
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from twice.foundation.environment import (
     diff_fingerprints,
 )
 from twice.foundation.printable import pluralize
-from twice.recording.effects.ops import FILE_WRITTEN
-from twice.recording.runrecord import RunRecord
+from twice.recorder.effects.ops import FILE_WRITTEN
+from twice.recorder.runrecord import RunRecord
 from twice.replayer.evidence import keep_loaded
 from twice.replayer.outcome import Failure
 from twice.replayer.verification import Verification

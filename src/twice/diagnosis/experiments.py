@@ -27,9 +27,9 @@ from twice.diagnosis.read_comparison import BY_LIBRARY, reads_that_differ
 from twice.foundation.channels import Channel
 from twice.foundation.dataclass import dataclass
 from twice.foundation.printable import pluralize
-from twice.recording.effects.ops import OPS
-from twice.recording.surroundings import THREAD_CAPS, Surroundings, swap
-from twice.recording.surroundings.handed import CHILD_CPUS, CHILD_GC, CHILD_SWITCH
+from twice.recorder.effects.ops import OPS
+from twice.recorder.surroundings import THREAD_CAPS, Surroundings, swap
+from twice.recorder.surroundings.handed import CHILD_CPUS, CHILD_GC, CHILD_SWITCH
 from twice.worker.concurrency import run_concurrently
 
 # Executions with nothing held still, executions that may be asked for, and how likely luck may be.

@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from twice.foundation.with_blocks import Closing
-from twice.recording.runrecord import RunRecord
+from twice.recorder.runrecord import RunRecord
 from twice.worker.process import ForkedWorker
 
 HELD: Final = "held"

@@ -26,7 +26,7 @@ from twice.diagnosis.tracing.paths import OBJECT
 from twice.foundation.channels import Channel
 from twice.foundation.comparison import FieldDifference
 from twice.foundation.dataclass import dataclass
-from twice.recording.program import Program
+from twice.recorder.program import Program
 
 _OWN: Final = f"{Path(__file__).parents[1]}{os.sep}"
 _STREAM_POSITIONS: Final = "stream positions"

@@ -19,12 +19,12 @@ from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.encoding import decode
 from twice.foundation.seeds import Seed
-from twice.recording.components import RESERVED
-from twice.recording.judging import judged_by
-from twice.recording.record import first_difference
-from twice.recording.runrecord import RunRecord
-from twice.recording.setup import Setup
-from twice.recording.sink import VALUE
+from twice.recorder.components import RESERVED
+from twice.recorder.judging import judged_by
+from twice.recorder.record import first_difference
+from twice.recorder.runrecord import RunRecord
+from twice.recorder.setup import Setup
+from twice.recorder.sink import VALUE
 from twice.replayer.preconditions import source_changes
 
 

@@ -20,9 +20,9 @@ from twice.errors import UsageError
 from twice.foundation.channels import Channel
 from twice.foundation.next_step import NextStep
 from twice.foundation.printable import printable
-from twice.recording.config import in_settings
-from twice.recording.runrecord import RunRecord
-from twice.recording.setup import Setup
+from twice.recorder.config import in_settings
+from twice.recorder.runrecord import RunRecord
+from twice.recorder.setup import Setup
 
 VARIED: Final = frozenset(
     (

@@ -26,7 +26,7 @@ from typing import Any, Final
 
 from twice.diagnosis.held_window import HELD
 from twice.foundation.dataclass import dataclass
-from twice.recording.kernel.libc import end_with_parent
+from twice.recorder.kernel.libc import end_with_parent
 from twice.worker.channel import Channel
 
 HANDED_OVER: Final = 3  # the line to the parent, standard output, standard error

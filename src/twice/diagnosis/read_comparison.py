@@ -12,9 +12,9 @@ from itertools import chain, zip_longest
 from twice.diagnosis.divergence import ExtraRead
 from twice.diagnosis.localization.result import Located
 from twice.diagnosis.log_comparison import LogDivergence, PointRef, list_unequal_judged
-from twice.recording.effects.events import Event
-from twice.recording.effects.ops import OPS, RECEIVED
-from twice.recording.runrecord import RunRecord
+from twice.recorder.effects.events import Event
+from twice.recorder.effects.ops import OPS, RECEIVED
+from twice.recorder.runrecord import RunRecord
 
 BY_LIBRARY = ", by a library"
 """What follows the name of a source that the user's code did not read itself."""

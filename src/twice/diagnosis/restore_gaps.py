@@ -15,7 +15,7 @@ from typing import Any
 
 from twice.diagnosis.executions import Side
 from twice.diagnosis.object_digest.leaves import paths_apart
-from twice.recording.runrecord import RunRecord
+from twice.recorder.runrecord import RunRecord
 from twice.replayer.restore_test import restores
 
 Progress = Callable[[int, int], None]

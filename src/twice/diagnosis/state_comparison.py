@@ -11,7 +11,7 @@ from twice.diagnosis.executions import Executed
 from twice.foundation.comparison import FieldDifference, differences
 from twice.foundation.encoding import decode, encode
 from twice.foundation.printable import pluralize
-from twice.recording.streams import draws
+from twice.recorder.streams import draws
 
 _WORDS_MAX = 1 << 40
 

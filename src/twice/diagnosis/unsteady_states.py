@@ -17,7 +17,7 @@ from typing import Any
 from twice.diagnosis.object_digest.leaves import leaves, paths_apart
 from twice.errors import EncodingRefused
 from twice.foundation.encoding import encode
-from twice.recording.components import Component
+from twice.recorder.components import Component
 
 _PATHS_MAX = 4
 

@@ -25,18 +25,18 @@ from twice.diagnosis.tracing.trace import Plan, SamplePlan, Trace, plan_from_jso
 from twice.diagnosis.tracing.tracer import Tracer
 from twice.errors import EncodingRefused, InputMismatch, SealBroken
 from twice.foundation.encoding import encode
-from twice.recording.comparepoints import Taken
-from twice.recording.components import Component
-from twice.recording.effects.answers import Source
-from twice.recording.effects.files.filesystem import Files
-from twice.recording.effects.lending import LentSource
-from twice.recording.effects.sources import BranchSource, RecordedSource
-from twice.recording.inputs import InputEvent, RecordedInputs
-from twice.recording.program import is_user_file
-from twice.recording.runrecord import RunRecord
-from twice.recording.session import Session
-from twice.recording.sink import Sink
-from twice.recording.wiring import Control, Resume
+from twice.recorder.comparepoints import Taken
+from twice.recorder.components import Component
+from twice.recorder.effects.answers import Source
+from twice.recorder.effects.files.filesystem import Files
+from twice.recorder.effects.lending import LentSource
+from twice.recorder.effects.sources import BranchSource, RecordedSource
+from twice.recorder.inputs import InputEvent, RecordedInputs
+from twice.recorder.program import is_user_file
+from twice.recorder.runrecord import RunRecord
+from twice.recorder.session import Session
+from twice.recorder.sink import Sink
+from twice.recorder.wiring import Control, Resume
 from twice.replayer.compare_sink import ComparingSink
 from twice.replayer.rebuild import rebuilt_session
 from twice.worker.channel import Channel

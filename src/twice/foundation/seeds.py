@@ -2,7 +2,7 @@
 
 A seed is a type, not an integer: it has no arithmetic, so ``seed + rank`` is refused by Python
 itself. A child depends on its parent and its name alone, so adding, removing or reordering other
-names never changes it. Streams, which draw random numbers, are part of ``recording``.
+names never changes it. Streams, which draw random numbers, are part of ``recorder``.
 
 Rule 1, frozen in tests/vectors/seeds.json::
 

@@ -35,7 +35,7 @@ from twice.integrations.services import (
     HttpResponse,
     RecordedService,
 )
-from twice.recording.run import Run
+from twice.recorder.run import Run
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Any]]

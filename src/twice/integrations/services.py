@@ -28,10 +28,10 @@ from threading import Condition
 from typing import Any, Self, TypeAlias
 
 from twice.errors import TwiceError, UsageError
-from twice.recording.effects.actors import outside
-from twice.recording.interrupts import Orderly
-from twice.recording.kernel.confinement import current
-from twice.recording.run import Run
+from twice.recorder.effects.actors import outside
+from twice.recorder.interrupts import Orderly
+from twice.recorder.kernel.confinement import current
+from twice.recorder.run import Run
 
 Headers = tuple[tuple[str, str], ...]
 Answer: TypeAlias = "Future[HttpResponse]"

@@ -29,7 +29,7 @@ from typing import Any
 
 from twice.errors import EffectRefused
 from twice.integrations.services import HttpRequest, HttpResponse, RecordedService
-from twice.recording.run import Run
+from twice.recorder.run import Run
 
 Environ = dict[str, Any]
 Application = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]

@@ -15,11 +15,11 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 
 from twice.errors import EffectMismatch
-from twice.recording.effects.events import Event
-from twice.recording.effects.sources import RecordedSource, describe
-from twice.recording.runrecord import RunRecord
-from twice.recording.sealing.places import user_line
-from twice.recording.session import Session
+from twice.recorder.audit.places import user_line
+from twice.recorder.effects.events import Event
+from twice.recorder.effects.sources import RecordedSource, describe
+from twice.recorder.runrecord import RunRecord
+from twice.recorder.session import Session
 
 _NEVER = sys.maxsize
 

@@ -15,15 +15,15 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from twice.recording.comparepoints import Taken
-from twice.recording.effects.events import ACTOR, LENIENT, STRICT, unpack
-from twice.recording.effects.ops import OPS
-from twice.recording.effects.tallies import count, select_cursor_numbers
-from twice.recording.frame_kinds import ERRORS, INPUT, LOOP, OUTPUT
-from twice.recording.record.frames import Frame
-from twice.recording.runrecord import RunRecord
-from twice.recording.sink import RecordingSink, Sink
-from twice.recording.snapshots import Cursors, load
+from twice.recorder.comparepoints import Taken
+from twice.recorder.effects.events import ACTOR, LENIENT, STRICT, unpack
+from twice.recorder.effects.ops import OPS
+from twice.recorder.effects.tallies import count, select_cursor_numbers
+from twice.recorder.frame_kinds import ERRORS, INPUT, LOOP, OUTPUT
+from twice.recorder.record.frames import Frame
+from twice.recorder.runrecord import RunRecord
+from twice.recorder.sink import RecordingSink, Sink
+from twice.recorder.snapshots import Cursors, load
 
 Reads = dict[str, Counter[str]]
 

@@ -27,10 +27,10 @@ from twice.errors import (
 )
 from twice.foundation.encoding import decode, encode
 from twice.foundation.with_blocks import Closing
-from twice.recording.record.sink import unwritable
-from twice.recording.recorder import aside_folder, refuse_existing
-from twice.recording.runrecord import RunRecord
-from twice.recording.sealing.inventory import may_talk
+from twice.recorder.audit.inventory import may_talk
+from twice.recorder.record.sink import unwritable
+from twice.recorder.recorder import aside_folder, refuse_existing
+from twice.recorder.runrecord import RunRecord
 from twice.replayer.preconditions import require_rerunnable, require_same_code
 from twice.replayer.replay_job import (
     Start,

@@ -15,10 +15,10 @@ from typing import Any
 from twice.foundation.comparison import tolerance_from_json
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.encoding import decode, loaded_types
-from twice.recording.comparepoints import Taken
-from twice.recording.judging import judged_by
-from twice.recording.runrecord import RunRecord
-from twice.recording.sink import VALUE, Sink
+from twice.recorder.comparepoints import Taken
+from twice.recorder.judging import judged_by
+from twice.recorder.runrecord import RunRecord
+from twice.recorder.sink import VALUE, Sink
 from twice.replayer.outcome import Failure, no_counts
 
 _SHOWN_CHARACTERS_MAX = 200

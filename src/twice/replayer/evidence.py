@@ -12,10 +12,10 @@ from twice.foundation.comparison import tolerance_from_json
 from twice.foundation.determinism_class import DeterminismClass, Predicate
 from twice.foundation.environment import EnvironmentDifference, Fingerprint, diff_fingerprints
 from twice.foundation.printable import pluralize
-from twice.recording.compared_output import select_of_message
-from twice.recording.results import RESULTS
-from twice.recording.runrecord import RunRecord
-from twice.recording.sealing.inventory import is_process, unsupported_rows
+from twice.recorder.audit.inventory import is_process, unsupported_rows
+from twice.recorder.compared_output import select_of_message
+from twice.recorder.results import RESULTS
+from twice.recorder.runrecord import RunRecord
 from twice.replayer.file_report import FileJudgement, judge_files
 from twice.replayer.notes import (
     compares_nothing,

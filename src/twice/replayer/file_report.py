@@ -24,13 +24,13 @@ from typing import Any
 from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import Algorithm
 from twice.foundation.printable import pluralize, printable
-from twice.recording.effects.filenames import told
-from twice.recording.kernel.file_history import ABSENT, FileState
-from twice.recording.kernel.file_observation import UNSETTLED, FileUnsettled, observe_state
-from twice.recording.kernel.file_policies import find_policy
-from twice.recording.native_files import roots_of
-from twice.recording.redaction.redaction import Redaction
-from twice.recording.runrecord import RunRecord
+from twice.recorder.effects.filenames import told
+from twice.recorder.kernel.file_history import ABSENT, FileState
+from twice.recorder.kernel.file_observation import UNSETTLED, FileUnsettled, observe_state
+from twice.recorder.kernel.file_policies import find_policy
+from twice.recorder.native_files import roots_of
+from twice.recorder.redaction.redaction import Redaction
+from twice.recorder.runrecord import RunRecord
 from twice.worker.process import run_apart
 
 DifferingFile = tuple[str, FileState, FileState, str]

@@ -15,11 +15,7 @@ from typing import Any
 from twice.foundation.determinism_class import DeterminismClass, Predicate
 from twice.foundation.printable import pluralize
 from twice.foundation.seeds import is_shared
-from twice.recording.effects.ops import FILE_CHANGED
-from twice.recording.ordering import ORDERS
-from twice.recording.results import RESULTS
-from twice.recording.runrecord import RunRecord
-from twice.recording.sealing.inventory import (
+from twice.recorder.audit.inventory import (
     allows,
     in_words,
     is_process,
@@ -27,7 +23,11 @@ from twice.recording.sealing.inventory import (
     may_talk,
     rows_of,
 )
-from twice.recording.setup import Setup
+from twice.recorder.effects.ops import FILE_CHANGED
+from twice.recorder.ordering import ORDERS
+from twice.recorder.results import RESULTS
+from twice.recorder.runrecord import RunRecord
+from twice.recorder.setup import Setup
 from twice.replayer.file_report import FileJudgement
 from twice.replayer.outcome import join_ending_parts, list_ending_parts
 

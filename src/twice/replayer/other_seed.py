@@ -19,8 +19,8 @@ from twice.foundation.comparison import differences
 from twice.foundation.determinism_class import DeterminismClass, Predicate
 from twice.foundation.encoding import decode
 from twice.foundation.seeds import Seed
-from twice.recording.judging import judged_by
-from twice.recording.runrecord import RunRecord
+from twice.recorder.judging import judged_by
+from twice.recorder.runrecord import RunRecord
 from twice.replayer.evidence import gather_evidence
 from twice.replayer.outcome import Replay, list_result_differences
 from twice.replayer.replay_job import Start, start_child

@@ -16,10 +16,10 @@ from typing import Any
 
 from twice.foundation.dataclass import dataclass
 from twice.foundation.environment import Fingerprint
-from twice.recording.compared_output import select_of_message
-from twice.recording.migrations import Migration
-from twice.recording.ordering import ORDERS
-from twice.recording.results import RESULTS
+from twice.recorder.compared_output import select_of_message
+from twice.recorder.migrations import Migration
+from twice.recorder.ordering import ORDERS
+from twice.recorder.results import RESULTS
 
 STOPPED = "stopped"
 """How an execution ended that was to go no further."""

@@ -19,9 +19,9 @@ from twice.errors import (
     ProgramNotRerunnable,
     SnapshotMissing,
 )
-from twice.recording.program import Program, source_digests
-from twice.recording.runrecord import RunRecord
-from twice.recording.trust import grant_for_block, require_trusted
+from twice.recorder.program import Program, source_digests
+from twice.recorder.runrecord import RunRecord
+from twice.recorder.trust import grant_for_block, require_trusted
 from twice.replayer.outcome import SourceChange
 from twice.replayer.replay_job import find_files_read_back, restorable_snapshot
 

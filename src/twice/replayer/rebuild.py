@@ -11,19 +11,19 @@ from __future__ import annotations
 import os
 
 from twice.foundation.seeds import Seed
-from twice.recording.effects.answers import Source
-from twice.recording.effects.layer import EffectLayer
-from twice.recording.frame_kinds import ROLLBACK
-from twice.recording.inputs import Inputs
-from twice.recording.output import OutputCapture
-from twice.recording.redaction.redaction import Redaction
-from twice.recording.runrecord import RunRecord
-from twice.recording.sealing.watching import Refuse
-from twice.recording.session import Session
-from twice.recording.sink import Sink
-from twice.recording.snapshots import load
-from twice.recording.streams import Streams
-from twice.recording.wiring import Control, NoControl, Resume, Wiring
+from twice.recorder.audit.watching import Refuse
+from twice.recorder.effects.answers import Source
+from twice.recorder.effects.layer import EffectLayer
+from twice.recorder.frame_kinds import ROLLBACK
+from twice.recorder.inputs import Inputs
+from twice.recorder.output import OutputCapture
+from twice.recorder.redaction.redaction import Redaction
+from twice.recorder.runrecord import RunRecord
+from twice.recorder.session import Session
+from twice.recorder.sink import Sink
+from twice.recorder.snapshots import load
+from twice.recorder.streams import Streams
+from twice.recorder.wiring import Control, NoControl, Resume, Wiring
 
 
 def rebuilt_session(

@@ -16,15 +16,15 @@ from typing import Any
 
 from twice.foundation.dataclass import dataclass
 from twice.foundation.printable import pluralize
-from twice.recording.effects.filenames import told
-from twice.recording.effects.ops import FILES_LEFT
-from twice.recording.kernel.file_history import ABSENT, FileHistory, FileState
-from twice.recording.kernel.file_observation import locate_difference
-from twice.recording.kernel.package_paths import PackagePaths
-from twice.recording.native_files import roots_of
-from twice.recording.placing import Placing
-from twice.recording.results import RESULTS
-from twice.recording.runrecord import RunRecord
+from twice.recorder.effects.filenames import told
+from twice.recorder.effects.ops import FILES_LEFT
+from twice.recorder.kernel.file_history import ABSENT, FileHistory, FileState
+from twice.recorder.kernel.file_observation import locate_difference
+from twice.recorder.kernel.package_paths import PackagePaths
+from twice.recorder.native_files import roots_of
+from twice.recorder.placing import Placing
+from twice.recorder.results import RESULTS
+from twice.recorder.runrecord import RunRecord
 from twice.replayer.file_report import PathDisplay, compare_written_files
 from twice.replayer.outcome import (
     join_ending_parts,

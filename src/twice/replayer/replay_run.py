@@ -19,7 +19,7 @@ from twice.errors import ProgramFailed, RecordOutOfRange
 from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.environment import Fingerprint
-from twice.recording.runrecord import RunRecord
+from twice.recorder.runrecord import RunRecord
 from twice.replayer.file_report import locate_inside
 from twice.replayer.outcome import Replay, SourceChange, read_last_message
 from twice.replayer.preconditions import require_rerunnable

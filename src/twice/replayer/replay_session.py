@@ -17,9 +17,9 @@ from typing import Any
 from twice.errors import RecordOutOfRange, ReplayRefused, SessionMisuse
 from twice.foundation.printable import pluralize
 from twice.foundation.with_blocks import Closing
-from twice.recording.inputs import InputEvent
-from twice.recording.migrations import Migration
-from twice.recording.runrecord import RunRecord
+from twice.recorder.inputs import InputEvent
+from twice.recorder.migrations import Migration
+from twice.recorder.runrecord import RunRecord
 from twice.replayer.branch_session import BranchingSession, decode_states
 from twice.replayer.preconditions import require_rerunnable, require_same_code
 from twice.replayer.replay_job import Start, job_for, restorable_snapshot, start_child

@@ -16,26 +16,26 @@ from typing import Any, NoReturn
 
 from twice.errors import ReplayRefused, SealBroken, TwiceError
 from twice.foundation.encoding import decode
-from twice.recording.comparepoints import Taken
-from twice.recording.describing import describe_ending
-from twice.recording.effects.sources import BranchSource, RecordedSource
-from twice.recording.environment import measure
-from twice.recording.executing import execute
-from twice.recording.identity import build_identity
-from twice.recording.inputs import BranchInputs, RecordedInputs
-from twice.recording.kernel.confinement import current
-from twice.recording.native_files import roots_of
-from twice.recording.probes.kept import KeptProbes
-from twice.recording.record import RecordWriter
-from twice.recording.redaction.documents import redacted_identity
-from twice.recording.redaction.redaction import Redaction
-from twice.recording.runrecord import RunRecord
-from twice.recording.session import Session
-from twice.recording.sink import RecordingSink, Sinks
-from twice.recording.surroundings import Surroundings
-from twice.recording.trust import digest_identity
-from twice.recording.wiring import NoControl
-from twice.recording.writing import snapshot_marks
+from twice.recorder.comparepoints import Taken
+from twice.recorder.describing import describe_ending
+from twice.recorder.effects.sources import BranchSource, RecordedSource
+from twice.recorder.environment import measure
+from twice.recorder.executing import execute
+from twice.recorder.identity import build_identity
+from twice.recorder.inputs import BranchInputs, RecordedInputs
+from twice.recorder.kernel.confinement import current
+from twice.recorder.native_files import roots_of
+from twice.recorder.probes.kept import KeptProbes
+from twice.recorder.record import RecordWriter
+from twice.recorder.redaction.documents import redacted_identity
+from twice.recorder.redaction.redaction import Redaction
+from twice.recorder.runrecord import RunRecord
+from twice.recorder.session import Session
+from twice.recorder.sink import RecordingSink, Sinks
+from twice.recorder.surroundings import Surroundings
+from twice.recorder.trust import digest_identity
+from twice.recorder.wiring import NoControl
+from twice.recorder.writing import snapshot_marks
 from twice.replayer.branch_prefix import BranchPrefixSink, Reads, copy_prefix, merge_manifests
 from twice.replayer.compare_sink import ComparingSink
 from twice.replayer.outcome import Failure

@@ -19,8 +19,8 @@ from twice.foundation.determinism_class import DeterminismClass, Predicate, Summ
 from twice.foundation.environment import Fingerprint, diff_fingerprints
 from twice.foundation.printable import pluralize
 from twice.foundation.two_sample_tests import Agreement, apply_test
-from twice.recording.runrecord import RunRecord
-from twice.recording.sampling import Progress, Sample, draw, read_sample
+from twice.recorder.runrecord import RunRecord
+from twice.recorder.sampling import Progress, Sample, draw, read_sample
 from twice.replayer.outcome import Failure
 from twice.replayer.preconditions import require_rerunnable
 from twice.replayer.replay_job import folder_of, surroundings_of

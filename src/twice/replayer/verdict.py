@@ -26,7 +26,7 @@ from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import DeterminismClass, Predicate, Scope
 from twice.foundation.environment import ORDER_PROBES, EnvironmentDifference
 from twice.foundation.printable import pluralize
-from twice.recording.sealing.inventory import in_words, is_process, is_repeated, unsupported_rows
+from twice.recorder.audit.inventory import in_words, is_process, is_repeated, unsupported_rows
 from twice.replayer.file_report import FileJudgement
 from twice.replayer.outcome import Failure, SourceChange, no_counts
 
@@ -58,7 +58,7 @@ class Evidence:
         manifest_matches: whether the replay made exactly the recorded reads of the world; None if that was
             not judged.
         environment: how the environment differs from the recorded one.
-        inventory: every source that the run touched, as ``recording.sealing`` classes them.
+        inventory: every source that the run touched, as ``recorder.audit`` classes them.
         escapes: sources that the recorded run reached, and that no replay reaches.
         files: the report on files.
         seal: the sources that the replay was kept from, and the others.

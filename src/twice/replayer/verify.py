@@ -16,7 +16,7 @@ from pathlib import Path
 
 from twice.errors import ClassRefused, OutputExists, UsageError
 from twice.foundation.determinism_class import Predicate
-from twice.recording.runrecord import RunRecord
+from twice.recorder.runrecord import RunRecord
 from twice.replayer.evidence import gather_evidence, leave_open, list_subsystems
 from twice.replayer.preconditions import require_same_code
 from twice.replayer.replay_job import Start, start_child

@@ -19,22 +19,22 @@ from twice.errors import EffectMismatch, FileNotRebuilt, SealBroken
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.encoding import encode
 from twice.foundation.seeds import Seed
-from twice.recording.comparepoints import Taken
-from twice.recording.effects import ops
-from twice.recording.effects.answers import Source
-from twice.recording.effects.clock import REAL
-from twice.recording.environment import measure
-from twice.recording.executing import execute
-from twice.recording.inputs import RecordedInputs
-from twice.recording.ordering import ORDERS
-from twice.recording.probes.kept import KeptProbes
-from twice.recording.results import RESULTS
-from twice.recording.runrecord import RunRecord
-from twice.recording.sealing.places import user_line
-from twice.recording.session import Session
-from twice.recording.sink import Sink
-from twice.recording.snapshots import STREAMS
-from twice.recording.wiring import Control, NoControl, Resume
+from twice.recorder.audit.places import user_line
+from twice.recorder.comparepoints import Taken
+from twice.recorder.effects import ops
+from twice.recorder.effects.answers import Source
+from twice.recorder.effects.clock import REAL
+from twice.recorder.environment import measure
+from twice.recorder.executing import execute
+from twice.recorder.inputs import RecordedInputs
+from twice.recorder.ordering import ORDERS
+from twice.recorder.probes.kept import KeptProbes
+from twice.recorder.results import RESULTS
+from twice.recorder.runrecord import RunRecord
+from twice.recorder.session import Session
+from twice.recorder.sink import Sink
+from twice.recorder.snapshots import STREAMS
+from twice.recorder.wiring import Control, NoControl, Resume
 from twice.replayer.bounded_reads import CheckpointBoundedReads
 from twice.replayer.compare_sink import ComparingSink
 from twice.replayer.outcome import Failure, describe_raising_line

@@ -14,11 +14,11 @@ from typing import Any
 from twice.errors import RecordOutOfRange, UsageError
 from twice.foundation.encoding import decode
 from twice.foundation.printable import pluralize, printable
-from twice.recording.effects.events import LENIENT, STRICT, unpack
-from twice.recording.effects.ops import MAIN, OPS, WITH_ARGUMENTS
-from twice.recording.frame_kinds import ERRORS, INPUT, OUTPUT
-from twice.recording.runrecord import RunRecord
-from twice.recording.snapshots import STREAMS, read_envelope
+from twice.recorder.effects.events import LENIENT, STRICT, unpack
+from twice.recorder.effects.ops import MAIN, OPS, WITH_ARGUMENTS
+from twice.recorder.frame_kinds import ERRORS, INPUT, OUTPUT
+from twice.recorder.runrecord import RunRecord
+from twice.recorder.snapshots import STREAMS, read_envelope
 from twice.report.values import as_json, find_part, inline, lines
 
 LISTS = ("inputs", "effects", "compare_points")

@@ -13,9 +13,9 @@ from typing import Any
 
 from twice.errors import TwiceError
 from twice.foundation.printable import pluralize
-from twice.recording.effects.network.telling import told
-from twice.recording.record.scan import Progress
-from twice.recording.runrecord import RunRecord
+from twice.recorder.effects.network.telling import told
+from twice.recorder.record.scan import Progress
+from twice.recorder.runrecord import RunRecord
 from twice.report.values import inline, mapping
 
 FORMAT = "twice.record/1"

@@ -14,10 +14,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from twice.foundation.printable import pluralize
-from twice.recording.effects.events import LENIENT, STRICT
-from twice.recording.frame_kinds import ERRORS, INPUT, OUTPUT
-from twice.recording.record import columns
-from twice.recording.runrecord import RunRecord
+from twice.recorder.effects.events import LENIENT, STRICT
+from twice.recorder.frame_kinds import ERRORS, INPUT, OUTPUT
+from twice.recorder.record import columns
+from twice.recorder.runrecord import RunRecord
 
 if TYPE_CHECKING:
     import numpy as np

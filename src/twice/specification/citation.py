@@ -15,8 +15,8 @@ from typing import Any, Final
 from twice.errors import ClassRefused, TwiceError
 from twice.foundation.dataclass import dataclass
 from twice.foundation.environment import DRIVER
-from twice.recording.environment import measure_versions
-from twice.recording.runrecord import RunRecord
+from twice.recorder.environment import measure_versions
+from twice.recorder.runrecord import RunRecord
 from twice.specification.consolidate import CONSOLIDATION
 from twice.specification.gate.plan import predicate_of
 from twice.specification.location import FOLDER, find_workspace, list_bases

@@ -16,9 +16,9 @@ from twice.errors import TwiceError
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.digests import digest_value
 from twice.foundation.seeds import Seed, is_shared
-from twice.recording.config import in_settings
-from twice.recording.environment import measure_versions
-from twice.recording.runrecord import RunRecord
+from twice.recorder.config import in_settings
+from twice.recorder.environment import measure_versions
+from twice.recorder.runrecord import RunRecord
 from twice.specification.cost.result import EVIDENCE as COSTS
 from twice.specification.cost.result import NUMBER
 from twice.specification.front_matter import Cell, Row, Scalar, Value

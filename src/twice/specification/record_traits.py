@@ -13,9 +13,9 @@ import numpy as np
 
 from twice.foundation.printable import pluralize
 from twice.foundation.seeds import Seed
-from twice.recording.comparepoints import CHAIN_START
-from twice.recording.runrecord import RunRecord
-from twice.recording.streams.registry import Streams
+from twice.recorder.comparepoints import CHAIN_START
+from twice.recorder.runrecord import RunRecord
+from twice.recorder.streams.registry import Streams
 from twice.specification.tiers import Trait
 
 # The last part of a lineage, and the word of sheet 07 for it.

@@ -17,9 +17,9 @@ from typing import Any, Final, Literal
 
 from twice.errors import TwiceError
 from twice.foundation.printable import pluralize
-from twice.recording.config import in_settings, parse_settings
-from twice.recording.recorder import record_program
-from twice.recording.runrecord import RunRecord
+from twice.recorder.config import in_settings, parse_settings
+from twice.recorder.recorder import record_program
+from twice.recorder.runrecord import RunRecord
 from twice.replayer.preconditions import trusting
 from twice.replayer.replay_job import surroundings_of
 from twice.specification.cost.measurement import measure_cost, read_variant

@@ -26,9 +26,9 @@ from twice.foundation.channels import Channel
 from twice.foundation.comparison import FieldDifference
 from twice.foundation.encoding import encode
 from twice.foundation.seeds import derive
-from twice.recording.runrecord import RunRecord
-from twice.recording.sealing.inventory import in_words, unsupported_rows
-from twice.recording.snapshots import STREAMS
+from twice.recorder.audit.inventory import in_words, unsupported_rows
+from twice.recorder.runrecord import RunRecord
+from twice.recorder.snapshots import STREAMS
 from twice.replayer.evidence import gather_evidence
 from twice.replayer.other_seed import OTHER_SEEDS, is_moved_by_seed
 from twice.replayer.outcome import STOPPED, Failure, Replay

@@ -14,14 +14,14 @@ from typing import Any, Final, NoReturn
 
 from twice.foundation.encoding import decode, encode
 from twice.foundation.environment import Fingerprint
-from twice.recording.components import component_of
-from twice.recording.config import Config
-from twice.recording.effects.sources import BranchSource, RecordedSource
-from twice.recording.inputs import BranchInputs, RecordedInputs
-from twice.recording.runrecord import RunRecord
-from twice.recording.session import Session
-from twice.recording.sink import Sink
-from twice.recording.snapshots import STREAMS, decoded, load
+from twice.recorder.components import component_of
+from twice.recorder.config import Config
+from twice.recorder.effects.sources import BranchSource, RecordedSource
+from twice.recorder.inputs import BranchInputs, RecordedInputs
+from twice.recorder.runrecord import RunRecord
+from twice.recorder.session import Session
+from twice.recorder.sink import Sink
+from twice.recorder.snapshots import STREAMS, decoded, load
 from twice.replayer.branch_prefix import BranchPrefixSink
 from twice.replayer.outcome import STOPPED, Failure
 from twice.replayer.rebuild import rebuilt_session

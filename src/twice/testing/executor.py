@@ -25,15 +25,15 @@ from twice.foundation.determinism_class import Predicate
 from twice.foundation.encoding import decode
 from twice.foundation.seeds import Seed
 from twice.foundation.with_blocks import Closing
-from twice.recording.cadence import parse_cadence
-from twice.recording.naming import parse_program
-from twice.recording.program import Program, program_of, require_runnable
-from twice.recording.record import discard_hidden
-from twice.recording.recorder import record_job, refuse_lack_of_copy
-from twice.recording.runrecord import RunRecord
-from twice.recording.setup import Setup
-from twice.recording.surroundings import Surroundings, environ_for_child, for_recording
-from twice.recording.trust import remember_record
+from twice.recorder.cadence import parse_cadence
+from twice.recorder.naming import parse_program
+from twice.recorder.program import Program, program_of, require_runnable
+from twice.recorder.record import discard_hidden
+from twice.recorder.recorder import record_job, refuse_lack_of_copy
+from twice.recorder.runrecord import RunRecord
+from twice.recorder.setup import Setup
+from twice.recorder.surroundings import Surroundings, environ_for_child, for_recording
+from twice.recorder.trust import remember_record
 from twice.replayer.outcome import Replay
 from twice.replayer.replay_job import folder_of, stand_ins_of, surroundings_of
 from twice.replayer.replay_run import Plan, execute_once

@@ -21,7 +21,7 @@ from twice.errors import PropertyBroken, TwiceError
 from twice.foundation.channels import Channel
 from twice.foundation.comparison import FieldDifference
 from twice.foundation.printable import pluralize
-from twice.recording.runrecord import RunRecord
+from twice.recorder.runrecord import RunRecord
 from twice.replayer.other_seed import OTHER_SEEDS
 from twice.replayer.verify import verify
 from twice.testing.counterexamples import FILE, Example

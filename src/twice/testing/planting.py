@@ -19,11 +19,11 @@ import numpy as np
 
 from twice.errors import EncodingRefused, FaultMisplaced
 from twice.foundation.encoding import decode, encode, encode_parts, loaded_types
-from twice.recording.components import Component
-from twice.recording.runrecord import RunRecord
-from twice.recording.session import Session
-from twice.recording.snapshots import decoded, load
-from twice.recording.wiring import Resume
+from twice.recorder.components import Component
+from twice.recorder.runrecord import RunRecord
+from twice.recorder.session import Session
+from twice.recorder.snapshots import decoded, load
+from twice.recorder.wiring import Resume
 from twice.testing.faults import Fault, Kind
 
 _FLOATS: Final = (float, np.floating)

@@ -17,7 +17,7 @@ from twice.errors import FaultMisplaced, NothingJudged
 from twice.foundation.encoding import encode
 from twice.foundation.printable import pluralize
 from twice.foundation.seeds import is_shared
-from twice.recording.runrecord import RunRecord
+from twice.recorder.runrecord import RunRecord
 from twice.testing.counterexamples import Example
 from twice.testing.executor import Executor, Subject, subject_of
 from twice.testing.faults import KINDS, Fault, Kind

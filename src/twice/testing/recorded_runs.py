@@ -24,14 +24,14 @@ from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.encoding import encode
 from twice.foundation.printable import pluralize
 from twice.foundation.seeds import Seed
-from twice.recording.cadence import parse_cadence
-from twice.recording.naming import parse_program
-from twice.recording.program import program_of
-from twice.recording.runrecord import RunRecord
-from twice.recording.sealing.inventory import unsupported_rows
-from twice.recording.setup import Setup
-from twice.recording.surroundings import for_recording
-from twice.recording.trust import grant
+from twice.recorder.audit.inventory import unsupported_rows
+from twice.recorder.cadence import parse_cadence
+from twice.recorder.naming import parse_program
+from twice.recorder.program import program_of
+from twice.recorder.runrecord import RunRecord
+from twice.recorder.setup import Setup
+from twice.recorder.surroundings import for_recording
+from twice.recorder.trust import grant
 from twice.replayer.replay_run import Plan, execute_once
 from twice.replayer.verdict import SEAL
 from twice.replayer.verification import Verification

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from typing import Any, Final
 
 from twice.foundation.encoding import encode
-from twice.recording.runrecord import RunRecord
+from twice.recorder.runrecord import RunRecord
 from twice.replayer.branch_session import BranchingSession, prefix_proof
 from twice.replayer.replay_session import ReplaySession
 from twice.testing.counterexamples import Example

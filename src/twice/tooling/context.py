@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from twice.errors import SeedNameRefused
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.seeds import Seed, derive_in, path_segments
-from twice.recording.streams.numpy_streams import NumpyStream, open_numpy
+from twice.recorder.streams.numpy_streams import NumpyStream, open_numpy
 from twice.tooling.enforcing import unwatched
 from twice.tooling.errors import CallRefused
 from twice.tooling.plain import NotPlain, canonical, plain

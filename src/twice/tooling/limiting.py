@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from twice.recording.effects import ops
-from twice.recording.effects.clock import REAL
+from twice.recorder.effects import ops
+from twice.recorder.effects.clock import REAL
 
 
 class OutOfTime(BaseException):

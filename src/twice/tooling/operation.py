@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pydantic
 import pydantic_core
 
-from twice.recording.interrupts import Terminated
+from twice.recorder.interrupts import Terminated
 from twice.tooling import checking, envelope
 from twice.tooling.backend import Revertible
 from twice.tooling.context import Context

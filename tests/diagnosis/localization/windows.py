@@ -23,7 +23,7 @@ SRC = Path(next(iter(twice.__path__))).parent
 class Run:
     """What a toy program sees."""
 
-    __module__ = "twice.recording.run"  # it stands for the engine's, which is no state
+    __module__ = "twice.recorder.run"  # it stands for the engine's, which is no state
 
     def __init__(self, first, last, tracer_of):
         self.components, self.streams = {}, {}

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from twice.foundation.seeds import Seed
-from twice.recording.cadence import Cadence
-from twice.recording.naming import parse_program
-from twice.recording.setup import Setup
-from twice.recording.surroundings import for_recording
+from twice.recorder.cadence import Cadence
+from twice.recorder.naming import parse_program
+from twice.recorder.setup import Setup
+from twice.recorder.surroundings import for_recording
 from twice.specification.cost.result import Cost, MeasuredRun
 from twice.specification.cost.rules import NOT_SWITCHED, RULES, RunVariant
 

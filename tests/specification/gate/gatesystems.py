@@ -14,10 +14,10 @@ from twice.cli.code_facts import read_code
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.encoding import encode
 from twice.foundation.seeds import Seed, derive
-from twice.recording.cadence import parse_cadence
-from twice.recording.environment import measure_versions
-from twice.recording.naming import parse_program
-from twice.recording.recorder import record
+from twice.recorder.cadence import parse_cadence
+from twice.recorder.environment import measure_versions
+from twice.recorder.naming import parse_program
+from twice.recorder.recorder import record
 from twice.specification.changes import to_lock_entry
 from twice.specification.front_matter import format_entry
 from twice.specification.gate.evidence.context import EvidenceContext

@@ -9,7 +9,7 @@ import pytest
 
 import twice
 from twice.errors import OutputExists, SessionMisuse, UsageError
-from twice.recording.runrecord import RunRecord
+from twice.recorder.runrecord import RunRecord
 from twice.replayer.branch_session import branch
 from twice.replayer.verify import verify
 from twice.tooling.errors import OfferRefused, RegistryRefused

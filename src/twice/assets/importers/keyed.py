@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 from twice.assets.importers import fields, scalars
 from twice.assets.importers.imported import Reading, Value
 from twice.assets.importers.jsontext import JsonRefused, parsed
-from twice.recording.redaction.names import judged
+from twice.recorder.redaction.names import judged
 
 REDACTED: Final = "<secret left out>"
 _CREDENTIAL = re.compile(

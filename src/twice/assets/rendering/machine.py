@@ -14,7 +14,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
-from twice.recording.environment import measure
+from twice.recorder.environment import measure
 
 _ALWAYS: Final = "numpy"
 

@@ -11,8 +11,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from twice.recording.effects.ops import FILE_READ
-from twice.recording.runrecord import RunRecord
+from twice.recorder.effects.ops import FILE_READ
+from twice.recorder.runrecord import RunRecord
 
 _SYSTEM: Final = ("/etc", "/proc", "/sys", "/dev", "/lib", "/lib64", "/usr/lib", "/usr/local/lib")
 """Where a system keeps its own; nobody gives these to a rendering."""

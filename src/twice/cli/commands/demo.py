@@ -27,8 +27,8 @@ from twice.diagnosis.diagnose import diagnose
 from twice.diagnosis.divergence import Divergence
 from twice.foundation.next_step import NextStep
 from twice.foundation.printable import printable
-from twice.recording.naming import parse_program
-from twice.recording.recorder import record, refuse_existing
+from twice.recorder.naming import parse_program
+from twice.recorder.recorder import record, refuse_existing
 from twice.replayer.verification import Verification
 from twice.replayer.verify import verify
 from twice.writing import make_folder

@@ -14,7 +14,7 @@ from twice.cli.output import tell
 from twice.cli.run_options import OutputOptions, TrustOptions
 from twice.errors import UsageError
 from twice.foundation.printable import pluralize
-from twice.recording.runrecord import RunRecord
+from twice.recorder.runrecord import RunRecord
 
 
 @build_command
@@ -33,7 +33,7 @@ def export(
     JSON lines hold everything but, without --blobs, the contents of snapshots. Parquet is a folder with
     points.parquet and frames.parquet; it needs the extra `parquet`.
     """
-    from twice.recording.record.export import to_json_lines, to_parquet
+    from twice.recorder.record.export import to_json_lines, to_parquet
 
     lines = None
     with RunRecord.open(record) as opened, output.writing(record) as partial:
@@ -59,7 +59,7 @@ def migrate(
 
     The old record stays as it is. A torn record gets an ending that says so.
     """
-    from twice.recording.record import migrate as write_anew
+    from twice.recorder.record import migrate as write_anew
 
     with output.writing(record) as partial:
         write_anew(record, partial)

@@ -17,7 +17,7 @@ from twice.cli.options import AsJson, Limit, argument, build_command, option
 from twice.cli.output import align, limit_rows, tell
 from twice.errors import RecordForeign, TwiceError, UsageError
 from twice.foundation.printable import printable
-from twice.recording.runrecord import RunRecord
+from twice.recorder.runrecord import RunRecord
 from twice.report.overview import ending_text, parent_text
 
 _HEAD: Final[tuple[str, ...]] = ("RECORD", "PROGRAM", "SEED", "TICKS", "ENDING", "BYTES", "PARENT")

@@ -41,14 +41,14 @@ from twice.foundation.determinism_class import (
     parse_test,
 )
 from twice.foundation.printable import pluralize
-from twice.recording.naming import runs_in
-from twice.recording.program import Program
-from twice.recording.recorder import master_seed, record_program, refuse_existing
-from twice.recording.redaction.redaction import Redaction
-from twice.recording.runrecord import RunRecord
-from twice.recording.session_job import GO_ON
-from twice.recording.setup import Setup
-from twice.recording.surroundings import for_recording
+from twice.recorder.naming import runs_in
+from twice.recorder.program import Program
+from twice.recorder.recorder import master_seed, record_program, refuse_existing
+from twice.recorder.redaction.redaction import Redaction
+from twice.recorder.runrecord import RunRecord
+from twice.recorder.session_job import GO_ON
+from twice.recorder.setup import Setup
+from twice.recorder.surroundings import for_recording
 
 
 @dataclass(frozen=True, slots=True)

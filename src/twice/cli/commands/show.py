@@ -40,8 +40,8 @@ from twice.cli.output import align, tell
 from twice.cli.run_options import TrustFlag
 from twice.cli.secrets import read_secrets, show_secrets
 from twice.foundation.printable import pluralize, printable
-from twice.recording.runrecord import RunRecord
-from twice.recording.sealing.inventory import in_words, rows_of
+from twice.recorder.audit.inventory import in_words, rows_of
+from twice.recorder.runrecord import RunRecord
 from twice.report.moment import LISTS, moment, moment_lines, snapshot, snapshot_lines, value_lines
 from twice.report.overview import (
     FORMAT,

@@ -34,7 +34,7 @@ from twice.cli.regression_tests import NewTest, require_free, write_test
 from twice.cli.run_options import TrustOptions
 from twice.errors import OutputUnwritable, UsageError
 from twice.foundation.printable import pluralize
-from twice.recording.runrecord import RunRecord
+from twice.recorder.runrecord import RunRecord
 from twice.replayer.replay_run import Progress
 from twice.replayer.verdict import SEAL
 from twice.replayer.verification import Verification

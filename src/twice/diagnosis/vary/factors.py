@@ -26,10 +26,10 @@ from typing import Final
 from twice.errors import TwiceError, UsageError
 from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import DeterminismClass
-from twice.recording.measuring import measure_in
-from twice.recording.setup import Setup
-from twice.recording.surroundings import THREAD_CAPS, Surroundings
-from twice.recording.surroundings.handed import (
+from twice.recorder.measuring import measure_in
+from twice.recorder.setup import Setup
+from twice.recorder.surroundings import THREAD_CAPS, Surroundings
+from twice.recorder.surroundings.handed import (
     CHILD_CLOCK_OFFSET,
     CHILD_CPUS,
     CHILD_FOLDER,

@@ -14,7 +14,7 @@ from twice.diagnosis.divergence import Divergence
 from twice.diagnosis.next_steps import list_run_words
 from twice.foundation.dataclass import dataclass
 from twice.foundation.printable import pluralize, printable
-from twice.recording.setup import Setup
+from twice.recorder.setup import Setup
 
 FORMAT = "twice.variation/1"
 BASELINE = "nothing"

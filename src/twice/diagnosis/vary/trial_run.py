@@ -13,7 +13,7 @@ from twice.diagnosis.diagnose import diagnose
 from twice.errors import TwiceError
 from twice.foundation.dataclass import dataclass
 from twice.foundation.environment import Fingerprint
-from twice.recording.runrecord import RunRecord
+from twice.recorder.runrecord import RunRecord
 from twice.replayer.output_difference import compare_outputs, list_measurements
 from twice.replayer.record_outcomes import compare_outcomes
 

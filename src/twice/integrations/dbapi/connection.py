@@ -16,8 +16,8 @@ from typing import Any
 from twice.errors import EffectRefused
 from twice.integrations.dbapi.cursor import RecordedCursor
 from twice.integrations.dbapi.proxy import DriverProxy, TransactionBlock, parameter, result
-from twice.recording import active
-from twice.recording.effects import ops
+from twice.recorder import active
+from twice.recorder.effects import ops
 
 _READ = frozenset(
     {"autocommit", "closed", "in_transaction", "isolation_level", "read_only", "total_changes"}

@@ -16,9 +16,9 @@ from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, NamedTuple, Self
 
 from twice.errors import EffectRefused
-from twice.recording.effects.calls import governed_call
-from twice.recording.effects.layer import EffectLayer
-from twice.recording.effects.patches import StandIn
+from twice.recorder.effects.calls import governed_call
+from twice.recorder.effects.layer import EffectLayer
+from twice.recorder.effects.patches import StandIn
 
 _SCALARS = frozenset(
     {type(None), bool, int, float, str, bytes, Decimal, datetime, date, time, timedelta}

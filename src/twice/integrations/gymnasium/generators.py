@@ -17,7 +17,7 @@ import gymnasium
 import numpy as np
 
 from twice.errors import StreamReseeded
-from twice.recording.run import Run
+from twice.recorder.run import Run
 
 
 class EnvGenerators:

@@ -25,7 +25,7 @@ from twice.integrations.gymnasium.state import (
     list_layers,
     parts_of,
 )
-from twice.recording.run import Run
+from twice.recorder.run import Run
 
 EnvT = TypeVar("EnvT", bound="gymnasium.Env[Any, Any] | gymnasium.vector.VectorEnv[Any, Any, Any]")
 

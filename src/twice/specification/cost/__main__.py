@@ -20,25 +20,25 @@ from typing import Any, cast
 from twice.foundation.digests import digest_bytes
 from twice.foundation.encoding import encode
 from twice.foundation.printable import pluralize
-from twice.recording.describing import describe_ending
-from twice.recording.effects import ops
-from twice.recording.effects.clock import REAL, is_governed
-from twice.recording.environment import measure
-from twice.recording.executing import execute
-from twice.recording.identity import build_identity
-from twice.recording.output import no_output
-from twice.recording.record import RecordWriter
-from twice.recording.redaction.documents import redacted_identity
-from twice.recording.redaction.redaction import Redaction
-from twice.recording.runrecord import RunRecord
-from twice.recording.sealing import watching
-from twice.recording.serving import serve
-from twice.recording.session import Session
-from twice.recording.setup import Setup
-from twice.recording.sink import RecordingSink, Sink
-from twice.recording.streams.global_streams import shared_position
-from twice.recording.surroundings import Surroundings
-from twice.recording.writing import recording_session
+from twice.recorder.audit import watching
+from twice.recorder.describing import describe_ending
+from twice.recorder.effects import ops
+from twice.recorder.effects.clock import REAL, is_governed
+from twice.recorder.environment import measure
+from twice.recorder.executing import execute
+from twice.recorder.identity import build_identity
+from twice.recorder.output import no_output
+from twice.recorder.record import RecordWriter
+from twice.recorder.redaction.documents import redacted_identity
+from twice.recorder.redaction.redaction import Redaction
+from twice.recorder.runrecord import RunRecord
+from twice.recorder.serving import serve
+from twice.recorder.session import Session
+from twice.recorder.setup import Setup
+from twice.recorder.sink import RecordingSink, Sink
+from twice.recorder.streams.global_streams import shared_position
+from twice.recorder.surroundings import Surroundings
+from twice.recorder.writing import recording_session
 from twice.specification.cost.rules import RunVariant
 from twice.worker.channel import Channel
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from twice.errors import TwiceError
-from twice.recording.runrecord import RunRecord
+from twice.recorder.runrecord import RunRecord
 from twice.replayer.outcome import Replay
 from twice.replayer.preconditions import trusting
 from twice.replayer.replay_run import Plan, execute_once

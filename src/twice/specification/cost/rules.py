@@ -14,12 +14,12 @@ from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from twice.errors import UsageError
-from twice.recording.cadence import Cadence
-from twice.recording.redaction.policy import RULES as REDACTIONS
-from twice.recording.redaction.policy import Policy
-from twice.recording.setup import Setup
-from twice.recording.surroundings import Surroundings
-from twice.recording.wiring import InForce
+from twice.recorder.cadence import Cadence
+from twice.recorder.redaction.policy import RULES as REDACTIONS
+from twice.recorder.redaction.policy import Policy
+from twice.recorder.setup import Setup
+from twice.recorder.surroundings import Surroundings
+from twice.recorder.wiring import InForce
 
 
 @dataclass(frozen=True, slots=True)

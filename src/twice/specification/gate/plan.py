@@ -25,9 +25,9 @@ from twice.foundation.determinism_class import (
     refuse_class,
 )
 from twice.foundation.digests import DEFAULT, Algorithm
-from twice.recording.cadence import parse_cadence, parse_granularity, parse_strategy
-from twice.recording.config import parse_settings
-from twice.recording.surroundings import THREAD_CAPS
+from twice.recorder.cadence import parse_cadence, parse_granularity, parse_strategy
+from twice.recorder.config import parse_settings
+from twice.recorder.surroundings import THREAD_CAPS
 from twice.specification.sheet import Sheet
 from twice.specification.tiers import Trait
 from twice.specification.workspace import Workspace

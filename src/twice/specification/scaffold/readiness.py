@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from twice.errors import ClassRefused
-from twice.recording.cadence import parse_cadence
+from twice.recorder.cadence import parse_cadence
 from twice.specification.errors import SpecIncomplete
 from twice.specification.scaffold.lock import Layer
 from twice.specification.scaffold.source import join_words

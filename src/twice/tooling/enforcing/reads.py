@@ -15,7 +15,7 @@ from datetime import date
 from types import CodeType, FrameType
 from typing import Any, Final, NamedTuple
 
-from twice.recording.effects.layer import EffectLayer
+from twice.recorder.effects.layer import EffectLayer
 
 
 class Read(NamedTuple):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from twice.recording.run import Run
+from twice.recorder.run import Run
 from twice.worker.channel import Channel, inherited
 
 

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any, Final
 
-from twice.recording.run import Run
+from twice.recorder.run import Run
 from twice.tooling import envelope
 from twice.tooling.backend import Backend, Restorable
 from twice.tooling.determinism import Level

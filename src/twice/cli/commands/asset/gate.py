@@ -27,7 +27,7 @@ from twice.cli.console import show_progress
 from twice.cli.options import AsJson, Limit, argument, build_command, option
 from twice.cli.output import limit_rows, tell, write_text
 from twice.errors import UsageError
-from twice.recording.recorder import refuse_existing
+from twice.recorder.recorder import refuse_existing
 
 
 @build_command

@@ -21,7 +21,7 @@ from twice.cli.output import align, limit_rows, tell
 from twice.foundation.printable import pluralize, printable
 from twice.foundation.severity import Severity
 from twice.foundation.version import VERSION
-from twice.recording.recorder import refuse_existing
+from twice.recorder.recorder import refuse_existing
 from twice.writing import write
 
 _DEPTH: Final = Limits().depth

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from twice.errors import ClassRefused, ConfigError
 from twice.foundation.printable import pluralize
-from twice.recording.config import in_settings, parse_settings
+from twice.recorder.config import in_settings, parse_settings
 from twice.specification.changes import compare_sheet
 from twice.specification.gate.checks.runs import describe_failure
 from twice.specification.gate.model import (

@@ -8,7 +8,7 @@ from typing import Final
 
 from twice.foundation.printable import pluralize
 from twice.foundation.properties import SEED_MATTERS, required_properties
-from twice.recording.sealing.inventory import in_words, unsupported_rows
+from twice.recorder.audit.inventory import in_words, unsupported_rows
 from twice.replayer.verdict import SEAL
 from twice.specification.gate.checks.runs import describe_failure
 from twice.specification.gate.model import (

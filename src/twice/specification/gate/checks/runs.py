@@ -9,7 +9,7 @@ from typing import Final
 from twice.errors import ClassRefused, SnapshotCadence, TwiceError
 from twice.foundation.printable import pluralize
 from twice.foundation.seeds import RULE, SHARED_BY_MODULES, Seed, derive, is_shared
-from twice.recording.cadence import parse_cadence, parse_granularity, require_dense
+from twice.recorder.cadence import parse_cadence, parse_granularity, require_dense
 from twice.replayer.verification import Verification
 from twice.specification.gate.model import (
     GateFacts,

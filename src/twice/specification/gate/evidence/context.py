@@ -12,10 +12,10 @@ from typing import Any
 
 from twice.errors import TwiceError
 from twice.foundation.seeds import Seed
-from twice.recording.naming import parse_program
-from twice.recording.program import Program
-from twice.recording.recorder import record
-from twice.recording.runrecord import RunRecord
+from twice.recorder.naming import parse_program
+from twice.recorder.program import Program
+from twice.recorder.recorder import record
+from twice.recorder.runrecord import RunRecord
 from twice.specification.errors import SpecIncomplete
 from twice.specification.gate.plan import plan_recording
 from twice.specification.tiers import Trait

@@ -26,8 +26,8 @@ from twice.diagnosis.diagnose import diagnose
 from twice.diagnosis.divergence import Divergence
 from twice.errors import SessionMisuse, TwiceError
 from twice.foundation.encoding import encode
-from twice.recording.program import Program
-from twice.recording.runrecord import RunRecord
+from twice.recorder.program import Program
+from twice.recorder.runrecord import RunRecord
 from twice.replayer.branch_session import BranchingSession, branch, prefix_proof
 from twice.replayer.replay_session import ReplaySession
 from twice.replayer.rerun import rerun
@@ -40,7 +40,7 @@ _NAME: Final = "planted_driver.py"
 _DRIVER: Final = '''\
 """The program, with one value of one component moved before one tick."""
 
-from twice.recording.program import Program, load
+from twice.recorder.program import Program, load
 
 
 def main(run):

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from twice.recording.effects.actors import outside
+from twice.recorder.effects.actors import outside
 from twice.tooling.enforcing import unwatched
 from twice.tooling.errors import SceneArgumentRefused
 from twice.worker.process import NESTED

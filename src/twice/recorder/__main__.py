@@ -1,0 +1,37 @@
+"""The process that records one run, runs a member of a sample or measures itself: ``python -m twice.recorder``.
+
+Invariant: what it does is decided by the one job that it receives.
+"""
+
+from __future__ import annotations
+
+import gc
+
+if __name__ == "__main__":
+    gc.disable()  # until ``serve``: what is imported stays
+
+from collections.abc import Mapping
+from typing import Any
+
+from twice.recorder.serving import Handler, serve
+from twice.recorder.writing import record_here
+from twice.worker.channel import Channel
+
+
+def _sample(job: Mapping[str, Any], channel: Channel) -> None:
+    from twice.recorder.sample_worker import sample_here
+
+    sample_here(job, channel)
+
+
+def _measure(job: Mapping[str, Any], channel: Channel) -> None:
+    from twice.recorder.measuring import measure_here
+
+    measure_here(job, channel)
+
+
+# What few processes do is loaded when they are asked to.
+ACTIONS: dict[str, Handler] = {"measure": _measure, "record": record_here, "sample": _sample}
+
+if __name__ == "__main__":
+    serve(lambda job, channel: ACTIONS[job["action"]](job, channel))

@@ -1,0 +1,281 @@
+"""The clock: how it is read live, recorded, replayed, and what stays outside.
+
+Covered: every clock of ``time`` with its ``_ns`` twin, ``clock_gettime``, ``localtime``, ``gmtime``,
+``ctime``, ``asctime`` and ``strftime`` without a time given, ``datetime.now``, ``utcnow`` and
+``today``, ``date.today``; and ``time.sleep``, which waits while recording, and in replay where other
+threads or processes of the run go on meanwhile; alone, it returns at once there. A run may declare that
+its clock is a deterministic function of the run instead: ``ticks:ORIGIN,STEP`` makes every clock read
+``ORIGIN + STEP x tick`` seconds; such reads need no record.
+
+Not covered: ``numpy.datetime64("now")`` and clocks that C code reads by itself.
+
+Invariant: recording returns the value that the real clock gave.
+"""
+
+from __future__ import annotations
+
+import time as _time
+from collections.abc import Callable
+from operator import call
+from sys import _getframe
+from types import CodeType
+from typing import Any
+
+from twice.recorder.effects import calendar, ops
+from twice.recorder.effects.actors import Actor, current
+from twice.recorder.effects.events import RUN_READS_MAX
+from twice.recorder.effects.layer import EffectLayer
+from twice.recorder.effects.patches import Patch
+from twice.recorder.effects.tick_clock import TickClock
+
+REAL: dict[ops.Op, Callable[[], object]] = {
+    ops.TIME: _time.time,
+    ops.TIME_NS: _time.time_ns,
+    ops.MONOTONIC: _time.monotonic,
+    ops.MONOTONIC_NS: _time.monotonic_ns,
+    ops.PERF_COUNTER: _time.perf_counter,
+    ops.PERF_COUNTER_NS: _time.perf_counter_ns,
+    ops.PROCESS_TIME: _time.process_time,
+    ops.PROCESS_TIME_NS: _time.process_time_ns,
+    ops.THREAD_TIME: _time.thread_time,
+    ops.THREAD_TIME_NS: _time.thread_time_ns,
+}
+_REAL_SLEEP = _time.sleep
+
+
+def is_governed() -> bool:
+    """Return whether a layer answers a program that reads the clock of this process now."""
+    return _time.time is not REAL[ops.TIME]
+
+
+Tick = Callable[[], int]
+
+
+def patches(layer: EffectLayer, clock: TickClock | None, tick: Tick) -> list[Patch]:
+    """Return the patches of the clocks for a session."""
+    rows = []
+    for op in REAL:
+        name = op.name.removeprefix("clock.")
+        read = governed_read(op, layer, clock, tick)
+        rows.append(Patch(_time, name, read, call))
+    seconds = _reading(ops.TIME, layer, clock, tick)
+    nanoseconds = _reading(ops.TIME_NS, layer, clock, tick)
+    rows += [
+        Patch(_time, "sleep", governed_sleep(layer, clock)),
+        *_given_clocks(layer, clock, tick),
+        *calendar.patches(seconds, nanoseconds),
+    ]
+    return rows
+
+
+def _reading(
+    op: ops.Op, layer: EffectLayer, clock: TickClock | None, tick: Tick
+) -> calendar.Reading:
+    """Build a read of one clock, for wrappers that pass on who asks."""
+    real = REAL[op]
+    if clock is None:
+        return lambda asker: layer.ask(op, real, asker)
+
+    def read(asker: CodeType) -> object:
+        if layer.actor() is None or not layer.is_strict(asker):
+            return real()
+        now = clock.seconds(tick())
+        return round(now * 1_000_000_000) if op.name.endswith("_ns") else now
+
+    return read
+
+
+def _given_clocks(layer: EffectLayer, clock: TickClock | None, tick: Tick) -> list[Patch]:
+    """Patch ``clock_gettime`` and ``clock_gettime_ns``, which get the clock as an argument."""
+    rows = []
+    for op, real in ((ops.GETTIME, _time.clock_gettime), (ops.GETTIME_NS, _time.clock_gettime_ns)):
+
+        def read(which: int, /, op: ops.Op = op, real: Callable[[int], object] = real) -> object:
+            asker = _getframe(1).f_code
+            if clock is not None and layer.actor() is not None and layer.is_strict(asker):
+                now = clock.seconds(tick())
+                return round(now * 1_000_000_000) if op is ops.GETTIME_NS else now
+            return layer.ask(op, lambda: real(which), asker, which)
+
+        name = op.name.removeprefix("clock.")
+        rows.append(Patch(_time, name, read, lambda read: read(_time.CLOCK_REALTIME)))
+    return rows
+
+
+def governed_read(
+    op: ops.Op, layer: EffectLayer, clock: TickClock | None, tick: Callable[[], int]
+) -> Callable[[], Any]:
+    """Build a replacement for one of the clock functions, for as long as the layer is active."""
+    real = REAL[op]
+    if clock is not None:
+        return _tick_read(op, layer, clock, tick)
+    if not layer.live:
+        users: dict[str, Any] | None = None
+
+        def served(module: dict[str, Any]) -> object:
+            nonlocal users
+            if module is users and (actor := current()):
+                return layer.read(actor, op, real)
+            code = _getframe(1).f_code
+            own = layer.is_strict_in(module, code) and not layer.probing
+            users = module if own and layer.active else None
+            return layer.ask_in(module, op, real, code)
+
+        return _told_its_module(served)
+    number = op.number
+    last: dict[str, Any] | None = None
+    libraries: dict[int, dict[str, Any]] = {}
+    # One read must cost little more than the clock itself, so the bookkeeping of ``layer.ask_in``
+    # is unrolled here; tests/laws hold the two against each other.
+
+    def read(module: dict[str, Any]) -> object:
+        nonlocal last
+        if module is last and (actor := current()):
+            value = real()
+            waiting = actor.waiting
+            values = waiting.values
+            if waiting.number == number and len(values) < RUN_READS_MAX:
+                values.append(value)
+            else:
+                actor.note(number, value)
+            return value
+        if id(module) in libraries and (actor := current()):
+            value = real()
+            actor.note_lenient(number, value)
+            return value
+        code = _getframe(1).f_code
+        strict = layer.is_strict_in(module, code) and not layer.probing
+        if not strict and not layer.probing and "__file__" in module:
+            libraries[id(module)] = module  # kept, so that its identity is not given to another
+        last = module if layer.active and strict else None
+        return layer.ask_in(module, op, real, code)
+
+    return _told_its_module(read)
+
+
+def _told_its_module(read: Callable[[dict[str, Any]], object]) -> Callable[[], Any]:
+    """Build a function without arguments that passes on the globals of the module that called it.
+
+    To ask for the caller's frame raises audit events, and every audit hook of the process then
+    costs more than the clock. ``globals``, called by an iterator made in C, has no frame of its own
+    and so gives the caller's, and raises none.
+    """
+    return map(read, iter(globals, None)).__next__
+
+
+def _tick_read(
+    op: ops.Op, layer: EffectLayer, clock: TickClock, tick: Callable[[], int]
+) -> Callable[[], Any]:
+    """Build a clock read that is a function of the tick for user code, and real for libraries."""
+    real = REAL[op]
+    nanoseconds = op.name.endswith("_ns")
+
+    def read() -> object:
+        if layer.actor() is None or not layer.is_strict(_getframe(1).f_code):
+            return real()
+        seconds = clock.seconds(tick())
+        return round(seconds * 1_000_000_000) if nanoseconds else seconds
+
+    return read
+
+
+def governed_sleep(layer: EffectLayer, clock: TickClock | None) -> Callable[[float], None]:
+    """Build a replacement for ``time.sleep``."""
+
+    def sleep(seconds: float, /) -> None:
+        actor = layer.actor()
+        if actor is None:
+            _REAL_SLEEP(seconds)
+        elif layer.is_strict(_getframe(1).f_code):
+            if clock is None:
+                _sleep_as(actor, seconds)
+        elif layer.live or not layer.owners.is_alone():
+            _wait_beside(layer, seconds)
+
+    return sleep
+
+
+def _sleep_as(actor: Actor, seconds: float) -> None:
+    layer = actor.layer
+    layer.read(actor, ops.SLEEP, lambda: _wait_beside(layer, seconds), float(seconds))
+    if not (layer.live or layer.owners.is_alone()):
+        _wait_beside(layer, seconds)
+
+
+def _wait_beside(layer: EffectLayer, seconds: float) -> None:
+    """Sleep, and let other threads finish their work meanwhile."""
+    with layer.owners.waits.waiting():
+        _REAL_SLEEP(seconds)
+    layer.owners.waits.ended += 1
+
+
+class Clock:
+    """``run.effects.clock``: the governed clock, asked by name.
+
+    Every method reads the clock once, through the layer, and counts as a strict read.
+    """
+
+    def __init__(
+        self, layer: EffectLayer, clock: TickClock | None, tick: Callable[[], int]
+    ) -> None:
+        self._layer = layer
+        self._clock = clock
+        self._time, self._time_ns, self._monotonic, self._perf_counter = (
+            _asked_read(op, layer, clock, tick)
+            for op in (ops.TIME, ops.TIME_NS, ops.MONOTONIC, ops.PERF_COUNTER)
+        )
+
+    def time(self) -> float:
+        """Return seconds since the epoch, as a float."""
+        return self._time()  # type: ignore[no-any-return]
+
+    def time_ns(self) -> int:
+        """Return nanoseconds since the epoch."""
+        return self._time_ns()  # type: ignore[no-any-return]
+
+    def monotonic(self) -> float:
+        """Return seconds on a clock that never goes back; its zero means nothing."""
+        return self._monotonic()  # type: ignore[no-any-return]
+
+    def perf_counter(self) -> float:
+        """Return seconds on the finest clock available; its zero means nothing."""
+        return self._perf_counter()  # type: ignore[no-any-return]
+
+    def sleep(self, seconds: float) -> None:
+        """Wait that many seconds while recording, and in replay beside other threads and processes."""
+        actor = self._layer.named(ops.SLEEP)
+        if actor is None:
+            _REAL_SLEEP(seconds)
+        elif self._clock is None:
+            _sleep_as(actor, seconds)
+
+
+def _asked_read(
+    op: ops.Op, layer: EffectLayer, clock: TickClock | None, tick: Callable[[], int]
+) -> Callable[[], Any]:
+    """Build a clock read that is called by name: strict, whoever the caller is."""
+    real = REAL[op]
+    number = op.number
+
+    def read() -> object:
+        actor = layer.named(op)
+        if clock is not None and actor is not None:
+            seconds = clock.seconds(tick())
+            return round(seconds * 1e9) if op.name.endswith("_ns") else seconds
+        return layer.read(actor, op, real)
+
+    def read_live() -> object:
+        # ``layer.read`` unrolled, as in ``governed_read``.
+        actor = current()
+        if not actor:
+            return read()
+        value = real()
+        waiting = actor.waiting
+        values = waiting.values
+        if waiting.number == number and len(values) < RUN_READS_MAX:
+            values.append(value)
+        else:
+            actor.note(number, value)
+        return value
+
+    return read_live if layer.live and clock is None else read

@@ -1,0 +1,189 @@
+"""Entropy: how it is read live, recorded, replayed, and what stays outside.
+
+Covered: ``os.urandom``, and through ``random._urandom`` also ``secrets``, ``SystemRandom``,
+``uuid4`` and numpy's unseeded constructors; ``os.getrandom``; ``random.Random()`` and
+``random.seed()`` without a seed, which are given recorded entropy instead of the kernel's;
+``uuid1``; ``ssl.RAND_bytes``; ``torch.seed`` and ``Generator.seed``.
+
+Elsewhere: ``/dev/urandom`` opened as a file (``files.randomfile``), names of ``tempfile`` (``files.temporary``).
+Not covered: what other libraries draw in C (keys that ``cryptography`` makes).
+
+Invariant: recording returns the bytes that the kernel gave.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import uuid
+from collections.abc import Callable
+from operator import call
+from pathlib import Path
+from sys import _getframe
+from types import FrameType
+from typing import Any
+
+from twice.recorder.effects import ops
+from twice.recorder.effects.actors import Actor, current
+from twice.recorder.effects.askers import asker_of, files_of
+from twice.recorder.effects.events import RUN_READS_MAX
+from twice.recorder.effects.layer import EffectLayer
+from twice.recorder.effects.patches import Patch
+
+_REAL_URANDOM = os.urandom
+_SEED_BYTES = 32
+_LIBRARY = Path(random.__file__)
+_WRAPPERS = frozenset(
+    {
+        *(str(_LIBRARY.with_name(f"{name}.py")) for name in ("random", "secrets", "uuid")),
+        __file__,
+        str(Path(__file__).with_name("files") / "randomfile.py"),
+    }
+)
+
+
+def patches(layer: EffectLayer) -> list[Patch]:
+    """Return the patches of entropy's sources for a session."""
+    urandom = governed_urandom(layer)
+    seed = governed_seed(layer, random.Random.seed)
+    bound = seed.__get__(random._inst)
+    rows = [
+        Patch(os, "urandom", urandom, lambda read: read(1)),
+        Patch(random, "_urandom", urandom, lambda read: read(1)),
+        Patch(random.Random, "seed", seed, lambda _seed: random.Random()),  # noqa: S311
+        Patch(random, "seed", bound),
+        Patch(uuid, "uuid1", _governed_uuid1(layer), call),
+    ]
+    if hasattr(os, "getrandom"):  # Linux alone has it
+        getrandom = _governed_getrandom(layer, os.getrandom)
+        rows.append(Patch(os, "getrandom", getrandom, lambda read: read(1)))
+    return rows
+
+
+def ssl_patches(layer: EffectLayer, ssl: Any) -> list[Patch]:
+    """Return the patches of ``ssl``, once it is loaded."""
+    real = ssl.RAND_bytes
+
+    def rand_bytes(size: int, /) -> bytes:
+        asker = _getframe(1).f_code
+        value = layer.ask(ops.SSL_RANDOM, lambda: real(size), asker, int(size))
+        return bytes(value)
+
+    return [Patch(ssl, "RAND_bytes", rand_bytes, lambda read: read(1))]
+
+
+def torch_patches(layer: EffectLayer, torch: Any) -> list[Patch]:
+    """Return the patches of ``torch``, whose generators seed themselves in C, once it is loaded."""
+    kind = torch.Generator
+    real, manual_seed = kind.seed, kind.manual_seed
+    wrappers = files_of(torch.seed)
+
+    def seed(self: Any) -> int:
+        value = int(layer.ask(ops.TORCH_SEED, lambda: real(self), asker_of(_getframe(1), wrappers)))
+        manual_seed(self, value)
+        return value
+
+    return [Patch(kind, "seed", seed, lambda _seed: kind().seed())]
+
+
+def _governed_getrandom(
+    layer: EffectLayer, real: Callable[[int, int], bytes]
+) -> Callable[..., bytes]:
+    def getrandom(size: int, flags: int = 0) -> bytes:
+        asker = _getframe(1).f_code
+        value = layer.ask(ops.GETRANDOM, lambda: real(size, flags), asker, int(size))
+        return bytes(value)
+
+    return getrandom
+
+
+def _governed_uuid1(layer: EffectLayer) -> Callable[..., uuid.UUID]:
+    real = uuid.uuid1
+
+    def uuid1(node: int | None = None, clock_seq: int | None = None) -> uuid.UUID:
+        asked = (node, clock_seq)
+        live = lambda: real(node, clock_seq).bytes  # noqa: E731
+        return uuid.UUID(bytes=layer.ask(ops.UUID1, live, _getframe(1).f_code, asked))
+
+    return uuid1
+
+
+def governed_urandom(layer: EffectLayer) -> Callable[[int], bytes]:
+    """Build a replacement for ``os.urandom`` and ``random._urandom``."""
+    number, real = ops.URANDOM.number, _REAL_URANDOM
+    last: dict[str, Any] | None = None
+    # While recording, what user code asks is noted here as ``layer.read`` would; its globals say who asks,
+    # because to ask a frame for its code raises one more audit event.
+
+    def urandom(size: int, /) -> bytes:
+        nonlocal last
+        frame = _getframe(1)
+        module = frame.f_globals
+        if module is last and type(size) is int and (actor := current()):
+            value = real(size)
+            waiting = actor.waiting
+            if waiting.number == number and len(waiting.values) < RUN_READS_MAX:
+                waiting.values.append((size, value))
+            else:
+                actor.note(number, (size, value))
+            return value
+        own = layer.is_strict_in(module, frame.f_code) and not layer.probing
+        last = module if own and layer.live and layer.active else None
+        return asked(size, frame)
+
+    def asked(size: int, frame: FrameType) -> bytes:
+        def live() -> bytes:
+            return real(size)
+
+        actor = layer.actor()
+        if actor is None:
+            layer.count_ungoverned(ops.URANDOM)
+            return live()
+        if not layer.is_strict(asker_of(frame, _WRAPPERS)):
+            return _lenient(layer, actor, size)
+        value = layer.read(actor, ops.URANDOM, live, int(size))
+        assert isinstance(value, bytes), "entropy is recorded as bytes"
+        return value
+
+    return urandom
+
+
+def _lenient(layer: EffectLayer, actor: Actor, size: int) -> bytes:
+    value = layer.read_lenient(actor, ops.URANDOM, lambda: (size, _REAL_URANDOM(size)))
+    if isinstance(value, tuple) and len(value) == 2 and value[0] == size:
+        return bytes(value[1])
+    return _REAL_URANDOM(size)
+
+
+def governed_seed(layer: EffectLayer, real: Callable[..., None]) -> Callable[..., None]:
+    """Build a replacement for ``random.Random.seed``: without a seed it uses recorded entropy."""
+    urandom = governed_urandom(layer)
+
+    def seed(self: Any, a: Any = None, version: int = 2) -> None:
+        if a is None and layer.actor() is not None:
+            a = int.from_bytes(urandom(_SEED_BYTES), "little")
+        real(self, a, version)
+
+    return seed
+
+
+class Entropy:
+    """``run.effects.entropy``: recorded randomness from the system, asked by name.
+
+    For reproducible draws use ``run.rng``; this is for identifiers and keys whose value is the
+    world's to choose.
+    """
+
+    def __init__(self, layer: EffectLayer) -> None:
+        self._layer = layer
+
+    def bytes(self, size: int) -> bytes:
+        """Return that many bytes, 0 or more."""
+        actor = self._layer.named(ops.URANDOM)
+        value = self._layer.read(actor, ops.URANDOM, lambda: _REAL_URANDOM(size), int(size))
+        assert isinstance(value, bytes), "entropy is recorded as bytes"
+        return value
+
+    def integer(self, bits: int = 64) -> int:
+        """Return an integer from 0 to 2**bits - 1; bits is a multiple of 8."""
+        return int.from_bytes(self.bytes(bits // 8), "little")

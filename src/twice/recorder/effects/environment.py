@@ -1,0 +1,220 @@
+"""The surroundings that a program asks for: where it runs, as whom, on which machine.
+
+Covered, asked by user code: ``os.getcwd`` (also through ``os.path`` and ``pathlib``), ``getpid``,
+``getppid``, ``getlogin``, ``uname``, ``cpu_count``, ``process_cpu_count``, ``sched_getaffinity``,
+``getloadavg``, ``times``, the user's and group's numbers; ``getpass.getuser``,
+``socket.gethostname``, ``platform.node``, ``uuid.getnode``; the processor that ``platform`` asks
+``uname -p`` for. The variables are ``environ``'s. ``os.kill`` takes the process number that the program was
+told and reaches the process that it meant.
+
+The standard library's and installed packages' own reads ask the real machine and are not written
+down: they work with what there is (pools by processor count). One is recorded for them too, the number of the
+process: it stands in lock files, in logged lines and in the names of files under ``/proc``.
+
+Not covered: ``os.getcwdb``, ``platform.uname``, the names that ``posix`` has itself, what C code asks of a process
+by its number (``psutil`` does, besides the files under ``/proc``). A process that the program forks is told its
+own. Where a program was moved, the folder served is the recorded one: files below it are looked for there.
+
+Invariant: recording returns what the machine gave, and an exception is a result like another.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable, Mapping
+from operator import call
+from pathlib import Path
+from sys import _getframe
+from types import CodeType, FrameType, ModuleType
+from typing import Any
+
+from twice.recorder.effects import ops
+from twice.recorder.effects.actors import outside
+from twice.recorder.effects.askers import asker_of, files_behind, files_of
+from twice.recorder.effects.layer import EffectLayer
+from twice.recorder.effects.outcomes import given, outcome_of
+from twice.recorder.effects.patches import Patch
+from twice.recorder.program import is_ours
+
+Made = Callable[[Any], Any]
+"""Makes the value that the program is given from the plain one that the record holds."""
+
+
+def _unchanged(value: Any) -> Any:
+    return value
+
+
+# By name, because not every platform and version has all of them.
+_OF_OS: tuple[tuple[ops.Op, str, Made, Made], ...] = (
+    (ops.CWD, "getcwd", _unchanged, _unchanged),
+    (ops.UNAME, "uname", tuple, os.uname_result),
+    (ops.LOGIN, "getlogin", _unchanged, _unchanged),
+    (ops.CPU_COUNT, "cpu_count", _unchanged, _unchanged),
+    (ops.PROCESS_CPU_COUNT, "process_cpu_count", _unchanged, _unchanged),
+    (ops.LOAD, "getloadavg", tuple, tuple),
+    (ops.TIMES, "times", tuple, os.times_result),
+    (ops.UID, "getuid", _unchanged, _unchanged),
+    (ops.EFFECTIVE_UID, "geteuid", _unchanged, _unchanged),
+    (ops.GID, "getgid", _unchanged, _unchanged),
+    (ops.EFFECTIVE_GID, "getegid", _unchanged, _unchanged),
+)
+
+
+def patches(layer: EffectLayer) -> list[Patch]:
+    """Return the patches of ``os``'s functions for a session."""
+    rows = [
+        _row(layer, os, name, op, plain, made)
+        for op, name, plain, made in _OF_OS
+        if hasattr(os, name)
+    ]
+    return [*rows, _address(layer), *_processes(layer), *_affinity(layer)]
+
+
+def user_patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
+    """Return the patches of ``getpass``, once it is loaded."""
+    return [_row(layer, module, "getuser", ops.USER)]
+
+
+def socket_patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
+    """Return the patches of ``socket``, once it is loaded."""
+    return [_row(layer, module, "gethostname", ops.HOSTNAME)]
+
+
+def platform_patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
+    """Return the patches of ``platform``, once it is loaded."""
+    # Not public: ``platform()``, ``processor()`` and a field of ``uname()`` all start ``uname -p`` by it.
+    kind = module._Processor
+    real = kind.from_subprocess
+
+    def from_subprocess() -> Any:
+        return given(layer.fact(ops.PROCESSOR, "", lambda: outside(outcome_of, real), needed=False))
+
+    return [
+        _row(layer, module, "node", ops.NODE),
+        Patch(kind, "from_subprocess", staticmethod(from_subprocess)),
+    ]
+
+
+def asked_by(frame: FrameType) -> CodeType:
+    """Return the code that asks for surroundings, behind ``os.path``, ``pathlib`` and the like."""
+    return asker_of(frame, _WRAPPERS)
+
+
+def governed(
+    layer: EffectLayer,
+    op: ops.Op,
+    live: Callable[[], object],
+    asker: CodeType,
+    arguments: object = None,
+) -> Any:
+    """Answer a read of the surroundings; libraries get the real ones."""
+    if not layer.is_strict(asker):
+        return live()
+    return layer.ask(op, live, asker, arguments)
+
+
+def _row(
+    layer: EffectLayer,
+    module: ModuleType,
+    name: str,
+    op: ops.Op,
+    plain: Made = _unchanged,
+    made: Made = _unchanged,
+) -> Patch:
+    real = getattr(module, name)
+
+    def live() -> object:
+        return outcome_of(lambda: plain(real()))
+
+    def read() -> Any:
+        return made(given(governed(layer, op, live, asked_by(_getframe(1)))))
+
+    return Patch(module, name, read, _asked)
+
+
+def _address(layer: EffectLayer) -> Patch:
+    """Patch ``uuid.getnode``: without a network a replay has no cards, and would invent an address.
+
+    Without a probe, because it may have to start a process to know.
+    """
+    real = uuid.getnode
+
+    def getnode() -> int:
+        live = lambda: outside(real)  # noqa: E731
+        address = governed(layer, ops.MACHINE_ADDRESS, live, asked_by(_getframe(1)))
+        assert isinstance(address, int), "an address is a number of 48 bits"
+        return address
+
+    return Patch(uuid, "getnode", getnode)
+
+
+def _asked(read: Callable[[], object]) -> None:
+    """Probe a function for which a machine may have no answer (nobody is logged in)."""
+    outcome_of(read)
+
+
+def _processes(layer: EffectLayer) -> list[Patch]:
+    """Patch process numbers: a program sees the recorded ones, and calls act on the real ones."""
+    meant: dict[int, int] = {}
+    own: list[int] = []
+
+    def told_to_library(live: Callable[[], int]) -> int:
+        if layer.actor() is None:
+            return live()
+        if not own:
+            own.append(int(layer.fact(ops.OWN_PID, "", live, needed=False)))
+        return own[0]
+
+    rows = []
+    for op, name in ((ops.PID, "getpid"), (ops.PARENT_PID, "getppid")):
+        real = getattr(os, name)
+
+        def read(op: ops.Op = op, real: Callable[[], int] = real) -> int:
+            asker = asked_by(_getframe(1))
+            if is_ours(asker.co_filename) and not layer.probing:
+                return real()
+            if op is ops.PID and not layer.is_strict(asker):
+                told: object = told_to_library(real)
+            else:
+                told = given(governed(layer, op, lambda: outcome_of(real), asker))
+            assert isinstance(told, int), "a process has a number"
+            if layer.actor() is not None and told != (now := real()):
+                meant[told] = now
+            return told
+
+        rows.append(Patch(os, name, read, call))
+    real_kill = os.kill
+
+    def kill(pid: int, signal: int, /) -> None:
+        # In replay the number is that of another process by now, a stranger's.
+        real_kill(meant.get(pid, pid), signal)
+
+    return [*rows, Patch(os, "kill", kill)]
+
+
+def _affinity(layer: EffectLayer) -> list[Patch]:
+    real = getattr(os, "sched_getaffinity", None)
+    if real is None:  # Linux alone has it
+        return []
+
+    def sched_getaffinity(pid: int, /) -> set[int]:
+        def live() -> object:
+            return outcome_of(lambda: tuple(sorted(real(pid))))
+
+        told = governed(layer, ops.AFFINITY, live, asked_by(_getframe(1)), int(pid))
+        return set(given(told))
+
+    return [Patch(os, "sched_getaffinity", sched_getaffinity, lambda read: read(0))]
+
+
+_WRAPPERS = (
+    files_of(os.getenv, os.path.expandvars, os.path.abspath, Mapping.get)
+    | files_behind(Path)
+    | {
+        str(Path(os.__file__).parent / name)
+        # make_msgid puts the process number into a text that the program sends.
+        for name in ("multiprocessing/context.py", "email/utils.py")
+    }
+)
+"""Files of Python code that asks on behalf of its caller."""

@@ -1,0 +1,114 @@
+"""Contents of files that a record carries whole, by their digest.
+
+A journal frame of the kind ``content`` holds ``(digest, size, at, bytes)``: a piece of a file, beginning
+``at`` bytes from its start. Contents are kept by policy, and where nobody else could have them at a replay:
+what the run itself goes on to change, and what came to be while it ran.
+
+Invariant: what is served has the digest that it was kept under.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+
+from twice.foundation.digests import Algorithm, Digest, new_hasher
+from twice.foundation.encoding import decode, encode
+from twice.recorder.record_form import reading
+
+CONTENT = "content"
+PIECE_BYTES = 1 << 20
+KEPT_BYTES_MAX = 64 << 20
+"""Largest file that is kept when the policy does not ask for contents."""
+
+_open, _close, _read, _pread = os.open, os.close, os.read, os.pread
+_fstat, _makedirs, _write = os.fstat, os.makedirs, os.write
+
+
+def digest_of(descriptor: int, algorithm: Algorithm, start: int = 0) -> tuple[str, int]:
+    """Return the labelled digest of an open file's bytes from ``start`` on, and its size to the end."""
+    hasher, at = new_hasher(algorithm), start
+    while data := _pread(descriptor, PIECE_BYTES, at):
+        hasher.update(data)
+        at += len(data)
+    return f"{algorithm.value}:{hasher.digest().hex()}", max(at, start)
+
+
+def begins_with(path: str, digest: str, size: int) -> bool:
+    """Return whether the first ``size`` bytes of a file have a digest."""
+    algorithm, left = Algorithm(digest.partition(":")[0]), size
+    descriptor = _open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        if _fstat(descriptor).st_size < size:
+            return False
+        hasher = new_hasher(algorithm)
+        while left and (data := _read(descriptor, min(PIECE_BYTES, left))):
+            hasher.update(data)
+            left -= len(data)
+    finally:
+        _close(descriptor)
+    return not left and f"{algorithm.value}:{hasher.digest().hex()}" == digest
+
+
+def pieces(descriptor: int, digest: str, size: int) -> Iterable[bytes]:
+    """Yield an open file as payloads of frames."""
+    at = 0
+    while at == 0 or at < size:
+        data = _pread(descriptor, min(PIECE_BYTES, size - at), at)
+        yield encode((digest, size, at, data))
+        if not data:
+            return
+        at += len(data)
+
+
+class Kept:
+    """Contents that a record carries, written out when they are first asked for.
+
+    Args:
+        payloads: opens the record's frames.
+        folder: where they are written, private to the session.
+    """
+
+    def __init__(self, payloads: Callable[[], Iterable[bytes]], folder: str) -> None:
+        self._folder = folder
+        self._sizes: dict[str, int] = {}
+        for payload in payloads():
+            self._take(payload)
+
+    @classmethod
+    def found_in(cls, folder: str) -> Kept:
+        """Return the contents that another process wrote out; none where the folder has no name."""
+        found = cls(tuple, folder)
+        names = os.listdir(folder) if folder else ()  # noqa: PTH208
+        found._sizes = {name: os.stat(f"{folder}/{name}").st_size for name in names}  # noqa: PTH116
+        return found
+
+    def path(self, digest: str) -> str | None:
+        """Return the path of a file with this content, or None when the record does not carry it."""
+        size = self._sizes.get(_name(digest))
+        if size is None:
+            return None
+        path = self._path(digest)
+        return path if begins_with(path, digest, size) else None
+
+    def _take(self, payload: bytes) -> None:
+        with reading("a file's content", "The record"):
+            self._put(*decode(payload))  # type: ignore[misc]
+
+    def _put(self, digest: str, size: int, at: int, data: bytes) -> None:
+        if _name(digest) not in self._sizes:
+            Digest.parse(digest)  # it becomes a name, and a stranger may have written it
+            _makedirs(self._folder, exist_ok=True)
+            self._sizes[_name(digest)] = size
+        descriptor = _open(self._path(digest), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            os.pwrite(descriptor, data, at)
+        finally:
+            _close(descriptor)
+
+    def _path(self, digest: str) -> str:
+        return f"{self._folder}/{_name(digest)}"
+
+
+def _name(digest: str) -> str:
+    return digest.rpartition(":")[2]

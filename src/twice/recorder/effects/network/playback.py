@@ -1,0 +1,237 @@
+"""How far a recorded connection was played, and what may be given next.
+
+Where several actors share connections (``exchanges.py``), what is played changes with every request: the events of one
+exchange at a time, of whichever recorded connection it was on.
+
+Invariant: nothing is given before the bytes that had gone out before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from twice.errors import EffectMismatch
+from twice.foundation.digests import Algorithm
+from twice.foundation.printable import pluralize
+from twice.recorder.effects import ops
+from twice.recorder.effects.events import Event
+from twice.recorder.effects.network.exchanges import Exchange, Exchanges, is_request
+from twice.recorder.effects.network.outgoing import Mark, Outgoing, around, read_mark, told_apart
+from twice.recorder.effects.network.turns import INCOMING
+
+_OTHER_BYTES = "sends other bytes than it did"
+Difference = tuple[str, str, str]
+"""What the program does, what the record holds, and what it gave instead."""
+
+
+class _Request(NamedTuple):
+    """A request that is being made, and what is taken for its answer."""
+
+    exchange: Exchange
+    sender: str
+    address: object
+    sent: bytearray
+
+
+class Playback:
+    """What the record holds for one connection of this run.
+
+    Args:
+        key: of the recorded connection.
+        events: what the record holds of it.
+        exchanges: of all connections.
+        algorithm: of digests.
+
+    Attributes:
+        at: index of the event that is taken next.
+        end: index after the last event that is given before another exchange begins.
+        is_shared: whether the connection is one of several that actors share.
+        outgoing: what went out.
+        has_moved: whether its last request is one that another actor made in the recorded run.
+    """
+
+    def __init__(
+        self, key: str, events: Sequence[Event], exchanges: Exchanges, algorithm: Algorithm
+    ) -> None:
+        self.key, self.events = key, events
+        self.at, self.end, self.is_shared = 0, len(events), False
+        self.outgoing = Outgoing(algorithm)
+        self.has_moved = False
+        self._exchanges, self._algorithm = exchanges, algorithm
+        self._boundary = 0
+        self._request: _Request | None = None
+
+    # -- which events -------------------------------------------------------------------------------
+
+    def share(self, address: object) -> bool:
+        """Play requests as they are made, where actors share the connections to an address."""
+        self.is_shared = self._exchanges.is_shared(address)
+        if self.is_shared:
+            if self._exchanges.address(self.key) != address:
+                self.key = self._exchanges.sibling(address)
+                self.events = self._exchanges.events[self.key]
+                self.end = 1
+            else:
+                self.end = self._first_exchange()
+        return self.is_shared
+
+    def _first_exchange(self) -> int:
+        starts = (at for at in range(len(self.events)) if self._exchanges.at(self.key, at))
+        return next(starts, len(self.events))
+
+    def begin(self, data: bytes, sender: str, address: object) -> range | None:
+        """Find the recorded answer to bytes that are about to go out.
+
+        Returns:
+            The events of this recorded connection that are passed over by that; None where the actor made no such
+            request, and none like it did.
+        """
+        self._request = None
+        if not is_request(data):
+            mine = self._exchanges.at(self.key, self.end)
+            self.end = self.end if mine is None else mine.end
+            return range(0)
+        key, passed = self.key, range(self.at, self.end)
+        exchange = next(self._exchanges.candidates(sender, address), None)
+        if exchange is None:
+            self.has_moved = self._was_made(data, sender, address)
+            return None
+        self._exchanges.give(exchange)
+        self._turn_to(exchange)
+        self.has_moved = exchange.sender != sender
+        self._request = _Request(exchange, sender, address, bytearray())
+        return passed if key == exchange.key else range(0)
+
+    def _was_made(self, data: bytes | bytearray, sender: str, address: object) -> bool:
+        return self._exchanges.was_made(bytes(data), sender, address)
+
+    def _turn_to(self, exchange: Exchange) -> None:
+        self.key, self.events = exchange.key, self._exchanges.events[exchange.key]
+        self.at = self._boundary = exchange.start
+        self.end = exchange.end
+        self.outgoing = Outgoing(self._algorithm, exchange.before)
+
+    # -- what goes out ------------------------------------------------------------------------------
+
+    def send(self, data: bytes) -> Difference | None:
+        """Compare bytes with the record; return the difference, if any."""
+        difference = self._hold(data)
+        request = self._request
+        if request is None:
+            return difference
+        request.sent.extend(data)
+        if difference is None:
+            return None
+        self._exchanges.take_back(request.exchange)
+        for other in self._exchanges.candidates(request.sender, request.address):
+            self._turn_to(other)
+            if self._hold(bytes(request.sent)) is None:
+                self._exchanges.give(other)
+                self._request = request._replace(exchange=other)
+                self.has_moved = other.sender != request.sender
+                return None
+        self.has_moved = self._was_made(request.sent, request.sender, request.address)
+        self._exchanges.give(request.exchange)
+        self._turn_to(request.exchange)
+        return self._hold(bytes(request.sent))
+
+    def _hold(self, data: bytes) -> Difference | None:
+        left = memoryview(data)
+        while left:
+            mark = self.next_boundary()
+            if mark is None:
+                if self.ends:
+                    what = f"sends more than the {pluralize(self.outgoing.count, 'recorded byte')}"
+                    return what, "nothing more", around(bytes(left[:200]), 0)
+                self.outgoing.add(left)
+                return None
+            step = left[: mark.sent - self.outgoing.count]
+            self.outgoing.add(step)
+            left = left[len(step) :]
+            if self.outgoing.count == mark.sent:
+                sent = self.outgoing.mark()
+                if sent.digest != mark.digest:
+                    return _OTHER_BYTES, *told_apart(mark.head, sent.head)
+            elif not mark.head.startswith(head := self.outgoing.head[: len(mark.head)]):
+                return _OTHER_BYTES, *told_apart(mark.head, head)
+        return None
+
+    def next_boundary(self) -> Mark | None:
+        """Return the next recorded mark beyond the bytes that have gone out."""
+        while self._boundary < self.end:
+            number, value = self.event(self._boundary)
+            if number != ops.CONNECT.number:
+                mark = read_mark(value[0])
+                if mark.sent > self.outgoing.count:
+                    return mark
+            self._boundary += 1
+        return None
+
+    @property
+    def ends(self) -> bool:
+        """Return whether the record has everything that went out."""
+        closed = bool(self.events) and self.events[-1][0] == ops.CLOSED.number
+        return closed or (self.is_shared and self.end < len(self.events))
+
+    # -- what comes in ------------------------------------------------------------------------------
+
+    def event(self, at: int) -> tuple[int, Any]:
+        """Return the recorded event at a place."""
+        number, value = self.events[at]
+        return number, value
+
+    def incoming(self, at: int) -> tuple[int, Any] | None:
+        """Return the incoming event at a place; None where there is none, or another exchange begins."""
+        if at >= self.end or self.event(at)[0] not in INCOMING:
+            return None
+        return self.event(at)
+
+    def can_give(self, at: int) -> bool:
+        """Return whether as much has gone out as at the time when an event came in."""
+        return bool(self.event(at)[1][0][0] <= self.outgoing.count)
+
+    def find_want(self) -> Difference:
+        """Describe the reply that the program waits for in vain."""
+        event, count = self.incoming(self.at), self.outgoing.count
+        if event is None:
+            return "waits for more than came in", "nothing more", "another reply"
+        was = f"a reply after {pluralize(event[1][0][0], 'byte')}"
+        return (
+            f"waits for a reply after {pluralize(count, 'byte')} went out",
+            was,
+            f"a reply after {count} bytes",
+        )
+
+    # -- as a part of a snapshot --------------------------------------------------------------------
+
+    def state(self) -> tuple[object, ...]:
+        """Return the events so far and the bytes that went out."""
+        return (self.at, *self.outgoing.state())
+
+    def seek(self, at: int, mark: Mark, segment: bytes) -> None:
+        """Continue after that many events, with so many bytes gone out."""
+        self.at, self._boundary = at, 0
+        self.outgoing = Outgoing(self._algorithm, mark, segment)
+        if self.is_shared:
+            exchange = self._exchanges.at(self.key, at)
+            begun = exchange is not None and segment
+            starts = (
+                n
+                for n in range(at + bool(begun), len(self.events))
+                if self._exchanges.at(self.key, n)
+            )
+            self.end = next(starts, len(self.events))
+
+
+def make_mismatch(key: str, position: int, what: str, recorded: str, asked: str) -> EffectMismatch:
+    """Build the error for a connection that differs from its record."""
+    return EffectMismatch(
+        f"The connection {key} {what}: the record holds {recorded}, the program gave {asked}.",
+        "Expected the same connections with the same bytes sent, in the same order.",
+        "The program takes another path than it did: twice diagnose names where.",
+        position=position,
+        actor=key,
+        recorded=recorded,
+        asked=asked,
+    )

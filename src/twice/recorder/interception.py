@@ -1,0 +1,224 @@
+"""The only module that patches the standard library.
+
+Why: a program that calls ``time.time()`` or ``os.urandom()`` reads the world behind the back of
+any interface, and its past could not be told. While a session runs, the names that the files in
+``effects/`` list for this Python version stand for governed ones; ``restore`` puts the very same
+objects back. Every row that reads the world is probed when the session begins.
+
+What it misses: names bound before installation (``late_aliases`` finds them in the user's modules;
+sessions in a child process install first), C code that reads by itself, and the sources that the
+files in ``effects/`` name as not covered.
+
+Invariant: after ``restore`` every patched attribute is the object it was.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextvars import Token
+from types import ModuleType, TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from twice.errors import InterceptionRefused
+from twice.recorder import bytecode
+from twice.recorder.effects import (
+    clock,
+    entropy,
+    environ,
+    environment,
+    futures,
+    lineage,
+    listing,
+    passwords,
+    process,
+    spawning,
+    sqlite,
+    stdin,
+    usage,
+    waits,
+)
+from twice.recorder.effects.actors import Actor, Outside, enter, leave
+from twice.recorder.effects.files.filesystem import Files
+from twice.recorder.effects.files.patching import file_patches
+from twice.recorder.effects.layer import EffectLayer
+from twice.recorder.effects.patches import Patch
+from twice.recorder.effects.sources import LiveSource
+from twice.recorder.effects.tick_clock import TickClock
+from twice.recorder.imports import ImportWatch
+from twice.recorder.placing import AsGiven
+from twice.recorder.program import is_user_file
+from twice.recorder.surroundings.thread_counts import impose_counts
+
+if TYPE_CHECKING:
+    from twice.recorder.effects.network.sockets import Network
+
+
+class Interception:
+    """Patches that hold from ``install`` to ``restore``; a context manager besides.
+
+    Args:
+        layer: the layer that governs.
+        policy: a clock that is a function of the run, or None for the real one.
+        tick: the tick that is open.
+        files: what is done with files; None takes every path by its own name.
+    """
+
+    def __init__(
+        self,
+        layer: EffectLayer,
+        policy: TickClock | None,
+        tick: Callable[[], int],
+        files: Files | None = None,
+    ) -> None:
+        self._layer = layer
+        self._files = files or Files(layer, AsGiven())
+        self._policy = policy
+        self._tick = tick
+        self._saved: list[tuple[Patch, Any]] = []
+        self._network: Network | None = None
+        self._main: Token[Actor | Outside | None] | None = None
+        self._watch = ImportWatch(
+            {
+                "scipy.linalg": lambda _module: impose_counts(),
+                "torch": lambda module: self._put(entropy.torch_patches(layer, module)),
+                "resource": lambda module: self._put(usage.patches(layer, module)),
+                "multiprocessing.util": lambda module: self._put(spawning.patches(module)),
+                "getpass": lambda module: self._put(
+                    [*environment.user_patches(layer, module), *passwords.patches(layer, module)]
+                ),
+                "sqlite3": lambda module: self._put(sqlite.patches(layer, module)),
+                "socket": self._patch_socket,
+                "ssl": self._patch_ssl,
+                "platform": lambda module: self._put(environment.platform_patches(layer, module)),
+                "concurrent.futures.thread": lambda module: self._put(
+                    lineage.pool_patches(layer, module)
+                ),
+                "asyncio.base_events": self._patch_loops,
+                "asyncio.selector_events": self._patch_selector_loops,
+            }
+        )
+
+    def install(self) -> None:
+        """Replace every target, and see that each reads the world through the layer.
+
+        Raises:
+            InterceptionRefused: E-EFFECT-003, when one does not.
+        """
+        assert not self._saved, "an interception is installed once"
+        layer = self._layer
+        self._main = enter(layer.main)
+        try:
+            self._put(
+                [
+                    *bytecode.patches(),
+                    *clock.patches(layer, self._policy, self._tick),
+                    *entropy.patches(layer),
+                    *listing.patches(self._files),
+                    *lineage.patches(layer),
+                    *environ.patches(layer),
+                    *environment.patches(layer),
+                    *process.patches(layer),
+                    *stdin.patches(layer),
+                    *waits.patches(layer),
+                    *file_patches(self._files),
+                ]
+            )
+            self._watch.install()
+        except BaseException:
+            self.restore()
+            raise
+
+    def _patch_socket(self, module: ModuleType) -> None:
+        from twice.recorder.effects.network import listening, resolving, sockets
+
+        layer = self._layer
+        self._put(environment.socket_patches(layer, module))
+        self._put(resolving.patches(layer, module))
+        self._network = sockets.Network(layer)
+        self._put(sockets.patches(self._network, module))
+        self._put(listening.patches(module))
+
+    def _patch_loops(self, module: ModuleType) -> None:
+        from twice.recorder.effects.network import turns
+
+        assert self._network is not None, "asyncio imports socket"
+        self._put(futures.patches(self._layer, module))
+        self._put(lineage.task_patches(self._layer, module))
+        self._put(turns.loop_patches(self._network.connections.turns, module))
+
+    def _patch_selector_loops(self, module: ModuleType) -> None:
+        from twice.recorder.effects.network import turns
+
+        assert self._network is not None, "asyncio imports socket"
+        self._put(turns.selector_patches(self._network.connections.turns, module))
+
+    def _patch_ssl(self, module: ModuleType) -> None:
+        from twice.recorder.effects.network import tls
+
+        assert self._network is not None, "ssl imports socket"
+        self._put(entropy.ssl_patches(self._layer, module))
+        self._put(tls.patches(self._network.connections, self._network.bindings, module))
+
+    def restore(self) -> None:
+        """Put every patched attribute back, last one first."""
+        self._watch.remove()
+        while self._saved:
+            patch, original = self._saved.pop()
+            patch.restore(original)
+        if self._main is not None:
+            leave(self._main)
+            self._main = None
+
+    def late_aliases(self) -> list[str]:
+        """Return names in the user's modules that were bound to an original before this session."""
+        originals = {id(original): patch for patch, original in self._saved}
+        found = []
+        for module in list(sys.modules.values()):
+            if is_user_file(getattr(module, "__file__", None) or "<"):
+                found += [
+                    f"{module.__name__}.{name}"
+                    for name, value in vars(module).items()
+                    if id(value) in originals
+                ]
+        return sorted(found)
+
+    def __enter__(self) -> Self:
+        self.install()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.restore()
+
+    def _put(self, patches: list[Patch]) -> None:
+        for patch in patches:
+            self._saved.append((patch, patch.install()))
+        for patch in patches:
+            if patch.probe is not None:
+                self._prove(patch, patch.probe)
+
+    def _prove(self, patch: Patch, probe: Callable[[Any], object]) -> None:
+        """Read the world once as a program would, as an actor of its own that nobody keeps."""
+        prober = Actor("probe", self._layer, LiveSource())
+        token = enter(prober)
+        self._layer.probing = True
+        try:
+            with self._layer.owners.assign_thread(prober):
+                probe(getattr(patch.holder, patch.name))
+        finally:
+            self._layer.probing = False
+            leave(token)
+        read = bool(prober.waiting.runs or prober.lenient.runs)
+        self._layer.forget(prober)
+        if not read and self._policy is None:
+            raise InterceptionRefused(
+                f"{patch.full_name} does not go through the effects layer on Python {sys.version.split()[0]}.",
+                "Expected every name that reads the world to be replaced while a run is recorded.",
+                "Something else replaces it, or this Python is unknown: see docs/internals/effects.md.",
+                name=patch.full_name,
+            )

@@ -1,0 +1,271 @@
+"""What the kernel does around this process, as the process itself knows it.
+
+One process executes one session, so this is one value for the process. A session asks it three things:
+whether files may be written at their own places, because the whole world is a copy; to begin watching
+before the program is loaded; and, when the program has ended, what its processes did to files.
+
+Invariant: without a keeper every question has an answer: nothing is watched, nothing is a copy.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import threading
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import field
+from pathlib import Path
+from time import time_ns  # the real one: bound before anything is patched
+from typing import Any, Literal
+
+from twice.foundation.dataclass import dataclass
+from twice.foundation.digests import Algorithm
+from twice.recorder.kernel.file_history import FileHistory, ProcessFile
+from twice.recorder.kernel.package_paths import PackagePaths
+from twice.recorder.kernel.process_tree import read_parent
+from twice.recorder.kernel.thread_marks import ThreadMarks
+from twice.recorder.kernel.tree_listing import ListedRoots
+from twice.worker.channel import Channel
+
+_getpid = os.getpid  # the real one: bound before anything is patched
+_GENERATIONS_MAX = 64
+FilesTier = Literal["world", "supervisor", "refusal", "listing", "none"]
+
+
+@dataclass(frozen=True)
+class NativeFiles:
+    """What the processes of a run did to files, whatever language their code was written in.
+
+    Attributes:
+        tier: how it was learned; ``none`` where nobody looked.
+        histories: every file that was read or changed, sorted by path.
+        connections: addresses that code connected to by itself, with how often.
+        changed: by a listing: files below the program's folders that were made or changed.
+        problems: what could not be told, with how often.
+        folder: where the contents of changed files are kept, by digest.
+        refused: why no higher tier was to be had; empty where it was.
+    """
+
+    tier: FilesTier = "none"
+    histories: Sequence[FileHistory] = ()
+    connections: Sequence[tuple[str, int]] = ()
+    changed: Sequence[str] = ()
+    problems: tuple[tuple[str, int], ...] = ()
+    folder: str = ""
+    refused: str = ""
+
+
+@dataclass
+class Confinement:
+    """The tier that this process is in, and its line to the keeper.
+
+    Attributes:
+        tier: of files.
+        refused: why it is no higher one.
+        is_cut_off: whether a network namespace keeps the network away.
+        keeper: line to the process that supervises this one; None without one.
+        marks: what threads of this process are about to do, as the keeper knows it.
+        parent: descriptor of the process that asked for this session, where a keeper stands between.
+        began_ns: when this confinement began, in nanoseconds since 1970.
+        is_experiment: whether a program is recorded here that is to change no file of the user's, without a world.
+    """
+
+    tier: FilesTier = "none"
+    refused: str = ""
+    is_cut_off: bool = False
+    keeper: socket.socket | None = field(default=None, repr=False)
+    marks: ThreadMarks | None = field(default=None, repr=False)
+    parent: int | None = field(default=None, repr=False)
+    began_ns: int = 0
+    is_experiment: bool = False
+    _is_watching: bool = False
+    _listing: ListedRoots | None = field(default=None, repr=False)
+    _served: set[int] = field(default_factory=set)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    @property
+    def is_world(self) -> bool:
+        """Return whether files are written at their own places, because all of them are copies."""
+        return self.tier == "world"
+
+    @property
+    def covers_processes(self) -> bool:
+        """Return whether processes of the run are part of it: seen now, or run again in a copy."""
+        return self._is_watching or self.is_world
+
+    @property
+    def has_served(self) -> bool:
+        """Return whether the program started processes that a replay does not start."""
+        return bool(self._served)
+
+    @property
+    def is_watching(self) -> bool:
+        """Return whether the keeper notes the files of this process and its descendants now."""
+        return self._is_watching
+
+    def begin(
+        self, *, own: Sequence[str], roots: Sequence[str], algorithm: Algorithm, copy_limit: int
+    ) -> None:
+        """Let the keeper see every file that this process and its descendants touch from here on.
+
+        Args:
+            own: paths of the product's own files and folders, which are no part of the run.
+            roots: folders of the program.
+            algorithm: of the digests.
+            copy_limit: bytes of the largest file that is copied before it is changed.
+        """
+        if self._is_watching:
+            return
+        if self.keeper is None:
+            self._begin_listing(own, roots)
+            return
+        from twice.recorder.kernel.system_call_filter import install_filter, recording_filter
+
+        several = len(list(Path("/proc/self/task").iterdir())) > 1
+        code = recording_filter()
+        Channel(self.keeper).send(
+            {
+                "own": list(own),
+                "roots": list(roots),
+                "algorithm": algorithm.value,
+                "copy_limit": copy_limit,
+            }
+        )
+        try:
+            listener = install_filter(code, every_thread=several)
+        except OSError as error:
+            self.refused = f"no listener for system calls: {error.strerror}"
+            if self.tier == "supervisor":
+                self.tier = "none"
+            self.keeper.close()
+            self.keeper = None
+            self._begin_listing(own, roots)
+            return
+        # Nothing that is filtered may be called between installing and handing over.
+        socket.send_fds(self.keeper, [b"L"], [listener])
+        os.close(listener)
+        self.keeper.recv(1)
+        self._is_watching = True
+        os.close(
+            os.open(os.devnull, os.O_RDONLY)
+        )  # the first call tells the keeper who the program is
+
+    def is_parent_gone(self) -> bool:
+        """Return whether the process that asked for this session has ended."""
+        if self.parent is None:
+            return False
+        poll = select.poll()
+        poll.register(self.parent, select.POLLIN)
+        return bool(poll.poll(0))
+
+    def inside_effect(self) -> AbstractContextManager[None]:
+        """Assign this thread's changes of files to a declared effect while the block runs."""
+        if self.marks is None or not self._is_watching:
+            return nullcontext()
+        return self.marks.inside_effect()
+
+    def expect_connect(self) -> None:
+        """Let the next connection of this thread count as made by Python."""
+        if self.marks is not None and self._is_watching:
+            self.marks.expect_connect()
+
+    def take_process(self, pid: int) -> tuple[list[ProcessFile], str]:
+        """Return the files that an ended child process left, and the folder with their contents.
+
+        Args:
+            pid: of a child that a replay will not start.
+        """
+        self._served.add(pid)
+        if not self._is_watching or self.keeper is None:
+            return [], ""
+        answer = self._ask({"do": "process", "pid": pid})
+        return [ProcessFile.from_plain(fields) for fields in answer["left"]], answer["folder"]
+
+    def note_served(self, pid: int) -> None:
+        """Note that a replay will not start this child."""
+        self._served.add(pid)
+
+    def count_running_served(self) -> int:
+        """Return how many of the children that a replay will not start have not ended."""
+        return sum(map(_is_running, self._served))
+
+    def is_own_process(self, pid: int) -> bool:
+        """Return whether a process is a child of this one, or descends from one, and runs in replays too."""
+        own, seen = _getpid(), 0
+        while pid > 1 and seen < _GENERATIONS_MAX:
+            if pid in self._served:
+                return False
+            if pid == own:
+                return seen > 0
+            pid, seen = read_parent(pid)[1], seen + 1
+        return False
+
+    def collect(self) -> NativeFiles:
+        """Return the touched files, and let the keeper note nothing more."""
+        if self._listing is not None:
+            return self._collect_listing(self._listing)
+        if not self._is_watching or self.keeper is None:
+            return NativeFiles(refused=self.refused)
+        answer = self._ask({"do": "collect", "served": sorted(self._served)})
+        self._is_watching = False
+        return NativeFiles(
+            "supervisor",
+            [FileHistory.from_plain(fields) for fields in answer["histories"]],
+            connections=[(words, count) for words, count in answer["connections"]],
+            problems=tuple((text, count) for text, count in answer["problems"]),
+            folder=answer["folder"],
+        )
+
+    def close(self) -> None:
+        """Close the line to the keeper, because the interpreter would warn of an open one at its end."""
+        if self.keeper is not None:
+            self.keeper.close()
+
+    def _begin_listing(self, own: Sequence[str], roots: Sequence[str]) -> None:
+        """Note how the program's folders look: the little that is known without a supervisor."""
+        packages, left_out = PackagePaths(roots), frozenset(own)
+
+        def is_passed_over(path: str) -> bool:
+            return path in left_out or packages.is_of_machine(path)
+
+        self._listing = ListedRoots(roots, is_passed_over)
+
+    def _collect_listing(self, listing: ListedRoots) -> NativeFiles:
+        self._listing = None
+        changed = listing.find_changed()
+        if changed is None:
+            return NativeFiles(refused=f"{self.refused}; too many files to list".strip("; "))
+        return NativeFiles("listing", changed=changed, refused=self.refused)
+
+    def _ask(self, message: dict[str, object]) -> Any:
+        assert self.keeper is not None, "a process that is watched has a keeper"
+        line = Channel(self.keeper)
+        with self._lock:  # processes are waited for on any thread
+            line.send(message)
+            answer = line.receive()
+        assert answer is not None, "a keeper that is gone takes this process with it"
+        return answer
+
+
+_current = Confinement()
+
+
+def current() -> Confinement:
+    """Return the confinement of this process."""
+    return _current
+
+
+def enter(confinement: Confinement) -> None:
+    """Set the confinement of this process, from here on."""
+    global _current  # noqa: PLW0603  (one confinement for a process, as the kernel has it)
+    _current = confinement
+    confinement.began_ns = time_ns()
+
+
+def _is_running(child: int) -> bool:
+    try:
+        return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+    except ChildProcessError:
+        return False  # it was waited for

@@ -1,0 +1,292 @@
+"""What a replay wrote, and how it differs from what the recorded run left behind.
+
+The kernel copies a file into the top layer as soon as it is opened for writing. A copy that holds what the
+original held is no change.
+
+Not for: owners, permissions, times and attributes of files.
+
+Invariant: every path in a top layer is ignored by name, is as it was, or is a ``WrittenFile``.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
+from typing import Literal
+
+from twice.foundation.dataclass import dataclass
+from twice.foundation.digests import DEFAULT, Algorithm
+from twice.recorder.kernel.file_history import FileHistory, FileState
+from twice.recorder.kernel.file_observation import (
+    UNSETTLED,
+    FileUnsettled,
+    locate_difference,
+    observe_state,
+    open_for_reading,
+)
+from twice.recorder.kernel.mount_table import parent_folder
+from twice.recorder.kernel.start_layer import copy_content
+
+_lstat, _listdir, _makedirs = os.lstat, os.listdir, os.makedirs
+_readlink, _symlink = os.readlink, os.symlink
+_PIECE = 1 << 20
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+_OPAQUE = ("trusted.overlay.opaque", "user.overlay.opaque")
+_REDIRECT = ("trusted.overlay.redirect", "user.overlay.redirect")
+ONLY_IN_REPLAY = "written only in the replay"
+REMOVED_ONLY_IN_REPLAY = "removed only in the replay"
+
+
+@dataclass(frozen=True, slots=True)
+class FileDifference:
+    """A file that a replay left otherwise than the recorded run did.
+
+    Attributes:
+        path: of the file.
+        recorded: its state at the end of the recording.
+        replayed: its state at the end of the replay.
+        where: the first bytes that differ, or what else does.
+    """
+
+    path: str
+    recorded: FileState
+    replayed: FileState
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFile:
+    """A file that a replay wrote, made or removed.
+
+    Attributes:
+        path: as the replay named it.
+        kind: what it is now.
+        source: path by which it can be read after the replay; empty when it was removed.
+        start: path that shows what stood there at the start.
+    """
+
+    path: str
+    kind: Literal["file", "folder", "link", "other", "removed"]
+    source: str
+    start: str
+
+
+def find_written(
+    root: str,
+    upper: str,
+    start: str,
+    is_ignored: Callable[[str], bool],
+    known: Collection[str] = (),
+) -> Iterator[WrittenFile]:
+    """Yield the files in the top layer of an overlay that are not as they were.
+
+    Args:
+        root: path of the folder that the overlay lies over.
+        upper: its top layer.
+        start: path that shows the folder as it was at the start.
+        is_ignored: returns whether a path, and what is below it, is no part of the run.
+        known: paths that are left out, because they are compared anyway.
+    """
+    waiting = [("", upper)]
+    while waiting:
+        folder, layer = waiting.pop()
+        with os.scandir(f"{layer}{folder}") as entries:
+            inside = sorted(entries, key=lambda entry: entry.name)
+        for entry in inside:
+            below = f"{folder}/{entry.name}"
+            path, before = f"{root}{below}", f"{start}{below}"
+            if is_ignored(path) or (path in known and not entry.is_dir(follow_symlinks=False)):
+                continue
+            status = entry.stat(follow_symlinks=False)
+            if stat.S_ISDIR(status.st_mode):
+                is_new = not _is_folder(before)
+                if is_new:
+                    yield WrittenFile(path, "folder", entry.path, before)
+                elif layer == upper and _has_attribute(entry.path, _OPAQUE):
+                    yield from _removed_with_folder(path, entry.path, before, is_ignored)
+                # A folder that was renamed stands in the layer without what is in it.
+                is_renamed = layer == upper and _has_attribute(entry.path, _REDIRECT)
+                waiting.append((below, root if is_renamed else layer))
+            elif stat.S_ISCHR(status.st_mode) and status.st_rdev == 0:
+                if os.path.lexists(before):
+                    yield WrittenFile(path, "removed", "", before)
+            elif stat.S_ISLNK(status.st_mode):
+                if _target(before) != _readlink(entry.path):
+                    yield WrittenFile(path, "link", entry.path, before)
+            elif not stat.S_ISREG(status.st_mode):
+                yield WrittenFile(path, "other", entry.path, before)
+            elif not has_equal_content(entry.path, before):
+                yield WrittenFile(path, "file", entry.path, before)
+
+
+def find_differences(
+    histories: Sequence[FileHistory],
+    written: Sequence[WrittenFile],
+    is_ignored: Callable[[str], bool],
+) -> list[FileDifference]:
+    """Return where a replay's files differ from those at the end of the recording, sorted by path.
+
+    Args:
+        histories: every file that the recorded run changed; the replay's files stand at the same paths.
+        written: what the replay wrote; paths of histories are passed over.
+        is_ignored: returns whether a path is no part of the run.
+    """
+    found = [_compare(history) for history in histories if not is_ignored(history.path)]
+    known = {history.path for history in histories}
+    found += [_describe_extra(file) for file in written if file.path not in known]
+    return sorted(
+        (difference for difference in found if difference is not None),
+        key=lambda difference: difference.path,
+    )
+
+
+def copy_differing(
+    differences: Sequence[FileDifference], folder: str, count_max: int, size_max: int
+) -> dict[str, str]:
+    """Copy files that a replay left otherwise into a folder, under names of their own.
+
+    Args:
+        differences: of a replay whose files still stand at their paths.
+        folder: a real folder.
+        count_max: how many are copied.
+        size_max: bytes above which a file, as recorded or as replayed, is not copied.
+
+    Returns:
+        Names in the folder, by path.
+    """
+    copied: dict[str, str] = {}
+    for difference in differences:
+        states = difference.recorded, difference.replayed
+        if any(each.kind != "file" or not 0 < each.size <= size_max for each in states):
+            continue
+        if len(copied) == count_max:
+            break
+        name = str(len(copied))
+        with suppress(OSError):
+            writing = os.open(f"{folder}/{name}", _NEW_FILE, 0o600)
+            try:
+                copy_content(difference.path, writing, difference.replayed.size)
+            finally:
+                os.close(writing)
+            copied[difference.path] = name
+    return copied
+
+
+def copy_written(written: Sequence[WrittenFile], folder: str) -> list[str]:
+    """Copy the files that a replay wrote into a folder, each at its path from ``/`` on.
+
+    Returns:
+        Paths of files that the replay removed.
+
+    Raises:
+        OSError: the folder takes no more, or has such a file already.
+    """
+    removed = []
+    for file in written:
+        target = f"{folder}{file.path}"
+        if file.kind == "removed":
+            removed.append(file.path)
+            continue
+        _makedirs(target if file.kind == "folder" else parent_folder(target), exist_ok=True)
+        if file.kind == "link":
+            _symlink(_readlink(file.source), target)
+        elif file.kind == "file":
+            status = _lstat(file.source)
+            writing = os.open(target, _NEW_FILE, 0o600)
+            try:
+                copy_content(file.source, writing, status.st_size)
+                os.fchmod(writing, stat.S_IMODE(status.st_mode))
+                os.utime(writing, ns=(status.st_atime_ns, status.st_mtime_ns))
+            finally:
+                os.close(writing)
+    return removed
+
+
+def has_equal_content(one: str, other: str) -> bool:
+    """Return whether two paths are regular files with the same bytes."""
+    try:
+        states = _lstat(one), _lstat(other)
+        if not all(stat.S_ISREG(state.st_mode) for state in states):
+            return False
+        if states[0].st_size != states[1].st_size:
+            return False
+        with (
+            open(open_for_reading(one), "rb") as first,
+            open(open_for_reading(other), "rb") as second,
+        ):
+            while data := first.read(_PIECE):
+                if data != second.read(_PIECE):
+                    return False
+    except OSError:
+        return False
+    return True
+
+
+def _compare(history: FileHistory) -> FileDifference | None:
+    after, start = history.after, history.appended_from
+    is_content_known = after.kind != "file" or bool(after.digest)
+    algorithm = Algorithm(after.digest.partition(":")[0]) if after.digest else DEFAULT
+    try:
+        now = observe_state(
+            history.path, algorithm, with_content=is_content_known, appended_from=start
+        )
+    except FileUnsettled:
+        return FileDifference(history.path, after, FileState("file"), UNSETTLED)
+    except OSError as error:
+        return FileDifference(
+            history.path, after, FileState("other"), error.strerror or "unreadable"
+        )
+    if after.has_same_content(now) and (after.kind != "file" or after.size == now.size):
+        return None
+    if not is_content_known and after.kind == now.kind:
+        return None  # the recording says of this file that it does not know what it held
+    return FileDifference(history.path, after, now, locate_difference(after, now, start))
+
+
+def _describe_extra(file: WrittenFile) -> FileDifference | None:
+    where = REMOVED_ONLY_IN_REPLAY if file.kind == "removed" else ONLY_IN_REPLAY
+    states = []
+    for path in (file.start, file.source):
+        state = FileState("absent")
+        if path:
+            try:
+                state = observe_state(path, DEFAULT, with_content=True)
+            except OSError:
+                state = FileState("file")
+        states.append(state)
+    if states[1].kind == "other" and stat.S_ISSOCK(_lstat(file.source).st_mode):
+        return None  # a socket's name holds nothing
+    return FileDifference(file.path, states[0], states[1], where)
+
+
+def _removed_with_folder(
+    path: str, layer: str, start: str, is_ignored: Callable[[str], bool]
+) -> Iterator[WrittenFile]:
+    """Yield the former content of a folder that the replay removed and made again."""
+    for name in sorted(set(_listdir(start)) - set(_listdir(layer))):
+        if not is_ignored(f"{path}/{name}"):
+            yield WrittenFile(f"{path}/{name}", "removed", "", f"{start}/{name}")
+
+
+def _is_folder(path: str) -> bool:
+    try:
+        return stat.S_ISDIR(_lstat(path).st_mode)
+    except OSError:
+        return False
+
+
+def _target(path: str) -> str | None:
+    try:
+        return _readlink(path)
+    except OSError:
+        return None
+
+
+def _has_attribute(path: str, names: tuple[str, ...]) -> bool:
+    for name in names:
+        with suppress(OSError):
+            if os.getxattr(path, name, follow_symlinks=False):
+                return True
+    return False

@@ -1,0 +1,329 @@
+"""Answers the intercepted system calls of a recording, and notes which files and connections they touch.
+
+It is another process than those it supervises: a thread beside code that waits for it, holding Python's
+lock, would wait for ever. It reads the path that a call points to, notes it, and lets the kernel go on.
+Between the note and the call another thread may change the path; for a record that is tolerable, and no
+security boundary.
+
+Invariant: every call that it receives is answered, whatever goes wrong while it is noted.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+from collections.abc import Callable, Collection
+from functools import partial
+from typing import Protocol
+
+from twice.recorder.kernel.call_decoder import CallDecoder
+from twice.recorder.kernel.file_history import FileHistory, ProcessFile
+from twice.recorder.kernel.file_ledger import FileLedger
+from twice.recorder.kernel.native_connections import NativeConnections
+from twice.recorder.kernel.notification import Listener, Notification
+from twice.recorder.kernel.package_paths import PackagePaths
+from twice.recorder.kernel.path_resolution import ResolvedPath
+from twice.recorder.kernel.process_tree import OF_EFFECT, ProcessTree, read_own_number
+from twice.recorder.kernel.remote_memory import RemoteMemory
+from twice.recorder.kernel.system_calls import (
+    CHANGES,
+    CONNECTIONS,
+    EXECUTIONS,
+    NUMBERS,
+    OPENS,
+    UNNAMED,
+    WRITE_FLAGS,
+    PathCall,
+    path_calls,
+)
+from twice.recorder.kernel.thread_marks import ThreadMarks
+
+_NO_FOLLOW, _PATH_ONLY = os.O_NOFOLLOW, getattr(os, "O_PATH", 0)
+_FOLDER = os.O_DIRECTORY
+_NAMELESS = getattr(os, "O_TMPFILE", 0)
+_RENAME_NO_REPLACE, _RENAME_EXCHANGE = 1, 2
+_BUSY_TURNS = 64
+_NAME_BYTES_MAX = 255
+_FAILS_ANYWAY = frozenset({errno.EFAULT, errno.ENAMETOOLONG})
+"""A pointer that leads nowhere, and a path that is longer than the kernel takes: the call fails."""
+
+
+class Supervisor:
+    """The supervising side of one recording.
+
+    Args:
+        descriptor: of the filter's listener.
+        ledger: notes what is touched.
+        packages: tells the machine's files from the run's.
+        marks: what threads of the program are about to do.
+    """
+
+    def __init__(
+        self,
+        descriptor: int,
+        ledger: FileLedger,
+        packages: PackagePaths,
+        marks: ThreadMarks,
+    ) -> None:
+        self._marks = marks
+        self._listener = Listener(descriptor)
+        self._tree = ProcessTree()
+        self._ledger, self._packages = ledger, packages
+        memory = RemoteMemory()
+        self._decoder, self._connections = CallDecoder(memory), NativeConnections(memory)
+        self._calls = path_calls(OPENS, CHANGES, EXECUTIONS)
+        self._opens = frozenset(path_calls(OPENS))
+        self._connects = frozenset(NUMBERS[name] for name in CONNECTIONS if name in NUMBERS)
+        self._unnamed = {NUMBERS[name]: name for name in UNNAMED if name in NUMBERS}
+        self._is_noting = True
+        self.problems: dict[str, int] = {}
+        """What could not be told of calls, and how often."""
+        self.count = 0
+
+    @property
+    def descriptor(self) -> int:
+        """Return the listener's descriptor, to wait on."""
+        return self._listener.descriptor
+
+    def take_branch(self, branch: int) -> list[ProcessFile]:
+        """Return the files that an ended child of the program left."""
+        return self._ledger.take_branch(branch)
+
+    def stop_noting(self, served: Collection[int]) -> list[FileHistory]:
+        """Note nothing from here on; return the touched files.
+
+        Args:
+            served: children of the program that a replay does not start.
+        """
+        self._is_noting = False
+        return [
+            history
+            for history in self._ledger.finish(served)
+            if history.has_effect or not self._packages.is_of_machine(history.path)
+        ]
+
+    def list_connections(self, served: Collection[int]) -> list[tuple[str, int]]:
+        """Return connections that code of the run's processes made by itself, with counts.
+
+        Args:
+            served: children of the program that a replay does not start.
+        """
+        return self._connections.list_noted(served)
+
+    def answer_waiting(self) -> bool:
+        """Answer the calls that wait now; return whether any filtered process is left."""
+        poll = select.poll()
+        poll.register(self.descriptor, select.POLLIN)
+        for _ in range(_BUSY_TURNS):
+            events = poll.poll(0)
+            if not events:
+                return True
+            if not events[0][1] & select.POLLIN:
+                return False
+            self.answer_one()
+        return True
+
+    def answer_one(self) -> None:
+        """Receive one call, note it, and let it proceed."""
+        notification = self._listener.receive()
+        if notification is None:
+            return
+        self.count += 1
+        self._tree.note_first(notification.pid)
+        if self._is_noting:
+            try:
+                self._note(notification)
+            except OSError as error:
+                self._note_problem(notification, error)
+        self._listener.proceed(notification)
+
+    def _note(self, notification: Notification) -> None:
+        if notification.number in self._connects:
+            self._note_connection(notification)
+            return
+        call = self._calls.get(notification.number)
+        if call is None:
+            name = self._unnamed.get(notification.number, str(notification.number))
+            self._count(f"{name}: paths of that process cannot be told any more")
+            return
+        try:
+            given = self._decoder.read_path(notification, call)
+        except OSError as error:
+            if error.errno in _FAILS_ANYWAY:
+                return
+            raise
+        if notification.number in self._opens:
+            self._note_open(notification, call, given)
+        elif call in EXECUTIONS:
+            path = self._resolve(notification, call, given, follows_last=True)
+            if path is not None and not self._packages.is_of_machine(path):
+                self._ledger.note_read(path)
+        else:
+            self._note_change(notification, call, given)
+
+    def _note_connection(self, notification: Notification) -> None:
+        thread = notification.pid
+        is_pythons = self._marks.take_expected_connect(read_own_number(thread))
+        if not is_pythons and not self._marks.is_any_in_effect():
+            branch = partial(self._branch_of, thread)
+            self._connections.note(notification, self._tree.root, branch)
+
+    def _note_open(self, notification: Notification, call: PathCall, given: str) -> None:
+        flags = self._decoder.read_flags(notification, call)
+        is_writing = bool(flags & WRITE_FLAGS)
+        if flags & _PATH_ONLY:
+            return
+        if given.startswith("/") and not is_writing and self._packages.is_of_machine(given):
+            return  # nearly every open of an import ends here
+        if flags & _NAMELESS == _NAMELESS:
+            return  # a file without a name; linking it somewhere is another call
+        follows = not flags & _NO_FOLLOW and not (flags & os.O_CREAT and flags & os.O_EXCL)
+        path = self._resolve(notification, call, given, follows_last=follows)
+        if path is None or self._is_passed_over(path):
+            return
+        if is_writing:
+            self._ledger.branch = self._branch_of(notification.pid)
+            self._ledger.note_write(path, flags)
+        elif not self._packages.is_of_machine(path) and not self._is_in_effect(notification.pid):
+            if flags & _FOLDER or os.path.isdir(path):
+                self._ledger.note_listing(path)
+            else:
+                self._ledger.note_read(path)
+
+    def _note_change(self, notification: Notification, call: PathCall, given: str) -> None:
+        self._ledger.branch = self._branch_of(notification.pid)
+        path = self._resolve(notification, call, given, follows_last=call.name == "truncate")
+        other = self._decoder.resolve_second(notification, call)
+        second = None if other is None else self._take(other)
+        self._decoder.note_made(call)
+        if path is None or self._is_passed_over(path):
+            if second is not None and not self._is_passed_over(second):
+                self._ledger.note_creation(second)
+            return
+        match call.name:
+            case "truncate":
+                self._ledger.note_change_in_place(path)
+            case "unlink" | "unlinkat" | "rmdir":
+                self._ledger.note_removal(path)
+            case "rename" | "renameat" | "renameat2":
+                self._note_renaming(notification, path, second)
+            case "link" | "linkat":
+                if second is not None:
+                    self._ledger.note_linking(path, second)
+            case _:
+                self._ledger.note_creation(path)
+
+    def _branch_of(self, thread: int) -> int:
+        """Return whose files a thread's are: the program's, a child's, or a declared effect's."""
+        if self._is_in_effect(thread):
+            return OF_EFFECT
+        is_new = not self._tree.knows(thread)
+        branch = self._tree.branch_of(thread)
+        if is_new and branch > 0 and self._marks.is_any_in_effect():
+            self._tree.take_for_effect(branch)
+            return OF_EFFECT
+        return branch
+
+    def _is_in_effect(self, thread: int) -> bool:
+        marks = self._marks
+        return marks.is_any_in_effect() and marks.is_in_effect(read_own_number(thread))
+
+    def _note_renaming(self, notification: Notification, source: str, target: str | None) -> None:
+        if target is None:  # it becomes a file of the product's
+            self._ledger.note_removal(source)
+            return
+        is_flagged = notification.number == NUMBERS.get("renameat2")
+        flags = notification.arguments[4] if is_flagged else 0
+        if flags & _RENAME_NO_REPLACE and os.path.lexists(target):
+            return  # it fails
+        if flags & _RENAME_EXCHANGE:
+            self._ledger.note_renaming(target, source)
+        self._ledger.note_renaming(source, target)
+
+    def _is_passed_over(self, path: str) -> bool:
+        return self._packages.is_device(path) or self._packages.is_compiled(path)
+
+    def _resolve(
+        self, notification: Notification, call: PathCall, given: str, *, follows_last: bool
+    ) -> str | None:
+        """Return the file that a call means, or None where it is the product's own.
+
+        Raises:
+            OSError: when it cannot be told.
+        """
+        return self._take(
+            self._decoder.resolve(notification, call, given, follows_last=follows_last)
+        )
+
+    def _take(self, found: ResolvedPath) -> str | None:
+        for link in found.links:
+            if not self._packages.is_of_machine(link):
+                self._ledger.note_link(link)
+        if self._ledger.is_own(found.path) or _has_impossible_name(found.path):
+            return None
+        return found.path
+
+    def _note_problem(self, notification: Notification, error: OSError) -> None:
+        """Note a call whose path could not be read, unless its process is gone."""
+        if not self._listener.is_waiting(notification) or error.errno == errno.EFAULT:
+            return
+        call = self._calls.get(notification.number)
+        name = call.name if call is not None else str(notification.number)
+        self._count(f"{name} of a path that cannot be read: {error.strerror}")
+
+    def _count(self, problem: str) -> None:
+        self.problems[problem] = self.problems.get(problem, 0) + 1
+
+
+def _has_impossible_name(path: str) -> bool:
+    """Return whether a part of a path is longer than any file's name, so that the call fails."""
+    return len(path) > _NAME_BYTES_MAX and any(
+        len(os.fsencode(part)) > _NAME_BYTES_MAX for part in path.split("/")
+    )
+
+
+class AnswersCalls(Protocol):
+    """Answers what waits at a listener."""
+
+    @property
+    def descriptor(self) -> int:
+        """Return the listener's descriptor, to wait on."""
+        ...
+
+    def answer_one(self) -> None:
+        """Receive one call and answer it."""
+        ...
+
+
+def serve_until(supervisor: AnswersCalls, others: dict[int, Callable[[], bool]]) -> None:
+    """Answer calls until the action of another descriptor raises ``StopServing``.
+
+    Args:
+        supervisor: answers.
+        others: what to call when a descriptor becomes readable or hangs up; it returns whether to go on
+            waiting for that one.
+    """
+    poll = select.poll()
+    waiting = {supervisor.descriptor, *others}
+    for descriptor in sorted(waiting):
+        poll.register(descriptor, select.POLLIN)
+    while waiting:
+        for descriptor, event in poll.poll():
+            goes_on = True
+            try:
+                if descriptor != supervisor.descriptor:
+                    goes_on = others[descriptor]()
+                elif event & select.POLLIN:
+                    supervisor.answer_one()
+                else:
+                    goes_on = False  # no filtered process is left
+            except StopServing:
+                return
+            if not goes_on:
+                poll.unregister(descriptor)
+                waiting.discard(descriptor)
+
+
+class StopServing(Exception):
+    """The program has ended."""

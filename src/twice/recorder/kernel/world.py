@@ -1,0 +1,321 @@
+"""The world of a replay: the files as they were when the recording began, and writes that go nowhere else.
+
+An overlay lies over every tree of real files that the process can reach: on top what the replay writes,
+below the files as they were. Every read, listing, mapping and lock goes through it, whatever language it
+comes from, because the kernel does it.
+
+``prepare`` comes before the process enters its namespaces, ``enter`` after, ``compare`` when the program has
+ended. A real file is still reached by a descriptor that was opened before; close those. With a process
+namespace as well, the files of processes outside are out of reach.
+
+Not for: a program that means harm. As root it can unmount what lies over its files.
+
+Invariant: between ``enter`` and the end of the namespace no path leads to a real file that can be changed.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import TypeVar
+
+from twice.foundation.dataclass import dataclass
+from twice.recorder.kernel import libc
+from twice.recorder.kernel.file_history import FileHistory
+from twice.recorder.kernel.foreign_files import OwnIds, find_foreign_files, find_foreign_folders
+from twice.recorder.kernel.mount_table import is_below, parent_folder, read_mount_table
+from twice.recorder.kernel.namespaces import NamespaceRefused, Namespaces
+from twice.recorder.kernel.overlay_layers import LayerStorage, OverlayLayers, remove_layers
+from twice.recorder.kernel.overlay_plan import OverlayPlan, PlannedMount, plan_overlays
+from twice.recorder.kernel.placements import ChangedInput, Placement, find_placements
+from twice.recorder.kernel.replay_differences import (
+    FileDifference,
+    WrittenFile,
+    copy_written,
+    find_differences,
+    find_written,
+)
+
+MEMORY_BYTES_MAX = 256 << 20
+"""What a world may take of memory before its layers go to disk, where the disk can hold them."""
+
+_OPEN_FOR_CHANGE = os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+Item = TypeVar("Item")
+_getcwd, _expanduser = os.getcwd, os.path.expanduser
+
+
+@dataclass(frozen=True, slots=True)
+class WorldReport:
+    """What a world covers.
+
+    Attributes:
+        overlays: folders in which a replay writes freely.
+        read_only: mounts through which it can write nothing.
+        refused: folders over which the kernel put no overlay, with its answer; read-only as well.
+        uncovered: paths of the record that lie in no overlay: what the run changed there cannot be
+            changed again, and what stood there is not shown as it was.
+        is_in_memory: whether what the replay writes takes memory alone.
+    """
+
+    overlays: tuple[str, ...]
+    read_only: tuple[str, ...]
+    refused: tuple[tuple[str, str], ...]
+    uncovered: tuple[str, ...]
+    is_in_memory: bool
+
+
+def _is_never(_path: str) -> bool:
+    return False
+
+
+class World:
+    """The files of a replay.
+
+    Args:
+        histories: every file of the recorded run, by absolute real path.
+        content: returns a file with the content of a digest that the record carries, or None.
+        folder: private to this replay; made when it is not there. ``discard`` empties it.
+        is_ignored: returns whether a path, and what is below it, is no part of the run: the product's own
+            files, packages, caches of bytecode.
+        memory_bytes_max: bytes above which the layers go to disk.
+    """
+
+    def __init__(
+        self,
+        histories: Sequence[FileHistory],
+        content: Callable[[str], str | None],
+        folder: str,
+        *,
+        is_ignored: Callable[[str], bool] = _is_never,
+        memory_bytes_max: int = MEMORY_BYTES_MAX,
+    ) -> None:
+        self._histories, self._content = histories, content
+        self._folder, self._is_ignored = os.path.realpath(folder), is_ignored
+        self._memory_bytes_max = memory_bytes_max
+        self._placements: list[Placement] | None = None
+        self._changed: list[ChangedInput] = []
+        self._storage: LayerStorage | None = None
+        self._overlays: dict[str, OverlayLayers] = {}
+
+    def prepare(self) -> list[ChangedInput]:
+        """Compare every history with the real files; return those that cannot be shown as they were."""
+        self._placements, self._changed = find_placements(
+            self._histories, self._content, self._is_never_hidden
+        )
+        return self._changed
+
+    def _is_never_hidden(self, path: str) -> bool:
+        """Return whether a new path stays in sight: no part of the run, or above this replay's own folder."""
+        return self._is_ignored(path) or is_below(self._folder, path)
+
+    def hidden_paths(self) -> list[tuple[str, bool]]:
+        """Return files that are there now and were not then, and whether the run looked for each by name.
+
+        The others lie in a folder that was listed.
+        """
+        histories = {history.path: history for history in self._histories}
+        hidden = []
+        for placement in self._placements or ():
+            history = histories.get(placement.path)
+            if placement.state.kind == "absent" and (history is None or not history.was_changed):
+                hidden.append((placement.path, history is not None))
+        return hidden
+
+    def enter(self, entered: Namespaces) -> WorldReport:
+        """Mount the world, in a process that has a mount namespace of its own and one thread.
+
+        The working folder stays the same path. Files that are open already stay the real ones.
+
+        Args:
+            entered: what ``enter_namespaces`` returned.
+
+        Raises:
+            NamespaceRefused: a real file could still be changed. The process is half-way and must end.
+        """
+        assert entered.has_mounts, "without a mount namespace the overlays would be everyone's"
+        if self._placements is None:
+            self.prepare()
+        try:
+            return self._enter(entered)
+        except OSError as error:
+            reason = f"{error.filename or 'world'}: {error.strerror}"
+            raise NamespaceRefused(reason, is_entered=True) from error
+
+    def compare(self) -> list[FileDifference]:
+        """Return how the files differ from those at the end of the recording, sorted by path.
+
+        Called after the program has ended, in the process that entered or one with the same mounts.
+        """
+        changed = [history for history in self._histories if history.was_changed]
+        written = self._find_written(frozenset(history.path for history in changed))
+        return find_differences(changed, written, self._is_ignored)
+
+    def written_files(self) -> list[WrittenFile]:
+        """Return the files that the replay wrote or removed, sorted by path, without ignored ones.
+
+        A file that was opened for writing and holds what it held before is none of them.
+        """
+        return self._find_written(frozenset())
+
+    def copy_out(self, folder: int) -> list[str]:
+        """Copy the files that the replay wrote into a real folder, each at its path from ``/`` on.
+
+        Args:
+            folder: descriptor of the folder, opened before ``enter``: its path leads into the world.
+
+        Returns:
+            Paths of files that the replay removed.
+        """
+        return copy_written(self.written_files(), f"/proc/self/fd/{folder}")
+
+    def close_descriptors(self) -> None:
+        """Close descriptors below the overlays: for the program's process, which has copies."""
+        for layers in self._overlays.values():
+            layers.close()
+        if self._storage is not None:
+            self._storage.close()
+
+    def discard(self) -> None:
+        """Remove the layers from disk, after the namespace has ended. The folder itself stays."""
+        for name in ("memory", "disk"):
+            remove_layers(f"{self._folder}/{name}")
+
+    def _enter(self, entered: Namespaces) -> WorldReport:
+        try:
+            working = _getcwd()
+        except FileNotFoundError:  # it was removed
+            working = "/"
+        # The usual places of outputs; each is a path that need not be there. (tempfile would find out by
+        # writing a file.)
+        likely = [_expanduser("~"), os.environ.get("TMPDIR", "/tmp"), "/var/tmp"]  # noqa: S108
+        likely.append(parent_folder(self._folder))  # the session's own, whatever it lies in
+        placements, foreign = self._placements or [], []
+        if not entered.is_of_host:
+            own = OwnIds.read()
+            settled = {placement.path for placement in placements}
+            settled |= {changed.path for changed in self._changed}
+            placements += find_foreign_files(self._histories, settled, own)
+            placements.sort(key=lambda placement: placement.path)
+            foreign = find_foreign_folders(self._histories, working, likely, own)
+        needed = [placement.path for placement in placements]
+        needed += [history.path for history in self._histories if history.was_changed]
+        os.makedirs(self._folder, mode=0o700, exist_ok=True)  # a plan covers what is there
+        mounts = read_mount_table()
+        plan = plan_overlays(mounts, needed=needed, likely=[working, *likely])
+        self._storage = LayerStorage(
+            self._folder, entered, prefer_disk=self._estimate() > self._memory_bytes_max
+        )
+        find_root = _root_finder(frozenset(planned.path for planned in plan.overlays))
+        uncovered = [path for path in dict.fromkeys(needed) if find_root(path) is None]
+        refused = self._mount_overlays(
+            plan,
+            _group(placements, [placement.path for placement in placements], find_root),
+            _group(foreign, foreign, find_root),
+        )
+        whole = frozenset(mount.path for mount in mounts)
+        more = [mount for mount in plan.overlays if mount.path in refused and mount.path in whole]
+        read_only = tuple(
+            mount.path for mount in (*plan.read_only, *more) if _make_read_only(mount)
+        )
+        self._copy_up()
+        os.chdir(working)
+        return WorldReport(
+            tuple(self._overlays),
+            read_only,
+            tuple(refused.items()),
+            tuple(uncovered),
+            all(self._storage.is_in_memory(layers.base) for layers in self._overlays.values()),
+        )
+
+    def _copy_up(self) -> None:
+        """Make the kernel copy now the files that the run will change in place.
+
+        It copies a file when it is first opened for writing, and who has it open for reading then goes on
+        reading the old one.
+        """
+        for history in self._histories:
+            if history.was_changed and history.is_kept and history.after.kind == "file":
+                with suppress(OSError):
+                    os.close(os.open(history.path, _OPEN_FOR_CHANGE))
+
+    def _mount_overlays(
+        self,
+        plan: OverlayPlan,
+        placements: Mapping[str, Sequence[Placement]],
+        foreign: Mapping[str, Sequence[str]],
+    ) -> dict[str, str]:
+        """Mount the plan; return the folders that the kernel refused, with its answers."""
+        assert self._storage is not None, "storage comes before the layers in it"
+        refused = {}
+        for number, planned in enumerate(plan.overlays):
+            try:
+                root = planned.path
+                layers = OverlayLayers(root, placements.get(root, ()), foreign.get(root, ()))
+                layers.mount(self._storage, str(number), planned.flags)
+            except OSError as error:
+                refused[planned.path] = error.strerror or str(error)
+            else:
+                self._overlays[planned.path] = layers
+        return refused
+
+    def _find_written(self, known: frozenset[str]) -> list[WrittenFile]:
+        found = [
+            written
+            for layers in self._overlays.values()
+            for written in find_written(
+                layers.root, layers.upper, layers.start_view(), self._is_ignored, known
+            )
+        ]
+        return sorted(found, key=lambda written: written.path)
+
+    def _estimate(self) -> int:
+        """Return roughly how many bytes the layers will take."""
+        changed = (history for history in self._histories if history.was_changed)
+        return sum(placement.size_bytes for placement in self._placements or ()) + sum(
+            (0 if history.appended_from is not None else history.before.size) + history.after.size
+            for history in changed
+        )
+
+
+def _root_finder(roots: frozenset[str]) -> Callable[[str], str | None]:
+    """Return a function from a path to the folder of the overlay that it lies in, or None."""
+
+    @functools.cache
+    def find_root(path: str) -> str | None:
+        while path not in roots:
+            if path == "/":
+                return None
+            path = parent_folder(path)
+        return path
+
+    return find_root
+
+
+def _group(
+    items: Sequence[Item], paths: Sequence[str], find_root: Callable[[str], str | None]
+) -> dict[str, list[Item]]:
+    """Return items by the folder of the overlay that their paths lie in; left out where that is none."""
+    found: dict[str, list[Item]] = {}
+    for item, path in zip(items, paths, strict=True):
+        root = find_root(path)
+        if root is not None:
+            found.setdefault(root, []).append(item)
+    return found
+
+
+def _make_read_only(planned: PlannedMount) -> bool:
+    """Let nothing be written through a mount; return whether that was done.
+
+    Raises:
+        OSError: the kernel refuses it, and the mount can be reached.
+    """
+    flags = planned.flags | libc.MS_RDONLY | libc.MS_REMOUNT | libc.MS_BIND
+    try:
+        libc.mount(None, planned.path, None, flags)
+    except OSError:
+        if planned.is_required and os.path.lexists(planned.path):
+            raise
+        return False
+    return True

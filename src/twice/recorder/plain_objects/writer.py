@@ -1,0 +1,322 @@
+"""From values with a canonical form back into the live objects that are there.
+
+Objects and containers are filled in place, so that whatever else refers to them keeps doing so. One that is not
+there is made anew without its constructor; its class must stand in a loaded module.
+
+Invariant: an object stands for one path alone, and every path that was read as the same object becomes that object.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import types
+from collections import Counter, defaultdict, deque
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from twice.errors import RestoreRefused, TwiceError
+from twice.foundation.encoding import OpaqueKind, OpaqueValue, encode, type_name
+from twice.recorder.plain_objects import kinds
+from twice.recorder.plain_objects.constants import find_constants
+from twice.recorder.plain_objects.kinds import KEYED, LEAVES
+from twice.recorder.plain_objects.reader import read_at
+
+
+def put_attributes(
+    target: object, state: Mapping[str, object], component: str, names: Sequence[str] | None = None
+) -> None:
+    """Put back the values from ``read_attributes``.
+
+    Raises:
+        RestoreRefused: E-TRACK-003, when the class of an object, or a function, cannot be found.
+    """
+    writer = _Writer(component, target)
+    writer.known[""] = target
+    writer.used.add(id(target))
+    if names is None:
+        writer.fill(target, state, "")
+        return
+    for name in names:
+        value = writer.rebuild(getattr(target, name, None), state[name], name)
+        object.__setattr__(target, name, value)
+
+
+def put_content(target: Any, state: object, component: str) -> None:
+    """Put back the values from ``read_content``, into the existing dict or list.
+
+    Raises:
+        RestoreRefused: E-TRACK-003, when the class of an object, or a function, cannot be found.
+    """
+    _Writer(component, target).rebuild(target, state, "")
+
+
+class _Writer:
+    """One putting back of one component.
+
+    Attributes:
+        known: the object at every path so far.
+        used: ids of objects that stand for a path already; all of them are alive in ``known`` or the program.
+    """
+
+    def __init__(self, component: str, target: object) -> None:
+        self._component = component
+        self.known: dict[str, object] = {}
+        self.used: set[int] = set()
+        self._constants = find_constants(target)
+
+    def fill(self, target: object, state: Mapping[str, object], path: str) -> None:
+        """Set exactly the attributes of a state on an object."""
+        held = dict(kinds.attributes_of(target))
+        for name in sorted(held.keys() - state.keys()):
+            object.__delattr__(target, name)
+        prefix = f"{path}." if path else ""
+        for name, value in state.items():
+            part = self.rebuild(held.get(name), value, f"{prefix}{name}")
+            object.__setattr__(target, name, part)
+
+    def rebuild(self, current: Any, value: Any, path: str) -> Any:
+        """Return the value at a path."""
+        kind = type(value)
+        if kind is OpaqueValue and value.kind is OpaqueKind.DATACLASS:
+            return self._rebuild_mark(current, value, path)
+        if kind in KEYED:
+            return self._rebuild_keyed(
+                self._choose(current, value, path, kind), current, value, path
+            )
+        if kind is list:
+            return self._rebuild_items(
+                self._choose(current, value, path, list), current, value, path
+            )
+        if kind is tuple:
+            return tuple(self._rebuild_each(current, value, path))
+        if kind is set:
+            target: set[Any] = self._choose(current, value, path, set)
+            target.clear()
+            target.update(value)
+            return target
+        if kind is bytearray:
+            raw: bytearray = self._choose(current, value, path, bytearray)
+            raw[:] = value
+            return raw
+        if isinstance(value, tuple):
+            return tuple.__new__(kind, self._rebuild_each(current, value, path))
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            return self._rebuild_dataclass(current, value, path)
+        is_own = kinds.is_array(value) and self._take(current, path, value)
+        found = place_content(current, value) if is_own else value
+        self._keep(found, path)
+        return found
+
+    def _rebuild_mark(self, current: Any, value: OpaqueValue, path: str) -> Any:
+        parts: dict[str, Any] = dict(value.fields)
+        name = value.name
+        if name == kinds.SAME:
+            if parts["path"] not in self.known:
+                raise self._refuse(path, f"the object of {parts['path']!r}")
+            return self.known[parts["path"]]
+        if name == kinds.CONSTANT:
+            return self._find_constant(current, parts, path)
+        if name == kinds.METHOD:
+            return self._rebuild_method(current, parts, path)
+        if name == kinds.PARTIAL:
+            return self._rebuild_partial(current, parts, path)
+        if name == kinds.DEQUE:
+            return self._rebuild_deque(current, value, parts, path)
+        if name == kinds.COUNTER:
+            target = self._choose(current, value, path, Counter)
+            return self._rebuild_keyed(target, current, parts["items"], path)
+        if name == kinds.DEFAULTDICT:
+            old = current.default_factory if type(current) is defaultdict else None
+            factory = self.rebuild(old, parts["factory"], f"{path}.default_factory")
+            keyed: defaultdict[Any, Any] = self._choose(current, value, path, defaultdict)
+            keyed.default_factory = factory
+            return self._rebuild_keyed(keyed, current, parts["items"], path)
+        if name in {kinds.STATE, kinds.STATE_DICT}:
+            if current is None or id(current) in self.used:
+                raise self._refuse(path, "an object that takes its own state")
+            self._keep(current, path)
+            put = current.restore if name == kinds.STATE else current.load_state_dict
+            put(parts["value"])
+            return current
+        if name == kinds.OBJECT:
+            name, parts = str(parts["type"]), parts["attributes"]
+        if type_name(type(current)) != name or not self._take(current, path, value):
+            current = self._make(name, path)
+        self.fill(current, parts, path)
+        return current
+
+    def _rebuild_keyed(self, target: Any, current: Any, value: Mapping[Any, Any], path: str) -> Any:
+        old = dict(current) if type(current) in KEYED else {}
+        items = {
+            key: self.rebuild(old.get(key), item, f"{path}[{key!r}]") for key, item in value.items()
+        }
+        target.clear()
+        target.update(items)
+        return target
+
+    def _rebuild_items(self, target: Any, current: Any, value: Sequence[Any], path: str) -> Any:
+        items = self._rebuild_each(current, value, path)
+        target.clear()
+        target.extend(items)
+        return target
+
+    def _rebuild_deque(
+        self, current: Any, value: object, parts: Mapping[str, Any], path: str
+    ) -> Any:
+        target = current
+        is_there = type(current) is deque and current.maxlen == parts["maxlen"]
+        if not is_there or not self._take(current, path, value):
+            target = deque(maxlen=parts["maxlen"])
+            self._keep(target, path)
+        return self._rebuild_items(target, current, parts["items"], path)
+
+    def _rebuild_each(self, current: Any, value: Sequence[Any], path: str) -> list[Any]:
+        old = list(current) if isinstance(current, list | tuple | deque) else []
+        return [
+            self.rebuild(old[i] if i < len(old) else None, item, f"{path}[{i}]")
+            for i, item in enumerate(value)
+        ]
+
+    def _rebuild_dataclass(self, current: Any, value: Any, path: str) -> Any:
+        is_there = type(current) is type(value)
+        is_own = is_there and not kinds.is_frozen(value) and self._take(current, path, value)
+        target = current if is_own else value
+        self._keep(target, path)
+        is_same = is_there
+        for name in sorted(field.name for field in dataclasses.fields(value)):
+            old = getattr(current, name, None) if is_there else None
+            part = self.rebuild(old, getattr(value, name), f"{path}.{name}")
+            is_same = is_same and (part is old or _is_same_leaf(part, old))
+            object.__setattr__(target, name, part)
+        return current if is_same else target  # a frozen one may be a constant of the program
+
+    def _rebuild_method(self, current: Any, parts: Mapping[str, Any], path: str) -> Any:
+        owner = self.rebuild(getattr(current, "__self__", None), parts["owner"], f"{path}.__self__")
+        name = str(parts["name"])
+        if kinds.is_method(current) and kinds.name_constant(current) == name:
+            function = getattr(current, "__func__", None)
+        else:
+            function = kinds.find_loaded(name)
+        if isinstance(function, types.FunctionType):
+            found: Any = types.MethodType(function, owner)
+        else:
+            found = getattr(owner, name.rpartition(".")[2].rpartition(":")[2], None)
+        if found is None:
+            raise self._refuse(path, f"the method {name}")
+        self.known[path] = found
+        return found
+
+    def _rebuild_partial(self, current: Any, parts: Mapping[str, Any], path: str) -> Any:
+        old = kinds.partial_parts(current) if isinstance(current, functools.partial) else {}
+        arguments, function, keywords = (
+            self.rebuild(old.get(name), parts[name], f"{path}.{name}")
+            for name in ("arguments", "function", "keywords")
+        )
+        self.known[path] = made = functools.partial(function, *arguments, **keywords)
+        return made
+
+    def _choose(self, current: Any, value: Any, path: str, kind: type) -> Any:
+        """Return the container that is there, or a new one where that one may not be filled."""
+        target = current if type(current) is kind and self._take(current, path, value) else kind()
+        self._keep(target, path)
+        return target
+
+    def _take(self, current: object, path: str, value: object) -> bool:
+        """Return whether an object may be filled with a value.
+
+        It must stand for no other path yet. An object that the program's modules hold by themselves may be a constant, so
+        it must hold the value already.
+        """
+        if id(current) in self.used:
+            return False
+        if id(current) in self._constants and not self._holds(current, value, path):
+            return False
+        self._keep(current, path)
+        return True
+
+    def _holds(self, current: object, value: object, path: str) -> bool:
+        try:
+            return encode(read_at(current, self._component, path)) == encode(value)
+        except TwiceError:
+            return False
+
+    def _keep(self, target: object, path: str) -> None:
+        self.known[path] = target
+        self.used.add(id(target))
+
+    def _make(self, name: str, path: str) -> Any:
+        cls = kinds.find_loaded(name)
+        if not isinstance(cls, type) or not kinds.is_ordinary(cls):
+            raise self._refuse(path, f"an object of {name}")
+        made: object = object.__new__(cls)
+        self._keep(made, path)
+        return made
+
+    def _find_constant(self, current: object, parts: Mapping[str, Any], path: str) -> object:
+        name, cells = str(parts["name"]), parts.get("cells", ())
+        found = current
+        if not kinds.is_constant(current) or kinds.name_constant(current) != name:
+            found = kinds.find_loaded(name)
+            if found is None or not kinds.is_constant(found):
+                raise self._refuse(path, name)
+        if kinds.cells_of(found) != tuple(cells):
+            found = _with_cells(found, cells)
+        if found is None:
+            raise self._refuse(path, f"{name} with other values in its closure")
+        self.known[path] = found
+        return found
+
+    def _refuse(self, path: str, what: str) -> RestoreRefused:
+        return RestoreRefused(
+            f"The component {self._component!r} held {what} at {path!r}, which cannot be put back.",
+            "Expected objects that the program has made before its loop, or whose class stands in a module.",
+            "Give the class state() and restore(state).",
+            name=self._component,
+            path=path,
+        )
+
+
+def _is_same_leaf(one: object, other: object) -> bool:
+    return type(one) is type(other) and type(one) in LEAVES and one == other
+
+
+def _with_cells(function: object, cells: Sequence[object]) -> object:
+    """Return a function with other defaults and another closure, or None where they are more than numbers and texts."""
+    if not isinstance(function, types.FunctionType):
+        return None
+    n_defaults = len(function.__defaults__ or ())
+    held = kinds.cells_of(function)
+    if len(held) != len(cells) or any(
+        (one is None) != (other is None) for one, other in zip(held, cells, strict=True)
+    ):
+        return None
+    defaults, closure = list(function.__defaults__ or ()), list(function.__closure__ or ())
+    for number, value in enumerate(cells):
+        if value is not None and number < n_defaults:
+            defaults[number] = value
+        elif value is not None:
+            closure[number - n_defaults] = types.CellType(value)
+    made = types.FunctionType(
+        function.__code__, function.__globals__, function.__name__, tuple(defaults) or None,
+        tuple(closure) or None,
+    )  # fmt: skip
+    made.__kwdefaults__, made.__qualname__ = function.__kwdefaults__, function.__qualname__
+    made.__module__, made.__doc__ = function.__module__, function.__doc__
+    return made
+
+
+def place_content(current: Any, value: Any) -> Any:
+    """Put an array or a tensor into the one that is there, so that views of it stay views; else return the value."""
+    if type(current) is not type(value) or (current.shape, current.dtype) != (
+        value.shape,
+        value.dtype,
+    ):
+        return value
+    if hasattr(current, "detach"):
+        current.detach().copy_(value)
+    elif current.flags.writeable:
+        current[...] = value
+    else:
+        return value
+    return current

@@ -1,0 +1,326 @@
+"""Record a run in a process of its own: the form that can be verified, seeked and branched.
+
+The process is a fresh one, with pinned surroundings. Code that has no name by which it could be started again
+is recorded where it runs, by ``in_this_process``.
+
+Invariant: an existing output is never touched unless ``force`` says so.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from twice.errors import FilesUnprotected, OutputExists, OutputUnwritable, SeedMissing, SeedRefused
+from twice.foundation.seeds import Seed
+from twice.recorder.audit.inventory import in_words
+from twice.recorder.cadence import default_cadence
+from twice.recorder.effects.filenames import told
+from twice.recorder.naming import parse_program
+from twice.recorder.probes.kept import PROBES, read_known_probes
+from twice.recorder.program import Program, program_of, require_runnable
+from twice.recorder.record import discard_hidden
+from twice.recorder.record.layout import MAGIC
+from twice.recorder.record.sink import unwritable
+from twice.recorder.runrecord import RunRecord
+from twice.recorder.sampling import Progress, Sample, draw, summary_of
+from twice.recorder.session_job import GO_ON, RECORDING, SUPERVISED, WORLD, hear
+from twice.recorder.setup import Setup
+from twice.recorder.surroundings import Surroundings, environ_for_child, for_recording
+from twice.recorder.world_request import describe_copy
+from twice.worker.process import FreshWorker, refuse_nesting
+
+SEED_VARIABLE = "TWICE_SEED"
+
+
+def master_seed(given: int | Seed | None, environ: Mapping[str, str] | None = None) -> Seed:
+    """Return the given master seed, else the environment variable's; never a default.
+
+    Raises:
+        SeedMissing: E-SEED-001.
+        SeedRefused: E-SEED-003, when it is no integer in range.
+    """
+    if isinstance(given, Seed):
+        return given
+    if given is not None:
+        return Seed(given)
+    text = (os.environ if environ is None else environ).get(SEED_VARIABLE)
+    if text is None:
+        raise SeedMissing(
+            "No master seed was given.",
+            "A run is a function of its seed: there is no default and no fallback.",
+            f"Give one: --seed 42, seed=42, or the environment variable {SEED_VARIABLE}=42.",
+        )
+    try:
+        return Seed.parse(text)
+    except SeedRefused as error:
+        raise SeedRefused(
+            f"{SEED_VARIABLE}: {error.happened}",
+            error.expected,
+            f"Correct or unset {SEED_VARIABLE}, or give --seed 42.",
+            **error.fields,
+        ) from None
+
+
+def as_program(program: str | Program | Callable[..., object]) -> Program:
+    """Return a program as a value, from its text, its value, or a function."""
+    if isinstance(program, Program):
+        return program
+    return parse_program(program) if isinstance(program, str) else program_of(program)
+
+
+def record(
+    program: str | Program | Callable[..., object],
+    *,
+    seed: int | Seed | None = None,
+    config: Mapping[str, Any] | None = None,
+    out: str | os.PathLike[str],
+    env: Mapping[str, str] | None = None,
+    force: bool = False,
+    show: bool = False,
+    in_copy: bool = False,
+    **policies: Any,
+) -> RunRecord:
+    """Record one run of a program in a fresh process with pinned surroundings.
+
+    Args:
+        program: ``"file.py:function"``, ``"module:function"``, ``"script.py"``, or a function that
+            a fresh process can find; a closure is recorded in this process instead.
+        seed: master seed, 0 <= seed < 2**256; the variable TWICE_SEED when None.
+        config: plain values for ``run.config``.
+        out: path of the record.
+        env: environment variables of the run; part of its recorded surroundings.
+        force: replace an existing output.
+        show: pass the program's output on while it runs.
+        in_copy: let the program change a copy of the files, and none of the user's.
+        **policies: fields of ``Setup``: predicate, algorithm, granularity, cadence, strategy,
+            clock, compare_errors, ignored_output, strict_packages, redaction, allow.
+
+    Returns:
+        The record, open for reading. A program that raised leaves a record that says so; see
+        ``RunRecord.ending``.
+
+    Raises:
+        SeedMissing: E-SEED-001. ProgramNotFound: E-PROGRAM-001. OutputExists: E-OUTPUT-001.
+        ProgramFailed: E-PROGRAM-003, when the process died; what it recorded is kept.
+    """
+    found = as_program(program)
+    policies.setdefault("cadence", default_cadence(policies.get("granularity", "tick")))
+    setup = Setup(found, master_seed(seed), dict(config or {}), **policies)
+    refuse_existing(Path(out), force=force, is_record=True)
+    if not found.rerunnable:
+        from twice.recorder.in_this_process import record_function
+
+        assert callable(program), "only a function can lack a name to find it by"
+        require_runnable(program, found.target)
+        return record_function(program, setup, Path(out), force=force)
+    surroundings = for_recording(os.environ, explicit=dict(env or {}))
+    record_program(setup, surroundings, Path(out), force=force, show=show, in_copy=in_copy)
+    return RunRecord.open(out)
+
+
+def record_program(
+    setup: Setup,
+    surroundings: Surroundings,
+    out: Path,
+    *,
+    force: bool = False,
+    show: bool = False,
+    stdin: bool | int = False,
+    parent: Mapping[str, object] | None = None,
+    progress: Progress | None = None,
+    python: str = "",
+    began: Callable[[int], None] | None = None,
+    in_copy: bool = False,
+    on_full: str = GO_ON,
+) -> dict[str, Any]:
+    """Record a program in a fresh process; the message with which that process ended.
+
+    Of a statistical run the sample is drawn first, so that it stands at the front of the record;
+    ``progress`` is called with (members done, members). ``python`` is another interpreter's path, for
+    runs that have no sample. ``began`` is called with the number of the process once it is there.
+    ``in_copy`` lets the program change a copy of the files, and none of the user's. Where the record
+    cannot be written any more, ``on_full`` says whether the program goes on without (``go-on``) or ends (``stop``).
+
+    Raises:
+        TwiceError: what the process refused. ProgramFailed: E-PROGRAM-003, when it died.
+        SampleMissing: E-CLASS-002, when the class is statistical and no summary comes.
+        FilesUnprotected: E-FILE-002, when the program needs a copy of the files, and none can be made here.
+    """
+    refuse_nesting()
+    setup.require_recordable()
+    summary = summary_of(setup.predicate)
+    sample = (
+        Sample(()) if summary is None else draw(setup, surroundings, summary, progress=progress)
+    )
+    aside = aside_folder(out) if in_copy else None
+    job = record_job(
+        setup,
+        surroundings,
+        out if aside is None else aside / out.name,
+        force=force,
+        parent=parent,
+        sample=sample,
+        in_copy=in_copy,
+        on_full=on_full,
+    )
+    environ = environ_for_child(os.environ, surroundings)
+    with FreshWorker(
+        RECORDING,
+        environ,
+        show=show,
+        stdin=stdin,
+        passes_interrupts=True,
+        python=python,
+        heard=hear,
+    ) as child:
+        try:
+            if began is not None:
+                began(child.pid)
+            child.ask(job)
+            message = child.answer()
+            while message["kind"] in {"noticed", "full"}:
+                warn(message) if message["kind"] == "noticed" else _warn_of_full(message)
+                message = child.answer()
+            if aside is not None:
+                refuse_lack_of_copy(message, child.read_keeper_report())
+            child.wait()
+            if aside is not None:
+                (aside / out.name).replace(out)
+        finally:
+            child.close()
+            discard_hidden(out, child.program_pid)
+            if aside is not None:
+                shutil.rmtree(aside, ignore_errors=True)
+    return message
+
+
+def refuse_lack_of_copy(ended: Mapping[str, Any], report: Mapping[str, Any]) -> None:
+    """Refuse a recording whose program failed for want of a copy of the files that it could change.
+
+    Args:
+        ended: the message with which the recording ended.
+        report: of the keeper; empty without one.
+
+    Raises:
+        FilesUnprotected: E-FILE-002.
+    """
+    refused = report.get("refused_writes")
+    if refused and ended["how"] == "exception":
+        path = told(refused[0][0])
+        raise FilesUnprotected(
+            f"The program changes {path}, and here no copy of the files can be made that takes it: "
+            f"{report['refused']}.",
+            "An experiment executes the program on a copy, and changes nothing of yours.",
+            "Run it on a Linux where unprivileged user namespaces are allowed: see docs/guides/files.md, Tiers.",
+            path=path,
+        )
+
+
+def aside_folder(out: Path) -> Path:
+    """Make a folder beside a path, for a process in a copy of the files: writes there are real.
+
+    Raises:
+        OutputUnwritable: E-OUTPUT-002, when it cannot be made.
+    """
+    folder = out.absolute().with_name(f".twice-{os.getpid()}-{os.urandom(4).hex()}")
+    try:
+        folder.mkdir()
+    except OSError as error:
+        raise unwritable(out, error) from error
+    return folder
+
+
+def record_job(
+    setup: Setup,
+    surroundings: Surroundings,
+    out: Path,
+    *,
+    force: bool = False,
+    parent: Mapping[str, object] | None = None,
+    sample: Sample | None = None,
+    in_copy: bool = False,
+    on_full: str = GO_ON,
+) -> dict[str, object]:
+    """Build the job of a process that records one run."""
+    shared = [str(out.absolute().parent)]
+    world = {WORLD: describe_copy(setup.program, shared=shared, is_recorded=True)}
+    return {
+        **(world if in_copy else {}),
+        "action": "record",
+        "setup": setup.to_json(),
+        "surroundings": surroundings.to_json(),
+        "out": str(out.absolute()),
+        "force": force,
+        "parent": parent,
+        SUPERVISED: True,
+        "on_full": on_full,
+        PROBES: read_known_probes(),
+        "sample": [] if sample is None else [member.payload() for member in sample.members],
+    }
+
+
+def warn(row: Mapping[str, object]) -> None:
+    """Warn at once, while the program runs, that its record will not pass."""
+    sys.stderr.write(
+        f"warning: {in_words(row)}. Verifying will not say PASS: {row.get('remedy')}, or record "
+        f"with --allow {row.get('source')}.\n"
+    )
+    sys.stderr.flush()
+
+
+def _warn_of_full(message: Mapping[str, object]) -> None:
+    """Warn at once that the program goes on unrecorded."""
+    sys.stderr.write(
+        f"warning: {message['why']}\nwarning: the record ends here, and the program goes on without; to end "
+        "it instead: --on-full stop\n"
+    )
+    sys.stderr.flush()
+
+
+def refuse_existing(out: Path, *, force: bool, is_record: bool = False) -> None:
+    """Refuse to replace a file that nobody said may go, and a device whatever was said.
+
+    Args:
+        out: what is to be written.
+        force: the user said that a file there may go.
+        is_record: a record is to be written; then only a record may go, or an empty file.
+
+    Raises:
+        OutputExists: E-OUTPUT-001. OutputUnwritable: E-OUTPUT-002, for a device or a pipe.
+    """
+    if not os.path.exists(out):  # noqa: PTH110  (Path.exists raises where a name is too long)
+        return
+    if not force:
+        raise OutputExists(
+            f"{out} is there already.",
+            "Expected a path that is free.",
+            "Choose another with -o, or replace it with --force (in Python: force=True).",
+            path=str(out),
+        )
+    if not (out.is_file() or out.is_dir()):
+        raise OutputUnwritable(
+            f"{out} cannot be replaced: it is not a regular file.",
+            "Expected the path of a file, or one that is free.",
+            "Choose another path with -o.",
+            path=str(out),
+        )
+    if is_record and out.is_file() and not _may_go(out):
+        raise OutputExists(
+            f"{out} is no run record, and --force replaces nothing else.",
+            "Expected a path that is free, or a record.",
+            "Choose another path with -o, or remove the file first.",
+            path=str(out),
+        )
+
+
+def _may_go(out: Path) -> bool:
+    try:
+        with out.open("rb") as file:
+            return file.read(len(MAGIC)) in {MAGIC, b""}
+    except OSError:  # whoever cannot read it may still be refused to write it, by the system
+        return False

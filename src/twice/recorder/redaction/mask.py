@@ -1,0 +1,186 @@
+"""Secret values known so far, where they stand in bytes, and the stars that are put in their place.
+
+A secret is blanked by as many ``*`` as it has bytes, so lengths and positions stay true. Two secrets
+of one length look alike: blanked values are not compared. Shorter values than ``LEARN_MIN`` are not
+looked for, because they stand in innocent text.
+
+Invariant: blanked bytes hold no known value in any of its forms, and are as long as before.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from threading import Lock
+
+from twice.recorder.redaction.forms import AS_TEXT, forms
+from twice.recorder.redaction.shapes import BYTES_MIN, WINDOW, find_shapes
+
+STAR = b"*"
+LEARN_MIN = 6
+_COMMON = frozenset(
+    b"default disabled enabled false localhost password postgres production required undefined"
+    b" unknown username changeme development testing".split()
+)
+"""Values that stand in innocent text, and protect nothing."""
+
+Span = tuple[int, int, str]
+"""First byte, byte after the last, the rule that says so."""
+
+
+class Mask:
+    """What is blanked wherever it stands.
+
+    Args:
+        patterns: rule name and pattern over bytes; of a pattern with groups, what the groups hold.
+        has_shapes: whether secrets are known by their shape too.
+
+    Attributes:
+        longest: bytes that have to be kept of what passed before, to find what was cut.
+        shortest: fewest bytes in which there is anything to find.
+    """
+
+    def __init__(
+        self, patterns: Sequence[tuple[str, re.Pattern[bytes]]] = (), *, has_shapes: bool = False
+    ) -> None:
+        self.patterns = tuple(patterns)
+        self.has_shapes = has_shapes
+        self.longest = WINDOW if has_shapes else 0
+        self.shortest = BYTES_MIN if has_shapes and not patterns else 0
+        self._needles: tuple[tuple[bytes, str], ...] = ()
+        self._edges: tuple[re.Pattern[bytes], dict[bytes, list[tuple[bytes, str]]]] | None = None
+        self._known: dict[bytes, None] = {}
+        self._lock = Lock()
+
+    @property
+    def active(self) -> bool:
+        """Return whether there is anything to look for."""
+        return bool(self._needles or self.patterns or self.has_shapes)
+
+    def learn(self, value: bytes, rule: str, *, everywhere: bool = True) -> bool:
+        """Look for a value from now on; False when it is known, short, common, or blanked already.
+
+        Args:
+            value: the secret.
+            rule: what says so.
+            everywhere: in all of its forms; else as it is and escaped, which costs less.
+        """
+        if not worth_looking_for(value):
+            return False
+        with self._lock:
+            if value in self._known:
+                return False
+            self._known[value] = None
+            looked_for = {needle for needle, _ in self._needles}
+            new = [
+                (form, rule)
+                for form, name in forms(value).items()
+                if form not in looked_for
+                and len(form.replace(STAR, b"")) >= LEARN_MIN
+                and (everywhere or name in AS_TEXT)
+            ]
+            edges = self._edges[1] if self._edges else {}
+            beginning = value[:LEARN_MIN]
+            edges = {**edges, beginning: [*edges.get(beginning, ()), (value, rule)]}
+            # Replaced as a whole: another thread may be looking through the old ones.
+            self._needles = tuple(sorted((*self._needles, *new), key=lambda one: len(one[0])))
+            self._edges = re.compile(b"|".join(map(re.escape, edges))), edges
+            self.longest = max(len(self._needles[-1][0]), WINDOW if self.has_shapes else 0)
+            shortest = min(len(self._needles[0][0]), BYTES_MIN if self.has_shapes else sys.maxsize)
+            self.shortest = 0 if self.patterns else shortest
+        return True
+
+    def spans(self, data: bytes) -> list[Span]:
+        """Return the spans of secrets; they may overlap."""
+        found = self.known_spans(data)
+        if self.has_shapes:
+            found += [span for span in find_shapes(data) if not blank(data, span)]
+        return found
+
+    def known_spans(self, data: bytes) -> list[Span]:
+        """Return the spans of known values, and of matches of the user's patterns."""
+        found: list[Span] = []
+        size = len(data)
+        for needle, rule in self._needles:
+            if len(needle) > size:
+                break
+            if needle in data:
+                at = data.find(needle)
+                while at >= 0:
+                    found.append((at, at + len(needle), rule))
+                    at = data.find(needle, at + 1)
+        for rule, pattern in self.patterns:
+            groups = range(1, pattern.groups + 1) or (0,)
+            for match in pattern.finditer(data):
+                found += [(*match.span(at), rule) for at in groups if match.start(at) >= 0]
+        return [span for span in found if not blank(data, span)] if found else found
+
+    def cut(self, data: bytes) -> Iterator[Span]:
+        """Yield values that begin at the end of the data, where a later piece may go on."""
+        if self._edges is None:
+            return
+        pattern, values = self._edges
+        for match in pattern.finditer(data, max(0, len(data) - self.longest)):
+            begin = match.start()
+            for value, rule in values[match[0]]:
+                if len(value) > len(data) - begin and value.startswith(data[begin:]):
+                    yield begin, len(data), rule
+
+    def data(self, data: bytes, *, whole_letters: bool = False) -> tuple[bytes, list[Span]]:
+        """Return bytes with every secret blanked, and the spans.
+
+        Args:
+            data: what is to be written down.
+            whole_letters: that it is UTF-8, of which no letter may be cut.
+        """
+        every: list[Span] = []
+        while spans := self.spans(data):
+            # Once more: what is blanked may complete a value that holds stars itself.
+            if whole_letters:
+                spans = [_widened(data, span) for span in spans]
+            data, spans = blanked(data, spans)
+            every += spans
+        return data, every
+
+    def text(self, text: str) -> tuple[str, list[Span]]:
+        """Return text with every secret blanked, as long in UTF-8 as it was."""
+        raw = text.encode("utf-8", "surrogatepass")
+        if not self.spans(raw):
+            return text, []
+        data, spans = self.data(raw, whole_letters=True)
+        return (data.decode("utf-8", "surrogatepass"), spans) if spans else (text, spans)
+
+
+def worth_looking_for(value: bytes) -> bool:
+    """Return whether a value is long and uncommon enough to be looked for everywhere."""
+    told = value.replace(STAR, b"").strip()
+    return len(told) >= LEARN_MIN and value.lower() not in _COMMON
+
+
+def blanked(data: bytes, spans: Iterable[Span]) -> tuple[bytes, list[Span]]:
+    """Put stars into the spans; return the bytes, and the spans that changed something."""
+    changed = bytearray(data)
+    counted = []
+    for span in spans:
+        if not blank(changed, span):
+            begin, end, _ = span
+            changed[begin:end] = STAR * (end - begin)
+            counted.append(span)
+    return bytes(changed), counted
+
+
+def blank(data: bytes | bytearray, span: Span) -> bool:
+    """Return whether a span contains nothing but stars."""
+    begin, end, _ = span
+    return data.count(STAR, begin, end) == end - begin
+
+
+def _widened(data: bytes, span: Span) -> Span:
+    """Widen a span so that it cuts no letter of UTF-8."""
+    begin, end, rule = span
+    while begin > 0 and data[begin] & 0xC0 == 0x80:
+        begin -= 1
+    while end < len(data) and data[end] & 0xC0 == 0x80:
+        end += 1
+    return begin, end, rule

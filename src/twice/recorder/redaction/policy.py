@@ -1,0 +1,145 @@
+"""What a user decides about redaction: further variables, patterns, and rules that do not hold.
+
+Plain data, part of a run's setup: a replay blanks as its recording did. A pattern stands in the
+record as it is written, so it may not be a secret itself.
+
+Invariant: a policy that was checked works: its patterns compile and spare innocent text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from twice.errors import RedactionRefused
+from twice.foundation.dataclass import dataclass
+from twice.recorder.redaction import shapes
+from twice.recorder.redaction.places import COOKIE, FIELDS, HEADERS, JSON, URLS
+
+VARIABLES, ARGUMENTS, PATTERN = "variables", "arguments", "pattern"
+TERMINAL, SHAPES = "terminal", "shapes"
+RULES = (VARIABLES, ARGUMENTS, TERMINAL, SHAPES, HEADERS, COOKIE, FIELDS, JSON, URLS)
+"""Rules that hold unless a user switches them off, by name."""
+
+WIRE_RULES = frozenset({HEADERS, COOKIE, FIELDS, JSON, URLS})
+_WIDTH_MIN = 4
+_INNOCENT = (
+    b"The quick brown fox jumps over the lazy dog while 12 others look on.\n",
+    b'{"name": "value", "items": [1, 2, 3], "total": 1234.56}\n',
+)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What is blanked besides the defaults, and what is not.
+
+    Attributes:
+        names: environment variables whose values are secret, whatever their names say.
+        patterns: regular expressions over bytes; what they match is secret, or what their groups match.
+        off: rules that do not hold.
+        shapes: which table of shapes holds; 0 for a record from before there was one.
+
+    """
+
+    names: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
+    off: tuple[str, ...] = ()
+    shapes: int = shapes.VERSION
+
+    @property
+    def has_shapes(self) -> bool:
+        """Return whether secrets are known by their shape."""
+        return self.shapes > 0 and self.holds(SHAPES)
+
+    def check(self) -> None:
+        """Refuse a policy that cannot work, before anything is recorded.
+
+        Raises:
+            RedactionRefused: E-REDACT-001, for a name, a pattern or a rule that cannot be.
+        """
+        for name in self.names:
+            if not name or "=" in name or "\0" in name:
+                raise RedactionRefused(
+                    # What was given may be the secret itself: it is not repeated.
+                    "What was given to --redact is no name of a variable.",
+                    "Expected the name of an environment variable whose value is secret.",
+                    "For example: --redact SHOP_LOGIN; never the value itself.",
+                )
+        for rule in self.off:
+            if rule not in RULES:
+                raise RedactionRefused(
+                    f"There is no redaction rule {rule!r}.",
+                    f"Rules: {', '.join(RULES)}.",
+                    "For example: --no-redact cookies",
+                    rule=rule,
+                )
+        for pattern, (_, compiled) in zip(self.patterns, self.compiled(), strict=True):
+            _require_sparing(pattern, compiled)
+
+    def compiled(self) -> list[tuple[str, re.Pattern[bytes]]]:
+        """Compile the patterns by rule name: ``pattern 1`` and so on, in the order given.
+
+        Raises:
+            RedactionRefused: E-REDACT-001, for one that does not compile.
+        """
+        return [(f"{PATTERN} {at}", _compiled(one)) for at, one in enumerate(self.patterns, 1)]
+
+    def holds(self, rule: str) -> bool:
+        """Return whether a rule applies."""
+        return rule not in self.off
+
+    def to_json(self) -> dict[str, object]:
+        """Return plain values, as in the record's setup."""
+        parts = {"names": self.names, "patterns": self.patterns, "off": self.off}
+        told: dict[str, object] = {name: list(part) for name, part in parts.items() if part}
+        if self.shapes:
+            told["shapes"] = self.shapes
+        return told
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Policy:
+        """Build it from the JSON of ``to_json``; a stranger's patterns are not tried here."""
+        names, patterns, off = (
+            tuple(map(str, data.get(name, ()))) for name in ("names", "patterns", "off")
+        )
+        version = data.get("shapes", 0)
+        return cls(names, patterns, off, version if isinstance(version, int) else 0)
+
+
+def _compiled(pattern: str) -> re.Pattern[bytes]:
+    try:
+        return re.compile(pattern.encode("utf-8"))
+    except (re.error, UnicodeEncodeError, OverflowError, RecursionError) as error:
+        raise _refused(pattern, f"does not compile: {error}") from error
+
+
+def _require_sparing(pattern: str, compiled: re.Pattern[bytes]) -> None:
+    if not any(sign in pattern for sign in r".^$*+?{}[]\|()"):
+        raise _refused(
+            pattern,
+            "is a plain text, and would stand in the record as it is written",
+            "Name the variable that holds the secret: --redact NAME.",
+        )
+    if any(match.end() == match.start() for match in _matches(compiled)) or compiled.match(b""):
+        raise _refused(pattern, "matches the empty text")
+    if any(match.end() - match.start() < _WIDTH_MIN for match in _matches(compiled)):
+        raise _refused(pattern, f"matches fewer than {_WIDTH_MIN} bytes of innocent text")
+    for text in _INNOCENT:
+        matched = sum(match.end() - match.start() for match in compiled.finditer(text))
+        if 2 * matched > len(text):
+            raise _refused(pattern, "matches nearly everything")
+
+
+def _matches(compiled: re.Pattern[bytes]) -> list[re.Match[bytes]]:
+    return [match for text in _INNOCENT for match in compiled.finditer(text)]
+
+
+def _refused(pattern: str, why: str, remedy: str = "") -> RedactionRefused:
+    # The text of a plain pattern may be the secret itself: it is not repeated.
+    named = "A redaction pattern" if remedy else f"The redaction pattern {pattern!r}"
+    return RedactionRefused(
+        f"{named} {why}.",
+        "Expected a regular expression that matches secrets and little else.",
+        remedy or "For example: --redact-pattern 'sk-[A-Za-z0-9]{20,}'",
+    )

@@ -1,0 +1,237 @@
+"""What a program sees of its run.
+
+A program is a function of a ``Run``: everything it needs from outside (configuration, random
+streams, inputs, the clock) and everything it declares (components, ticks, compare-points) goes
+through this one object. It is the same object in every mode; nothing here tells the program
+whether it is being recorded or replayed.
+
+Invariant: a ``Run`` holds no state of its own; the session does.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from numbers import Real
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from twice.errors import TickMisuse, UsageError
+from twice.foundation.comparison import Tolerance
+from twice.foundation.seeds import Seed
+from twice.recorder.components import component_of
+from twice.recorder.config import Config
+from twice.recorder.effects.asked import Files, Net, Processes, Stdin, Variables
+from twice.recorder.effects.calls import governed_call
+from twice.recorder.effects.clock import Clock
+from twice.recorder.effects.entropy import Entropy
+from twice.recorder.session import Session
+from twice.recorder.streams import Streams
+from twice.recorder.ticks import Ticks
+
+if TYPE_CHECKING:
+    import numpy as np
+
+T = TypeVar("T")
+
+
+class Effects:
+    """``run.effects``: what is read from the world, asked for by name.
+
+    Attributes:
+        clock: the governed clock.
+        entropy: recorded bytes from the system.
+        env: environment variables.
+        fs: whole files.
+        net: whole requests.
+        process: whole processes.
+        stdin: what is typed or piped in.
+    """
+
+    def __init__(self, session: Session) -> None:
+        layer, policy = session.wiring.layer, session.setup.clock
+        self._layer = layer
+        self.clock = Clock(layer, policy, lambda: session.tick)
+        self.entropy = Entropy(layer)
+        self.env, self.fs, self.net = Variables(layer), Files(layer), Net(layer)
+        self.process, self.stdin = Processes(layer), Stdin(layer)
+
+    def call(self, name: str, function: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
+        """Call a function as an effect: recorded now, served from the record in replay.
+
+        Args:
+            name: what reports call it.
+            function: any callable; not called in replay.
+            *args: arguments with a canonical form; compared in replay.
+            **kwargs: the same, by name.
+
+        Raises:
+            EffectRefused: E-EFFECT-002, when an argument or the result has no canonical form.
+            EffectMismatch: E-EFFECT-001, in replay, for another call.
+        """
+        result: T = governed_call(self._layer, name, function, *args, **kwargs)
+        return result
+
+
+class Run:
+    """One run, as its program sees it."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.effects = Effects(session)
+
+    @property
+    def config(self) -> Config:
+        """Configuration, read-only. An absent key is E-CONFIG-002."""
+        return self._session.config
+
+    @property
+    def seed(self) -> Seed:
+        """The master seed: a value without arithmetic; derive by name with streams."""
+        return self._session.setup.seed
+
+    @property
+    def streams(self) -> Streams:
+        """Named random streams: ``.numpy``, ``.python``, ``.torch``, ``.jax``, ``.adopt``."""
+        return self._session.wiring.streams
+
+    def rng(self, name: str) -> np.random.Generator:
+        """Return a numpy ``Generator`` of its own for one named component.
+
+        Its numbers depend on the master seed and the name alone. Its position is in every
+        snapshot.
+
+        Args:
+            name: a path such as ``env/3/reset``; segments of 1 to 255 bytes in UTF-8.
+
+        Raises:
+            StreamTaken: E-RNG-001, when the name is taken already.
+            SeedNameRefused: E-SEED-002, when the name is empty or malformed.
+        """
+        return self.streams.numpy(name)
+
+    def python(self, name: str) -> random.Random:
+        """Return a ``random.Random`` of its own for one named component; otherwise like ``rng``."""
+        return self.streams.python(name)
+
+    def track(
+        self,
+        name: str,
+        target: T,
+        *,
+        fields: Sequence[str] | None = None,
+        equivalence: Tolerance | None = None,
+        incremental: bool = False,
+    ) -> T:
+        """Track an object as a component: its state is compared at every compare-point.
+
+        Args:
+            name: unique within the run.
+            target: an object with ``state()`` and ``restore(state)``, a dataclass instance, a
+                mutable value, or anything together with ``fields``.
+            fields: attributes that are its state.
+            equivalence: a tolerance (``Abs``, ``Rel``, ``Ulp``, ``Quantum``) instead of equality
+                byte for byte; its values are then kept at every point.
+            incremental: the object's ``changed()`` names the top-level keys that changed.
+
+        Returns:
+            The target itself.
+
+        Raises:
+            ComponentRefused: E-TRACK-001, when its state cannot be read.
+            ComponentTaken: E-TRACK-002, when the name is in use.
+        """
+        self._session.track(
+            component_of(
+                name, target, fields=fields, equivalence=equivalence, incremental=incremental
+            )
+        )
+        return target
+
+    def ticks(self, count: int | None = None, *, rate_hz: float | None = None) -> Ticks:
+        """Start a loop over ticks: where the run can be paused, snapshotted, restored and branched.
+
+        Args:
+            count: how many ticks; None goes on until the loop is left.
+            rate_hz: ticks per second that snapshots must leave room for (E-SNAPSHOT-001).
+
+        Raises:
+            TickMisuse: E-TICK-001, when started inside an open tick, or when ``count`` is no count.
+            StreamShared: E-RNG-002, when two components hold one stream; see ``streams.share``.
+        """
+        if not isinstance(count, Real | None):
+            raise TickMisuse(
+                f"run.ticks({count!r:.60}) was given a {type(count).__name__}.",
+                "Expected how many ticks, a number, or None for no end.",
+                "For example: run.ticks(500); a configured one as --set ticks=500.",
+            )
+        components = self._session.points.components
+        self.streams.require_one_owner({name: each.target for name, each in components.items()})
+        return self._session.ticks(count, rate_hz)
+
+    def phase(self, name: str) -> None:
+        """Take a finer compare-point inside the open tick."""
+        self._session.phase(name)
+
+    def input(self, name: str, thunk: Callable[[], T]) -> T:
+        """Take a decision from outside the simulation: recorded, and open to substitution by a branch.
+
+        The thunk runs in every mode. Its value must have a canonical form.
+        """
+        if not callable(thunk):
+            raise UsageError(
+                f"run.input({name!r}, ...) was given a {type(thunk).__name__}, not a function.",
+                "Expected a function without arguments, which is asked for the value.",
+                f'Write: run.input("{name}", lambda: {thunk!r:.60})',
+            )
+        value: T = self._session.input(name, thunk)
+        return value
+
+    def compare(self, name: str, value: object, *, within: Tolerance | None = None) -> None:
+        """Take an explicit compare-point over a value: a decision, as the logical class sees it.
+
+        Args:
+            name: what reports call it.
+            value: plain values or arrays.
+            within: a tolerance against the record; the value is then kept.
+        """
+        self._session.compare(name, value, within)
+
+    def summary(self, name: str, value: float) -> None:
+        """Report a named number that the statistical class compares over many runs.
+
+        Called more than once, the last value counts; a run that ends by an exception has none.
+        """
+        self._session.summary(name, value)
+
+    def episode(self, name: str = "episode") -> None:
+        """Mark the end of an episode, for granularity and cadence by episode."""
+        self._session.episode(name)
+
+    def caveat(self, text: str) -> None:
+        """Add a caveat for readers of this run's verdict to the record's ending."""
+        if text not in self._session.caveats:
+            self._session.caveats.append(text)
+
+    def flush(self) -> None:
+        """Make everything recorded so far outlive this process, whatever ends it.
+
+        A record is written in blocks; a killed process loses the one in flight. A service calls this
+        before it answers. It costs a write, and in replay nothing.
+
+        Raises:
+            OutputUnwritable: E-OUTPUT-002, when the disk is full or fails.
+        """
+        self._session.wiring.layer.flush()
+        self._session.wiring.sink.flush()
+
+    def rollback(self, to: int) -> None:
+        """Revert to the state before a kept tick; the next tick is that tick again.
+
+        State and streams return. What was read from the world and printed meanwhile stays read
+        and printed; the abandoned span stays in the record and says so.
+
+        Raises:
+            TickMisuse: E-TICK-001, outside of a tick.
+            RollbackRefused: E-TICK-002, when that tick is not kept.
+        """
+        self._session.rollback(to)

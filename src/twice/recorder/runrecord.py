@@ -1,0 +1,399 @@
+"""A run record, open for reading: what happened, answered without executing anything.
+
+This is the reader's view in the words of a run: setup, ending, inputs, compare-points, snapshots,
+output. It judges nothing; verifying and diagnosing do.
+
+Invariant: opening a record from a stranger runs none of its code, and reading never changes it.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from twice.errors import OutputUnwritable, RecordOutOfRange, UsageError
+from twice.foundation.dataclass import dataclass
+from twice.foundation.encoding import decode
+from twice.foundation.printable import pluralize
+from twice.foundation.seeds import Seed
+from twice.foundation.with_blocks import Closing
+from twice.recorder.compared_output import list_folders
+from twice.recorder.effects.events import ACTOR, CONNECTION, LENIENT, STRICT, Event, unpack
+from twice.recorder.effects.filenames import told
+from twice.recorder.effects.files.kept import CONTENT, Kept
+from twice.recorder.effects.ops import FILE_OPENED, FILES_LEFT, MAIN
+from twice.recorder.frame_kinds import ERRORS, INPUT, LOOP, OUTPUT, ROLLBACK, LoopSpan
+from twice.recorder.identity import check_identity
+from twice.recorder.inputs import InputEvent, read_input
+from twice.recorder.native_files import NATIVE_FILES, RecordedFiles, read_native_files
+from twice.recorder.ordering import PREFIX
+from twice.recorder.placing import Placing
+from twice.recorder.program import Program
+from twice.recorder.record import RecordReader
+from twice.recorder.record_form import reading, require_form
+from twice.recorder.redaction.redaction import REDACTION
+from twice.recorder.setup import Setup
+from twice.recorder.snapshots import load
+from twice.recorder.trust import UNTRUSTED_BYTES_MAX, choose_allowed, digest_identity, is_trusted
+
+
+@dataclass(frozen=True)
+class Rollback:
+    """One rollback: the tick it was asked for in, the tick it went back to, its compare-point."""
+
+    tick: int
+    to: int
+    point: int
+
+
+@dataclass(frozen=True)
+class Redacted:
+    """How often a rule blanked something before a compare-point (-1 for the run's own arguments)."""
+
+    point: int
+    rule: str
+    where: str
+    count: int
+
+
+class RunRecord(Closing):
+    """One run record.
+
+    Attributes:
+        path: the file.
+        reader: the bytes underneath.
+        identity: the document it opens with.
+        digest: of that document, in hexadecimal digits.
+        recorded_allow: what its own run might use of the world; ``setup.allow`` is what a replay here may.
+        setup: program, seed, configuration, class and policies.
+        ending: how the run ended, or None when the record is torn.
+    """
+
+    def __init__(self, reader: RecordReader) -> None:
+        self.reader = reader
+        self.path = Path(reader.path)
+        self.identity: dict[str, Any] = dict(reader.identity)
+        check_identity(self.identity, self.path)
+        require_form(self.identity, reader.ending, self.path)
+        setup = _setup_of(self.identity, self.path)
+        self.digest = digest_identity(self.identity)
+        self.recorded_allow = setup.allow
+        allow = choose_allowed(self.digest, setup.allow)
+        reader.blobs.bytes_max = None if is_trusted(self.digest) else UNTRUSTED_BYTES_MAX
+        self.setup = replace(setup, program=setup.program.near(self.path.parent), allow=allow)
+        self.ending: dict[str, Any] | None = reader.ending
+        self._native_writes: list[str] | None = None
+        self._contents: tempfile.TemporaryDirectory[str] | None = None
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> RunRecord:
+        """Open a record.
+
+        Raises:
+            RecordForeign, RecordVersion, RecordUnreadable, RecordCorrupt: E-RECORD-001 to 005.
+        """
+        reader = RecordReader.open(path)
+        try:
+            return cls(reader)
+        except BaseException:
+            reader.close()
+            raise
+
+    @property
+    def run_id(self) -> str:
+        """Random identity of the run, 32 hexadecimal digits."""
+        return self.reader.run_id.hex()
+
+    @property
+    def seed(self) -> Seed:
+        """The master seed."""
+        return self.setup.seed
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """The configuration."""
+        return self.setup.config
+
+    @property
+    def complete(self) -> bool:
+        """Return whether the record was closed; a killed run's is not."""
+        return self.reader.complete
+
+    @property
+    def ticks(self) -> int:
+        """Return how many ticks the record has, by its last compare-point."""
+        points = self.reader.points
+        return points.point(len(points) - 1).tick + 1 if len(points) else 0
+
+    @property
+    def ticks_held(self) -> str:
+        """The ticks of the record, in words."""
+        return f"ticks 0 to {self.ticks - 1}" if self.ticks else "no tick"
+
+    @property
+    def parent(self) -> Mapping[str, Any] | None:
+        """For a branch: run id of its parent and where it left."""
+        parent: Mapping[str, Any] | None = self.identity["parent"]
+        return parent
+
+    def inputs(self, *, tick: int | None = None) -> list[InputEvent]:
+        """Return inputs in order, of one tick if it is given, from the record alone."""
+        frames = self.input_frames(0)
+        return [read_input(at, payload) for at, payload in frames if tick is None or at == tick]
+
+    def input_frames(self, count: int) -> Iterator[tuple[int, bytes]]:
+        """Yield inputs after the first ``count``, as (tick, journal frame)."""
+        for at, frame in enumerate(self.reader.frames(kinds=[INPUT])):
+            if at >= count:
+                yield frame.tick, bytes(frame.payload)
+
+    def strict_reads(self, count: int = 0) -> Iterator[Event]:
+        """Yield reads of the world by the main program, after the first ``count``, in order."""
+        for _, events in self.strict_frames(count):
+            yield from events
+
+    def strict_frames(self, count: int = 0) -> Iterator[tuple[int, list[Event]]]:
+        """Yield the same reads as they were written, with the index of the compare-point that follows."""
+        seen = 0
+        for frame in self.reader.frames(kinds=[STRICT], actor=0):
+            events = unpack(frame.payload)
+            if count < seen + len(events):
+                yield frame.point, events[max(0, count - seen) :]
+            seen += len(events)
+
+    def lenient_reads(self) -> Iterator[Event]:
+        """Return reads of the world by the standard library, in order."""
+        return (event for _, event in self.lenient_lines())
+
+    def lenient_lines(self) -> Iterator[tuple[str, Event]]:
+        """Yield the same reads, each with the key of the actor on whose thread it was made."""
+        keys = {number: key for key, number in self.actors().items()}
+        for frame in self.reader.frames(kinds=[LENIENT]):
+            key = keys.get(frame.actor, MAIN)
+            for event in unpack(frame.payload):
+                yield key, event
+
+    def library_reads(self, until: int) -> dict[int, list[Event]]:
+        """Return the same reads by the index of the compare-point that followed, up to that one."""
+        found: dict[int, list[Event]] = {}
+        for frame in self.reader.frames(kinds=[LENIENT]):
+            if frame.point > until:
+                break
+            found.setdefault(frame.point, []).extend(unpack(frame.payload))
+        return found
+
+    def contents(self) -> Iterator[bytes]:
+        """Return pieces of the files that the record carries, in order."""
+        return (frame.payload for frame in self.reader.frames(kinds=[CONTENT]))
+
+    @property
+    def was_supervised(self) -> bool:
+        """Return whether the files of all processes of the run were seen while it was recorded."""
+        return ((self.ending or {}).get("native_files") or {}).get("tier") == "supervisor"
+
+    def contents_folder(self) -> str:
+        """Return a folder with the files that the record carries, by digest; empty where it carries none.
+
+        It is private to this account, and goes when the record is closed.
+
+        Raises:
+            OutputUnwritable: E-OUTPUT-002, when the folder for temporary files takes no more.
+        """
+        if self._contents is None and next(iter(self.contents()), None) is not None:
+            self._contents = tempfile.TemporaryDirectory(prefix="twice-contents-")
+            try:
+                Kept(self.contents, self._contents.name)
+            except OSError as error:
+                folder = tempfile.gettempdir()
+                raise OutputUnwritable(
+                    f"The files that the record carries cannot be written to {folder}: {error.strerror}.",
+                    "Expected a folder for temporary files with room for them.",
+                    "Make room there, or name another one: TMPDIR=/path/to/folder.",
+                    path=folder,
+                ) from error
+        return "" if self._contents is None else self._contents.name
+
+    def native_writes(self) -> list[str]:
+        """Return the files that other code than Python of the run itself changed, at their paths here."""
+        if self._native_writes is None:
+            by_python: set[str] = set()
+            for number, value in self.lenient_reads():
+                fields: Any = value
+                if number == FILE_OPENED.number:
+                    by_python.add(fields[0])
+                elif number == FILES_LEFT.number:
+                    by_python.update(dict(fields[1] or ()))
+            placing = Placing(self.setup.program)
+            own = {os.path.normpath(placing.found(told(str(name)))) for name in by_python}
+            files = self.native_files()
+            self._native_writes = [
+                history.path
+                for history in files.histories
+                if history.has_effect and not history.is_served and history.path not in own
+            ]
+            self._native_writes += files.changed
+        return self._native_writes
+
+    def native_files(self) -> RecordedFiles:
+        """Return the processes' changes of files below Python, at the paths that they have here.
+
+        Raises:
+            RecordForeign: E-RECORD-002, for histories that no recording writes.
+        """
+        frames = (frame.payload for frame in self.reader.frames(kinds=[NATIVE_FILES]))
+        return read_native_files(self.ending, frames, Placing(self.setup.program))
+
+    def actors(self) -> dict[str, int]:
+        """Return the numbers of the actors other than the main program, by their keys."""
+        return {str(decode(each.payload)): each.actor for each in self.reader.frames(kinds=[ACTOR])}
+
+    def actor_reads(self) -> dict[str, list[Event]]:
+        """Return reads of the world by every other actor's own code, in its order."""
+        keys = {number: key for key, number in self.actors().items()}
+        reads: dict[str, list[Event]] = {key: [] for key in keys.values()}
+        if keys:
+            for frame in self.reader.frames(kinds=[STRICT]):
+                if frame.actor in keys:
+                    reads[keys[frame.actor]] += unpack(frame.payload)
+        return reads
+
+    def connections(self, until: int | None = None) -> dict[str, list[Event]]:
+        """Return the events of every connection, by its key, in the order in which they were made.
+
+        Args:
+            until: index of the last compare-point that it was written before; None for all.
+        """
+        keys = {number: key for key, number in self.actors().items()}
+        found: dict[str, list[Event]] = {}
+        for frame in self.reader.frames(kinds=[CONNECTION]):
+            if until is not None and frame.point > until:
+                break
+            found.setdefault(keys[frame.actor], []).extend(unpack(frame.payload))
+        return found
+
+    def connection_order(self) -> list[str]:
+        """Return the key of the connection of each event on one, in the order of the record."""
+        keys = {number: key for key, number in self.actors().items()}
+        return [
+            keys[frame.actor]
+            for frame in self.reader.frames(kinds=[CONNECTION])
+            for _ in unpack(frame.payload)
+        ]
+
+    def loops(self) -> list[LoopSpan]:
+        """Return loops that ended, with the cursors at their ends."""
+        spans = []
+        for frame in self.reader.frames(kinds=[LOOP]):
+            with reading("a loop", self.path):
+                fields: Any = decode(frame.payload)
+                next_tick, reads, asked, inputs = fields
+            spans.append(LoopSpan(next_tick, {"reads": reads, "asked": asked}, inputs))
+        return spans
+
+    def redactions(self) -> list[Redacted]:
+        """Return the blanked secrets in order: before the program ran, then by compare-point."""
+        stated: Any = self.identity.get("redaction") or {}
+        found = [Redacted(-1, *one) for one in stated.get("blanked", ())]
+        for frame in self.reader.frames(kinds=[REDACTION]):
+            with reading("a count of what was blanked", self.path):
+                counted: Any = decode(frame.payload)
+                found += [Redacted(frame.point, *one) for one in counted]
+        return found
+
+    def rollbacks(self) -> list[Rollback]:
+        """Return the rollbacks of the run, in order."""
+        found = []
+        for frame in self.reader.frames(kinds=[ROLLBACK]):
+            with reading("a rollback", self.path):
+                fields: Any = decode(frame.payload)
+                tick, to = fields
+            found.append(Rollback(tick, to, frame.point))
+        return found
+
+    def begins_after(self, tick: int) -> int:
+        """Return the index of the last rollback point before the tick as it counted, or -1.
+
+        A tick that was rolled back happened more than once; what counts is the last time.
+        """
+        return max((back.point for back in self.rollbacks() if back.to <= tick), default=-1)
+
+    def point_before(self, tick: int) -> int:
+        """Return the index of the last compare-point before the tick's body as it counted, or -1."""
+        points, base = self.reader.points, self.begins_after(tick)
+        later = [back.point for back in self.rollbacks() if back.point > base]
+        low, high = base + 1, min(later, default=len(points))
+        if base >= 0:
+            left = points.point(base).tick
+            while low < high and points.point(low).tick == left > tick:
+                low += 1
+        return bisect_left(range(low, high), tick, key=lambda at: points.point(at).tick) + low - 1
+
+    def other_checkout(self) -> Path | None:
+        """Return the recorded folder, where the program is in it too and another folder is executed."""
+        recorded = Program.from_json(self.identity["setup"]["program"])
+        root, chosen = Path(recorded.root or "."), self.setup.program.folder()
+        is_another = recorded.is_in(root) and root.resolve() != chosen.resolve()
+        return root if is_another else None
+
+    def program_folders(self) -> tuple[str, ...]:
+        """Return the folders of the program, as it was recorded and as it is executed now."""
+        return list_folders(
+            Program.from_json(self.identity["setup"]["program"]), self.setup.program
+        )
+
+    def printed(self, *, before_point: int | None = None) -> tuple[bytes, bytes]:
+        """Return standard output and error, up to a compare-point (exclusive) when given."""
+        last = None if before_point is None else before_point - 1
+        if last is not None and last < 0:
+            return b"", b""
+        pieces: dict[str, list[bytes]] = {OUTPUT: [], ERRORS: []}
+        for frame in self.reader.frames(kinds=[OUTPUT, ERRORS], last_point=last):
+            pieces[frame.kind].append(bytes(frame.payload))
+        return b"".join(pieces[OUTPUT]), b"".join(pieces[ERRORS])
+
+    def snapshot_before(self, tick: int) -> int | None:
+        """Return the number of the latest snapshot at or before a tick, or None.
+
+        Where a rollback made a tick stand twice, the latest of them counts.
+        """
+        best: int | None = None
+        best_tick = -1
+        for entry in self.reader.snapshots:
+            if best_tick <= entry.tick <= tick:
+                best, best_tick = entry.number, entry.tick
+        return best
+
+    def state_at(self, number: int) -> dict[str, Any]:
+        """Return a snapshot's components as plain values; types that are not loaded stay opaque."""
+        if not 0 <= number < len(self.reader.snapshots):
+            raise RecordOutOfRange(
+                f"There is no snapshot {number} in {self.path}.",
+                f"It holds {pluralize(len(self.reader.snapshots), 'snapshot')}, counted from 0.",
+                f"List them: twice show {self.path}",
+            )
+        captured = load(self.reader, number)
+        return {
+            name: decode(b"".join(parts))
+            for name, parts in sorted(captured.subsystems.items())
+            if not name.startswith(PREFIX)
+        }
+
+    def close(self) -> None:
+        """Close the file."""
+        self.reader.close()
+        if self._contents is not None:
+            self._contents.cleanup()
+
+    def __repr__(self) -> str:
+        return f"RunRecord({str(self.path)!r}, program={self.setup.program}, ticks={self.ticks})"
+
+
+def _setup_of(identity: Mapping[str, Any], path: Path) -> Setup:
+    """Read the setup of an identity; its writer may not have been twice."""
+    with reading("a setup", path, UsageError):
+        return Setup.from_json(identity["setup"])

@@ -1,0 +1,62 @@
+"""Run one member of a sample, in a process of its own.
+
+It executes the program like a recording does, and keeps nothing but the declared summary.
+
+Invariant: it writes no file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from twice.foundation.encoding import decode
+from twice.recorder.effects.layer import EffectLayer
+from twice.recorder.effects.sources import LiveSource
+from twice.recorder.environment import measure
+from twice.recorder.executing import execute
+from twice.recorder.frame_kinds import SUMMARY
+from twice.recorder.inputs import LiveInputs
+from twice.recorder.probes.kept import KeptProbes
+from twice.recorder.session import Session
+from twice.recorder.setup import Setup
+from twice.recorder.sink import Sink
+from twice.recorder.streams import Streams
+from twice.recorder.wiring import Wiring
+from twice.worker.channel import Channel
+
+
+class SummarySink(Sink):
+    """Keeps the last value of one summary, and nothing else."""
+
+    def __init__(self, name: str) -> None:
+        self.last: float | None = None
+        self._name = name
+
+    def frame(self, kind: str, payload: bytes, tick: int, actor: int = 0) -> None:
+        """Take the value, when it is the declared summary's."""
+        del tick, actor
+        if kind == SUMMARY:
+            fields: Any = decode(payload)
+            name, value = fields
+            if name == self._name:
+                self.last = value
+
+
+def sample_here(job: Mapping[str, Any], channel: Channel) -> None:
+    """Run one member and send its summary."""
+    setup = Setup.from_json(job["setup"])
+    kept = KeptProbes(job)
+    environment = measure(kept=kept).to_json() if job["measured"] else None
+    sink = SummarySink(job["summary"])
+    layer = EffectLayer(
+        LiveSource(), None, opted_in=setup.strict_packages, algorithm=setup.algorithm
+    )
+    streams = Streams(setup.seed, rule=setup.rule)
+    session = Session(setup, Wiring(streams=streams, layer=layer, inputs=LiveInputs(), sink=sink))
+    ending = execute(session, dict)
+    # What an unfinished run had reported by then is not its summary.
+    finished = ending["how"] in {"completed", "exit"}
+    value = sink.last if finished else None
+    told = {"how": ending["how"], "value": value, "environment": environment}
+    channel.send({"kind": "ended", **told, **kept.message()})

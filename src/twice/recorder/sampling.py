@@ -1,0 +1,197 @@
+"""The sample behind the statistical class: one program, N seeds, one number each.
+
+Each member runs in a fresh process with a seed derived from the run's own (``derive_in``), reads
+the world afresh and leaves no record; of what it reports by ``run.summary(name, value)`` the last
+value of the declared name counts. A recording keeps its sample as journal frames at the front of
+the record, so a run that is killed later still has it.
+
+What it does not do: hold two samples against each other; ``foundation.two_sample_tests`` does.
+
+Invariant: a member's seed depends on the master seed and its index alone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+from twice.errors import ProgramFailed, SampleMissing
+from twice.foundation.dataclass import dataclass
+from twice.foundation.determinism_class import Predicate, Summary
+from twice.foundation.encoding import decode, encode
+from twice.foundation.environment import Fingerprint
+from twice.foundation.printable import pluralize
+from twice.foundation.seeds import Seed, derive_in
+from twice.recorder.probes.kept import PROBES, read_known_probes
+from twice.recorder.runrecord import RunRecord
+from twice.recorder.session_job import RECORDING, WORLD, hear
+from twice.recorder.setup import Setup
+from twice.recorder.surroundings import Surroundings, environ_for_child
+from twice.recorder.world_request import describe_copy
+from twice.worker.process import FreshWorker
+
+SAMPLE = "sample"
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One run of a sample.
+
+    Attributes:
+        index: 0 to N - 1.
+        seed: its master seed.
+        value: the summary, or None when the run gave none.
+        how: how the run ended: ``completed``, ``exception``, ``died`` ...
+    """
+
+    index: int
+    seed: Seed
+    value: float | None
+    how: str
+
+    def payload(self) -> bytes:
+        """Encode the member as a journal frame."""
+        return encode((self.index, self.seed.value, self.value, self.how))
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A whole sample, and the environment it was drawn in."""
+
+    members: Sequence[Member]
+    environment: Fingerprint | None = None
+
+    @property
+    def values(self) -> list[float | None]:
+        """The numbers in the order of their seeds."""
+        return [member.value for member in self.members]
+
+
+def summary_of(predicate: Predicate) -> Summary | None:
+    """Return the summary that judges the run, or its one statistical component; None where nothing is statistical.
+
+    Raises:
+        SampleMissing: E-CLASS-002, when something is statistical and no summary is declared for it.
+    """
+    sampled = predicate.sampled_parts
+    if predicate.sample is not None and len(sampled) == 1:
+        return predicate.sample
+    if sampled == ("",):
+        raise SampleMissing(
+            "The class is statistical, and no summary is declared.",
+            "Expected the name of a number that the program reports, a test and a margin.",
+            "For example: --class statistical --summary reward --test means --epsilon 0.5",
+        )
+    if len(sampled) == 1:
+        raise SampleMissing(
+            f"The component {sampled[0]!r} is statistical, and no summary is declared for it.",
+            "Expected the name of a number that the program reports for it, a test and a margin.",
+            f"For example: --summary reward:{sampled[0]} --test means --epsilon 0.5",
+        )
+    if sampled:
+        raise SampleMissing(
+            f"{pluralize(len(sampled), 'component')} are statistical: {', '.join(sampled)}.",
+            "Expected one at most, because a record holds the sample of one summary.",
+            "Leave one, or make the whole run statistical: --class statistical --summary NAME",
+        )
+    return None
+
+
+def draw(
+    setup: Setup,
+    surroundings: Surroundings,
+    summary: Summary,
+    *,
+    cwd: str | None = None,
+    measured: bool = False,
+    progress: Progress | None = None,
+) -> Sample:
+    """Run every member, several at a time.
+
+    Args:
+        setup: of the run whose sample it is; each member has a seed of its own.
+        surroundings: pinned around every member.
+        summary: which number, and how many members.
+        cwd: working folder of the members.
+        measured: whether the environment is measured as well.
+        progress: called with (members done, members).
+
+    Raises:
+        SampleMissing: E-CLASS-002, when a member completes without reporting the summary, or no
+            member reports it.
+        TwiceError: what a member's process refused.
+    """
+    environ = environ_for_child(os.environ, surroundings)
+    at_once = os.cpu_count() or 1
+    members: list[Member] = []
+    environment: Fingerprint | None = None
+    waiting: deque[tuple[int, Seed, FreshWorker]] = deque()
+    started = 0
+    with ExitStack() as running:
+        while len(members) < summary.n:
+            while started < summary.n and len(waiting) < at_once:
+                seed = derive_in(setup.seed, "sweep", started, rule=setup.rule)
+                child = running.enter_context(FreshWorker(RECORDING, environ, cwd=cwd, heard=hear))
+                child.channel.send(_job(setup, seed, summary, measured=measured and not started))
+                waiting.append((started, seed, child))
+                started += 1
+            member, message = _finished(*waiting.popleft())
+            members.append(member)
+            if member.value is None and member.how == "completed":
+                raise _unreported(summary, members)  # A misspelt name costs one run, not N.
+            if message.get("environment") is not None:
+                environment = Fingerprint.from_json(message["environment"])
+            if progress is not None:
+                progress(len(members), summary.n)
+    if all(member.value is None for member in members):
+        raise _unreported(summary, members)
+    return Sample(members, environment)
+
+
+def read_sample(record: RunRecord) -> Sample:
+    """Read the sample of a record; it has no members when the record has none."""
+    members = []
+    for frame in record.reader.frames(kinds=[SAMPLE]):
+        fields: Any = decode(frame.payload)
+        index, seed, value, how = fields
+        members.append(Member(index, Seed(seed), value, how))
+    return Sample(members)
+
+
+def _job(setup: Setup, seed: Seed, summary: Summary, *, measured: bool) -> Mapping[str, object]:
+    # Nobody looks at a member's compare-points, so it takes as few as can be.
+    own = replace(setup, seed=seed, granularity="episode")
+    return {
+        "action": "sample",
+        "setup": own.to_json(),
+        "summary": summary.name,
+        "measured": measured,
+        PROBES: read_known_probes(),
+        WORLD: describe_copy(setup.program),
+    }
+
+
+def _finished(index: int, seed: Seed, child: FreshWorker) -> tuple[Member, Mapping[str, Any]]:
+    try:
+        message: Mapping[str, Any] = child.answer()
+    except ProgramFailed:
+        return Member(index, seed, None, "died"), {}
+    finally:
+        child.close()
+    return Member(index, seed, message["value"], message["how"]), message
+
+
+def _unreported(summary: Summary, members: Sequence[Member]) -> SampleMissing:
+    endings = ", ".join(sorted({member.how for member in members}))
+    return SampleMissing(
+        f"A run with seed {members[-1].seed.value} reported no summary {summary.name!r} "
+        f"({endings}).",
+        f"Expected every run of the program to call run.summary({summary.name!r}, value).",
+        "Name a summary that it reports, or run it once without --class statistical.",
+        summary=summary.name,
+    )

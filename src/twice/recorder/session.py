@@ -1,0 +1,400 @@
+"""One execution of a program: its ticks, components, streams, effects and inputs.
+
+Recording, verifying, branching and tracing are this class with other parts: where effects and
+inputs come from (``EffectLayer``, ``Inputs``), where observations go (``Sink``), who may pause it
+(``Control``) and where it starts (``Resume``). A resumed session constructs the program from its
+top in silence, and puts the snapshot back where the loop begins.
+
+Invariant: what a session does to the program's state does not depend on its parts.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Callable, Mapping
+from time import perf_counter  # The real one: bound before anything is patched.
+from typing import Any
+
+from twice.errors import TickMisuse
+from twice.foundation.comparison import Tolerance
+from twice.foundation.encoding import encode, encode_parts
+from twice.recorder.cadence import RateGuard
+from twice.recorder.comparepoints import ComparePoints, Taken
+from twice.recorder.components import Component
+from twice.recorder.config import Config
+from twice.recorder.frame_kinds import INPUT, LEFT, LOOP, ROLLBACK, SUMMARY
+from twice.recorder.inputs import LiveInputs
+from twice.recorder.judging import judged_by
+from twice.recorder.keeping import KeptTicks
+from twice.recorder.migrations import Migration
+from twice.recorder.results import Results
+from twice.recorder.setup import Setup
+from twice.recorder.snapshots import (
+    STREAMS,
+    Captured,
+    Cursors,
+    capture_components,
+    decoded,
+    put_back,
+)
+from twice.recorder.ticks import TickLoop, Ticks
+from twice.recorder.wiring import Resume, Wiring
+
+
+class Session:
+    """One execution of a program.
+
+    Args:
+        setup: what was decided before the run.
+        wiring: where things come from and go to.
+    """
+
+    def __init__(self, setup: Setup, wiring: Wiring) -> None:
+        self.setup = setup
+        self.config = Config(setup.config)
+        self.wiring = wiring
+        self.tolerances: dict[str, Tolerance] = {}
+        self.compared_within: dict[str, Tolerance] = {}
+        self.inputs_position = b""
+        self.inputs_last: dict[str, Any] = {}
+        self.tick, self.tick_open, self.point_count = -1, False, 0
+        self.muted = wiring.resume is not None
+        self.points = ComparePoints(
+            setup.algorithm,
+            {
+                "streams": wiring.streams.positions,
+                "inputs": lambda: self.inputs_position,
+                "effects": wiring.layer.position,
+                "output": wiring.output,
+            },
+            judged_by(setup.predicate, lambda: self.tolerances),
+        )
+        self._short = self.points.short
+        self._resume = wiring.resume
+        self._next_tick = 0
+        self._open_loop: weakref.ref[TickLoop] | None = None
+        self._loop_number = -1
+        self._loop_first = 0
+        self._started = False
+        self._inputs_count = 0
+        self._decided = self._episode_ended = False
+        self._rolled_back_to: int | None = None
+        self._kept = KeptTicks()
+        self._rate: RateGuard | None = None
+        self._pending: BaseException | None = None
+        self.caveats: list[str] = []
+        self.migrated: list[Migration] = []
+        self.results = Results()
+        self.silent_reads: Mapping[str, Any] = {"strict": {}, "lenient": {}}
+        self.owner = os.getpid()
+
+    # -- what the program calls -----------------------------------------------------------------
+
+    def track(self, component: Component) -> None:
+        """Add a component to every later compare-point and snapshot."""
+        self._raise_pending()
+        if component.equivalence is not None:
+            self.tolerances[component.name] = component.equivalence
+        self.points.add(component)
+
+    def ticks(self, count: int | None, rate_hz: float | None) -> Ticks:
+        """Start a loop over the next ticks."""
+        self._raise_pending()
+        if rate_hz is not None:
+            self._rate = RateGuard(rate_hz, self.setup.cadence)
+        return Ticks(self, count)
+
+    def phase(self, name: str) -> None:
+        """Take a finer compare-point inside the open tick."""
+        self._require_open_tick(f"run.phase({name!r})")
+        self._take(name)
+
+    def input(self, name: str, thunk: Callable[[], Any]) -> Any:
+        """Decide an input: the thunk's value, the recorded one, or a substituted one."""
+        self._raise_pending()
+        inputs = self.wiring.inputs
+        decide = inputs.serve if self.muted and self._loop_number >= 0 else inputs.settle
+        event = decide(self.tick, name, thunk())
+        payload = event.payload()
+        self.inputs_position = self._short(self.inputs_position + encode((name, event.value)))
+        self.inputs_last[name] = event.value
+        self._inputs_count += 1
+        self._decided = True
+        self.frame(INPUT, payload)
+        if self.setup.granularity == "decision":
+            self._take(f"input:{name}")
+        return event.value
+
+    def compare(self, name: str, value: object, within: Tolerance | None) -> None:
+        """Take an explicit compare-point over one value."""
+        self._raise_pending()
+        self._decided = True
+        if self.muted or not self.wiring.in_force.points:
+            return
+        self.wiring.control.compared(value)
+        within = within or self.setup.predicate.tolerance_of(name)
+        if within is not None:
+            self.compared_within[name] = within
+            self.wiring.sink.value(name, encode((name, within.to_json(), value)), self.tick)
+        self._hand_on(self.points.take_value(self.tick, name, value, judged=within is None))
+
+    def summary(self, name: str, value: float) -> None:
+        """Report a named number that the statistical class compares over many runs."""
+        self._raise_pending()
+        self.results.summaries.append((name, float(value)))
+        self.frame(SUMMARY, encode((name, float(value))))
+
+    def episode(self, name: str) -> None:
+        """End an episode: take a compare-point where that is the granularity."""
+        self._raise_pending()
+        self._episode_ended = True
+        if self.setup.granularity == "episode":
+            self._take(f"episode:{name}")
+
+    def rollback(self, to: int) -> None:
+        """Put the state before tick ``to`` back; the next tick is ``to`` again.
+
+        Raises:
+            TickMisuse: E-TICK-001, outside of a tick.
+            RollbackRefused: E-TICK-002, when that tick is not kept.
+        """
+        self._require_open_tick(f"run.rollback({to})")
+        self.put_back(self._kept.take(to, self.tick))
+        self.frame(ROLLBACK, encode((self.tick, to)))
+        self._rolled_back_to = to
+        self._take("rollback")
+
+    def next_tick(self, loop: TickLoop) -> int | None:
+        """Close the open tick, and open the next one; None ends the loop."""
+        self._raise_pending()
+        current = self._open_loop() if self._open_loop is not None else None
+        if current is not None and current is not loop:
+            raise TickMisuse(
+                f"run.ticks() was started inside the open tick {self.tick}.",
+                "Expected one loop over ticks at a time; a second one may follow the first.",
+                "Use a plain loop inside a tick, and run.phase(name) for finer compare-points.",
+                tick=self.tick,
+            )
+        if self.tick_open:
+            self._close_tick("completed")
+        if loop.first is None and not self._enter(loop):
+            return None
+        assert loop.first is not None, "an entered loop has a first tick"
+        if loop.count is not None and self._next_tick - loop.first >= loop.count:
+            self._end_loop(loop)
+            return None
+        tick = self._next_tick
+        self._before(tick)
+        self.tick, self.tick_open = tick, True
+        return tick
+
+    def leave(self, loop: TickLoop) -> None:
+        """Close the open tick after the loop was left by break, return or an exception.
+
+        Called while an iterator is being dropped, where nothing may be raised: what goes wrong
+        here is raised by the next call that the program makes, or when it ends.
+        """
+        if loop.closed or self._open_loop is None or os.getpid() != self.owner:
+            return
+        try:
+            if self.tick_open:
+                self._close_tick("left")
+            self._end_loop(loop)
+        except BaseException as error:  # noqa: BLE001
+            self._pending = self._pending or error
+
+    def _enter(self, loop: TickLoop) -> bool:
+        self._loop_number += 1
+        resume = self._resume
+        if resume is not None and self._loop_number < resume.captured.cursors.loop:
+            span = resume.spans[self._loop_number]
+            self._next_tick = span.next_tick
+            self.tick = span.next_tick - 1
+            self.wiring.layer.restore(span.effects)
+            self._inputs_count = span.inputs
+            self.wiring.inputs.seek(span.inputs)
+            loop.first, loop.closed = 0, True
+            return False
+        loop.first = self._loop_first = self._next_tick
+        self._open_loop = weakref.ref(loop)
+        if resume is not None:
+            self._resume_at(resume)
+            loop.first = self._loop_first
+        elif not self._started:
+            self._start()
+        return True
+
+    def _end_loop(self, loop: TickLoop) -> None:
+        loop.closed = True
+        self._open_loop = None
+        effects = self.wiring.layer.snapshot()
+        payload = (self._next_tick, effects["reads"], effects["asked"], self._inputs_count)
+        self.frame(LOOP, encode(payload))
+
+    def _start(self) -> None:
+        self._started = True
+        self._take("start")
+
+    def _close_tick(self, how: str) -> None:
+        if how != "completed":
+            self.frame(LEFT, encode((self.tick, how)))
+        self.tick_open = False
+        if self._rolled_back_to is not None:
+            self._next_tick, self._rolled_back_to = self._rolled_back_to, None
+            name = "abandoned"
+        else:
+            self._next_tick = self.tick + 1
+            name = "tick"
+        if self.setup.granularity == "tick":
+            self._take(name)
+
+    def _before(self, tick: int) -> None:
+        first = tick == self._loop_first and self._loop_number == 0
+        due = self.setup.cadence.due(
+            tick, first=first, decided=self._decided, episode_ended=self._episode_ended
+        )
+        self._decided = self._episode_ended = False
+        if due and not self.muted and tick not in self._kept:
+            self._snapshot(tick)
+        self.wiring.control.before_tick(self, tick)
+
+    def frame(self, kind: str, payload: bytes, actor: int = 0) -> None:
+        """Hand something to the journal, unless the session is still catching up."""
+        if not self.muted:
+            self.wiring.sink.frame(kind, payload, self.tick, actor)
+
+    def _take(self, name: str) -> None:
+        if self.muted or not self.wiring.in_force.points:
+            return
+        taken = self.points.take(self.tick, name)
+        for column, within in self.tolerances.items():
+            if (component := self.points.components.get(column)) is not None:
+                payload = encode((column, within.to_json(), component.read()))
+                self.wiring.sink.value(column, payload, self.tick)
+        self._hand_on(taken)
+
+    def _hand_on(self, taken: Taken) -> None:
+        self.wiring.sink.point(taken)
+        self.point_count += 1
+        self.wiring.control.at_point(self, taken)
+
+    def _snapshot(self, tick: int) -> None:
+        if self.setup.granularity == "snapshot":
+            self._take("snapshot")
+        wanted = self.wiring.sink.wants_snapshots()
+        if not wanted and not self.wiring.may_roll_back:
+            return
+        began = perf_counter()
+        captured = self.capture(tick)
+        if wanted:
+            self.wiring.sink.snapshot(captured)
+        if self.wiring.may_roll_back:
+            self._kept.keep(captured)
+        if self._rate is not None:
+            self._rate.spent(perf_counter() - began)
+
+    def capture(self, tick: int) -> Captured:
+        """Capture the whole present state before a tick."""
+        subsystems, versions = capture_components(self.points.components)
+        subsystems[STREAMS] = encode_parts(self.wiring.streams.snapshot())
+        cursors = Cursors(
+            effects=self.wiring.layer.snapshot(),
+            inputs=self._inputs_count,
+            inputs_chain=self.inputs_position,
+            loop=self._loop_number,
+            loop_first=self._loop_first,
+            points=self.point_count,
+            chain=self.points.chain,
+            printed=self.wiring.count_printed(),
+        )
+        marks = self.wiring.marks
+        return Captured(tick, subsystems, cursors, marks, self.setup.algorithm, versions)
+
+    def _resume_at(self, resume: Resume) -> None:
+        captured = resume.captured
+        cursors = captured.cursors
+        self.put_back(captured)
+        self.silent_reads = self.wiring.layer.manifest()
+        self.wiring.layer.restore(cursors.effects)
+        self.wiring.inputs.seek(cursors.inputs)
+        self._inputs_count, self.inputs_position = cursors.inputs, cursors.inputs_chain
+        self.wiring.restart_output(*resume.output)
+        self.points.chain = cursors.chain
+        self.point_count = cursors.points
+        self._next_tick = captured.tick
+        self._loop_first = cursors.loop_first
+        self.tick = captured.tick - 1
+        self._resume, self.muted, self._started = None, False, True
+        for kept in (*resume.kept, captured):
+            self._kept.keep(kept)
+
+    def put_back(self, captured: Captured) -> None:
+        """Put back components first, then streams: a ``restore`` may draw."""
+        with self.wiring.streams.restoring():
+            migrated = put_back(self.points.components, captured)
+        for each in migrated:
+            self.wiring.sink.pass_over(each.component)
+        self.migrated += migrated
+        self.caveats += map(str, migrated)
+        self.wiring.streams.restore(decoded(captured.subsystems[STREAMS]))
+        self.points.forget()
+
+    def end(self) -> BaseException | None:
+        """Close everything open and take the last point; return the error meanwhile, if any.
+
+        Called once, however the program ended. A last state that cannot be read must not cost the
+        record its ending, so nothing is raised here.
+        """
+        for step in (self._end_loops, self._take_last, self.wiring.layer.flush_all):
+            try:
+                step()
+            except Exception as error:  # noqa: BLE001  (reading state runs the user's code)
+                self._pending = self._pending or error
+        problem, self._pending = self._pending, None
+        return problem
+
+    def close(self, ending: Mapping[str, Any]) -> dict[str, Any]:
+        """Close the sink with the ending; the whole of it, caveats included.
+
+        Raises:
+            OutputUnwritable: E-OUTPUT-002, when the end of the record cannot be written.
+        """
+        whole = {**ending, "caveats": self.caveats}
+        self.wiring.sink.close(whole)
+        return whole
+
+    def _end_loops(self) -> None:
+        if self.tick_open:
+            self._close_tick("left")
+        if self._open_loop is not None and (loop := self._open_loop()) is not None:
+            self._end_loop(loop)
+
+    def _take_last(self) -> None:
+        if self._resume is not None:
+            self.caveats.append("the program ended before the tick it was to start at")
+            return
+        if not self._started:
+            self._start()
+        self._take("end")
+
+    def disown(self) -> None:
+        """Stop writing, serving and comparing in a forked child."""
+        self.muted = True
+        self.wiring.inputs = LiveInputs()
+        self.wiring.layer.disown()
+        self.wiring.sink.disown()
+
+    def _require_open_tick(self, what: str) -> None:
+        self._raise_pending()
+        if not self.tick_open:
+            raise TickMisuse(
+                f"{what} was called outside of a tick.",
+                "Expected a loop: for tick in run.ticks(n): ...",
+                "Call it inside the loop's body.",
+            )
+
+    def _raise_pending(self) -> None:
+        if self._pending is not None:
+            pending, self._pending = self._pending, None
+            raise pending

@@ -1,0 +1,162 @@
+"""Everything that is decided about a run before it begins.
+
+A ``Setup`` is plain data: it travels to the process that executes the program, and stands in the
+record's identity, so a verification is set up exactly like the recording was.
+
+Invariant: ``Setup.from_json(setup.to_json()) == setup``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Any
+
+from twice.foundation.dataclass import dataclass
+from twice.foundation.determinism_class import Predicate
+from twice.foundation.digests import Algorithm
+from twice.foundation.seeds import RULE, Seed
+from twice.recorder.audit.inventory import parse_allowed
+from twice.recorder.cadence import (
+    Cadence,
+    Granularity,
+    Strategy,
+    parse_cadence,
+    parse_granularity,
+    parse_strategy,
+    require_dense,
+)
+from twice.recorder.compared_output import parse_ignored_output
+from twice.recorder.config import negative_zeros, require_modest, whole_floats, with_floats
+from twice.recorder.effects.files.policies import Policy as FilePolicy
+from twice.recorder.effects.files.policies import parse_files
+from twice.recorder.effects.tick_clock import TickClock, parse_clock
+from twice.recorder.kernel.file_policies import PolicyRow, parse_file_policy
+from twice.recorder.program import Program
+from twice.recorder.redaction.policy import Policy
+
+COPY_LIMIT_BYTES = 256 << 20
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a session is made from.
+
+    Attributes:
+        program: what is executed.
+        seed: master seed.
+        config: plain values for ``run.config``.
+        predicate: class, scope and per-subsystem overrides.
+        algorithm: digest for everything in the record.
+        granularity: where compare-points are taken.
+        cadence: where snapshots are taken.
+        strategy: how snapshots are stored.
+        clock: a clock that is a function of the tick, or None for the recorded one.
+        compare_errors: whether standard error is compared as well.
+        ignored_output: regular expressions; a line of output in which one matches is not compared.
+        strict_packages: installed packages whose reads of the world are strict.
+        redaction: what is blanked in the record besides the defaults, and what is not.
+        allow: sources of the world that may be used although they are not recorded.
+        files: what is recorded of the contents of files: ``digest``, ``contents`` or ``none``.
+        copy_limit: bytes of the largest file that is copied before code of any language changes it.
+        file_policies: files that are compared less closely: ``(pattern, policy)`` each.
+        auto_points: whether known libraries' steps are compared in a whole program.
+        rule: seed derivation rule.
+    """
+
+    program: Program
+    seed: Seed
+    config: Mapping[str, Any] = field(default_factory=dict)
+    predicate: Predicate = field(default_factory=Predicate)
+    algorithm: Algorithm = Algorithm.BLAKE3
+    granularity: Granularity = "tick"
+    cadence: Cadence = field(default_factory=Cadence)
+    strategy: Strategy = "hybrid"
+    clock: TickClock | None = None
+    compare_errors: bool = True
+    ignored_output: tuple[str, ...] = ()
+    strict_packages: tuple[str, ...] = ()
+    redaction: Policy = field(default_factory=Policy)
+    allow: tuple[str, ...] = ()
+    files: FilePolicy = "digest"
+    copy_limit: int = COPY_LIMIT_BYTES
+    file_policies: tuple[PolicyRow, ...] = ()
+    auto_points: bool = True
+    rule: int = RULE
+
+    def __post_init__(self) -> None:
+        """Refuse a configuration that no record can contain.
+
+        Raises:
+            ConfigError: E-CONFIG-001.
+        """
+        require_modest(self.config)
+
+    def require_recordable(self) -> None:
+        """Refuse policies that only old records have.
+
+        Raises:
+            RedactionRefused: E-REDACT-001. SnapshotCadence: E-SNAPSHOT-001.
+        """
+        self.redaction.check()
+        require_dense(self.granularity, self.cadence)
+
+    def to_json(self) -> dict[str, object]:
+        """Return plain values, as in the identity under ``setup``."""
+        return {
+            "program": self.program.to_json(),
+            "seed": str(self.seed.value),
+            "config": dict(self.config),
+            **({"config_floats": floats} if (floats := whole_floats(self.config)) else {}),
+            **({"config_negative_zeros": zeros} if (zeros := negative_zeros(self.config)) else {}),
+            "predicate": self.predicate.to_json(),
+            "policies": {
+                "digest": self.algorithm.value,
+                "compare": self.granularity,
+                "snapshots": str(self.cadence),
+                "strategy": self.strategy,
+                "clock": "record" if self.clock is None else str(self.clock),
+                "compare_errors": self.compare_errors,
+                **({"ignored_output": list(self.ignored_output)} if self.ignored_output else {}),
+                "strict_packages": list(self.strict_packages),
+                **({"auto_points": self.auto_points} if self.program.whole else {}),
+                "redaction": self.redaction.to_json(),
+                "allow": list(self.allow),
+                "files": self.files,
+                "copy_limit": self.copy_limit,
+                "file_policies": [f"{name}={policy}" for name, policy in self.file_policies],
+            },
+            "seed_rule": self.rule,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Setup:
+        """Build it from the JSON of ``to_json``."""
+        policies, program = data["policies"], Program.from_json(data["program"])
+        return cls(
+            program=program,
+            seed=Seed(int(data["seed"])),
+            config=with_floats(
+                data["config"],
+                data.get("config_floats", ()),
+                data.get("config_negative_zeros", ()),
+            ),
+            predicate=Predicate.from_json(data["predicate"]),
+            algorithm=Algorithm(policies["digest"]),
+            granularity=parse_granularity(policies["compare"]),
+            cadence=parse_cadence(policies["snapshots"]),
+            strategy=parse_strategy(policies["strategy"]),
+            clock=parse_clock(policies["clock"]),
+            compare_errors=bool(policies["compare_errors"]),
+            ignored_output=parse_ignored_output(policies.get("ignored_output", ())),
+            strict_packages=tuple(policies["strict_packages"]),
+            redaction=Policy.from_json(policies.get("redaction", {})),
+            # Records of earlier versions do not have it.
+            allow=parse_allowed(policies.get("allow", ())),
+            # Records from before files were governed hold nothing about them.
+            files=parse_files(policies.get("files", "none")),
+            copy_limit=int(policies.get("copy_limit", COPY_LIMIT_BYTES)),
+            file_policies=tuple(map(parse_file_policy, policies.get("file_policies", ()))),
+            auto_points=bool(policies.get("auto_points", not program.whole)),
+            rule=int(data["seed_rule"]),
+        )

@@ -1,0 +1,161 @@
+"""Where a session's observations go: into a record, against a record, or both.
+
+Recording writes them down. Verifying compares each with the record. A branch does both, one after
+the other. The session does not know which.
+
+Invariant: a sink sees every observation, in order, exactly once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from twice.errors import TwiceError
+from twice.recorder.comparepoints import Taken
+from twice.recorder.record import RecordWriter
+from twice.recorder.snapshots import Captured, store
+
+
+class Sink:
+    """Receives what a session observes; this one lets everything pass."""
+
+    def point(self, taken: Taken) -> None:
+        """Take a compare-point."""
+
+    def frame(self, kind: str, payload: bytes, tick: int, actor: int = 0) -> None:
+        """Take a frame for the journal: reads, inputs, output, values with a tolerance."""
+
+    def value(self, column: str, payload: bytes, tick: int) -> None:
+        """Take a value that is compared with a tolerance, before its point."""
+
+    def pass_over(self, column: str) -> None:
+        """Compare a column no more: its state has another version than the recorded one."""
+
+    def snapshot(self, captured: Captured) -> None:
+        """Take a captured snapshot."""
+
+    def wants_snapshots(self) -> bool:
+        """Return whether captured snapshots are of use here."""
+        return False
+
+    def flush(self) -> None:
+        """Make sure that everything given so far outlives this process."""
+
+    def close(self, ending: Mapping[str, object]) -> None:
+        """Close at the end of the run."""
+
+    def disown(self) -> None:
+        """Stop writing: this process is a forked child."""
+
+
+VALUE = "value"
+
+
+class RecordingSink(Sink):
+    """Writes everything into one record.
+
+    Args:
+        writer: the open record.
+        dedupe: False stores every snapshot in full.
+        keep: whether snapshots are kept at all (``event-sourced`` keeps none).
+    """
+
+    def __init__(self, writer: RecordWriter, *, dedupe: bool = True, keep: bool = True) -> None:
+        self.writer = writer
+        self._dedupe = dedupe
+        self._keep = keep
+        self._layouts: dict[tuple[str, ...], int] = {}
+
+    def point(self, taken: Taken) -> None:
+        """Append the point."""
+        layout = self._layouts.get(taken.columns)
+        if layout is None:
+            layout = self._layouts[taken.columns] = self.writer.layout(taken.columns)
+        self.writer.point(layout, taken.tick, taken.name, taken.root, taken.chain, taken.digests)
+
+    def frame(self, kind: str, payload: bytes, tick: int, actor: int = 0) -> None:
+        """Append a journal frame."""
+        self.writer.frame(kind, actor, payload, tick=tick)
+
+    def value(self, column: str, payload: bytes, tick: int) -> None:
+        """Append the value as a journal frame."""
+        del column
+        self.writer.frame(VALUE, 0, payload, tick=tick)
+
+    def snapshot(self, captured: Captured) -> None:
+        """Store the snapshot's pages and its envelope."""
+        store(self.writer, captured, dedupe=self._dedupe)
+
+    def wants_snapshots(self) -> bool:
+        """Return whether snapshots are kept: not with the event-sourced strategy."""
+        return self._keep
+
+    def flush(self) -> None:
+        """Seal the blocks that wait, full or not."""
+        self.writer.flush()
+
+    def close(self, ending: Mapping[str, object]) -> None:
+        """Seal the record."""
+        self.writer.close(ending)
+
+    def disown(self) -> None:
+        """Close the descriptor and write nothing."""
+        self.writer.abandon()
+
+
+class Sinks(Sink):
+    """Several sinks, one after the other."""
+
+    def __init__(self, sinks: Sequence[Sink]) -> None:
+        self._sinks = list(sinks)
+
+    def point(self, taken: Taken) -> None:
+        """Pass the compare-point to every sink."""
+        for sink in self._sinks:
+            sink.point(taken)
+
+    def frame(self, kind: str, payload: bytes, tick: int, actor: int = 0) -> None:
+        """Pass the frame to every sink."""
+        for sink in self._sinks:
+            sink.frame(kind, payload, tick, actor)
+
+    def value(self, column: str, payload: bytes, tick: int) -> None:
+        """Pass the value to every sink."""
+        for sink in self._sinks:
+            sink.value(column, payload, tick)
+
+    def pass_over(self, column: str) -> None:
+        """Tell every sink."""
+        for sink in self._sinks:
+            sink.pass_over(column)
+
+    def snapshot(self, captured: Captured) -> None:
+        """Pass the snapshot to every sink that wants it."""
+        for sink in self._sinks:
+            if sink.wants_snapshots():
+                sink.snapshot(captured)
+
+    def wants_snapshots(self) -> bool:
+        """Return whether any of them uses snapshots."""
+        return any(sink.wants_snapshots() for sink in self._sinks)
+
+    def flush(self) -> None:
+        """Flush every sink."""
+        for sink in self._sinks:
+            sink.flush()
+
+    def close(self, ending: Mapping[str, object]) -> None:
+        """Close every sink, and raise the first refusal once all are closed."""
+        refused: TwiceError | None = None
+        for sink in self._sinks:
+            try:
+                sink.close(ending)
+            except TwiceError as error:
+                refused = refused or error
+        if refused is not None:
+            raise refused
+
+    def disown(self) -> None:
+        """Disown every sink."""
+        for sink in self._sinks:
+            sink.disown()

@@ -1,0 +1,361 @@
+"""Every stream of a run, by name: taken once, read cheaply at each compare-point, put back.
+
+A stream's sub-seed depends on the run's master seed and its name alone, so taking others, or in
+another order, changes nothing. Drawing is not watched: a position is the generator's state, and how
+much was drawn between two of them is computed from the states when somebody asks.
+
+Invariant: ``restore(snapshot())`` changes nothing, and every alias of a stream rewinds with it.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from twice.foundation.seeds import (
+    RULE,
+    SHARED_BY_MODULES,
+    Seed,
+    SeedLedger,
+    derive,
+    is_shared,
+    path_segments,
+)
+from twice.recorder.streams import drawing
+from twice.recorder.streams.adopting import GovernedGetter, governed
+from twice.recorder.streams.global_streams import SharedGenerators
+from twice.recorder.streams.governed import Governed
+from twice.recorder.streams.ownership import find_owners
+from twice.recorder.streams.python_streams import GovernedRandom, PythonStream
+from twice.recorder.streams.refusals import (
+    adoption_refused,
+    off_thread_refused,
+    owners_refused,
+    reserved_refused,
+    taken_refused,
+    unknown_refused,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+
+    from twice.recorder.streams.jax_streams import JaxStream
+
+
+class Streams:
+    """The streams of one run.
+
+    Args:
+        master: the run's master seed.
+        rule: the derivation rule that the record names.
+
+    Raises:
+        RecordVersion: E-RECORD-001, when the rule is not known.
+    """
+
+    def __init__(self, master: Seed, *, rule: int = RULE) -> None:
+        self._seeds = SeedLedger(master, rule=rule)
+        self._thread = threading.get_ident()
+        self._live: dict[str, Governed] = {}
+        self._starts: dict[str, dict[str, object]] = {}
+        self._given_back: dict[str, Governed] = {}
+        self._pending: dict[str, Mapping[str, object]] = {}
+        self._foreign: set[str] = set()
+        self._declared: set[str] = set()
+        self._is_restoring = False
+        self._parts: list[bytes | memoryview] | None = None
+        self._moving: list[tuple[int, Callable[[], bytes]]] = []
+        self._shared: SharedGenerators | None = None
+
+    # Taking ---------------------------------------------------------------------------------
+
+    def numpy(self, name: str) -> np.random.Generator:
+        """Take a numpy generator: PCG64 from 128 bits, with the numbers of numpy's own.
+
+        Args:
+            name: a path, such as ``env/3/reset``; see ``twice.foundation.seeds.derive``.
+
+        Returns:
+            A ``Generator`` that refuses to be copied, pickled or spawned from (E-RNG-002).
+
+        Raises:
+            StreamTaken: E-RNG-001, when the name was taken before.
+            StreamOffThread: E-RNG-003, from another thread than the one that made this object.
+            SeedNameRefused: E-SEED-002, when it cannot be a name.
+        """
+        from twice.recorder.streams.numpy_governed import GovernedBits
+        from twice.recorder.streams.numpy_streams import open_numpy
+
+        found: Any = self._take(name, "numpy", lambda seed: GovernedBits(open_numpy(name, seed)))
+        stream: np.random.Generator = found
+        return stream
+
+    def python(self, name: str) -> random.Random:
+        """Take a generator of the standard library; the errors are those of ``numpy``.
+
+        Returns:
+            A ``random.Random`` that refuses to be copied, pickled (E-RNG-002) or re-seeded
+            (E-RNG-005).
+        """
+        found: Any = self._take(
+            name, "python", lambda seed: GovernedRandom(PythonStream(name, seed))
+        )
+        stream: random.Random = found
+        return stream
+
+    def torch(self, name: str, device: str = "cpu") -> torch.Generator:
+        """Take a torch generator on a device; the errors are those of ``numpy``.
+
+        Raises:
+            ExtraMissing: E-EXTRA-001, when torch is not installed.
+        """
+        from twice.recorder.streams.torch_streams import open_torch, torch_kind
+
+        found: Any = self._take(
+            name, torch_kind(device), lambda seed: open_torch(name, seed, device)
+        )
+        stream: torch.Generator = found
+        return stream
+
+    def jax(self, name: str) -> JaxStream:
+        """Take a stream of JAX keys; the errors are those of ``numpy``.
+
+        Raises:
+            ExtraMissing: E-EXTRA-001, when JAX is not installed.
+        """
+        from twice.recorder.streams.jax_streams import GovernedJax, JaxStream
+
+        found: Any = self._take(name, "jax", lambda seed: GovernedJax(JaxStream(name, seed)))
+        stream: JaxStream = found
+        return stream
+
+    def adopt(self, name: str, generator: object) -> None:
+        """Govern a generator that was made elsewhere: its position joins every snapshot.
+
+        Args:
+            name: a path of its own.
+            generator: a ``random.Random``, a numpy or torch generator, or a function that gives
+                one, or None while there is none; the function is asked at each compare-point, for
+                owners that replace their generator (``lambda: env.np_random``).
+
+        Raises:
+            ComponentRefused: E-TRACK-001, when the kind of generator is not known.
+            StreamShared: E-RNG-002, when the generator is governed under another name.
+        """
+        self._refuse_taking(name)
+        if name in self._live and not (self._is_restoring and name in self._foreign):
+            raise taken_refused(name, self._live[name].kind)
+        made = GovernedGetter(name, generator) if callable(generator) else governed(name, generator)
+        self._refuse_second_owner(name, made.source())
+        self._foreign.add(name)
+        self._join(name, made)
+
+    def seed_for(self, name: str) -> Seed:
+        """Derive the sub-seed of a name that ``adopt`` is about to govern, for the ledger to show.
+
+        Raises:
+            SeedNameRefused: E-SEED-002, when it cannot be a name.
+        """
+        return self._seed(name)
+
+    def share(self, *names: str) -> None:
+        """Declare that several components draw from these streams, and that their numbers depend on each other.
+
+        Raises:
+            UsageError: E-USE-001, for a name that was not taken.
+        """
+        for name in names:
+            if name not in self._live:
+                raise unknown_refused(name, self.names())
+        self._declared.update(names)
+
+    def require_one_owner(self, components: Mapping[str, object]) -> None:
+        """Refuse a stream that two components have, unless it was declared to be shared.
+
+        Args:
+            components: tracked objects by name.
+
+        Raises:
+            StreamShared: E-RNG-002.
+        """
+        free = self._foreign | self._declared
+        held = {
+            id(each.generator): name
+            for name, each in self._live.items()
+            if name not in free and not is_shared(name)
+        }
+        for name, owners in sorted(find_owners(held, components).items()):
+            if len(owners) > 1:
+                raise owners_refused(name, self._live[name].kind, owners)
+
+    def govern_globals(self) -> None:
+        """Seed the generators everybody shares, and those of numpy and torch when they load."""
+        if self._shared is None:
+            self._shared = SharedGenerators(self._seeds.take, self._join)
+            self._shared.govern()
+
+    def release_globals(self) -> None:
+        """Put the shared generators back where they were before they were governed."""
+        if self._shared is not None:
+            self._shared.release()
+
+    # Reading --------------------------------------------------------------------------------
+
+    def names(self) -> list[str]:
+        """Name every stream that is live now, sorted."""
+        return sorted(self._live)
+
+    def positions(self) -> bytes:
+        """Return the positions of all streams as bytes: equal where every later draw is equal.
+
+        Called at every compare-point, so it reads memory and asks no generator for its state.
+        The layout is, per stream in order of name: name, kind, raw position.
+        """
+        if self._parts is None:
+            self._parts = self._lay_out()
+        parts = self._parts
+        for slot, read in self._moving:
+            parts[slot] = read()
+        return b"".join(parts)
+
+    def snapshot(self) -> dict[str, dict[str, object]]:
+        """Return every stream's public state as plain values, by name."""
+        return {name: self._live[name].read() for name in sorted(self._live)}
+
+    def generator(self, name: str) -> object:
+        """Return the generator behind a live name, for experiments that draw from it."""
+        held = self._live[name].generator
+        return held() if name in self._foreign and callable(held) else held
+
+    def starts(self) -> dict[str, dict[str, object]]:
+        """Return the public state that every stream had when it was taken, by name."""
+        return {name: dict(self._starts[name]) for name in sorted(self._starts)}
+
+    def ledger(self) -> dict[str, dict[str, object]]:
+        """Return the seed of every live stream, its kind and how much it has drawn.
+
+        Returns:
+            Name to ``seed`` (hexadecimal, or None for an adopted generator), ``kind`` and ``draws``
+            (words since it was taken, or None where that cannot be told).
+        """
+        seeds = self._seeds.as_map()
+        drawn = drawing.draws(self._starts, self.snapshot())
+        return {
+            name: {"seed": seeds.get(name), "kind": self._live[name].kind, "draws": drawn[name]}
+            for name in sorted(self._live)
+        }
+
+    def sub_seeds(self) -> dict[str, str]:
+        """Return the recorded map of names to sub-seeds, in hexadecimal."""
+        return self._seeds.as_map()
+
+    def globals_used(self) -> list[str]:
+        """Name the shared generators that were drawn from since they were governed."""
+        return [] if self._shared is None else self._shared.used()
+
+    @staticmethod
+    def draws(
+        before: Mapping[str, Mapping[str, object]], after: Mapping[str, Mapping[str, object]]
+    ) -> dict[str, int | None]:
+        """Count the words drawn between two snapshots; see ``drawing.draws``."""
+        return drawing.draws(before, after)
+
+    # Putting back ---------------------------------------------------------------------------
+
+    def restore(self, states: Mapping[str, Mapping[str, object]]) -> None:
+        """Put every stream where it was, in place.
+
+        A stream that is not taken yet gets its state when it is taken. One that was not taken yet
+        at the time of the snapshot goes back to its beginning, and its name is free again.
+
+        Raises:
+            StreamStateRefused: E-RNG-004, when a state does not fit its stream.
+        """
+        for name in sorted(self._live):
+            if name not in states:
+                self._give_back(name)
+        self._pending = {name: states[name] for name in sorted(states) if name not in self._live}
+        for name in sorted(self._live):
+            if name in states:
+                self._live[name].write(states[name])
+
+    @contextmanager
+    def restoring(self) -> Iterator[None]:
+        """Let components take again the streams they own, while they are being restored."""
+        self._is_restoring = True
+        try:
+            yield
+        finally:
+            self._is_restoring = False
+
+    # How ------------------------------------------------------------------------------------
+
+    def _take(self, name: str, kind: str, make: Callable[[Seed], Governed]) -> object:
+        """Return the stream of a name: a new one, or the one that a restore put back."""
+        self._refuse_taking(name)
+        live = self._live.get(name)
+        if live is not None:
+            if self._is_restoring and live.kind == kind:
+                return live.generator
+            raise taken_refused(name, live.kind)
+        stream = self._given_back.get(name)
+        if stream is None or stream.kind != kind:
+            stream = make(self._seed(name))
+        self._join(name, stream)
+        return stream.generator
+
+    def _seed(self, name: str) -> Seed:
+        """Derive a name's sub-seed; a name that was given back is in the ledger already."""
+        if name in self._seeds:
+            return derive(self._seeds.master, name, rule=self._seeds.rule)
+        return self._seeds.take(name)
+
+    def _join(self, name: str, stream: Governed) -> None:
+        self._starts[name] = stream.read()
+        state = self._pending.pop(name, None)
+        if state is not None:
+            stream.write(state)
+        self._given_back.pop(name, None)
+        self._live[name] = stream
+        self._parts = None
+
+    def _give_back(self, name: str) -> None:
+        """Undo a taking: back to the beginning; the name is free, the object waits for it."""
+        stream = self._live[name]
+        if name in self._foreign:
+            self._foreign.discard(name)
+            del self._live[name]
+        else:
+            stream.write(self._starts[name])
+            if not is_shared(name):
+                self._given_back[name] = self._live.pop(name)
+        self._parts = None
+
+    def _lay_out(self) -> list[bytes | memoryview]:
+        """List the parts of ``positions`` in order, and which of them must be read each time."""
+        parts: list[bytes | memoryview] = []
+        self._moving = []
+        for name in sorted(self._live):
+            stream = self._live[name]
+            label, kind = name.encode("utf-8"), stream.kind.encode("ascii")
+            parts.append(len(label).to_bytes(4, "little") + label + bytes((len(kind),)) + kind)
+            parts.extend(stream.views)
+            if stream.moving is not None:
+                self._moving.append((len(parts), stream.moving))
+                parts.append(b"")
+        return parts
+
+    def _refuse_taking(self, name: str) -> None:
+        if threading.get_ident() != self._thread:
+            raise off_thread_refused(name, threading.current_thread().name)
+        if path_segments(name)[0] == SHARED_BY_MODULES:
+            raise reserved_refused(name)
+
+    def _refuse_second_owner(self, name: str, source: object) -> None:
+        for other in sorted(self._live):
+            if other != name and self._live[other].source() is source:
+                raise adoption_refused(name, other)

@@ -1,0 +1,198 @@
+"""What is printed is captured at the descriptor, whoever prints it, and compared cumulatively."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from programs import cli, recorded, verified, write
+from twice.foundation.digests import Algorithm
+from twice.recorder.output import CapturedFile
+from twice.recorder.runrecord import RunRecord
+from twice.replayer.verify import verify
+
+LOUD = """
+    import os, subprocess, sys
+
+    def main(run):
+        print("constructed")
+        for tick in run.ticks(3):
+            print("printed", tick)
+            sys.stdout.flush()
+            os.write(1, b"written %d\\n" % tick)
+            subprocess.run(["echo", f"echoed {tick}"], check=True)
+            print("complaint", tick, file=sys.stderr)
+            sys.stdout.write("no newline ")
+"""
+PRINTED = "constructed\n" + "".join(
+    f"{'no newline ' if at else ''}printed {at}\nwritten {at}\nechoed {at}\n" for at in range(3)
+)
+
+
+@pytest.mark.integration
+def test_print_writes_and_subprocesses_are_captured_in_order(tmp_path: Path) -> None:
+    statement = verified(tmp_path, LOUD)
+    assert statement.result == "PASS"
+    with RunRecord.open(statement.path) as record:
+        output, errors = record.printed()
+        assert output.decode() == PRINTED + "no newline "
+        assert errors.decode() == "complaint 0\ncomplaint 1\ncomplaint 2\n"
+        assert record.printed(before_point=1)[0] == b"constructed\n"
+        assert record.ending is not None
+        assert record.ending["printed"]["output"] == {"bytes": len(output), "lines": 10}
+
+
+UNEVEN = """
+    import os, sys, time
+    from pathlib import Path
+
+    LATER = __import__("posix").access(Path(__file__).parent / "later", 0)
+
+    def main(run):
+        for tick in run.ticks(3):
+            {body}
+"""
+
+
+def later(folder: Path, body: str, **options: object):
+    with recorded(folder, UNEVEN.format(body=body), force=True, **options) as record:
+        (folder / "later").touch()
+        statement = verify(record.path)
+        (folder / "later").unlink()
+    return statement
+
+
+@pytest.mark.integration
+def test_how_writes_are_cut_does_not_matter_and_what_is_written_does(tmp_path: Path) -> None:
+    cut = later(
+        tmp_path,
+        '[os.write(1, b"%d" % at) for at in range(9)] if LATER else os.write(1, b"012345678")',
+    )
+    assert cut.result == "PASS"
+    other = later(tmp_path, 'print("same" if tick < 2 or not LATER else "other")')
+    assert other.result == "FAIL"
+    assert other.failure is not None
+    assert (other.failure.tick, other.failure.columns) == (2, ("output",))
+
+
+@pytest.mark.integration
+def test_standard_error_is_compared_unless_it_is_ignored(tmp_path: Path) -> None:
+    body = "print('the same'); print(LATER, file=sys.stderr)"
+    compared = later(tmp_path, body)
+    assert compared.result == "FAIL"
+    assert compared.failure is not None
+    assert compared.failure.columns == ("output",)
+    assert compared.failure.recorded == "standard error, line 1: False"
+    ignored = later(tmp_path, body, compare_errors=False)
+    assert ignored.result == "PASS"
+    assert "standard error was not compared (--ignore-errors)" in ignored.headline
+
+
+@pytest.mark.integration
+def test_a_program_that_closes_its_output_is_still_recorded(tmp_path: Path) -> None:
+    statement = verified(
+        tmp_path,
+        """
+        import os, sys
+
+        def main(run):
+            for tick in run.ticks(3):
+                if tick == 1:
+                    sys.stdout.close()
+                os.write(1, b"x")
+        """,
+    )
+    assert statement.result == "PASS"
+    with RunRecord.open(statement.path) as record:
+        assert record.printed()[0] == b"xxx"
+
+
+@pytest.mark.integration
+def test_output_is_passed_on_to_whoever_records(tmp_path: Path) -> None:
+    program = write(tmp_path, LOUD)
+    done = cli("record", program, "--seed", 1, "-o", tmp_path / "a.twice")
+    assert (done.returncode, done.stdout) == (0, PRINTED + "no newline ")
+    assert "complaint 2\n" in done.stderr
+    quiet = cli("record", program, "--seed", 1, "-o", tmp_path / "b.twice", "--quiet")
+    assert (quiet.returncode, quiet.stdout) == (0, "")
+
+
+@pytest.mark.integration
+def test_a_segment_counts_what_was_printed_before_it(tmp_path: Path) -> None:
+    from twice.recorder.cadence import Cadence
+
+    with recorded(tmp_path, LOUD, cadence=Cadence("tick", 1)) as record:
+        part = verify(record.path, first=2)
+        assert (part.result, part.failure) == ("PARTIAL", None)
+
+
+def test_a_captured_file_counts_bytes_and_lines_once() -> None:
+    with tempfile.TemporaryFile() as file:
+        captured = CapturedFile(file.fileno(), Algorithm.BLAKE3)
+        nothing = captured.digest
+        os.write(file.fileno(), b"one\ntwo")
+        assert captured.advance() == b"one\ntwo"
+        assert captured.advance() == b""
+        os.write(file.fileno(), b"\n")
+        assert captured.advance() == b"\n"
+        assert (captured.size, captured.lines) == (8, 2)
+        whole = captured.digest
+        captured.restart(b"one\ntwo\n")
+        captured.skip()
+        assert (captured.digest, captured.size) == (whole, 8)
+        captured.restart(b"")
+        assert captured.digest == nothing
+
+
+@pytest.mark.integration
+def test_a_descriptor_that_points_elsewhere_for_a_while_or_is_closed_does_no_harm(
+    tmp_path: Path,
+) -> None:
+    statement = verified(
+        tmp_path,
+        """
+        import os, sys, tempfile
+
+        def main(run):
+            print("before", flush=True)
+            kept = os.dup(1)
+            for tick in run.ticks(4):
+                if tick == 1:
+                    with open(tempfile.mktemp(), "w") as file:
+                        os.dup2(file.fileno(), 1)
+                    print("elsewhere" * 99, flush=True)
+                if tick == 2:
+                    os.dup2(kept, 1)
+                    print("after", flush=True)
+                if tick == 3:
+                    os.close(1)
+        """,
+    )
+    assert (statement.result, statement.failure) == ("PASS", None)
+    with RunRecord.open(statement.path) as record:
+        assert record.printed()[0] == b"before\nafter\n"
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    ("last", "was", "now"),
+    [
+        ("print('b', 2)", "line 2: b 1", "line 2: b 2"),
+        ("pass", "line 2: b 1", "nothing more"),
+        ("print('b 1', 'c', sep=chr(10))", "nothing more", "line 3: c"),
+    ],
+)
+def test_the_first_line_that_differs_is_shown(
+    tmp_path: Path, last: str, was: str, now: str
+) -> None:
+    source = "def main(run):\n    for tick in run.ticks(1):\n        print('a')\n        LAST\n"
+    recorded(tmp_path, source.replace("LAST", "print('b', 1)")).close()
+    write(tmp_path, source.replace("LAST", last))
+
+    failure = verify(tmp_path / "a.twice", informational=True).failure
+
+    assert failure is not None
+    assert (failure.columns, failure.recorded, failure.replayed) == (("output",), was, now)
