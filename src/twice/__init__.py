@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from twice.foundation.comparison import Abs, Quantum, Rel, Ulp
     from twice.foundation.determinism_class import DeterminismClass, Predicate, Scope
     from twice.recorder.active import effect
-    from twice.recorder.in_this_process import recording
+    from twice.recorder.inline import recording
     from twice.recorder.pins import read_versions
     from twice.recorder.recorder import record
     from twice.recorder.run import Run
@@ -81,7 +81,7 @@ _ASKED_FOR = {
     "open": "twice.recorder.runrecord",
     "read_versions": "twice.recorder.pins",
     "record": "twice.recorder.recorder",
-    "recording": "twice.recorder.in_this_process",
+    "recording": "twice.recorder.inline",
     "replay": "twice.replayer.replay_session",
     "rerun": "twice.replayer.rerun",
     "trusting": "twice.replayer.preconditions",

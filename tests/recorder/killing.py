@@ -18,7 +18,7 @@ from twice.foundation.seeds import Seed
 from twice.recorder import writing
 from twice.recorder.cadence import Cadence
 from twice.recorder.environment import measure
-from twice.recorder.naming import parse_program
+from twice.recorder.program_spec import parse_program
 from twice.recorder.session_job import GO_ON
 from twice.recorder.setup import Setup
 from twice.recorder.surroundings import for_recording

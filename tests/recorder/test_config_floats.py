@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from programs import verified
 from twice.foundation.encoding import encode
-from twice.recorder.config import negative_zeros, whole_floats, with_floats
+from twice.recorder.config import describe_floats, restore_floats
 
 PLAIN = st.recursive(
     st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | st.text(max_size=3)
@@ -25,13 +25,9 @@ PLAIN = st.recursive(
 
 @given(st.dictionaries(st.text(max_size=3), PLAIN, max_size=4))
 def test_a_configuration_survives_the_document_it_is_written_in(config: dict[str, Any]) -> None:
-    document = json.loads(
-        rfc8785.dumps(
-            {"config": config, "floats": whole_floats(config), "zeros": negative_zeros(config)}
-        )
-    )
+    document = json.loads(rfc8785.dumps({"config": config, **describe_floats(config)}))
 
-    read = with_floats(document["config"], document["floats"], document["zeros"])
+    read = restore_floats(document["config"], document)
 
     assert encode(read) == encode(config)
 

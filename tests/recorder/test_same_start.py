@@ -115,7 +115,7 @@ def test_the_limit_of_recursion_is_what_it_was() -> None:
 
 
 def test_frames_that_called_the_program_are_not_compared() -> None:
-    ours = b'  File "/x/twice/recorder/serving.py", line 3, in serve\n    handle(job)\n'
+    ours = b'  File "/x/twice/recorder/child.py", line 3, in serve\n    handle(job)\n'
     theirs = b'  File "prog.py", line 1, in f\n    g()\n'
     kept = select_compared(ours + b"  [Previous line repeated 9 more times]\n" + theirs, (), (), is_errors=True)  # fmt: skip
     assert kept == theirs

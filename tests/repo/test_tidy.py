@@ -67,7 +67,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
     "socket": (
         (
             "recorder/effects/", "recorder/interception.py", "worker/process.py",
-            "worker/channel.py", "recorder/serving.py", "recorder/kernel/",
+            "worker/channel.py", "recorder/child.py", "recorder/kernel/",
             "tooling/serving/transports.py",
         ),
         "worker.channel for child processes, run.effects.net for programs",

@@ -22,7 +22,7 @@ from types import CodeType
 from typing import Any
 
 from twice.recorder.effects.patches import Patch
-from twice.recorder.program import is_user_file
+from twice.recorder.user_code import is_user_file
 
 _stat = os.stat
 _SETTLED_S = 2

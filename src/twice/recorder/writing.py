@@ -17,15 +17,13 @@ from twice.errors import TwiceError
 from twice.foundation.digests import Algorithm
 from twice.foundation.environment import Fingerprint
 from twice.recorder.compared_output import list_folders
-from twice.recorder.describing import describe_ending
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.sources import LiveSource
 from twice.recorder.environment import measure
-from twice.recorder.executing import execute
+from twice.recorder.execution import describe_ending, execute
 from twice.recorder.identity import build_identity
 from twice.recorder.inputs import LiveInputs
 from twice.recorder.kernel.confinement import current
-from twice.recorder.native_files import roots_of
 from twice.recorder.output import OutputCapture
 from twice.recorder.probes.kept import KeptProbes
 from twice.recorder.record import RecordWriter, hidden_beside
@@ -167,7 +165,7 @@ def record_here(
         )
         current().begin(
             own=[out, str(hidden_beside(Path(out), os.getpid())), os.environ[NESTED]],
-            roots=roots_of(setup.program),
+            roots=setup.program.roots(),
             algorithm=setup.algorithm,
             copy_limit=setup.copy_limit,
         )

@@ -19,9 +19,10 @@ from twice.errors import (
     ProgramNotRerunnable,
     SnapshotMissing,
 )
-from twice.recorder.program import Program, source_digests
+from twice.recorder.program import Program
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.trust import grant_for_block, require_trusted
+from twice.recorder.user_code import source_digests
 from twice.replayer.outcome import SourceChange
 from twice.replayer.replay_job import find_files_read_back, restorable_snapshot
 

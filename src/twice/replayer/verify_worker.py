@@ -25,7 +25,7 @@ from twice.recorder.effects import ops
 from twice.recorder.effects.answers import Source
 from twice.recorder.effects.clock import REAL
 from twice.recorder.environment import measure
-from twice.recorder.executing import execute
+from twice.recorder.execution import execute
 from twice.recorder.inputs import RecordedInputs
 from twice.recorder.ordering import ORDERS
 from twice.recorder.probes.kept import KeptProbes

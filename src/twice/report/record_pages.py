@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from twice.diagnosis.divergence import Divergence, OperationFound
-from twice.recorder.program import source_digests
 from twice.recorder.runrecord import RunRecord
+from twice.recorder.user_code import source_digests
 from twice.report.overview import (
     ending_text,
     identity_rows,

@@ -26,8 +26,8 @@ from twice.foundation.encoding import decode
 from twice.foundation.seeds import Seed
 from twice.foundation.with_blocks import Closing
 from twice.recorder.cadence import parse_cadence
-from twice.recorder.naming import parse_program
 from twice.recorder.program import Program, program_of, require_runnable
+from twice.recorder.program_spec import parse_program
 from twice.recorder.record import discard_hidden
 from twice.recorder.recorder import record_job, refuse_lack_of_copy
 from twice.recorder.runrecord import RunRecord

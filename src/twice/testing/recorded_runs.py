@@ -26,8 +26,8 @@ from twice.foundation.printable import pluralize
 from twice.foundation.seeds import Seed
 from twice.recorder.audit.inventory import unsupported_rows
 from twice.recorder.cadence import parse_cadence
-from twice.recorder.naming import parse_program
 from twice.recorder.program import program_of
+from twice.recorder.program_spec import parse_program
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.setup import Setup
 from twice.recorder.surroundings import for_recording

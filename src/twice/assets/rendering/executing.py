@@ -24,7 +24,7 @@ from twice.assets.rendering.reading import files_read
 from twice.assets.rendering.workplace import Workplace, workplace
 from twice.errors import TwiceError
 from twice.foundation.seeds import Seed
-from twice.recorder.naming import AS_MAIN, parse_program
+from twice.recorder.program_spec import AS_MAIN, parse_program
 from twice.recorder.recorder import record_job
 from twice.recorder.session_job import RECORDING, hear
 from twice.recorder.setup import Setup

@@ -41,8 +41,8 @@ from twice.foundation.determinism_class import (
     parse_test,
 )
 from twice.foundation.printable import pluralize
-from twice.recorder.naming import runs_in
 from twice.recorder.program import Program
+from twice.recorder.program_spec import list_run_functions
 from twice.recorder.recorder import master_seed, record_program, refuse_existing
 from twice.recorder.redaction.redaction import Redaction
 from twice.recorder.runrecord import RunRecord
@@ -162,7 +162,7 @@ def _describe(program: Program, ended: Mapping[str, Any], out: Path) -> Iterator
     if program.whole and ended["ticks"]:
         yield "note: a plain script: steps of its libraries are ticks; the rest of its state is not seen"
     elif program.whole:
-        found = runs_in(program.path()) if program.kind == "script" else []
+        found = list_run_functions(program.path()) if program.kind == "script" else []
         instead = f"; tick by tick: {program}:{found[0]}" if found else ""
         seen = "its reads, files, output and exit code count; its state is not seen"
         yield f"note: a plain script: {seen}{instead}"

@@ -49,8 +49,8 @@ from twice.errors import (
 from twice.foundation.dataclass import dataclass
 from twice.foundation.next_step import NextStep
 from twice.foundation.seeds import Seed
-from twice.recorder.naming import is_record
 from twice.recorder.program import Program
+from twice.recorder.program_spec import is_record
 from twice.recorder.recorder import as_program, master_seed, record_program
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.setup import Setup

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 from twice.foundation.dataclass import dataclass
-from twice.recorder.program import is_user_file
+from twice.recorder.user_code import is_user_file
 
 _getpid = os.getpid  # The real one: bound before anything is patched.
 _WIDTH = 120

@@ -15,11 +15,11 @@ from sys import _getframe
 from types import FrameType
 from typing import Literal
 
-from twice.recorder import program
+from twice.recorder import user_code
 
 Whose = Literal["session", "user", "package", "library"]
 
-_PACKAGE = str(Path(program.__file__).parents[1]) + os.sep
+_PACKAGE = str(Path(user_code.__file__).parents[1]) + os.sep
 _INSTALLED = f"{os.sep}site-packages{os.sep}"
 _IMPORTING = "<frozen importlib"
 # Files of ours that only carry the program's code: what runs under them is the program's.
@@ -33,7 +33,7 @@ _CARRYING = tuple(
         "recorder/effects/network/listening.py",
         "recorder/effects/spawning.py",
         "recorder/effects/sqlite.py",
-        "recorder/executing.py",
+        "recorder/execution.py",
         "recorder/imports.py",
         "recorder/interrupts.py",
         "recorder/session.py",
@@ -96,8 +96,8 @@ def _kind(filename: str) -> Kind:
 def _kind_of(filename: str) -> Kind:
     if filename.startswith(_IMPORTING):
         return "import"
-    if program.is_ours(filename):
+    if user_code.is_ours(filename):
         return "carrier" if filename.startswith(_CARRYING) else "session"
-    if program.is_user_file(filename):
+    if user_code.is_user_file(filename):
         return "user"
     return "package" if _INSTALLED in filename else "library"

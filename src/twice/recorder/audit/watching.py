@@ -44,7 +44,8 @@ from twice.recorder.effects.actors import OUTSIDE, current
 from twice.recorder.effects.askers import while_imported
 from twice.recorder.effects.ops import PROCESS_START, PROCESS_SYSTEM, Op
 from twice.recorder.kernel import confinement
-from twice.recorder.program import Program, user_modules
+from twice.recorder.program import Program
+from twice.recorder.user_code import user_modules
 
 _OF_A_FILE = frozenset({"function", "script"})
 Refuse = Callable[[SealBroken], bool]

@@ -17,10 +17,10 @@ from pathlib import Path
 from twice.errors import RedactionRefused
 from twice.foundation.dataclass import dataclass
 from twice.foundation.printable import pluralize
-from twice.recorder.frame_kinds import ERRORS, OUTPUT
 from twice.recorder.record import RecordReader
 from twice.recorder.record.blockfile import BlockFile
 from twice.recorder.record.layout import Kind
+from twice.recorder.record_form import ERRORS, OUTPUT
 from twice.recorder.redaction.forms import forms
 from twice.recorder.snapshots import load
 

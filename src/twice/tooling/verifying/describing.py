@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from twice.foundation.comparison import Tolerance, tolerance_from_json
-from twice.recorder.program import is_user_file, source_digests, user_modules
+from twice.recorder.user_code import is_user_file, source_digests, user_modules
 from twice.tooling.cases import Case
 from twice.tooling.determinism import Determinism
 from twice.tooling.registry import Registry

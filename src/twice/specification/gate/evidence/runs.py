@@ -22,13 +22,13 @@ from twice.diagnosis.vary.report import FactorResult
 from twice.diagnosis.vary.search import vary
 from twice.errors import StreamOffThread, StreamShared, StreamTaken, TwiceError
 from twice.foundation.environment import NUMERIC_LIBRARIES, Fingerprint
-from twice.recorder.config import in_settings
+from twice.recorder.config import format_settings
 from twice.recorder.effects.ops import FILE_READ
 from twice.recorder.measuring import measure_in
 from twice.recorder.placing import Placing
-from twice.recorder.program import source_digests
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.surroundings import for_recording
+from twice.recorder.user_code import source_digests
 from twice.replayer.other_seed import is_moved_by_seed
 from twice.replayer.preconditions import source_changes, trusting
 from twice.replayer.restore_test import chosen
@@ -267,7 +267,7 @@ def gather_vector(context: EvidenceContext) -> KnownRun:
                 ticks=record.ticks,
                 predicate=record.setup.predicate.sentence(),
                 seed=record.seed.value,
-                config=tuple(in_settings(record.config)),
+                config=tuple(format_settings(record.config)),
                 changed=tuple(changed),
             )
         if known.changed:

@@ -1,4 +1,4 @@
-"""What every session's process does first and last: take one job, report a refusal as data, leave.
+"""The worker's side of every session: take one job, report a refusal as data, leave.
 
 Invariant: a refusal reaches the parent as the error it was; anything else ends the process with its
 traceback, because it is a fault of ours or of the program.
@@ -21,7 +21,7 @@ from twice.recorder.kernel.confinement import current
 from twice.recorder.kernel.keeper import supervise_from_here
 from twice.recorder.kernel.tiers import SUPERVISOR, tiers_left_out
 from twice.recorder.redaction.shapes import compile_stems
-from twice.recorder.session_job import SUPERVISED, WORLD
+from twice.recorder.session_job import SUPERVISED, WORLD, parse_world
 from twice.recorder.surroundings.handed import take_handed
 from twice.recorder.surroundings.thread_counts import load_numpy, load_numpy_for_forks
 from twice.worker import fork_server
@@ -36,7 +36,6 @@ _LOADED = (
     "twice.recorder.effects.network.resolving",
     "twice.recorder.effects.network.sockets",
     "twice.recorder.kernel.world_keeper",
-    "twice.recorder.requested_world",
     "twice.recorder.streams.numpy_governed",
     "xxhash",
     "zstandard",
@@ -57,10 +56,8 @@ def serve(handle: Handler) -> NoReturn:
         left_out = tiers_left_out(os.environ)
         if WORLD in job:
             from twice.recorder.kernel.world_keeper import run_in_world
-            from twice.recorder.requested_world import request_of
 
-            folder = f"{os.environ[NESTED]}/{os.getpid()}"
-            request = request_of(job[WORLD], folder)
+            request = parse_world(job[WORLD], f"{os.environ[NESTED]}/{os.getpid()}")
             run_in_world(request, channel, lambda: _handle(handle, job, channel))
         elif job.get(SUPERVISED) and SUPERVISOR not in left_out:
             supervise_from_here(f"{os.environ[NESTED]}/preimages")
