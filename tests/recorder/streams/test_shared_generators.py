@@ -17,7 +17,7 @@ def run(code: str) -> str:
     prelude = """
         import sys
         from twice.foundation.seeds import Seed, derive
-        from twice.recorder.streams import Streams
+        from twice.recorder.streams import Streams, draws
         streams = Streams(Seed(42))
     """
     done = subprocess.run(
@@ -89,7 +89,7 @@ def test_shared_generators_are_restored_in_place_and_are_the_same_after_a_late_i
         streams.restore(saved)
         assert streams.positions() == position
         assert (random.gauss(0, 1), np.random.standard_normal()) == first
-        print(streams.draws(saved, streams.snapshot()))
+        print(draws(saved, streams.snapshot()))
     """
 
     assert run(code) == "{'global/numpy': 0, 'global/random': 0}\n"
