@@ -44,6 +44,19 @@ def test_numpy_is_governed_before_the_line_after_its_import():
     assert "global/numpy" in run(code)
 
 
+@pytest.mark.parametrize("library", ["numpy", pytest.param("torch", marks=pytest.mark.heavy)])
+def test_a_stream_may_be_the_first_to_import_its_library(library):
+    pytest.importorskip(library, reason=f"needs {library}")
+    code = f"""
+        streams.govern_globals()
+        assert "{library}" not in sys.modules
+        streams.{library}("own")
+        print(streams.names())
+    """
+
+    assert f"'global/{library}'" in run(code)
+
+
 @pytest.mark.parametrize("order", ["before", "after", "from"])
 def test_the_legacy_functions_draw_from_the_sub_seed_whenever_numpy_comes(order):
     imports = {

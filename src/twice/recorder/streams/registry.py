@@ -85,6 +85,8 @@ class Streams:
             StreamOffThread: E-RNG-003, from another thread than the one that made this object.
             SeedNameRefused: E-SEED-002, when it cannot be a name.
         """
+        import numpy.random  # noqa: F401  # first: its arrival is told to a module that needs the next one
+
         from twice.recorder.streams.numpy_streams import GovernedBits, open_numpy
 
         stream: np.random.Generator = self._take(
@@ -111,6 +113,8 @@ class Streams:
             ExtraMissing: E-EXTRA-001, when torch is not installed.
         """
         try:
+            import torch  # noqa: F401  # first, as numpy above
+
             from twice.recorder.streams.torch_streams import open_torch, torch_kind
         except ImportError:
             raise _extra_missing("torch") from None
