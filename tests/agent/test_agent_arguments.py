@@ -33,6 +33,7 @@ from twice.agent.verbs import VERBS, executes
         ("gate", {"only": [18]}, "only"),
         ("scaffold", {"component": "--force"}, "component"),
         ("spec", {"action": "adopt"}, "action"),
+        ("gate", {"component": "--out"}, "component"),
     ],
 )
 def test_a_call_that_fits_no_schema_is_refused_by_name(
@@ -49,6 +50,12 @@ def test_every_argument_says_what_it_is(name: str) -> None:
     assert schema["additionalProperties"] is False
     assert VERBS[name].__doc__
     assert len(json.dumps(schema)) < 3000
+
+
+def test_a_component_s_sheets_are_named_to_the_command() -> None:
+    for name, first in (("spec", ["spec", "status"]), ("gate", ["gate"])):
+        command = read_arguments(name, {"component": "kiln"}).to_command()
+        assert command[: len(first) + 1] == [*first, "--component=kiln"]
 
 
 def test_a_text_stays_a_text_and_never_becomes_an_option(tmp_path: Path) -> None:

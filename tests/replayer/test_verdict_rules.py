@@ -125,11 +125,15 @@ def test_other_code_never_passes_and_says_so_first() -> None:
 
 
 def test_a_statement_says_who_verified_which_code_and_when() -> None:
-    told = replace(EQUAL, changed_code=[EDITED], issued_at="2026-11-28T10:00:00Z").to_json()
+    gpu = {"driver": "570.1", "card 0": "NVIDIA A"}
+    told = replace(
+        EQUAL, changed_code=[EDITED], issued_at="2026-11-28T10:00:00Z", gpu=gpu
+    ).to_json()
 
     assert told["code"]["changed"] == [{"path": "a.py", "recorded": "sha256:0", "now": "sha256:1"}]
     assert (told["informational"], told["issued_at"]) == (True, "2026-11-28T10:00:00Z")
     assert told["verifier"]["twice"] == twice.__version__
+    assert told["verifier"]["gpu"] == gpu
     assert EQUAL.to_json()["informational"] is False
     assert EQUAL.to_json()["issued_at"].endswith("Z")
 

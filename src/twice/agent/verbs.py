@@ -38,6 +38,15 @@ Values = Annotated[
     dict[str, bool | int | float | str],
     Field(max_length=100, description="values of run.config, by name"),
 ]
+Component = Annotated[
+    str | None,
+    Field(
+        min_length=1,
+        max_length=200,
+        pattern=r"^[A-Za-z0-9_]",
+        description="whose sheets, where a project has several components",
+    ),
+]
 DeterminismClass = Literal["bit-exact", "logical", "statistical"]
 
 
@@ -260,10 +269,11 @@ class Spec(Arguments):
     """Look at the specification of a project, or bring it on: open keys, what is owed, what changed."""
 
     action: Literal["status", "add", "fill", "changed", "bump", "refresh"] = "status"
+    component: Component = None
 
     @override
     def to_command(self) -> list[str]:
-        return ["spec", self.action]
+        return ["spec", self.action, *option("--component", self.component)]
 
 
 class Gate(Arguments):
@@ -273,11 +283,13 @@ class Gate(Arguments):
         default=[], max_length=17, description="numbers of checks; else all"
     )
     report: bool = Field(default=False, description="the last report; executes nothing")
+    component: Component = None
 
     @override
     def to_command(self) -> list[str]:
         return [
             "gate",
+            *option("--component", self.component),
             *option("--only", ",".join(map(str, self.only)) or None),
             *flags(report=self.report),
         ]

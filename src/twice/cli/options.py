@@ -14,7 +14,9 @@ Invariant: nothing heavy is imported here; every command imports this file.
 
 from __future__ import annotations
 
+import re
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
 from functools import partial
@@ -183,6 +185,29 @@ def split_pairs(pairs: Iterable[str], option: str, example: str) -> dict[str, st
             )
         values[name] = text
     return values
+
+
+_TIME: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)(s|m|h)?")
+_SECONDS: Final = {"s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def read_time_limit(given: str | None) -> float | None:
+    """Read the value of ``--time-limit`` in seconds, such as 60s, 5m or 1h.
+
+    Raises:
+        UsageError: E-USE-001.
+    """
+    if given is None:
+        return None
+    read = _TIME.fullmatch(given)
+    seconds = float(read[1]) * _SECONDS[read[2] or "s"] if read else 0.0
+    if not 0 < seconds <= threading.TIMEOUT_MAX:
+        raise UsageError(
+            f"--time-limit is {given!r}.",
+            "Expected a time above zero, in seconds, minutes or hours.",
+            "For example: --time-limit 60s",
+        )
+    return seconds
 
 
 def _is_given(value: object) -> bool:

@@ -81,6 +81,7 @@ def gather_evidence(record: RunRecord, plan: Plan, replay: Replay) -> Verificati
         failure=failure,
         manifest_matches=manifest_matches,
         environment=[] if now is None else compare_environments(record, now, inventory),
+        gpu={} if now is None else now.gpu,
         inventory=inventory,
         escapes=[str(row["source"]) for row in unsupported_rows(ending.get("inventory"))],
         files=files,

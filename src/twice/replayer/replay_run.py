@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import field, replace
@@ -19,6 +20,7 @@ from twice.errors import ProgramFailed, RecordOutOfRange
 from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.environment import Fingerprint
+from twice.recorder.effects.events import Event, pack
 from twice.recorder.runrecord import RunRecord
 from twice.replayer.file_report import locate_inside
 from twice.replayer.outcome import Replay, SourceChange, read_last_message
@@ -47,6 +49,8 @@ class Plan:
         cores: how many cores it may use, at most; None for all.
         seed: another seed than the recorded one, as ``other_seed`` gives it.
         passed_over: columns that are not compared, whatever the class.
+        substituted: answers to reads of the main program that are not the recorded ones, by the read's number.
+        time_limit_s: how long the execution may take, in seconds; None for no limit.
         added: a further task for a process that does more than verify.
     """
 
@@ -62,6 +66,8 @@ class Plan:
     cores: int | None = None
     seed: Mapping[str, Any] | None = None
     passed_over: tuple[str, ...] = ()
+    substituted: Mapping[int, Event] = field(default_factory=dict)
+    time_limit_s: float | None = None
     added: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -170,6 +176,7 @@ def execute_once(
         cores=plan.cores,
         seed=plan.seed,
         passed_over=plan.passed_over,
+        substituted=[[*plan.substituted], pack([*plan.substituted.values()])],
         added=plan.added,
         lines_from=lines_from,
         keep=None if plan.keep is None else os.fspath(plan.keep),
@@ -177,9 +184,14 @@ def execute_once(
     )
     found: dict[str, Any] = {}
     reached = -1
+    ends_at = None if plan.time_limit_s is None else time.monotonic() + plan.time_limit_s
+
+    def seconds_left() -> float | None:
+        return None if ends_at is None else max(0.0, ends_at - time.monotonic())
+
     with closing(start(record)) as child:
         try:
-            message = child.ask(job)
+            message = child.ask(job, seconds_left())
             while message["kind"] not in {"failure", "ended"}:
                 if message["kind"] == "environment":
                     found["environment"] = Fingerprint.from_json(message["now"])
@@ -190,13 +202,20 @@ def execute_once(
                     reached = message["index"]
                     if progress is not None:
                         progress(reached + 1, len(record.reader.points))
-                message = child.answer()
+                message = child.answer(seconds_left())
             found |= read_last_message(message)
         except ProgramFailed as error:
             # Whatever ended it, a kill from outside among it, may say nothing about the program.
-            where = f"after compare-point {reached}" if reached >= 0 else "before it told any"
-            found["death"] = f"{error.happened.rstrip('.')}, {where}. {error.expected}"
+            found["death"] = f"{error.happened.rstrip('.')}, {_place(reached)}. {error.expected}"
+        except TimeoutError:
+            limit = f"the time limit of {plan.time_limit_s:g} s was reached"
+            # Its keeper has not reported yet, and a program that waits for ever would keep it from that.
+            return Replay(**found, death=f"{limit}, {_place(reached)}")
         return Replay(**found, kept=child.read_keeper_report())
+
+
+def _place(reached: int) -> str:
+    return f"after compare-point {reached}" if reached >= 0 else "before its first compare-point"
 
 
 def count_judgeable(record: RunRecord) -> int:

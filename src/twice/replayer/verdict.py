@@ -71,6 +71,7 @@ class Evidence:
         death: how the process that executed the program died, without an answer; empty if it did not.
         changed_code: source files that differ from the recorded ones.
         specification: the specification of the program, as it is cited; None if none was found.
+        gpu: the driver and the cards of the machine that verified, as the fingerprint has them.
         issued_at: when the verification ended, UTC in ISO 8601.
         withheld: why redaction alone may cause the difference; empty if it cannot.
         open_order: why only the order of threads or tasks may differ; empty if more does.
@@ -108,6 +109,7 @@ class Evidence:
     death: str = ""
     changed_code: Sequence[SourceChange] = ()
     specification: Mapping[str, Any] | None = None
+    gpu: Mapping[str, str] = field(default_factory=dict, compare=False)
     issued_at: str = field(default_factory=_tell_time, compare=False)
     withheld: str = ""
     open_order: str = ""

@@ -189,6 +189,7 @@ class Verification(Evidence):
             "verifier": {
                 "twice": VERSION,
                 "python": ".".join(map(str, sys.version_info[:3])),
+                "gpu": dict(self.gpu),
             },
             "issued_at": self.issued_at,
             "headline": list(self.headline),

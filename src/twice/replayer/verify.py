@@ -40,6 +40,7 @@ def verify(
     start: Start = start_child,
     keep: str | os.PathLike[str] | None = None,
     repeat: int = 1,
+    time_limit_s: float | None = None,
     mismatches: Sequence[str] = (),
 ) -> Verification:
     """Verify a record, whole or in part.
@@ -55,6 +56,7 @@ def verify(
         keep: folder for copies of the files that the replay writes; it must be new or empty.
         repeat: the number of replays. Those after the first have other switch intervals of threads and fewer
             cores. The first that differs is the result.
+        time_limit_s: how long a replay may execute, in seconds; the result is UNKNOWN if it takes longer.
         mismatches: what a specification promises and is not so here; nothing is executed then.
 
     Raises:
@@ -69,18 +71,7 @@ def verify(
         judge = predicate or record.setup.predicate
         if predicate is not None:
             require_known(predicate, record)
-        if repeat < 1:
-            raise UsageError(
-                f"{repeat} replays verify nothing.",
-                "Expected how many replays are made, 1 or more.",
-                f"For example: twice verify {path} --repeat 5",
-            )
-        if first is not None and last is not None and last < first:
-            raise UsageError(
-                f"The segment from tick {first} to tick {last} holds nothing.",
-                "Expected a last tick at or after the first.",
-                f"For example: twice verify {path} --from {last} --to {first}",
-            )
+        _check_arguments(record, judge, first, last, repeat, time_limit_s)
         program = record.setup.program
         if not program.rerunnable:
             why = "it is not a function that a fresh process can find"
@@ -114,10 +105,39 @@ def verify(
         if isinstance(plan, str):
             found = replace(leave_open(record, judge, plan), changed_code=changed_code)
         else:
-            plan = replace(plan, keep=kept_in, changed_code=changed_code)
+            plan = replace(plan, keep=kept_in, changed_code=changed_code, time_limit_s=time_limit_s)
             found = gather_evidence(record, plan, run_replay(record, plan, progress, start))
             found = _repeat(found, record, replace(plan, keep=None), repeat, progress, start)
         return judge_sample(found, record, progress) if judge.sampled_parts else found
+
+
+def _check_arguments(
+    record: RunRecord,
+    judge: Predicate,
+    first: int | None,
+    last: int | None,
+    repeat: int,
+    time_limit_s: float | None,
+) -> None:
+    """Refuse arguments that no verification can follow; raises E-USE-001."""
+    if repeat < 1:
+        raise UsageError(
+            f"{repeat} replays verify nothing.",
+            "Expected how many replays are made, 1 or more.",
+            f"For example: twice verify {record.path} --repeat 5",
+        )
+    if first is not None and last is not None and last < first:
+        raise UsageError(
+            f"The segment from tick {first} to tick {last} holds nothing.",
+            "Expected a last tick at or after the first.",
+            f"For example: twice verify {record.path} --from {last} --to {first}",
+        )
+    if time_limit_s is not None and judge.sampled_parts:
+        raise UsageError(
+            f"{record.path} is judged by a sample, and a time limit was given.",
+            "Expected one of both: a time limit is that of one replay.",
+            f"Verify it without a limit: twice verify {record.path}",
+        )
 
 
 def _repeat(

@@ -36,6 +36,7 @@ NESTED = "TWICE_SESSION"
 """Variable of a worker with its own folder, which it makes when needed and which is removed with it."""
 _SHOW_EVERY_S = 0.05
 _ENDING_S = 10.0
+_LONGEST_MS = 2**31 - 1  # that ``poll`` takes: 24 days
 _PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 
 
@@ -329,7 +330,7 @@ class FreshWorker(Worker):
         poll = select.poll()
         poll.register(self.channel.fileno(), select.POLLIN)
         poll.register(self._end, select.POLLIN)
-        found = poll.poll(None if timeout_s is None else timeout_s * 1000)
+        found = poll.poll(None if timeout_s is None else min(timeout_s * 1000, _LONGEST_MS))
         if not found:
             raise TimeoutError("nothing came in time")
         return [descriptor for descriptor, _ in found] == [self._end]

@@ -18,15 +18,20 @@ Exit code 0 same or within tolerance, 1 they part, 2 could not tell.
 
 from __future__ import annotations
 
-import re
-import threading
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 from twice.cli.console import Status
 from twice.cli.group import has_wing
-from twice.cli.options import AsJson, argument, build_command, option, refuse_together
+from twice.cli.options import (
+    AsJson,
+    argument,
+    build_command,
+    option,
+    read_time_limit,
+    refuse_together,
+)
 from twice.cli.output import tell
 from twice.cli.regression_tests import NewTest, require_free, write_test
 from twice.cli.run_options import TrustOptions
@@ -34,9 +39,6 @@ from twice.diagnosis.diagnose import diagnose
 from twice.diagnosis.divergence import Divergence
 from twice.errors import UsageError
 from twice.foundation.printable import pluralize
-
-_TIME: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)(s|m|h)?")
-_SECONDS: Final = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 @build_command
@@ -66,16 +68,7 @@ def command(
             raise _wrong("1 record", f"twice verify {records[0]} --diagnose")
         if len(records) != 2:
             raise _wrong(pluralize(len(records), "record"))
-        seconds = None
-        if time_limit is not None:
-            given = _TIME.fullmatch(time_limit)
-            seconds = float(given[1]) * _SECONDS[given[2] or "s"] if given else 0.0
-            if not 0 < seconds <= threading.TIMEOUT_MAX:
-                raise UsageError(
-                    f"--time-limit is {time_limit!r}.",
-                    "Expected a time above zero, in seconds, minutes or hours.",
-                    "For example: --time-limit 60s",
-                )
+        seconds = read_time_limit(time_limit)
         with trust.trusting(*records), Status() as status:
             found = diagnose(
                 *records,

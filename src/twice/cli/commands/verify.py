@@ -28,7 +28,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from twice.cli.console import Status, show_progress
-from twice.cli.options import AsJson, Informational, argument, build_command, option, refuse_without
+from twice.cli.options import (
+    AsJson,
+    Informational,
+    argument,
+    build_command,
+    option,
+    read_time_limit,
+    refuse_together,
+    refuse_without,
+)
 from twice.cli.output import tell
 from twice.cli.regression_tests import NewTest, require_free, write_test
 from twice.cli.run_options import TrustOptions
@@ -61,6 +70,10 @@ class ReplayOptions:
     every: Annotated[bool, option("--all", "restore at every one")]
     repeat: Annotated[int, option(
         "--repeat N", "replay N times, under other switch intervals of threads and on fewer cores")] = 1  # fmt: skip
+    time_limit: Annotated[
+        str | None,
+        option("--time-limit TIME", "how long a replay may execute: 60s, 5m; then it is UNKNOWN"),
+    ] = None
 
     def verify(
         self,
@@ -89,6 +102,7 @@ class ReplayOptions:
             informational=self.informational,
             progress=progress,
             repeat=self.repeat,
+            time_limit_s=read_time_limit(self.time_limit),
             mismatches=mismatches,
             **part,
         )
@@ -123,6 +137,10 @@ def command(
 ) -> int:  # fmt: skip
     """Verify, write the statement beside the record, and say the result."""
     refuse_without({"--all": how.every}, {"--restores": how.restores})
+    refuse_together(
+        {"--time-limit": how.time_limit, "--restores": how.restores},
+        "one of both: only replays are limited",
+    )
     refuse_without({"--report": report, "--test": test}, {"--diagnose": diagnose})
     require_free(test)
     if len(records) > 1:
