@@ -36,7 +36,7 @@ _LOADED = (
     "twice.recorder.effects.network.resolving",
     "twice.recorder.effects.network.sockets",
     "twice.recorder.kernel.world_keeper",
-    "twice.recorder.streams.numpy_governed",
+    "twice.recorder.streams.numpy_streams",
     "xxhash",
     "zstandard",
 )

@@ -27,8 +27,7 @@ from twice.recorder.kernel.confinement import current
 from twice.recorder.output import OutputCapture
 from twice.recorder.probes.kept import KeptProbes
 from twice.recorder.record import RecordWriter, hidden_beside
-from twice.recorder.redaction.documents import redacted_identity
-from twice.recorder.redaction.redaction import Redaction
+from twice.recorder.redaction.redaction import Redaction, redact_identity
 from twice.recorder.sampling import SAMPLE
 from twice.recorder.session import Session
 from twice.recorder.session_job import GO_ON, WORLD
@@ -129,7 +128,7 @@ def record_here(
     redaction = Redaction(setup.redaction, os.environ)
     kept = KeptProbes(job)
     fingerprint = measured or measure(kept=kept)
-    identity = redacted_identity(
+    identity = redact_identity(
         build_identity(setup, surroundings, fingerprint, parent=job["parent"]),
         redaction,
         os.environ,
