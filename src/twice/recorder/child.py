@@ -35,6 +35,8 @@ _LOADED = (
     "twice.recorder.effects.network.listening",
     "twice.recorder.effects.network.resolving",
     "twice.recorder.effects.network.sockets",
+    "twice.recorder.kernel.mount_table",
+    "twice.recorder.kernel.package_paths",
     "twice.recorder.kernel.world_keeper",
     "twice.recorder.streams.numpy_streams",
     "xxhash",

@@ -130,7 +130,7 @@ def read_config(path: Path) -> dict[str, Any]:
         ConfigError: E-CONFIG-001, when it is missing, malformed, or not a table.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        data = _parse_text(path.suffix.lower(), path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else f"not UTF-8: {error.reason}"
         raise ConfigError(
@@ -138,8 +138,6 @@ def read_config(path: Path) -> dict[str, Any]:
             "Expected a TOML, JSON or YAML file.",
             "Check the path given to --config.",
         ) from error
-    try:
-        data = _parse_text(path.suffix.lower(), text)
     except RecursionError as error:
         raise _make_size_error(str(path)) from error
     except ValueError as error:

@@ -100,7 +100,7 @@ def govern(session: Session) -> Iterator[Run]:
         yield Run(session)
     finally:
         watching.end()
-        interception.restore()
+        interception.close()
         wiring.streams.release_globals()
         active.leave(session)
 
@@ -138,7 +138,9 @@ def execute(
             interrupts.end()
             steps.finish()
             if os.getpid() != session.owner:
-                _leave_fork(int(ending["exit_code"] or 0))
+                # A process that the program forked ends as its interpreter would, without our ending.
+                _flush_output()
+                os._exit(int(ending["exit_code"] or 0))
             if interrupts.first_at is not None:
                 ending["interrupted_at_point"] = interrupts.first_at
             return finish(session, ending, describe)
@@ -320,12 +322,6 @@ def describe_ending(session: Session) -> dict[str, object]:
     }
 
 
-def _leave_fork(code: int) -> NoReturn:
-    """End a process that the program forked, as its interpreter would, without our ending."""
-    _flush_output()
-    os._exit(code)
-
-
 def _flush_output() -> None:
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError, ValueError, OSError):
@@ -343,7 +339,7 @@ def _disown_on_fork(session: Session, interception: Interception) -> None:
             inherited.disown()
             watching.end()
         if patches is not None:
-            patches.restore()
+            patches.close()
 
     def flush_first() -> None:
         """Flush the output: it is the parent's, and a child must not print it a second time."""

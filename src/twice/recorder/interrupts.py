@@ -32,7 +32,6 @@ from twice.worker.exit_by_signal import ENDING
 _SAME_KEYSTROKE_S = 1.0
 _TWICE_SENT = frozenset({signal.SIGINT, *ENDING})
 _left_to_the_parent: list[bool] = []
-_leaving: list[weakref.WeakMethod[Callable[[], object]]] = []
 
 
 class Terminated(BaseException):
@@ -100,7 +99,7 @@ class Interrupts:
         for number in self._ends:
             signal.signal(number, self._terminate)
         if self._ends:
-            _hold_while_forking(self._leave_to_child)
+            self._hold_while_forking()
         real_raise, real_kill = signal.raise_signal, os.kill
 
         def set_handler(signalnum: int, handler: Any) -> Any:
@@ -173,6 +172,28 @@ class Interrupts:
         if self._counts(number):
             raise Terminated(number)
 
+    def _hold_while_forking(self) -> None:
+        """Let a signal that ends programs wait while a child is forked, and end the child by it afterwards."""
+        # Python forgets signals that come in between. It also has no way to take a hook back: this one must
+        # not keep a session alive.
+        own = weakref.ref(self)
+        masks: dict[int, set[int]] = {}
+
+        def hold() -> None:
+            masks[threading.get_ident()] = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+
+        def release() -> None:
+            mask = masks.pop(threading.get_ident(), None)
+            if mask is not None:
+                signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+        def release_child() -> None:
+            if (inherited := own()) is not None:
+                inherited._leave_to_child()
+            release()
+
+        os.register_at_fork(before=hold, after_in_parent=release, after_in_child=release_child)
+
     def _leave_to_child(self) -> None:
         """Restore default signals in a forked child: it has no record to close.
 
@@ -226,34 +247,6 @@ class Interrupts:
             send()
         finally:
             self._own.remove(number)
-
-
-def _hold_while_forking(leave: Callable[[], object]) -> None:
-    """Let a signal that ends programs wait while a child is forked: Python forgets those that come in between.
-
-    Without a handler it would end the child at once, as the system does; ``leave`` takes ours away in the
-    child before the signal is let through.
-    """
-    _leaving.append(weakref.WeakMethod(leave))
-    if len(_leaving) > 1:
-        return
-    masks: dict[int, set[int]] = {}
-
-    def hold() -> None:
-        masks[threading.get_ident()] = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
-
-    def release() -> None:
-        mask = masks.pop(threading.get_ident(), None)
-        if mask is not None:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-
-    def release_child() -> None:
-        for each in _leaving:
-            if (call := each()) is not None:
-                call()
-        release()
-
-    os.register_at_fork(before=hold, after_in_parent=release, after_in_child=release_child)
 
 
 def ignore() -> None:

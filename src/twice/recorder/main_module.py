@@ -63,8 +63,17 @@ def run_main(program: Program, caveat: Callable[[str], None]) -> None:
     # The module that a session's process began with keeps running below.
     sys.modules["__main__"] = module
     module.__dict__.update(__annotations__={}, __builtins__=builtins)
-    prepare = _prepare_script if program.kind == "script" else _prepare_module
-    code = prepare(program, module)
+    if program.kind == "script":
+        target = program.path()
+        typed = os.path.join(program.folder(), program.typed)  # noqa: PTH118  (links and dots stay)
+        path = typed if program.typed and Path(typed).is_file() else str(target)
+        sys.argv = [program.typed or str(target), *program.arguments]
+        sys.path.insert(0, str(target.parent))
+        loader = SourceFileLoader("__main__", path)
+        module.__dict__.update(__file__=path, __cached__=None, __loader__=loader)
+        code = compile(outside(target.read_bytes), path, "exec", dont_inherit=True)
+    else:
+        code = _prepare_module(program, module)
     for name in _list_hidden(sys.path[0]):
         caveat(f"{name} is not what `import` finds: a session had loaded that module before")
     exec(code, module.__dict__)  # noqa: S102  (running it is what a session is for)
@@ -82,14 +91,10 @@ def _list_hidden(folder: str) -> list[str]:
         if (name := entry.removesuffix(".py")) in sys.modules
         and name != "__main__"
         and (entry != name or outside(Path(folder, entry, "__init__.py").is_file))
-        and not _is_inside(folder, getattr(sys.modules[name], "__file__", None))
+        and not os.path.realpath(getattr(sys.modules[name], "__file__", None) or os.sep).startswith(
+            os.path.realpath(folder) + os.sep
+        )
     ]
-
-
-def _is_inside(folder: str, origin: str | None) -> bool:
-    return origin is not None and os.path.realpath(origin).startswith(
-        os.path.realpath(folder) + os.sep
-    )
 
 
 def show_exception(error: BaseException) -> None:
@@ -142,17 +147,6 @@ def _clean_tracebacks(error: BaseException | None, seen: list[int]) -> None:
     if isinstance(error, BaseExceptionGroup):
         for inner in error.exceptions:
             _clean_tracebacks(inner, seen)
-
-
-def _prepare_script(program: Program, module: ModuleType) -> CodeType:
-    target = program.path()
-    typed = os.path.join(program.folder(), program.typed)  # noqa: PTH118  (links and dots stay)
-    path = typed if program.typed and Path(typed).is_file() else str(target)
-    sys.argv = [program.typed or str(target), *program.arguments]
-    sys.path.insert(0, str(target.parent))
-    loader = SourceFileLoader("__main__", path)
-    module.__dict__.update(__file__=path, __cached__=None, __loader__=loader)
-    return compile(outside(target.read_bytes), path, "exec", dont_inherit=True)
 
 
 def _prepare_module(program: Program, module: ModuleType) -> CodeType:

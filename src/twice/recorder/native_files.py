@@ -61,8 +61,7 @@ class RecordedFiles:
 
 def write_native_files(session: Session, found: NativeFiles) -> dict[str, object]:
     """Write a keeper's findings into the session's record; return their part of the ending."""
-    changed = _name_native_writes(session, found.changed)
-    _name_native_connections(session, found.connections)
+    changed = _name_unrecorded(session, found)
     placing = Placing(session.setup.program)
     sources = {os.fspath(path) for path in user_modules()}
     histories = [
@@ -88,31 +87,27 @@ def write_native_files(session: Session, found: NativeFiles) -> dict[str, object
     }
 
 
-def _name_native_writes(session: Session, changed: Sequence[str]) -> list[str]:
-    """Name files that a listing shows to be changed and that no Python function wrote; return some of them."""
-    parts = session.wiring.layer.parts
-    native = [path for path in changed if not any(part.has_written(path) for part in parts)]
+def _name_unrecorded(session: Session, found: NativeFiles) -> list[str]:
+    """Name files that native code wrote and addresses that it connected to; return some of the files."""
+    inventory, parts = session.wiring.inventory, session.wiring.layer.parts
+    # A listing shows changes of Python's functions as well.
+    native = [path for path in found.changed if not any(part.has_written(path) for part in parts)]
     if native:
-        session.wiring.inventory.unsupported(
+        inventory.unsupported(
             "files.native",
             "",
             f"{_name_some(native)}: written by code other than Python, which nothing here records or keeps away",
             "record on a Linux that gives a listener for system calls",
         )
-    return native[:_NAMED_MAX]
-
-
-def _name_native_connections(session: Session, connections: Sequence[tuple[str, int]]) -> None:
-    """Name addresses that code connected to by itself, unless their sockets were named already."""
-    inventory = session.wiring.inventory
-    if connections and not inventory.has("network.descriptor"):
-        shown = _name_some([words for words, _ in connections])
+    if found.connections and not inventory.has("network.descriptor"):
+        shown = _name_some([words for words, _ in found.connections])
         inventory.unsupported(
             "network.native",
             "",
             f"{shown}: connected by code other than Python, and what came in is not recorded",
             "put the call that connects into a function and declare it: @twice.effect",
         )
+    return native[:_NAMED_MAX]
 
 
 def _name_some(names: Sequence[str]) -> str:

@@ -182,7 +182,7 @@ def record_program(
                 began(child.pid)
             child.ask(job)
             while (message := child.answer())["kind"] in {"noticed", "full"}:
-                warn(message) if message["kind"] == "noticed" else _warn_of_full(message)
+                warn(message)
             if in_copy:
                 refuse_lack_of_copy(message, child.read_keeper_report())
             child.wait()
@@ -267,20 +267,23 @@ def record_job(
     }
 
 
-def warn(row: Mapping[str, object]) -> None:
-    """Warn at once, while the program runs, that its record will not pass."""
-    sys.stderr.write(
-        f"warning: {in_words(row)}. Verifying will not say PASS: {row.get('remedy')}, or record "
-        f"with --allow {row.get('source')}.\n"
-    )
-    sys.stderr.flush()
+def warn(message: Mapping[str, object]) -> None:
+    """Warn at once, while the program runs, that its record will not pass, or ends before the program does.
 
-
-def _warn_of_full(message: Mapping[str, object]) -> None:
-    sys.stderr.write(
-        f"warning: {message['why']}\nwarning: the record ends here, and the program goes on without; to end "
-        "it instead: --on-full stop\n"
-    )
+    Args:
+        message: of the kind ``full``, with why the record ends; else a row of the inventory.
+    """
+    if message.get("kind") == "full":
+        text = (
+            f"{message['why']}\nwarning: the record ends here, and the program goes on without; to end "
+            "it instead: --on-full stop"
+        )
+    else:
+        text = (
+            f"{in_words(message)}. Verifying will not say PASS: {message.get('remedy')}, or record "
+            f"with --allow {message.get('source')}."
+        )
+    sys.stderr.write(f"warning: {text}\n")
     sys.stderr.flush()
 
 

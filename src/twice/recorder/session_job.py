@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any, Final
 from twice.recorder.effects.filenames import kept, told
 from twice.recorder.effects.files.kept import Kept
 from twice.recorder.kernel.file_history import FileHistory
-from twice.recorder.kernel.mount_table import is_below
-from twice.recorder.kernel.package_paths import PackagePaths
 from twice.recorder.probes.kept import keep_probes
 from twice.recorder.trust import remember_message
 
@@ -114,7 +112,10 @@ def parse_world(described: Mapping[str, Any], folder: str) -> WorldRequest:
     Raises:
         RecordForeign: E-RECORD-002, for histories that no recording writes.
     """
-    from twice.recorder.kernel.world_keeper import WorldRequest  # no parent needs it
+    # No parent needs these, and they load ctypes.
+    from twice.recorder.kernel.mount_table import is_below
+    from twice.recorder.kernel.package_paths import PackagePaths
+    from twice.recorder.kernel.world_keeper import WorldRequest
 
     packages = PackagePaths(described["roots"])
     own = frozenset(described["own"])
