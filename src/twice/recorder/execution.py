@@ -48,7 +48,12 @@ from twice.recorder.run import Run
 from twice.recorder.same_start import call_at_one_depth, same_descriptors
 from twice.recorder.session import Session
 from twice.recorder.settings import settings_at_end
-from twice.recorder.user_code import is_user_file, linked_modules, source_digests, user_modules
+from twice.recorder.user_code import (
+    digest_sources,
+    is_user_file,
+    list_linked_modules,
+    list_user_modules,
+)
 from twice.worker.process import NESTED as SCRATCH
 
 _TRACE_LINES_MAX = 50
@@ -289,7 +294,7 @@ def describe_ending(session: Session) -> dict[str, object]:
     setup, wiring, components = session.setup, session.wiring, session.points.components
     manifest = wiring.layer.manifest()
     folder = setup.program.folder()
-    files = [*user_modules(), *linked_modules(folder), *user_modules(".pyc")]
+    files = [*list_user_modules(), *list_linked_modules(folder), *list_user_modules(".pyc")]
     if setup.program.is_file:
         with suppress(ProgramNotFound):  # It may be gone by now; the identity has its digest.
             files.append(setup.program.path())
@@ -312,7 +317,7 @@ def describe_ending(session: Session) -> dict[str, object]:
             if within
             else {}
         ),
-        "files": source_digests(dict.fromkeys(files), folder.resolve()),
+        "files": digest_sources(dict.fromkeys(files), folder.resolve()),
         "imported": list_imported_libraries(),
         "config_unread": session.config.keys_unread,
         "printed": wiring.summarise_output(),

@@ -24,7 +24,7 @@ from twice.recorder.effects.ops import BEHAVIOUR as EFFECTS_BEHAVIOUR
 from twice.recorder.program import Program
 from twice.recorder.setup import Setup
 from twice.recorder.surroundings import Surroundings
-from twice.recorder.user_code import source_digests
+from twice.recorder.user_code import digest_sources
 
 FORMAT = "twice.run/1"
 BEHAVIOURS: Mapping[str, int] = {
@@ -100,7 +100,7 @@ def code_version(program: Program) -> dict[str, object]:
     files: dict[str, str] = {}
     if program.is_file:
         path = program.path()
-        files = source_digests([path], root)
+        files = digest_sources([path], root)
         root = path.parent
     commit = _run_git(root, "rev-parse", "HEAD")
     if commit is None:

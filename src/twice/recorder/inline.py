@@ -24,7 +24,7 @@ from twice.recorder.kernel.confinement import Confinement
 from twice.recorder.probes.kept import PROBES, KeptProbes, keep_probes, read_known_probes
 from twice.recorder.program import Program
 from twice.recorder.record import RecordWriter
-from twice.recorder.recorder import master_seed, refuse_existing, warn
+from twice.recorder.recorder import choose_master_seed, refuse_existing, warn
 from twice.recorder.redaction.redaction import Redaction, redact_identity
 from twice.recorder.run import Run
 from twice.recorder.runrecord import RunRecord
@@ -64,7 +64,7 @@ def recording(
     """
     policies.setdefault("cadence", default_cadence(policies.get("granularity", "tick")))
     setup = Setup(
-        Program("inline", "inline code"), master_seed(seed), dict(config or {}), **policies
+        Program("inline", "inline code"), choose_master_seed(seed), dict(config or {}), **policies
     )
     refuse_existing(Path(out), force=force, is_record=True)
     session = _begin_session(setup, Path(out), force=force)

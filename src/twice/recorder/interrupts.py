@@ -81,7 +81,7 @@ class Interrupts:
         self._held_back: set[int] = set()  # of these, those that it blocks, and lets through later
         self._wrapped: dict[int, Any] = {}  # by number: the program's handler behind ours
         self._ends: tuple[signal.Signals, ...] = ()
-        self._undo: list[Callable[[], object]] = []
+        self._replaced: list[tuple[Any, str, Any, Any]] = []
         self._real_get, self._real_set = signal.getsignal, signal.signal
 
     def install(self, *, ends: bool = False) -> None:
@@ -131,18 +131,14 @@ class Interrupts:
 
     def remove(self) -> None:
         """Remove the replacements; the handlers stay, and do nothing any more."""
-        while self._undo:
-            self._undo.pop()()
-
-    def _replace(self, holder: Any, name: str, replacement: Any) -> None:
-        original = getattr(holder, name)
-        setattr(holder, name, replacement)
-
-        def put_back() -> None:
-            if getattr(holder, name) is replacement:
+        while self._replaced:
+            holder, name, replacement, original = self._replaced.pop()
+            if getattr(holder, name) is replacement:  # else the program has put its own there
                 setattr(holder, name, original)
 
-        self._undo.append(put_back)
+    def _replace(self, holder: Any, name: str, replacement: Any) -> None:
+        self._replaced.append((holder, name, replacement, getattr(holder, name)))
+        setattr(holder, name, replacement)
 
     def _counts(self, number: int, *, is_orderly: bool = False) -> bool:
         """Return whether a signal is new, and not the same keystroke again; note where the first one came."""

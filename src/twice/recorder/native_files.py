@@ -24,7 +24,7 @@ from twice.recorder.kernel.file_history import FileHistory
 from twice.recorder.kernel.preimages import PreimageStore
 from twice.recorder.placing import Names, Placing
 from twice.recorder.record_form import reading
-from twice.recorder.user_code import user_modules
+from twice.recorder.user_code import list_user_modules
 
 if TYPE_CHECKING:
     from twice.recorder.kernel.confinement import FilesTier, NativeFiles
@@ -63,7 +63,7 @@ def write_native_files(session: Session, found: NativeFiles) -> dict[str, object
     """Write a keeper's findings into the session's record; return their part of the ending."""
     changed = _name_unrecorded(session, found)
     placing = Placing(session.setup.program)
-    sources = {os.fspath(path) for path in user_modules()}
+    sources = {os.fspath(path) for path in list_user_modules()}
     histories = [
         history
         for history in found.histories

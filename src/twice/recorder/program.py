@@ -158,7 +158,7 @@ def _current_folder() -> Path:
         return Path("/")
 
 
-def program_of(function: Callable[..., object]) -> Program:
+def name_function(function: Callable[..., object]) -> Program:
     """Name a function so that a fresh process can find it; inline when it cannot be found."""
     name = getattr(function, "__qualname__", "<lambda>")
     source = inspect.getsourcefile(function) if inspect.isfunction(function) else None
@@ -192,7 +192,7 @@ def load(program: Program) -> Callable[..., object]:
         found = getattr(found, part, None)
     if not callable(found):
         offered = [name for name, value in vars(module).items() if inspect.isfunction(value)]
-        raise no_function(program.target, program.function, offered)
+        raise make_function_error(program.target, program.function, offered)
     require_runnable(found, str(program))
     return found
 
@@ -227,7 +227,7 @@ def require_runnable(function: Callable[..., object], name: str) -> None:
     )
 
 
-def no_function(target: str, function: str, names: Iterable[str]) -> ProgramNotFound:
+def make_function_error(target: str, function: str, names: Iterable[str]) -> ProgramNotFound:
     """Build the error for a function that its file or module does not have.
 
     Args:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from twice.errors import ProgramNotFound
-from twice.recorder.program import Program, no_function
+from twice.recorder.program import Program, make_function_error
 
 AS_MAIN = "-m "
 _SHOWN_MAX = 80
@@ -42,7 +42,11 @@ def parse_program(text: str, *, arguments: Iterable[str] = (), cwd: Path | None 
         name = text.removeprefix(AS_MAIN).strip()
         _require_main_module(name, root)
         return Program("main", name, "", str(root), given)
-    if _is_script(text, root):
+    is_script = False
+    with suppress(OSError, ValueError):  # Too long for a path, or with a zero byte in it.
+        is_script = bool(text) and (root / text).exists()
+        is_script = is_script or (text.endswith(".py") and ":" not in text)
+    if is_script:
         _require_script(text, root / text, root)
         relative = os.path.relpath((root / text).resolve(), root)
         return Program("script", relative, "", str(root), given, typed=text)
@@ -82,14 +86,6 @@ def is_record(path: str | os.PathLike[str]) -> bool:
     """Return whether a path means a record, and not a program."""
     text = os.fspath(path)
     return not text.endswith(".py") and (text.endswith(".twice") or Path(text).is_file())
-
-
-def _is_script(text: str, root: Path) -> bool:
-    try:
-        is_there = bool(text) and (root / text).exists()
-        return is_there or (text.endswith(".py") and ":" not in text)
-    except (OSError, ValueError):  # Too long for a path, or with a zero byte in it.
-        return False
 
 
 def _require_script(text: str, path: Path, root: Path) -> None:
@@ -151,7 +147,7 @@ def _require_function(path: Path, function: str) -> None:
     first = function.split(".", maxsplit=1)[0]
     if not first.isidentifier() or first not in bound:
         functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
-        raise no_function(path.name, function, functions)
+        raise make_function_error(path.name, function, functions)
 
 
 def _is_dotted(name: str) -> bool:

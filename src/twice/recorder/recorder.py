@@ -11,6 +11,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from twice.recorder.audit.inventory import in_words
 from twice.recorder.cadence import default_cadence
 from twice.recorder.effects.filenames import told
 from twice.recorder.probes.kept import PROBES, read_known_probes
-from twice.recorder.program import Program, program_of, require_runnable
+from twice.recorder.program import Program, name_function, require_runnable
 from twice.recorder.program_spec import parse_program
 from twice.recorder.record import discard_hidden
 from twice.recorder.record.layout import MAGIC
@@ -35,15 +36,15 @@ from twice.worker.process import FreshWorker, refuse_nesting
 SEED_VARIABLE = "TWICE_SEED"
 
 
-def master_seed(given: int | Seed | None, environ: Mapping[str, str] | None = None) -> Seed:
-    """Return the given master seed, else the environment variable's; never a default.
+def choose_master_seed(given: int | Seed | None) -> Seed:
+    """Return the given master seed, else that of the variable TWICE_SEED; never a default.
 
     Raises:
         SeedMissing: E-SEED-001. SeedRefused: E-SEED-003, when it is no integer in range.
     """
     if given is not None:
         return given if isinstance(given, Seed) else Seed(given)
-    text = (os.environ if environ is None else environ).get(SEED_VARIABLE)
+    text = os.environ.get(SEED_VARIABLE)
     if text is None:
         raise SeedMissing(
             "No master seed was given.",
@@ -61,11 +62,11 @@ def master_seed(given: int | Seed | None, environ: Mapping[str, str] | None = No
         ) from None
 
 
-def as_program(program: str | Program | Callable[..., object]) -> Program:
+def to_program(program: str | Program | Callable[..., object]) -> Program:
     """Return a program as a value, from its text, its value, or a function."""
     if isinstance(program, Program):
         return program
-    return parse_program(program) if isinstance(program, str) else program_of(program)
+    return parse_program(program) if isinstance(program, str) else name_function(program)
 
 
 def record(
@@ -103,9 +104,9 @@ def record(
         SeedMissing: E-SEED-001. ProgramNotFound: E-PROGRAM-001. OutputExists: E-OUTPUT-001.
         ProgramFailed: E-PROGRAM-003, when the process died; what it recorded is kept.
     """
-    found = as_program(program)
+    found = to_program(program)
     policies.setdefault("cadence", default_cadence(policies.get("granularity", "tick")))
-    setup = Setup(found, master_seed(seed), dict(config or {}), **policies)
+    setup = Setup(found, choose_master_seed(seed), dict(config or {}), **policies)
     refuse_existing(Path(out), force=force, is_record=True)
     if not found.rerunnable:
         # What starts a fresh process does not load all that a process that is recorded needs.
@@ -161,9 +162,9 @@ def record_program(
     setup.require_recordable()
     summary = summary_of(setup.predicate)
     sample = draw(setup, surroundings, summary, progress=progress) if summary else Sample(())
-    aside = aside_folder(out) if in_copy else None
+    aside = make_aside_folder(out) if in_copy else None
     written, is_kept = out if aside is None else aside / out.name, True
-    job = record_job(
+    job = build_record_job(
         setup, surroundings, written, force=force, parent=parent, sample=sample, in_copy=in_copy,
         on_full=on_full,
     )  # fmt: skip
@@ -222,7 +223,7 @@ def refuse_lack_of_copy(ended: Mapping[str, Any], report: Mapping[str, Any]) -> 
         )
 
 
-def aside_folder(out: Path) -> Path:
+def make_aside_folder(out: Path) -> Path:
     """Make a folder beside a path, for a process in a copy of the files: writes there are real.
 
     Raises:
@@ -236,7 +237,7 @@ def aside_folder(out: Path) -> Path:
     return folder
 
 
-def record_job(
+def build_record_job(
     setup: Setup,
     surroundings: Surroundings,
     out: Path,
@@ -314,18 +315,14 @@ def refuse_existing(out: Path, *, force: bool, is_record: bool = False) -> None:
             "Choose another path with -o.",
             path=str(out),
         )
-    if is_record and out.is_file() and not _may_go(out):
-        raise OutputExists(
-            f"{out} is no run record, and --force replaces nothing else.",
-            "Expected a path that is free, or a record.",
-            "Choose another path with -o, or remove the file first.",
-            path=str(out),
-        )
-
-
-def _may_go(out: Path) -> bool:
-    try:
-        with out.open("rb") as file:
-            return file.read(len(MAGIC)) in {MAGIC, b""}
-    except OSError:  # whoever cannot read it may still be refused to write it, by the system
-        return False
+    if is_record and out.is_file():
+        head = None
+        with suppress(OSError), out.open("rb") as file:  # what cannot be read may be anything
+            head = file.read(len(MAGIC))
+        if head not in {MAGIC, b""}:
+            raise OutputExists(
+                f"{out} is no run record, and --force replaces nothing else.",
+                "Expected a path that is free, or a record.",
+                "Choose another path with -o, or remove the file first.",
+                path=str(out),
+            )

@@ -74,7 +74,7 @@ def _is_user_path(path: str) -> bool:
     )
 
 
-def user_modules(suffix: str = ".py") -> list[Path]:
+def list_user_modules(suffix: str = ".py") -> list[Path]:
     """Return the files of the loaded modules that belong to the user: not installed, not ours.
 
     Args:
@@ -83,7 +83,7 @@ def user_modules(suffix: str = ".py") -> list[Path]:
     return sorted({Path(origin).resolve() for origin in _list_origins(suffix)})
 
 
-def linked_modules(folder: Path) -> list[Path]:
+def list_linked_modules(folder: Path) -> list[Path]:
     """Return paths below a folder by which user modules were imported through links that may change.
 
     Args:
@@ -108,7 +108,7 @@ def _list_origins(suffix: str) -> list[str]:
     ]
 
 
-def source_digests(paths: Iterable[Path], root: Path) -> dict[str, str]:
+def digest_sources(paths: Iterable[Path], root: Path) -> dict[str, str]:
     """Return the digest of each source file, by its path relative to the root. Missing files are left out."""
     return {
         os.path.relpath(path, root): str(digest_bytes(path.read_bytes(), Algorithm.SHA256))

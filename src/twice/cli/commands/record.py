@@ -43,7 +43,7 @@ from twice.foundation.determinism_class import (
 from twice.foundation.printable import pluralize
 from twice.recorder.program import Program
 from twice.recorder.program_spec import list_run_functions
-from twice.recorder.recorder import master_seed, record_program, refuse_existing
+from twice.recorder.recorder import choose_master_seed, record_program, refuse_existing
 from twice.recorder.redaction.redaction import Redaction
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session_job import GO_ON
@@ -97,7 +97,7 @@ def command(
     found = program.find("record")
     setup = Setup(
         program=found,
-        seed=master_seed(start.master_seed()),
+        seed=choose_master_seed(start.master_seed()),
         config=start.values(),
         predicate=parse_predicate(start.classes, promise),
         **policies.to_setup(),

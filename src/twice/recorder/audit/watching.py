@@ -45,7 +45,7 @@ from twice.recorder.effects.askers import while_imported
 from twice.recorder.effects.ops import PROCESS_START, PROCESS_SYSTEM, Op
 from twice.recorder.kernel import confinement
 from twice.recorder.program import Program
-from twice.recorder.user_code import user_modules
+from twice.recorder.user_code import list_user_modules
 
 _OF_A_FILE = frozenset({"function", "script"})
 Refuse = Callable[[SealBroken], bool]
@@ -223,7 +223,7 @@ class Watch:
 
 def _sources(program: Program) -> list[Path]:
     """Return the user's files that this process has loaded, with the program's own."""
-    found = user_modules()
+    found = list_user_modules()
     if program.kind in _OF_A_FILE:
         with suppress(ProgramNotFound):  # It may be gone by now.
             found.append(program.path().resolve())

@@ -28,7 +28,7 @@ from twice.recorder.measuring import measure_in
 from twice.recorder.placing import Placing
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.surroundings import for_recording
-from twice.recorder.user_code import source_digests
+from twice.recorder.user_code import digest_sources
 from twice.replayer.other_seed import is_moved_by_seed
 from twice.replayer.preconditions import source_changes, trusting
 from twice.replayer.restore_test import chosen
@@ -297,7 +297,7 @@ def _changed_here(record: RunRecord, project: Path) -> Iterator[str]:
         **record.identity["code"]["files"],
         **(record.ending or {})["files"],
     }
-    now = source_digests([project / name for name in recorded], project)
+    now = digest_sources([project / name for name in recorded], project)
     for name in sorted(recorded):
         if now.get(name) != recorded[name]:
             yield f"{name} {'differs' if name in now else 'is gone'}"
