@@ -17,6 +17,7 @@ from twice.cli.options import (
 )
 from twice.cli.output import print_json, tell
 from twice.cli.run_options import OutputOptions, TrustOptions, refuse_own_source
+from twice.diagnosis.log_comparison import compare_logs
 from twice.foundation.next_step import NextStep
 from twice.foundation.printable import pluralize
 from twice.recorder.config import parse_value
@@ -98,12 +99,23 @@ def branch(
         if migrated and not prefix["identical"]:
             # Up to the fork everything else was compared, and a difference ends a branch.
             agrees = f"identical but for {', '.join(each.component for each in migrated)}"
+        caveats = [*ending.get("caveats", ())]
+        if (
+            not inputs
+            and not informational
+            and (where := compare_logs(parent, made).at) is not None
+        ):
+            caveats.append(
+                f"no input was replaced, and the run leaves its parent at tick {where.tick}: what it started from lacks "
+                f"something. twice verify {record} --restores --diagnose names it"
+            )
+        told["caveats"] = caveats
         lines = [
             f"branched {record} before tick {at}: {output.out}",
             f"  substituted: {said}{' onwards' * onwards}",
             f"  before the fork: {pluralize(prefix['points'], 'compare-point')}, {agrees}, chain {prefix['chain']}",
             f"  after it: {pluralize(made.ticks - at, 'tick')}, {ending_text(made)}",
-            *(f"  caveat: {each}" for each in ending.get("caveats", ())),
+            *(f"  caveat: {each}" for each in caveats),
             f"next: {compare.command}",
         ]
         well = (prefix["identical"] or migrated) and _ended_well(made)
