@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from programs import cli, recorded
+from twice.recorder.cadence import parse_cadence
 
 pytestmark = pytest.mark.integration  # the run and its branch are processes
 
@@ -24,7 +25,7 @@ PARTIAL = (
 
 @pytest.mark.parametrize("source", [WHOLE, PARTIAL], ids=["whole state", "a global besides"])
 def test_a_resumed_run_that_leaves_its_parent_is_told(source: str, tmp_path: Path) -> None:
-    recorded(tmp_path, source).close()
+    recorded(tmp_path, source, cadence=parse_cadence("every=2")).close()
 
     done = cli("branch", "a.twice", "--at", 4, "-o", "b.twice", cwd=tmp_path)
 
