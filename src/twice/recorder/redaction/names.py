@@ -13,7 +13,7 @@ import re
 from functools import lru_cache
 from typing import Literal
 
-from twice.recorder.variables import is_secret
+from twice.recorder.environment.variables import is_secret
 
 Judgement = Literal["clear", "likely", "no"]
 

@@ -17,12 +17,12 @@ from typing import Any
 
 from twice.errors import RedactionRefused
 from twice.foundation.encoding import encode
+from twice.recorder.environment.variables import is_secret
 from twice.recorder.redaction.arguments import line_blanked, words_blanked
 from twice.recorder.redaction.mask import Mask, Span, blanked
 from twice.recorder.redaction.places import URLS, places
 from twice.recorder.redaction.policy import ARGUMENTS, TERMINAL, VARIABLES, WIRE_RULES, Policy
 from twice.recorder.redaction.wires import Flow, Stream
-from twice.recorder.variables import is_secret
 
 REDACTION = "redaction"
 """Kind of the journal's frames that count what was blanked."""
