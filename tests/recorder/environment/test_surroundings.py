@@ -23,7 +23,8 @@ from twice.recorder.environment.surroundings import (
     environ_for_child,
     for_recording,
 )
-from twice.recorder.environment.variables import is_governed, is_relevant, is_secret
+from twice.recorder.environment.variables import is_governed, is_relevant
+from twice.recorder.redaction.secret_names import is_secret
 
 UNSET = dict.fromkeys(THREAD_CAPS)
 

@@ -38,12 +38,13 @@ from twice.recorder.environment.probe_cache import KeptProbes
 from twice.recorder.environment.probes import run_probes
 from twice.recorder.environment.process_start import read_addresses
 from twice.recorder.environment.surroundings import Surroundings, environ_for_child
-from twice.recorder.environment.variables import is_relevant, is_secret
+from twice.recorder.environment.variables import is_relevant
 from twice.recorder.environment.versions import (
     measure_versions,
     read_driver_version,
     read_numpy_features,
 )
+from twice.recorder.redaction.secret_names import is_secret
 from twice.recorder.session_job import RECORDING, hear
 from twice.worker.channel import Channel
 from twice.worker.process import FreshWorker, refuse_nesting

@@ -27,10 +27,10 @@ from twice.foundation.printable import pluralize
 from twice.recorder.environment.libraries import usual_counts
 from twice.recorder.environment.variables import (
     is_governed,
-    is_secret,
     loads_code,
     may_come_from_elsewhere,
 )
+from twice.recorder.redaction.secret_names import is_secret
 
 FORMAT: Final = "twice.surroundings/1"
 THREAD_CAPS: Final = (
