@@ -74,8 +74,8 @@ from twice.diagnosis.state_comparison import compare_states
 from twice.diagnosis.time_limit import TimeLimit
 from twice.errors import ProgramFailed, TimeLimitReached, TwiceError
 from twice.foundation.environment import EnvironmentDifference
+from twice.recorder.environment.factors import swap
 from twice.recorder.runrecord import RunRecord
-from twice.recorder.surroundings import swap
 from twice.replayer.outcome import Failure
 from twice.replayer.preconditions import require_executable
 from twice.replayer.record_outcomes import OutcomeDifference, compare_outcomes, name_outcome

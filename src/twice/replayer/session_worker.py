@@ -19,19 +19,19 @@ from twice.foundation.encoding import decode
 from twice.recorder.comparepoints import Taken
 from twice.recorder.describing import describe_ending
 from twice.recorder.effects.sources import BranchSource, RecordedSource
-from twice.recorder.environment import measure
+from twice.recorder.environment.fingerprint import measure
+from twice.recorder.environment.probe_cache import KeptProbes
+from twice.recorder.environment.surroundings import Surroundings
 from twice.recorder.executing import execute
 from twice.recorder.identity import build_identity
 from twice.recorder.inputs import BranchInputs, RecordedInputs
 from twice.recorder.kernel.confinement import current
 from twice.recorder.native_files import roots_of
-from twice.recorder.probes.kept import KeptProbes
 from twice.recorder.record import RecordWriter
 from twice.recorder.redaction.redaction import Redaction, redact_identity
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session import Session
 from twice.recorder.sink import RecordingSink, Sinks
-from twice.recorder.surroundings import Surroundings
 from twice.recorder.trust import digest_identity
 from twice.recorder.wiring import NoControl
 from twice.recorder.writing import snapshot_marks

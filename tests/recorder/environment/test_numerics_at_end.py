@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 import twice
-from twice.recorder.brought import numerics_at_end
+from twice.recorder.environment.fingerprint import numerics_at_end
 
 STARTS = """
 import asyncio

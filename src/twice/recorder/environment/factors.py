@@ -16,7 +16,7 @@ from typing import Final
 
 from twice.errors import UsageError
 from twice.foundation.dataclass import dataclass
-from twice.recorder.surroundings.value import Surroundings, Variable
+from twice.recorder.environment.surroundings import Surroundings, Variable
 
 WORKING_DIRECTORY: Final = "working directory"
 

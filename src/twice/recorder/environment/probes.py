@@ -1,11 +1,17 @@
-"""Probes of the interpreter, the C library and the floating-point unit of this thread.
+"""Numeric probes: short computations whose result bits tell one machine or setting from another.
 
-The C library picks its variants of ``exp``, ``sin`` and others by processor when it is loaded, and
-pure Python sees the difference. ``sum`` is compensated from Python 3.12 on. Denormal handling is a
-flag of the thread that any loaded library may flip.
+Knobs lie silently (an unknown kernel name, a renamed CPU feature and a missing colon are all accepted and ignored),
+so the effect of a setting is read from results. Each probe runs a fixed computation on exact inputs and keeps the
+first 16 hex digits of BLAKE3 of its little-endian results.
 
-Invariant: no operand is a literal in an expression, because the compiler folds those before the
-thread's settings can act on them.
+Here are the probes of the interpreter, of the C library, which picks its variants of ``exp`` and others by processor
+when it is loaded, and of the floating-point unit: denormal handling is a flag of the thread that any loaded library
+may flip. ``array_probes.py`` has those of numpy, BLAS and PyTorch.
+
+Not for: deciding what a moved probe means (``twice.foundation.environment``).
+
+Invariant: a probe draws from no global generator, changes no global setting, and its name stands for this one
+computation for ever; a changed computation gets a new name.
 """
 
 from __future__ import annotations
@@ -13,12 +19,61 @@ from __future__ import annotations
 import math
 import os
 import struct
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache, partial
 from itertools import accumulate
+from typing import Final
 
-POINTS = 10_000
+from twice.errors import UsageError
+from twice.foundation.digests import digest_bytes
+
+Probe = Callable[[], bytes]
+
+UNPINNED: Final = "unpinned"
+"""Stands for a probe whose result no setting holds still: the hash order of an unpinned seed."""
+_SCALAR_GROUPS: Final = ("float", "hash", "libm", "python")
+GROUPS: Final = (*_SCALAR_GROUPS, "numpy", "random", "blas", "lapack", "torch")
+_POINTS: Final = 10_000
 """Fewer miss where two variants of ``atan`` or ``tan`` part: with 2 000, seven of twelve did not."""
+
+
+def run_probes(groups: Collection[str] | None = None) -> dict[str, str]:
+    """Run the probes of some groups, all by default.
+
+    Args:
+        groups: first parts of probe names: ``float``, ``hash``, ``libm``, ``python``, ``numpy``,
+            ``random``, ``blas``, ``lapack``, ``torch``, which is run where the process has loaded torch.
+
+    Returns:
+        By probe name, in sorted order, 16 hex digits, or ``unpinned`` (see ``UNPINNED``).
+
+    The result belongs to the calling thread: denormal and rounding modes are per thread.
+
+    Raises:
+        UsageError: E-USE-001, for a group that there is not.
+    """
+    wanted = GROUPS if groups is None else tuple(groups)
+    unknown = [name for name in wanted if name not in GROUPS]
+    if unknown:
+        raise UsageError(
+            f"There is no probe group {unknown[0]!r}.",
+            f"Groups: {', '.join(GROUPS)}.",
+            "Name one of them.",
+            group=unknown[0],
+        )
+    probes = dict(_SCALAR_PROBES)
+    if not {*wanted} <= {*_SCALAR_GROUPS}:
+        from twice.recorder.environment.array_probes import list_probes  # it loads numpy
+
+        probes |= list_probes(wanted)
+    return {
+        name: digest_bytes(bits).hex[:16] if (bits := probe()) else UNPINNED
+        for name, probe in sorted(probes.items())
+        if name.partition(".")[0] in wanted
+    }
+
+
+# No operand below is a literal in an expression: the compiler folds those before the thread's settings can act.
 
 
 @cache
@@ -40,7 +95,7 @@ def _pack(values: Iterable[float]) -> bytes:
 def _spread(low: float, high: float) -> tuple[float, ...]:
     """Spread the fractions over a range, once for the several functions that use it."""
     span = high - low
-    return tuple(low + span * x for x in _fractions(POINTS, 1))
+    return tuple(low + span * x for x in _fractions(_POINTS, 1))
 
 
 def _mapped(function: Callable[[float], float], low: float, high: float) -> bytes:
@@ -48,7 +103,7 @@ def _mapped(function: Callable[[float], float], low: float, high: float) -> byte
 
 
 def _power() -> bytes:
-    return _pack(math.pow(20.0 * x + 0.01, 1.7) for x in _fractions(POINTS, 1))
+    return _pack(math.pow(20.0 * x + 0.01, 1.7) for x in _fractions(_POINTS, 1))
 
 
 def _sum() -> bytes:
@@ -106,7 +161,7 @@ _LIBM: tuple[tuple[str, Callable[[float], float], float, float], ...] = (
     ("tanh", math.tanh, -3.0, 3.0),
 )  # fmt: skip
 
-PROBES: Mapping[str, Callable[[], bytes]] = {
+_SCALAR_PROBES: Mapping[str, Probe] = {
     **{f"libm.{name}": partial(_mapped, f, low, high) for name, f, low, high in _LIBM},
     "libm.pow": _power,
     "python.sum": _sum,

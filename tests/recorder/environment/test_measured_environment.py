@@ -13,10 +13,10 @@ import pytest
 
 from twice.errors import UsageError
 from twice.foundation.environment import Fingerprint, diff_fingerprints
-from twice.recorder import environment
-from twice.recorder.environment import measure
+from twice.recorder.environment import versions
+from twice.recorder.environment.fingerprint import measure
 
-PRINT = "import json; from twice.recorder.environment import measure as m; print(json.dumps(m().to_json()))"
+PRINT = "import json; from twice.recorder.environment.fingerprint import measure as m; print(json.dumps(m().to_json()))"
 
 
 def measured_elsewhere(**variables: str) -> Fingerprint:
@@ -101,7 +101,7 @@ def test_a_system_that_tells_little_is_measured_all_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delattr(os, "confstr", raising=False)
-    monkeypatch.setattr(environment, "_cpuinfo", lambda _path: {})
+    monkeypatch.setattr(versions, "_read_cpuinfo", lambda _path: {})
 
     found = measure(probes=False)
 
@@ -110,20 +110,20 @@ def test_a_system_that_tells_little_is_measured_all_the_same(
 
 
 def test_a_missing_description_of_the_processor_is_empty(tmp_path) -> None:
-    assert environment._cpuinfo(tmp_path / "none") == {}
+    assert versions._read_cpuinfo(tmp_path / "none") == {}
 
 
 def test_only_the_first_processor_is_read(tmp_path) -> None:
     path = tmp_path / "cpuinfo"
     path.write_text("model name\t: A  B\nflags\t: fma avx2\n\nmodel name\t: C\n")
 
-    assert environment._cpuinfo(path) == {"model name": "A B", "flags": "fma avx2"}
+    assert versions._read_cpuinfo(path) == {"model name": "A B", "flags": "fma avx2"}
 
 
 @pytest.mark.integration
 def test_measuring_imports_nothing_heavy_but_numpy() -> None:
     code = (
-        "import sys; from twice.recorder.environment import measure; measure();"
+        "import sys; from twice.recorder.environment.fingerprint import measure; measure();"
         "print([m for m in ('torch', 'scipy', 'pandas', 'jax', 'gymnasium') if m in sys.modules])"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

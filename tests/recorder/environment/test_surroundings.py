@@ -14,19 +14,17 @@ from hypothesis import strategies as st
 
 from programs import cli, environ, verified
 from twice.errors import ConfigError, SurroundingsRefused, UsageError
-from twice.recorder.redaction.secret_names import is_secret
-from twice.recorder.surroundings import (
+from twice.recorder.environment.factors import differences, factor_of, swap
+from twice.recorder.environment.libraries import usual_counts
+from twice.recorder.environment.surroundings import (
     THREAD_CAPS,
     Pins,
     Surroundings,
-    differences,
     environ_for_child,
-    factor_of,
     for_recording,
-    swap,
 )
-from twice.recorder.surroundings.thread_counts import usual_counts
-from twice.recorder.variables import is_governed, is_relevant
+from twice.recorder.environment.variables import is_governed, is_relevant
+from twice.recorder.redaction.secret_names import is_secret
 
 UNSET = dict.fromkeys(THREAD_CAPS)
 
@@ -123,9 +121,9 @@ def test_a_fork_in_a_copy_of_the_files_knows_the_libraries_that_were_loaded_befo
     statement = verified(
         tmp_path,
         """
-        from twice.recorder.environment import loaded_blas
+        from twice.recorder.environment.libraries import read_loaded_blas
         def main(run):
-            run.compare("libraries", [(each.where, each.threads) for each in loaded_blas()])
+            run.compare("libraries", [(each.where, each.threads) for each in read_loaded_blas()])
         """,
     )
 

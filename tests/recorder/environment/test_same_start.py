@@ -12,7 +12,7 @@ import pytest
 
 from programs import cli, environ
 from twice.recorder.compared_output import select_compared
-from twice.recorder.same_start import call_at_one_depth, same_descriptors
+from twice.recorder.environment.process_start import call_at_one_depth, same_descriptors
 
 pytestmark = [pytest.mark.integration, pytest.mark.fresh]
 

@@ -14,7 +14,7 @@ import pytest
 
 from programs import recorded
 from twice.errors import SurroundingsRefused
-from twice.recorder.surroundings.handed import (
+from twice.recorder.environment.process_start import (
     CHILD_ADDRESSES,
     CHILD_CLOCK_OFFSET,
     CHILD_CPUS,
@@ -23,7 +23,7 @@ from twice.recorder.surroundings.handed import (
     CHILD_LISTINGS,
     CHILD_SWITCH,
     CHILD_UMASK,
-    take_handed,
+    apply_child_settings,
 )
 from twice.replayer.verify import verify
 
@@ -63,7 +63,7 @@ def test_a_record_keeps_what_was_handed_and_is_verified_with_it(
 
 def test_it_is_taken_out_of_the_environment() -> None:
     environ = {CHILD_GC: "", "OTHER": "1"}
-    take_handed(environ)
+    apply_child_settings(environ)
 
     assert environ == {"OTHER": "1"}
 
@@ -77,7 +77,7 @@ def test_it_is_taken_out_of_the_environment() -> None:
 )  # fmt: skip
 def test_what_cannot_be_used_is_refused(name: str, value: str) -> None:
     with pytest.raises(SurroundingsRefused, match=name):
-        take_handed({name: value})
+        apply_child_settings({name: value})
 
 
 OTHERWISE = """
@@ -118,9 +118,9 @@ def test_another_clock_and_other_orders_are_handed_and_read_back(tmp_path: Path)
 
 def test_what_another_version_could_do_is_refused_and_not_left_out() -> None:
     with pytest.raises(SurroundingsRefused, match="TWICE_CHILD_CLOCK_RATE"):
-        take_handed({"TWICE_CHILD_CLOCK_RATE": "8"})
+        apply_child_settings({"TWICE_CHILD_CLOCK_RATE": "8"})
 
 
 def test_a_word_that_no_hook_knows_is_refused() -> None:
     with pytest.raises(SurroundingsRefused, match="expected backwards"):
-        take_handed({CHILD_LISTINGS: "sideways"})
+        apply_child_settings({CHILD_LISTINGS: "sideways"})

@@ -12,13 +12,13 @@ from collections.abc import Iterable
 import pytest
 
 from twice.errors import UsageError
-from twice.recorder.environment import measure
-from twice.recorder.probes import GROUPS, UNPINNED, run_probes
+from twice.recorder.environment.fingerprint import measure
+from twice.recorder.environment.probes import GROUPS, UNPINNED, run_probes
 
 X86 = platform.machine() in ("x86_64", "AMD64")
 GLIBC_X86 = X86 and platform.libc_ver()[0] == "glibc"
 
-PRINT = "import json; from twice.recorder.probes import run_probes as r; print(json.dumps(r({})))"
+PRINT = "import json; from twice.recorder.environment.probes import run_probes as r; print(json.dumps(r({})))"
 STILL = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}
 KERNELS = {"OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES", "GLIBC_TUNABLES"}
 """Variables of the caller that would choose the kernels for every probe."""
@@ -188,7 +188,7 @@ def test_probes_leave_the_global_generators_alone() -> None:
 
 @pytest.mark.integration
 def test_torch_is_not_imported_for_its_probes() -> None:
-    code = "import sys; from twice.recorder.probes import run_probes as r; r(); print('torch' in sys.modules)"
+    code = "import sys; from twice.recorder.environment.probes import run_probes as r; r(); print('torch' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert ran.stdout.strip() == "False"
