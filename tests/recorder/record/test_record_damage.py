@@ -10,8 +10,7 @@ from record_samples import ENDING, closed_record, write_everything
 
 from twice.errors import RecordCorrupt, RecordForeign, RecordTorn, TwiceError
 from twice.recorder.record import RecordReader, RecordWriter
-from twice.recorder.record.index import unpack_row
-from twice.recorder.record.layout import HEADER_BYTES, ROW_BYTES, TRAILER_BYTES
+from twice.recorder.record.layout import HEADER_BYTES, ROW_BYTES, TRAILER_BYTES, unpack_row
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Reading a record from its start: the longest prefix whose chain of checksums stands.
+"""The intact part of a record: the longest prefix whose chain of checksums stands.
 
 For records that were not closed, and for checking those that were. Nothing after the first byte
 that does not fit is believed; what stands there only decides whether the record was cut short
@@ -13,19 +13,21 @@ from collections.abc import Callable
 from dataclasses import field
 
 from twice.foundation.dataclass import dataclass
-from twice.recorder.record.blocks import StoredBlock, stored_block
-from twice.recorder.record.chain import Chain
-from twice.recorder.record.index import encode_index, row_of, unpack_row
+from twice.recorder.record.blocks import Chain, StoredBlock, find_block
 from twice.recorder.record.layout import (
     BLOCK_HEADER_BYTES,
+    HEAD_BYTES,
     HEADER_BYTES,
     ROW_BYTES,
     TRAILER_BYTES,
     Kind,
+    MalformedError,
     Trailer,
+    encode_index,
+    encode_row,
+    unpack_row,
     unpack_trailer,
 )
-from twice.recorder.record.payloads import MalformedError
 
 Progress = Callable[[int, int], None]
 Visit = Callable[[StoredBlock], None]
@@ -55,10 +57,10 @@ class Prefix:
     """The intact part of a file.
 
     Attributes:
-        rows: index rows of its blocks, joined.
-        end: the byte after the last of them.
+        end: the byte after the last of its blocks.
         checksum: of the last of them.
-        points: compare-points in it.
+        rows: index rows of its blocks, joined.
+        points: compare-points in it; counted by `scan` alone.
         ended: whether its last block says how the run ended.
         tear: what follows it, or None when the index and the trailer are right.
     """
@@ -75,17 +77,14 @@ class Prefix:
         """Return how many blocks it has."""
         return len(self.rows) // ROW_BYTES
 
-    def torn(self, reason: str, *, damaged: bool) -> Prefix:
+    def stop(self, reason: str, *, damaged: bool) -> Prefix:
         """Return this prefix, with the reason why it stops."""
         self.tear = Tear(self.end, self.blocks, reason, self.points, damaged)
         return self
 
 
 def scan(
-    data: memoryview,
-    chain: Chain,
-    progress: Progress | None = None,
-    visit: Visit | None = None,
+    data: memoryview, chain: Chain, progress: Progress | None = None, visit: Visit | None = None
 ) -> Prefix:
     """Return the intact prefix of a file, block by block.
 
@@ -96,45 +95,45 @@ def scan(
         visit: called with every block whose checksum stands, the index excepted.
     """
     prefix = Prefix(HEADER_BYTES, chain.start)
-    told = 0
+    reported = 0
     while prefix.end < len(data):
-        block = stored_block(data, prefix.end)
+        block = find_block(data, prefix.end)
         if isinstance(block, str):
-            return prefix.torn(block, damaged=_continues(data, chain, prefix.end))
+            return prefix.stop(block, damaged=_goes_on(data, chain, prefix.end))
         if not block.follows(chain, prefix.checksum):
-            return prefix.torn(
+            return prefix.stop(
                 "the checksum of the block does not follow from what stands before it",
-                damaged=_continues(data, chain, prefix.end),
+                damaged=_goes_on(data, chain, prefix.end),
             )
         if block.header.kind == Kind.INDEX:
-            return _closed(data, chain, prefix, block)
-        if prefix.ended:
-            return prefix.torn("a block follows the ending", damaged=True)
-        fault = _take(prefix, block, visit)
+            return _close(data, chain, prefix, block)
+        fault = _add_block(prefix, block, visit)
         if fault is not None:
-            return prefix.torn(fault, damaged=True)
-        if progress is not None and prefix.end - told >= 1 << 20:
-            told = prefix.end
-            progress(told, len(data))
+            return prefix.stop(fault, damaged=True)
+        if progress is not None and prefix.end - reported >= 1 << 20:
+            reported = prefix.end
+            progress(reported, len(data))
     if prefix.ended:
-        return prefix.torn("the run ended, but the index was not written", damaged=False)
-    return prefix.torn("the record has no ending", damaged=False)
+        return prefix.stop("the run ended, but the index was not written", damaged=False)
+    return prefix.stop("the record has no ending", damaged=False)
 
 
-def _take(prefix: Prefix, block: StoredBlock, visit: Visit | None) -> str | None:
+def _add_block(prefix: Prefix, block: StoredBlock, visit: Visit | None) -> str | None:
     """Add a proved block to the prefix, or return its fault."""
+    if prefix.ended:
+        return "a block follows the ending"
     kind = Kind(block.header.kind)
     if (kind is Kind.IDENTITY) != (prefix.blocks == 0):
         return "the identity is not the first block, or not the only one"
     try:
-        row = row_of(block.offset, kind, block.payload[: block.header.plain])
+        row = encode_row(block.offset, kind, block.payload[: block.header.plain])
     except MalformedError as error:
         return str(error)
-    head = unpack_row(row, 0).head
     if kind is Kind.POINTS:
+        head = unpack_row(row, 0)
         if head.first != prefix.points:
             return f"compare-point {prefix.points} is missing"
-        prefix.points += head.count
+        prefix.points += head.entries
     if visit is not None:
         visit(block)
     prefix.rows += row
@@ -143,37 +142,37 @@ def _take(prefix: Prefix, block: StoredBlock, visit: Visit | None) -> str | None
     return None
 
 
-def _closed(data: memoryview, chain: Chain, prefix: Prefix, index: StoredBlock) -> Prefix:
+def _close(data: memoryview, chain: Chain, prefix: Prefix, index: StoredBlock) -> Prefix:
     """Judge the index and the trailer after it."""
     trailer = Trailer(prefix.end, index.end + TRAILER_BYTES, prefix.blocks).pack()
-    expected = trailer + chain.after(index.checksum, trailer)
     if not prefix.ended:
-        return prefix.torn("an index stands before the ending", damaged=True)
+        return prefix.stop("an index stands before the ending", damaged=True)
     if index.header.flags or index.payload != encode_index(bytes(prefix.rows)):
-        return prefix.torn("the index does not say what the blocks say", damaged=True)
+        return prefix.stop("the index does not say what the blocks say", damaged=True)
     found = bytes(data[index.end :])
-    if found == expected:
+    if found == trailer + chain.link(index.checksum, trailer):
         return prefix
     if len(found) < TRAILER_BYTES:
-        return prefix.torn("the file ends before its trailer does", damaged=False)
-    return prefix.torn(
-        "the trailer is damaged" if len(found) == TRAILER_BYTES else "bytes follow the trailer",
-        damaged=True,
-    )
+        return prefix.stop("the file ends before its trailer does", damaged=False)
+    is_whole = len(found) == TRAILER_BYTES
+    reason = "the trailer is damaged" if is_whole else "bytes follow the trailer"
+    return prefix.stop(reason, damaged=True)
 
 
-def _continues(data: memoryview, chain: Chain, offset: int) -> bool:
+def _goes_on(data: memoryview, chain: Chain, offset: int) -> bool:
     """Return whether the file goes on in order behind a block that does not fit.
 
     A crash leaves nothing, zeros or stale bytes of other files there. A trailer at the end that fits
     the file, or a block of this run that follows the one before it, can only stand behind bytes
     that were whole once.
     """
-    if len(data) >= offset + TRAILER_BYTES and _ends_in_trailer(data):
+    trailer = unpack_trailer(data[offset:])
+    fits = BLOCK_HEADER_BYTES + TRAILER_BYTES
+    if trailer and trailer.file_bytes == len(data) >= trailer.index_offset + fits:
         return True
-    before = stored_block(data, offset)
+    before = find_block(data, offset)
     while not isinstance(before, str):
-        after = stored_block(data, before.end)
+        after = find_block(data, before.end)
         if isinstance(after, str):
             return False
         if after.follows(chain, before.checksum):
@@ -182,9 +181,31 @@ def _continues(data: memoryview, chain: Chain, offset: int) -> bool:
     return False
 
 
-def _ends_in_trailer(data: memoryview) -> bool:
-    trailer = unpack_trailer(bytes(data[-TRAILER_BYTES : -TRAILER_BYTES + 32]))
-    if trailer is None:
-        return False
-    fits = BLOCK_HEADER_BYTES + TRAILER_BYTES
-    return trailer.file_bytes == len(data) and trailer.index_offset + fits <= len(data)
+def read_closed(data: memoryview, chain: Chain) -> Prefix | None:
+    """Return all blocks of a closed record, from its trailer and index alone; None if these are damaged.
+
+    The index is proved against the block before it, the trailer against the index; the blocks
+    themselves are proved when they are read.
+    """
+    trailer = unpack_trailer(data)
+    start = len(data) - TRAILER_BYTES
+    if trailer is None or not HEADER_BYTES < trailer.index_offset < start:
+        return None
+    index = find_block(data, trailer.index_offset)
+    if isinstance(index, str) or index.end != start or index.header.kind != Kind.INDEX:
+        return None
+    packed = Trailer(trailer.index_offset, len(data), trailer.blocks).pack()
+    if bytes(data[start:]) != packed + chain.link(index.checksum, packed):
+        return None
+    rows = index.payload[HEAD_BYTES:]
+    if index.header.flags or index.payload != encode_index(rows):
+        return None
+    if trailer.blocks < 2 or len(rows) != trailer.blocks * ROW_BYTES:
+        return None
+    last = unpack_row(rows, trailer.blocks - 1)
+    if not HEADER_BYTES <= last.offset < trailer.index_offset or last.kind != Kind.ENDING:
+        return None
+    checksum_before = bytes(data[last.offset + 16 : last.offset + BLOCK_HEADER_BYTES])
+    if not index.follows(chain, checksum_before):
+        return None
+    return Prefix(trailer.index_offset, index.checksum, bytearray(rows), ended=True)
