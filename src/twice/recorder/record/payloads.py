@@ -118,9 +118,8 @@ def encode_points(
     """Encode compare-points, with the shape number of each beside them."""
     count = len(entries)
     _, ticks, roots, chains, digests = zip(*entries, strict=True)
-    assert {*map(len, roots), *map(len, chains)} == {DIGEST_BYTES}, (
-        "a root and a chain are 16 bytes each"
-    )
+    sizes = set(map(len, roots)) | set(map(len, chains))
+    assert sizes == {DIGEST_BYTES}, "a root and a chain are 16 bytes each"
     low, high = min(ticks), max(ticks)
     assert -TICK_MAX < low <= high < TICK_MAX, "a tick lies within 62 bits"
     records = b"".join([part for pair in zip(roots, chains, strict=True) for part in pair])
@@ -135,7 +134,9 @@ def encode_frames(first: int, entries: Sequence[FrameEntry]) -> tuple[bytes, byt
     """Encode journal frames as columns, payloads last."""
     n = len(entries)
     kinds, actors, ticks, points, payloads = zip(*entries, strict=True)
-    bits = sum(1 << bit for bit in {min(kind, KIND_BIT_MAX) for kind in kinds})
+    bits = 0
+    for kind in sorted(set(kinds)):
+        bits |= 1 << min(kind, KIND_BIT_MAX)
     head = Head(first, n, Kind.FRAMES, min(points), max(points), bits).pack()
     columns = struct.pack(
         f"<{n}q{n}Q{n}I{n}I{n}H", *ticks, *points, *actors, *map(len, payloads), *kinds

@@ -332,7 +332,7 @@ class RecordWriter:
         self._seal_frames(pages_before)
         first, points = self._points.take()
         if points:
-            shapes = self._symbols.number_shapes([shape for shape, *_ in points])
+            shapes = self._symbols.number_shapes([point[0] for point in points])
             self._seal_symbols()
             self._blocks.append(Kind.POINTS, *encode_points(first, points, shapes))
 
