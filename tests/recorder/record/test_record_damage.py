@@ -44,7 +44,7 @@ def boundaries(data: bytes, path: Path) -> list[int]:
     path.write_bytes(data)
     with RecordReader.open(path) as reader:
         rows = reader._file._rows
-        return [unpack_row(rows, n).offset for n in range(len(rows) // ROW_BYTES)]
+        return [unpack_row(rows, n)[0] for n in range(len(rows) // ROW_BYTES)]
 
 
 def index_offset(data: bytes) -> int:

@@ -17,7 +17,7 @@ from functools import cached_property
 from itertools import accumulate, pairwise, zip_longest
 from typing import NamedTuple
 
-from twice.errors import RecordCorrupt, RecordOutOfRange, RecordTooLarge
+from twice.errors import RecordCorrupt, RecordTooLarge
 from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import Algorithm, raw_digest
 from twice.foundation.printable import pluralize
@@ -80,10 +80,19 @@ class PageStore:
         self._fresh_bytes = self._first_fresh = self._blobs = 0
 
     def store(
-        self, key: str, parts: Sequence[bytes | bytearray | memoryview]
+        self, key: str, parts: Sequence[bytes | bytearray | memoryview], *, dedupe: bool
     ) -> tuple[int, FullTable | DeltaTable | None]:
-        """Store a blob: return its number, and its table unless it equals the last one under this key."""
+        """Store a blob: return its number, and its table unless it equals the last one under this key.
+
+        Without ``dedupe`` every page is written, known or not.
+        """
         self.begun = self._first_fresh + len(self._fresh)
+        views = [_flatten(part) for part in parts]
+        lengths = [len(view) for view in views]
+        if not dedupe:
+            new = [page for view in views for page in _split(view, PAGE_BYTES)]
+            numbers = [self._add_page(self._digest(page), page) for page in new]
+            return self._number_blob(), FullTable(lengths, numbers)
         before = self._last.get(key)
         old = before.parts if before else []
         old_lengths = [part.length for part in old]
@@ -91,13 +100,12 @@ class PageStore:
         places: list[int] = []
         pages: list[int] = []
         start = 0
-        for at, view in enumerate(map(_flatten, parts)):
+        for at, view in enumerate(views):
             part, changed = self._store_part(view, old[at] if at < len(old) else None)
             places.extend(start + place for place in changed)
             pages.extend(part.pages[place] for place in changed)
             start += len(part.pages)
             now.append(part)
-        lengths = [part.length for part in now]
         depth, table = 0, None
         if before is not None and lengths == old_lengths:
             if not places:
@@ -105,23 +113,13 @@ class PageStore:
             # A full table now and then, so that the way back through changes stays short.
             if before.depth < FULL_TABLE_EVERY:
                 depth, table = before.depth + 1, DeltaTable(before.number, places, pages)
-        number, self._blobs = self._blobs, self._blobs + 1
+        number = self._number_blob()
         self._last[key] = _StoredBlob(number, depth, now)
         return number, table or FullTable(lengths, [page for part in now for page in part.pages])
 
-    def store_anew(
-        self, _key: str, parts: Sequence[bytes | bytearray | memoryview]
-    ) -> tuple[int, FullTable]:
-        """Store a blob with every page written, known or not; return its number and table."""
-        self.begun = self._first_fresh + len(self._fresh)
-        views = [_flatten(part) for part in parts]
-        pages = [
-            self._add_page(self._digest(page), page)
-            for view in views
-            for page in _split(view, PAGE_BYTES)
-        ]
-        number, self._blobs = self._blobs, self._blobs + 1
-        return number, FullTable([len(view) for view in views], pages)
+    def _number_blob(self) -> int:
+        self._blobs += 1
+        return self._blobs - 1
 
     def take_fresh(self, before: int | None = None) -> tuple[int, list[tuple[bytes, bytes]]]:
         """Take the new pages and the number of the first; they are no longer fresh.
@@ -230,7 +228,6 @@ class Blobs:
         Raises:
             RecordOutOfRange: E-RECORD-006, when there is no such blob.
             RecordTooLarge: E-RECORD-007, when it is larger than ``bytes_max``.
-            RecordCorrupt: E-RECORD-004, when a block that it needs was changed.
         """
         table = self._read_bounded(number)
         parts = [bytearray(length) for length in table.lengths]
@@ -264,13 +261,8 @@ class Blobs:
     def read_table(self, number: int) -> FullTable:
         """Read the whole table of a blob, back through the tables that it changes."""
         if not 0 <= number < len(self):
-            raise RecordOutOfRange(
-                f"Blob {number} was asked for.",
-                f"{self._file.path} holds {pluralize(len(self), 'blob')}, from 0.",
-                "Ask for one of those.",
-                number=number,
-                count=len(self),
-            )
+            count = len(self)
+            raise self._file.out_of_range("blob", number, count, number=number, count=count)
         changes: list[DeltaTable] = []
         at, table = number, self._read_stored_table(number)
         while isinstance(table, DeltaTable):

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, TypeVar
 from twice.errors import (
     RecordCorrupt,
     RecordForeign,
+    RecordOutOfRange,
     RecordTorn,
     RecordUnreadable,
     RecordVersion,
@@ -85,7 +86,8 @@ class BlockFile:
             self.header = _read_header(self.path, start)
             self.chain = Chain(self.header.algorithm, start)
             self.prefix = read_closed(self._data, self.chain) or scan(self._data, self.chain)
-            self._require_identity()
+            if not self.blocks:
+                raise self._nothing()  # noqa: TRY301
         except BaseException:
             self.close()
             raise
@@ -117,15 +119,15 @@ class BlockFile:
     def read(self, number: int) -> StoredBlock:
         """Return a block as it is in the file, after a check of its checksum."""
         self._require_open()
-        row = unpack_row(self._rows, number)
-        block = find_block(self._data, row.offset)
+        offset, kind = unpack_row(self._rows, number)
+        block = find_block(self._data, offset)
         if isinstance(block, str):
             raise self.corrupt(number, block)
-        if block.header.kind != row.kind:
+        if block.header.kind != kind:
             raise self.corrupt(number, "it is of another kind than the index says")
         before = self.chain.start
         if number:
-            at = unpack_row(self._rows, number - 1).offset
+            at, _ = unpack_row(self._rows, number - 1)
             before = bytes(self._data[at + 16 : at + BLOCK_HEADER_BYTES])
         if not block.follows(self.chain, before):
             raise self.corrupt(number, "its checksum does not follow from what stands before it")
@@ -172,16 +174,16 @@ class BlockFile:
 
     def corrupt(self, number: int, why: str) -> RecordCorrupt:
         """Build the refusal for a block of this record."""
-        row = unpack_row(self._rows, number)
+        offset, found = unpack_row(self._rows, number)
         # An index that lies may name a kind that there is not.
-        kind = {each.value: each.name.lower() for each in Kind}.get(row.kind, "unknown")
+        kind = Kind(found).name.lower() if found in Kind._value2member_map_ else "unknown"
         return RecordCorrupt(
-            f"{self.path}: block {number} ({kind}), at byte {row.offset}, was changed: {why}.",
+            f"{self.path}: block {number} ({kind}), at byte {offset}, was changed: {why}.",
             "Expected the bytes that were written when the run was recorded.",
             "Take another copy of the file; `twice show` tells what still stands before it.",
             path=str(self.path),
             block=number,
-            offset=row.offset,
+            offset=offset,
             kind=kind,
         )
 
@@ -200,13 +202,11 @@ class BlockFile:
                 path=str(self.path),
             )
 
-    def _require_identity(self) -> None:
-        if self.blocks:
-            return
+    def _nothing(self) -> RecordCorrupt | RecordTorn:
+        """Build the refusal for a record of which no block stands."""
         tear = self.prefix.tear
         assert tear is not None, "a prefix without blocks has a tear"
-        refusal = RecordCorrupt if tear.damaged else RecordTorn
-        raise refusal(
+        return (RecordCorrupt if tear.damaged else RecordTorn)(
             f"{self.path}: its first block, at byte {tear.offset}, does not stand: {tear.reason}.",
             "Expected the identity of the run there.",
             "Nothing of the run can be read; take another copy, or record it again.",
@@ -214,6 +214,17 @@ class BlockFile:
             offset=tear.offset,
             block=0,
             kind="identity",
+        )
+
+    def out_of_range(
+        self, noun: str, number: int, count: int, /, **fields: int
+    ) -> RecordOutOfRange:
+        """Build the refusal for an entry that is not in this record."""
+        return RecordOutOfRange(
+            f"{noun.capitalize()} {number} was asked for.",
+            f"{self.path} holds {pluralize(count, noun)}, from 0.",
+            "Ask for one of those.",
+            **fields,
         )
 
 

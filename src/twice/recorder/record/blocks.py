@@ -60,21 +60,13 @@ class Chain:
 
 
 class BlockHeader(NamedTuple):
-    """The 16 bytes in front of a block's checksum.
+    """The 16 bytes in front of a block's checksum."""
 
-    Attributes:
-        stored: payload bytes in the file.
-        raw: payload bytes once expanded.
-        plain: leading payload bytes that are never compressed.
-        kind: number of a `Kind`, unchecked.
-        flags: ``COMPRESSED`` or 0.
-    """
-
-    stored: int
-    raw: int
-    plain: int
-    kind: int
-    flags: int
+    stored: int  # payload bytes in the file
+    raw: int  # payload bytes once expanded
+    plain: int  # leading payload bytes that are never compressed
+    kind: int  # number of a `Kind`, unchecked
+    flags: int  # COMPRESSED or 0
 
     def pack(self) -> bytes:
         """Pack these values into 16 bytes."""
@@ -101,32 +93,18 @@ def _limit_expansion(stored: int) -> int:
 
 
 class Sealer:
-    """Makes the blocks of one file, in order.
+    """Makes the blocks of one file, in order; ``checksum`` is that of the block before the next."""
 
-    Args:
-        chain: of the file.
-        previous: checksum of the block before the first of them, or the start of the chain.
-
-    Attributes:
-        checksum: of the block that was sealed last.
-    """
-
-    def __init__(self, chain: Chain, previous: bytes) -> None:
+    def __init__(self, chain: Chain, checksum: bytes) -> None:
         # Only those who write or read a record pay for the import.
         import zstandard
 
         self._compressor = zstandard.ZstdCompressor(level=_LEVEL)
         self.chain = chain
-        self.checksum = previous
+        self.checksum = checksum
 
     def seal(self, kind: Kind, plain: bytes, rest: bytes) -> bytes:
-        """Return the stored bytes of the next block.
-
-        Args:
-            kind: of the block.
-            plain: leading bytes of the payload, stored as they are.
-            rest: the bytes after them, compressed when that saves a sixteenth.
-        """
+        """Return the next block; ``rest`` is compressed when that saves a sixteenth, ``plain`` never."""
         raw = len(plain) + len(rest)
         stored, flags = rest, 0
         if len(rest) >= _COMPRESS_FROM_BYTES:
@@ -141,23 +119,14 @@ class Sealer:
 
 
 class StoredBlock(NamedTuple):
-    """A block as it stands in the file, its checksum not yet compared.
-
-    Attributes:
-        header: its lengths, kind and flags, free of faults.
-        checksum: the 32 bytes that it claims.
-        packed: the 16 bytes of the header.
-        payload: stored bytes.
-        offset: where it starts.
-        end: where the next one starts.
-    """
+    """A block as it stands in the file, free of faults, its checksum not yet compared."""
 
     header: BlockHeader
-    checksum: bytes
-    packed: bytes
-    payload: bytes
+    checksum: bytes  # the 32 bytes that it claims
+    packed: bytes  # the 16 bytes of the header
+    payload: bytes  # as stored
     offset: int
-    end: int
+    end: int  # where the next block starts
 
     def follows(self, chain: Chain, previous: bytes) -> bool:
         """Return whether its checksum continues the chain from this one."""
@@ -200,8 +169,7 @@ class Expander:
         header, payload = block.header, block.payload
         if header.flags != COMPRESSED:
             return payload
-        rest = payload[header.plain :]
-        size = header.raw - header.plain
+        rest, size = payload[header.plain :], header.raw - header.plain
         try:
             # Before decompressing: zstd allocates the size that its frame claims.
             if self._content_size(rest) != size:

@@ -88,7 +88,7 @@ class _FormChecker:
         if kind is Kind.POINTS:
             PointBlock(payload, self._symbols)
         elif kind is Kind.FRAMES:
-            if max(decode_frames(payload).kinds) >= len(self._symbols.kinds):
+            if max(decode_frames(payload)[0]) >= len(self._symbols.kinds):
                 raise MalformedError("a frame has a kind that no names block says")
         elif kind is Kind.PAGES:
             digests, contents = decode_pages(payload)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from twice.foundation.digests import Algorithm, raw_digest
 
 MAGIC = b"\x89twice\r\n"
-TRAILER_MAGIC = b"twiceEND"
+_TRAILER_MAGIC = b"twiceEND"
 FORMAT = 1
 
 HEADER_BYTES = 96
@@ -31,19 +31,10 @@ CHECKSUM_BYTES = 32
 _sha256 = raw_digest(Algorithm.SHA256)
 _HEADER = struct.Struct("<8sII16s16s16s")  # its SHA-256 follows
 _HEAD = struct.Struct("<QIIqqQ")
-_ROW = struct.Struct("<QQIIqqQ16s")
 _TRAILER = struct.Struct("<8sQQQ")  # its place in the chain of checksums follows
 # A row of the index for numpy: the offset of a block, its head, and its last compare-point's chain.
-ROW_FIELDS = [
-    ("offset", "<u8"),
-    ("first", "<u8"),
-    ("count", "<u4"),
-    ("kind", "<u4"),
-    ("low", "<i8"),
-    ("high", "<i8"),
-    ("bits", "<u8"),
-    ("chain", "V16"),
-]
+ROW_FIELDS = [("offset", "<u8"), ("first", "<u8"), ("count", "<u4"), ("kind", "<u4")]
+ROW_FIELDS += [("low", "<i8"), ("high", "<i8"), ("bits", "<u8"), ("chain", "V16")]
 
 
 class MalformedError(ValueError):
@@ -65,19 +56,12 @@ class Kind(IntEnum):
 
 
 class Header(NamedTuple):
-    """The first 96 bytes of a record.
-
-    Attributes:
-        format: format number.
-        run_id: 16 random bytes; the chain of checksums starts from this header.
-        algorithm: of the digests in compare-points, in the file by its label.
-        written_by: version of twice that wrote the file; empty when it is not known.
-    """
+    """The first 96 bytes of a record."""
 
     format: int
-    run_id: bytes
-    algorithm: Algorithm
-    written_by: str
+    run_id: bytes  # 16 random bytes, from which the chain of checksums starts
+    algorithm: Algorithm  # of the digests in compare-points; in the file by its label
+    written_by: str  # version of twice; empty when it is not known
 
     def pack(self) -> bytes:
         """Pack these values into 96 bytes."""
@@ -100,23 +84,14 @@ def unpack_header(data: bytes) -> tuple[int, bytes, bytes, str] | None:
 
 
 class Head(NamedTuple):
-    """The 40 bytes that open the payload of every block that is not a JSON document.
+    """The 40 bytes that open the payload of every block that is not a JSON document."""
 
-    Attributes:
-        first: number of the first entry in the block, counted over the whole file.
-        entries: how many the block has.
-        kind: the block's kind once more, so that an index row is complete.
-        low: smallest tick (points, snapshots) or compare-point index (frames), else 0.
-        high: largest of the same.
-        bits: for frames, bit min(kind id, 63) of every frame kind that occurs; else 0.
-    """
-
-    first: int
+    first: int  # number of the first entry, counted over the whole file
     entries: int
-    kind: int
-    low: int = 0
-    high: int = 0
-    bits: int = 0
+    kind: int  # the block's once more, so that an index row is complete
+    low: int = 0  # smallest tick (points, snapshots) or compare-point index (frames)
+    high: int = 0  # largest of the same
+    bits: int = 0  # for frames, bit min(kind, 63) of every frame kind that occurs
 
     def pack(self) -> bytes:
         """Pack these values into 40 bytes."""
@@ -131,19 +106,6 @@ def unpack_head(payload: bytes, kind: Kind) -> Head:
     if head.kind != kind:
         raise MalformedError(f"a {kind.name.lower()} block names another kind in its head")
     return head
-
-
-class IndexRow(NamedTuple):
-    """One row of the index (`ROW_FIELDS`)."""
-
-    offset: int
-    first: int
-    entries: int
-    kind: int
-    low: int
-    high: int
-    bits: int
-    chain: bytes
 
 
 def encode_row(offset: int, kind: Kind, plain: bytes) -> bytes:
@@ -163,9 +125,10 @@ def encode_row(offset: int, kind: Kind, plain: bytes) -> bytes:
     return offset.to_bytes(8, "little") + head + chain
 
 
-def unpack_row(rows: bytes, number: int) -> IndexRow:
-    """Unpack one row out of the joined rows."""
-    return IndexRow._make(_ROW.unpack_from(rows, number * ROW_BYTES))
+def unpack_row(rows: bytes, number: int) -> tuple[int, int]:
+    """Return the offset and the kind of a block out of the joined rows."""
+    offset, _, _, kind = struct.unpack_from("<QQII", rows, number * ROW_BYTES)
+    return offset, kind
 
 
 def encode_index(rows: bytes) -> bytes:
@@ -174,21 +137,15 @@ def encode_index(rows: bytes) -> bytes:
 
 
 class Trailer(NamedTuple):
-    """The last 64 bytes of a closed record, without their checksum.
-
-    Attributes:
-        index_offset: where the index block starts.
-        file_bytes: length of the whole file.
-        blocks: number of blocks in front of the index.
-    """
+    """The last 64 bytes of a closed record, without their checksum."""
 
     index_offset: int
-    file_bytes: int
-    blocks: int
+    file_bytes: int  # of the whole file
+    blocks: int  # in front of the index
 
     def pack(self) -> bytes:
-        """Pack these values into 32 bytes; the checksum follows."""
-        return _TRAILER.pack(TRAILER_MAGIC, *self)
+        """Pack these values into 32 bytes."""
+        return _TRAILER.pack(_TRAILER_MAGIC, *self)
 
 
 def unpack_trailer(data: memoryview) -> Trailer | None:
@@ -196,4 +153,4 @@ def unpack_trailer(data: memoryview) -> Trailer | None:
     if len(data) < TRAILER_BYTES:
         return None
     magic, *fields = _TRAILER.unpack_from(data, len(data) - TRAILER_BYTES)
-    return Trailer._make(fields) if magic == TRAILER_MAGIC else None
+    return Trailer._make(fields) if magic == _TRAILER_MAGIC else None

@@ -39,16 +39,6 @@ PointEntry = tuple[tuple[int, str], int, bytes, bytes, bytes]
 FrameEntry = tuple[int, int, int, int, bytes]
 
 
-class FrameColumns(NamedTuple):
-    """A frames block as columns, one entry per frame in the order they were written."""
-
-    kinds: Sequence[int]
-    actors: Sequence[int]
-    ticks: Sequence[int]
-    points: Sequence[int]
-    payloads: Sequence[bytes]
-
-
 class SnapshotEntry(NamedTuple):
     """Where a snapshot stands.
 
@@ -64,29 +54,18 @@ class SnapshotEntry(NamedTuple):
 
 
 class FullTable(NamedTuple):
-    """All pages of a blob: a list of parts, each cut into pages from its own beginning.
+    """All pages of a blob: a list of parts, each cut into pages from its own beginning."""
 
-    Attributes:
-        lengths: bytes of every part.
-        pages: page numbers of all parts, in order; each refers to a page earlier in the file.
-    """
-
-    lengths: Sequence[int]
-    pages: Sequence[int]
+    lengths: Sequence[int]  # bytes of every part
+    pages: Sequence[int]  # of all parts, in order; each number refers to a page earlier in the file
 
 
 class DeltaTable(NamedTuple):
-    """A blob as changes to another one with parts of the same lengths.
+    """A blob as changes to another one with parts of the same lengths."""
 
-    Attributes:
-        base: number of the other blob, an earlier one.
-        places: positions in its list of pages.
-        pages: page numbers that stand there instead.
-    """
-
-    base: int
-    places: Sequence[int]
-    pages: Sequence[int]
+    base: int  # number of the other blob, an earlier one
+    places: Sequence[int]  # positions in its list of pages
+    pages: Sequence[int]  # numbers of the pages that stand there instead
 
 
 def count_pages(length: int) -> int:
@@ -144,8 +123,10 @@ def encode_frames(first: int, entries: Sequence[FrameEntry]) -> tuple[bytes, byt
     return head, columns + b"".join(payloads)
 
 
-def decode_frames(payload: bytes) -> FrameColumns:
-    """Decode a frames block."""
+def decode_frames(
+    payload: bytes,
+) -> tuple[Sequence[int], Sequence[int], Sequence[int], Sequence[int], list[bytes]]:
+    """Decode a frames block into its columns: kinds, actors, ticks, points, payloads."""
     head, start = open_payload(payload, Kind.FRAMES, 26)
     n = head.entries
     numbers = struct.unpack_from(f"<{n}q{n}Q{n}I{n}I{n}H", payload, HEAD_BYTES)
@@ -153,7 +134,7 @@ def decode_frames(payload: bytes) -> FrameColumns:
     # The index trusts this range and never opens a block whose range does not match.
     if (min(points), max(points)) != (head.low, head.high):
         raise MalformedError("a frames block names another range of points than it holds")
-    return FrameColumns(kinds, actors, ticks, points, _cut(payload, start, lengths))
+    return kinds, actors, ticks, points, _cut(payload, start, lengths)
 
 
 def encode_snapshots(first: int, entries: Sequence[tuple[int, int, bytes]]) -> tuple[bytes, bytes]:

@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from twice.errors import RecordOutOfRange
-from twice.foundation.printable import pluralize
 from twice.recorder.record.block_file import BlockFile, EntryIndex
 from twice.recorder.record.layout import (
     DIGEST_BYTES,
@@ -57,16 +55,7 @@ class Point:
 
 
 class PointBlock:
-    """The points of one block as arrays, made from its payload.
-
-    Attributes:
-        first: index of the first point in the record.
-        records: uint8, (points, 2, 16): root and chain.
-        ticks: int64, (points,).
-        shapes: uint32, (points,): shape number per point.
-        ends: int64, (points,): where a point's digests end among those of the block.
-        digests: digests of all points, joined in order.
-    """
+    """The points of one block as arrays, made from its payload."""
 
     def __init__(self, payload: bytes, symbols: SymbolTable) -> None:
         import numpy as np
@@ -74,18 +63,18 @@ class PointBlock:
         head, end = open_payload(payload, Kind.POINTS, POINT_BYTES + _COLUMN_BYTES)
         n, columns = head.entries, HEAD_BYTES + POINT_BYTES * head.entries
         records = np.frombuffer(payload, np.uint8, POINT_BYTES * n, HEAD_BYTES)
-        self.first = head.first
-        self.records = records.reshape(n, 2, DIGEST_BYTES)
+        self.first = head.first  # its index in the record
+        self.records = records.reshape(n, 2, DIGEST_BYTES)  # root and chain
         self.ticks = np.cumsum(np.frombuffer(payload, "<i8", n, columns))
-        self.shapes = np.frombuffer(payload, "<u4", n, columns + 8 * n)
-        self.digests = payload[end:]
+        self.shapes = np.frombuffer(payload, "<u4", n, columns + 8 * n)  # their numbers
+        self.digests = payload[end:]  # of all points, joined in order
         self._known = symbols.shapes
         if (self.ticks.min(), self.ticks.max()) != (head.low, head.high):
             raise MalformedError("a points block names another range of ticks than it holds")
         if int(self.shapes.max()) >= len(self._known):
             raise MalformedError("a compare-point has a shape that no names block says")
         widths = np.array([DIGEST_BYTES * len(s.components) for s in self._known], np.int64)
-        self.ends = np.cumsum(widths[self.shapes])
+        self.ends = np.cumsum(widths[self.shapes])  # of each point's digests
         if self.ends[-1] != len(self.digests):
             raise MalformedError("the digests of a points block do not add up to its layouts")
 
@@ -106,20 +95,6 @@ class PointBlock:
         return Point(
             index, int(self.ticks[at]), shape.name, root.tobytes(), chain.tobytes(), digests
         )
-
-    def find_component(self, component: str) -> npt.NDArray[np.int64]:
-        """Return where this component's digests start among the digests, or -1: int64, (points,)."""
-        import numpy as np
-
-        # Shapes differ in length, so a digest is found from the end of its point's digests.
-        from_end = np.array(
-            [
-                DIGEST_BYTES * (len(names) - names.index(component)) if component in names else 0
-                for _, names in self._known
-            ],
-            np.int64,
-        )[self.shapes]
-        return np.where(from_end > 0, self.ends - from_end, -1)
 
 
 class PointLog:
@@ -145,18 +120,11 @@ class PointLog:
 
         Raises:
             RecordOutOfRange: E-RECORD-006, when there is none.
-            RecordCorrupt: E-RECORD-004, when its block was changed.
         """
         count = len(self)
         at = index + count if index < 0 else index
         if not 0 <= at < count:
-            raise RecordOutOfRange(
-                f"Compare-point {index} was asked for.",
-                f"{self._file.path} holds {pluralize(count, 'compare-point')}, from 0.",
-                "Ask for one of those.",
-                index=index,
-                count=count,
-            )
+            raise self._file.out_of_range("compare-point", index, count, index=index, count=count)
         return self._block_with(at).point(at)
 
     @property
@@ -240,13 +208,19 @@ class PointLog:
         """
         import numpy as np
 
+        # Shapes differ in length, so a digest is found from the end of its point's digests.
+        of_shape = [
+            DIGEST_BYTES * (len(names) - names.index(component)) if component in names else 0
+            for _, names in self._symbols().shapes
+        ]
         found, present = [np.empty((0, DIGEST_BYTES), np.uint8)], [np.empty(0, np.bool_)]
         for block, rows in self._stretches(first, last):
-            starts = block.find_component(component)[rows]
-            has = starts >= 0
+            from_end = np.array(of_shape, np.int64)[block.shapes[rows]]
+            has = from_end > 0
+            starts = (block.ends[rows] - from_end)[has]
+            column = np.zeros((len(has), DIGEST_BYTES), np.uint8)
             joined = np.frombuffer(block.digests, np.uint8)
-            column = np.zeros((len(starts), DIGEST_BYTES), np.uint8)
-            column[has] = joined[starts[has, None] + np.arange(DIGEST_BYTES)]
+            column[has] = joined[starts[:, None] + np.arange(DIGEST_BYTES)]
             found.append(column)
             present.append(has)
         return np.concatenate(found), np.concatenate(present)

@@ -25,6 +25,7 @@ from twice.recorder.record.layout import (
     Trailer,
     encode_index,
     encode_row,
+    unpack_head,
     unpack_row,
     unpack_trailer,
 )
@@ -54,23 +55,14 @@ class Tear:
 
 @dataclass(slots=True)
 class Prefix:
-    """The intact part of a file.
+    """The intact part of a file."""
 
-    Attributes:
-        end: the byte after the last of its blocks.
-        checksum: of the last of them.
-        rows: index rows of its blocks, joined.
-        points: compare-points in it; counted by `scan` alone.
-        ended: whether its last block says how the run ended.
-        tear: what follows it, or None when the index and the trailer are right.
-    """
-
-    end: int
-    checksum: bytes
-    rows: bytearray = field(default_factory=bytearray)
-    points: int = 0
-    ended: bool = False
-    tear: Tear | None = None
+    end: int  # the byte after the last of its blocks
+    checksum: bytes  # of that block
+    rows: bytearray = field(default_factory=bytearray)  # of the index, joined
+    points: int = 0  # compare-points, counted by `scan` alone
+    ended: bool = False  # whether its last block says how the run ended
+    tear: Tear | None = None  # None when the index and the trailer are right
 
     @property
     def blocks(self) -> int:
@@ -88,11 +80,8 @@ def scan(
 ) -> Prefix:
     """Return the intact prefix of a file, block by block.
 
-    Args:
-        data: the whole file.
-        chain: that starts from its header.
-        progress: called with bytes done and bytes in all, about once per megabyte.
-        visit: called with every block whose checksum stands, the index excepted.
+    ``progress`` is called with bytes done and bytes in all, about once per megabyte; ``visit`` with
+    every block whose checksum stands, the index excepted.
     """
     prefix = Prefix(HEADER_BYTES, chain.start)
     reported = 0
@@ -101,10 +90,8 @@ def scan(
         if isinstance(block, str):
             return prefix.stop(block, damaged=_goes_on(data, chain, prefix.end))
         if not block.follows(chain, prefix.checksum):
-            return prefix.stop(
-                "the checksum of the block does not follow from what stands before it",
-                damaged=_goes_on(data, chain, prefix.end),
-            )
+            reason = "the checksum of the block does not follow from what stands before it"
+            return prefix.stop(reason, damaged=_goes_on(data, chain, prefix.end))
         if block.header.kind == Kind.INDEX:
             return _close(data, chain, prefix, block)
         fault = _add_block(prefix, block, visit)
@@ -113,9 +100,8 @@ def scan(
         if progress is not None and prefix.end - reported >= 1 << 20:
             reported = prefix.end
             progress(reported, len(data))
-    if prefix.ended:
-        return prefix.stop("the run ended, but the index was not written", damaged=False)
-    return prefix.stop("the record has no ending", damaged=False)
+    lost_index = "the run ended, but the index was not written"
+    return prefix.stop(lost_index if prefix.ended else "the record has no ending", damaged=False)
 
 
 def _add_block(prefix: Prefix, block: StoredBlock, visit: Visit | None) -> str | None:
@@ -130,7 +116,7 @@ def _add_block(prefix: Prefix, block: StoredBlock, visit: Visit | None) -> str |
     except MalformedError as error:
         return str(error)
     if kind is Kind.POINTS:
-        head = unpack_row(row, 0)
+        head = unpack_head(block.payload, kind)
         if head.first != prefix.points:
             return f"compare-point {prefix.points} is missing"
         prefix.points += head.entries
@@ -202,10 +188,9 @@ def read_closed(data: memoryview, chain: Chain) -> Prefix | None:
         return None
     if trailer.blocks < 2 or len(rows) != trailer.blocks * ROW_BYTES:
         return None
-    last = unpack_row(rows, trailer.blocks - 1)
-    if not HEADER_BYTES <= last.offset < trailer.index_offset or last.kind != Kind.ENDING:
+    offset, kind = unpack_row(rows, trailer.blocks - 1)
+    if not HEADER_BYTES <= offset < trailer.index_offset or kind != Kind.ENDING:
         return None
-    checksum_before = bytes(data[last.offset + 16 : last.offset + BLOCK_HEADER_BYTES])
-    if not index.follows(chain, checksum_before):
+    if not index.follows(chain, bytes(data[offset + 16 : offset + BLOCK_HEADER_BYTES])):
         return None
     return Prefix(trailer.index_offset, index.checksum, bytearray(rows), ended=True)

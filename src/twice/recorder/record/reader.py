@@ -11,12 +11,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, partial
-from pathlib import Path
 from typing import NamedTuple, Self
 
-from twice.errors import RecordOutOfRange
-from twice.foundation.digests import Algorithm
-from twice.foundation.printable import pluralize
 from twice.foundation.with_blocks import Closing
 from twice.recorder.record.blobs import Blobs
 from twice.recorder.record.block_file import BlockFile, EntryIndex
@@ -30,7 +26,7 @@ from twice.recorder.record.payloads import (
     decode_snapshots,
 )
 from twice.recorder.record.points import PointLog
-from twice.recorder.record.prefix import Progress, Tear
+from twice.recorder.record.prefix import Progress
 from twice.recorder.record.symbols import SymbolTable
 
 _COUNTED = {
@@ -69,15 +65,26 @@ class RecordReader(Closing):
 
     Attributes:
         path: of the file.
+        format: format number of the file.
+        run_id: 16 random bytes of the run.
+        algorithm: of the digests in compare-points.
+        tear: where and why the intact part ends, or None when the record is complete.
+        complete: whether the record was closed, and its index and trailer are intact.
         identity: what the run is a function of, from its RFC 8785 document.
         ending: how the run ended, or None when the record does not say.
         points: the log of compare-points.
         blobs: byte strings that snapshots refer to.
+
+    Raises:
+        RecordCorrupt: E-RECORD-004, by every method, when a block that it needs was changed.
     """
 
     def __init__(self, file: BlockFile) -> None:
         self._file = file
-        self.path: Path = file.path
+        self.path = file.path
+        self.format, self.run_id, self.algorithm, _ = file.header
+        self.tear = file.prefix.tear
+        self.complete = self.tear is None
         self.identity: dict[str, object] = file.decode(0, decode_json)
         self.ending: dict[str, object] | None = None
         if file.prefix.ended:
@@ -102,31 +109,6 @@ class RecordReader(Closing):
         except BaseException:
             file.close()
             raise
-
-    @property
-    def run_id(self) -> bytes:
-        """16 random bytes of the run."""
-        return self._file.header.run_id
-
-    @property
-    def algorithm(self) -> Algorithm:
-        """Of the digests in compare-points."""
-        return self._file.header.algorithm
-
-    @property
-    def format(self) -> int:
-        """Format number of the file."""
-        return self._file.header.format
-
-    @property
-    def complete(self) -> bool:
-        """Return whether the record was closed, and its index and trailer are intact."""
-        return self.tear is None
-
-    @property
-    def tear(self) -> Tear | None:
-        """Where and why the intact part ends, or None when the record is complete."""
-        return self._file.prefix.tear
 
     @cached_property
     def _symbols(self) -> SymbolTable:
@@ -164,9 +146,6 @@ class RecordReader(Closing):
             last_point: only frames before this compare-point or an earlier one; so the frames that
                 led to point i are those from i to i.
             actor: only this actor's.
-
-        Raises:
-            RecordCorrupt: E-RECORD-004, when a block that may hold one was changed.
         """
         import numpy as np
 
@@ -182,11 +161,11 @@ class RecordReader(Closing):
             bits = sum(1 << bit for bit in {min(number, KIND_BIT_MAX) for number in wanted})
             fits &= (rows["bits"] & np.uint64(bits)) != 0
         for number in fits.nonzero()[0].tolist():
-            columns = file.decode(number, decode_frames)
-            if max(columns.kinds) >= len(known):
+            of_kind, *columns = file.decode(number, decode_frames)
+            if max(of_kind) >= len(known):
                 raise file.corrupt(number, "a frame has a kind that no names block says")
-            names = [known[kind] for kind in columns.kinds]
-            frames = map(_make_frame, zip(names, *columns[1:], strict=True))
+            names = [known[kind] for kind in of_kind]
+            frames = map(_make_frame, zip(names, *columns, strict=True))
             row = rows[number]
             is_inside = row["low"] >= first_point and (
                 last_point is None or row["high"] <= last_point
@@ -195,7 +174,7 @@ class RecordReader(Closing):
             if is_inside and wanted is None and actor is None:
                 yield from frames
                 continue
-            for kind, frame in zip(columns.kinds, frames, strict=True):
+            for kind, frame in zip(of_kind, frames, strict=True):
                 if (
                     frame.point >= first_point
                     and (last_point is None or frame.point <= last_point)
@@ -222,16 +201,10 @@ class RecordReader(Closing):
 
         Raises:
             RecordOutOfRange: E-RECORD-006, when there is no such snapshot.
-            RecordCorrupt: E-RECORD-004, when its block was changed.
         """
         count = self._snapshot_entries.count
         if not 0 <= number < count:
-            raise RecordOutOfRange(
-                f"Snapshot {number} was asked for.",
-                f"{self.path} holds {pluralize(count, 'snapshot')}, from 0.",
-                "Ask for one of those.",
-                number=number,
-            )
+            raise self._file.out_of_range("snapshot", number, count, number=number)
         block, first, end = self._snapshot_entries.find(number)
         envelopes = self._file.decode(block, decode_snapshots)[1]
         if len(envelopes) != end - first:
@@ -243,7 +216,6 @@ class RecordReader(Closing):
 
         Raises:
             RecordOutOfRange: E-RECORD-006, when there is no such blob.
-            RecordCorrupt: E-RECORD-004, when a block that it needs was changed.
         """
         return self.blobs.join(number)
 

@@ -69,6 +69,9 @@ class RecordWriter:
     Attributes:
         run_id: 16 bytes that the chain of checksums starts from.
         points: compare-points given so far; the next one has this index.
+
+    Raises:
+        OutputUnwritable: E-OUTPUT-002, once, by the method that finds the disk full or failing.
     """
 
     def __init__(self, blocks: BlockWriter, header: Header, *, durable: bool) -> None:
@@ -165,9 +168,6 @@ class RecordWriter:
             root: 16 bytes.
             chain: 16 bytes that depend on every point before.
             digests: 16 bytes per component of the layout, joined.
-
-        Raises:
-            OutputUnwritable: E-OUTPUT-002, once, when a full block cannot be written.
         """
         waiting = self._points.entries
         waiting.append(((layout, name), tick, root, chain, digests))
@@ -189,8 +189,7 @@ class RecordWriter:
             tick: tick number, within 62 bits.
 
         Raises:
-            OutputUnwritable: E-OUTPUT-002, once, when a full block cannot be written; and when
-                the payload is longer than a frame can be.
+            OutputUnwritable: E-OUTPUT-002, also when the payload is longer than a frame can be.
         """
         size = len(payload)
         if size > FRAME_BYTES_MAX:
@@ -219,12 +218,8 @@ class RecordWriter:
                 compared with this one, and has the same number when nothing changed.
             parts: each is cut into pages of 4,096 bytes from its own beginning.
             dedupe: False writes every page anew.
-
-        Raises:
-            OutputUnwritable: E-OUTPUT-002, once, when the disk is full.
         """
-        store = self._pages.store if dedupe else self._pages.store_anew
-        number, table = store(key, parts)
+        number, table = self._pages.store(key, parts, dedupe=dedupe)
         if table is not None:
             encoded = encode_table(table)
             self._tables.entries.append(encoded)
@@ -234,11 +229,7 @@ class RecordWriter:
         return number
 
     def snapshot(self, tick: int, envelope: bytes) -> int:
-        """Add a snapshot, whose envelope names blobs, and return its number, from 0.
-
-        Raises:
-            OutputUnwritable: E-OUTPUT-002, once, when a full block cannot be written.
-        """
+        """Add a snapshot, whose envelope names blobs, and return its number, from 0."""
         queue = self._snapshots
         queue.entries.append((tick, self.points, envelope))
         queue.size_bytes += len(envelope)
@@ -252,18 +243,13 @@ class RecordWriter:
         return number
 
     def flush(self) -> None:
-        """Seal everything that waits; it outlives this process from here on.
-
-        Raises:
-            OutputUnwritable: E-OUTPUT-002, once, when the disk is full or fails.
-        """
+        """Seal everything that waits; it outlives this process from here on."""
         self._seal(self._seal_all)
 
     def close(self, ending: Mapping[str, object]) -> None:
         """Seal everything that waits, then write the run's ending, the index and the trailer.
 
         Raises:
-            OutputUnwritable: E-OUTPUT-002, unless it was raised before (`failure`).
             EncodingRefused: E-ENCODE-001, when the ending holds what RFC 8785 cannot write.
         """
         document = encode_json(ending)
@@ -281,11 +267,7 @@ class RecordWriter:
             self.abandon()
 
     def publish(self) -> None:
-        """Replace the old record that `hold` left there; do nothing if there was none.
-
-        Raises:
-            OutputUnwritable: E-OUTPUT-002, when the folder does not take it.
-        """
+        """Replace the old record that `hold` left there; do nothing if there was none."""
         self._blocks.publish()
 
     def withdraw(self) -> None:
