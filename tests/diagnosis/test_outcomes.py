@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,10 @@ def test_a_file_that_differs_is_named(writer: str, tmp_path: Path) -> None:
 
     found = diagnosed(tmp_path, source, "one", "two", before="")
 
-    assert (found.result, found.exit_code) == ("unlocalised", 1)
+    # A child has read the variable by itself.
+    assert found.result == ("unlocalised" if writer == "a child" else "localised")
+    assert found.exit_code == 1
+    assert found.attribution[0].channel.value == "effects"
     assert [row.what for row in found.outcome] == ["file out.txt"]
     assert "differ in what they leave: file out.txt" in found.headline()
     assert json.loads(json.dumps(found.to_json()))["outcome"][0]["what"] == "file out.txt"
@@ -66,8 +70,47 @@ def test_another_result_or_ending_is_named(body: str, what: str, tmp_path: Path)
 
     found = diagnosed(tmp_path, source, "one", "three")
 
-    assert (found.result, found.exit_code) == ("unlocalised", 1)
+    assert (found.result, found.exit_code) == ("localised", 1)
+    assert found.operation is not None
+    assert found.operation.name == "environment.variable"
     assert [row.what for row in found.outcome] == [what]
+
+
+READERS = {
+    "the only read": 'open("out.txt", "w").write(str(time.time_ns()))  # it',
+    "behind reads that decide nothing": """
+    for _ in range(9):
+        if time.perf_counter() < 0:
+            return
+    name = os.urandom(8).hex()  # it
+    open("out.txt", "w").write(name)
+    assert time.time() > 0
+    """,
+    "in a function, before a loop": """
+    def stamp():
+        return time.time_ns()  # it
+    made = stamp()
+    for _ in run.ticks(3):
+        time.monotonic()
+    open("out.txt", "w").write(f"{made}")
+    """,
+}
+
+
+@pytest.mark.parametrize("body", READERS.values(), ids=READERS)
+def test_the_read_that_decides_a_file_is_named_and_no_other(body: str, tmp_path: Path) -> None:
+    body = textwrap.indent(textwrap.dedent(body).strip(), "    ")
+    source = f"import os, time\ndef main(run):\n    os.chdir({str(tmp_path)!r})\n{body}\n"
+
+    found = diagnosed(tmp_path, source, "one", "one")
+
+    assert found.operation is not None
+    assert (found.result, found.exit_code) == ("localised", 1)
+    assert found.operation.code.endswith("# it")
+    assert found.operation.a != found.operation.b
+    assert [(each.channel.value, each.confirmed) for each in found.attribution] == [
+        ("effects", True)
+    ]
 
 
 def test_a_file_has_one_name_where_one_recording_alone_had_a_supervisor(

@@ -15,7 +15,7 @@ import twice
 from programs import chains, cli, names, recorded, verified
 from twice.recorder.cadence import Cadence
 from twice.recorder.runrecord import RunRecord
-from twice.recorder.streams.numpy_governed import GovernedBits
+from twice.recorder.streams.numpy_streams import GovernedBits
 from twice.replayer.verify import verify
 
 

@@ -20,7 +20,10 @@ from twice.foundation.encoding import (
     decode,
     encode,
     loaded_types,
+    type_name,
 )
+from twice.foundation.environment import Fingerprint
+from twice.recorder.effects.asked import Response
 
 
 class Kind(enum.Enum):
@@ -157,3 +160,11 @@ def test_a_zone_that_is_not_known_here_is_refused_and_nothing_is_imported(key: s
 
 def test_utc_comes_back_as_the_one_utc() -> None:
     assert decode(encode(datetime(2024, 1, 1, tzinfo=UTC))).tzinfo is UTC
+
+
+def test_a_type_of_twice_is_written_under_its_first_name_and_found_again() -> None:
+    name = type_name(Response)
+
+    assert name == "twice.recording.effects.asked:Response"
+    assert loaded_types(name) is Response
+    assert type_name(Fingerprint) == "twice.foundation.environment:Fingerprint"

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from programs import cli, environ, verified
 from twice.errors import ConfigError, SurroundingsRefused, UsageError
+from twice.recorder.redaction.secret_names import is_secret
 from twice.recorder.surroundings import (
     THREAD_CAPS,
     Pins,
@@ -25,7 +26,7 @@ from twice.recorder.surroundings import (
     swap,
 )
 from twice.recorder.surroundings.thread_counts import usual_counts
-from twice.recorder.variables import is_governed, is_relevant, is_secret
+from twice.recorder.variables import is_governed, is_relevant
 
 UNSET = dict.fromkeys(THREAD_CAPS)
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from twice.cli.output import align, limit_rows, pick, tell
+from twice.cli.secret_search import search
 from twice.errors import UsageError
 from twice.foundation.printable import pluralize, printable
-from twice.recorder.redaction.mask import worth_looking_for
+from twice.recorder.redaction.mask import is_worth_finding
 from twice.recorder.redaction.redaction import Redaction
-from twice.recorder.redaction.searching import search
 from twice.recorder.runrecord import RunRecord
 from twice.report.values import mapping
 
@@ -72,7 +72,7 @@ def still_in(path: Path, variables: Mapping[str, str], redaction: Redaction) -> 
     wanted = {
         f"variable {name}": value.encode("utf-8", "surrogateescape")
         for name, value in sorted(variables.items())
-        if redaction.is_secret(name) and worth_looking_for(value.encode("utf-8", "surrogateescape"))
+        if redaction.is_secret(name) and is_worth_finding(value.encode("utf-8", "surrogateescape"))
     }
     if not wanted or path.stat().st_size > _SEARCHED_MAX:
         return []

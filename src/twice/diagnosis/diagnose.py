@@ -24,7 +24,6 @@ from twice.diagnosis.divergence import Divergence, Result
 from twice.diagnosis.environment_role import (
     compare_two,
     describe_change_since,
-    execute_whole_runs,
     judge_environment,
     suspect_environment,
 )
@@ -62,6 +61,7 @@ from twice.diagnosis.log_comparison import (
     substituted_inputs,
 )
 from twice.diagnosis.next_steps import list_next_steps
+from twice.diagnosis.outcome_causes import explain_outcome
 from twice.diagnosis.read_comparison import (
     is_extra_read_only,
     list_extra_reads,
@@ -332,14 +332,14 @@ class _Diagnosis:
         return self._report("unlocalised" if outcome else "same", outcome=outcome)
 
     def _report_outcome(self, rows: list[OutcomeDifference]) -> Divergence:
-        """Of runs that differ in what they leave alone, which may follow from what they were made on."""
-        seen, both = self._seen, (self.a, self.b)
-        try:
-            seen.environment = execute_whole_runs(self.environment, both, self._progress)
-        except TimeLimitReached as error:
-            seen.caveats.append(error.happened)
-        ranked = attribute(Observations(environment=seen.environment))
-        return self._report("unlocalised", outcome=rows, attribution=ranked)
+        """Of runs that differ in what they leave alone: it follows from what they read, or were made on."""
+        seen = self._seen
+        operation = explain_outcome(self.a, self.b, seen, self.environment, self._progress)
+        result: Result = "unlocalised" if operation is None else "localised"
+        ranked, tried = attribute(seen), seen.experiments
+        return self._report(
+            result, outcome=rows, operation=operation, attribution=ranked, experiments=tried
+        )
 
     def _report_divergence(self) -> Divergence:
         """Of runs that part, with everything that the executions gave."""

@@ -363,7 +363,7 @@ class Divergence:
             return f"not-same-input: {self.a} and {b} are runs of different inputs"
         if self.outcome:
             first = self.outcome[0].what
-            return f"{self.result}: they agree at every compare-point, and differ in what they leave: {first}"
+            return f"{self.result}: they agree at every compare-point, and differ in what they leave: {first}{self._place()}"
         where = "" if self.compare_point is None else f" {name_tick(self.compare_point.tick)}"
         if self.result == "non-reproducing":
             return f"non-reproducing: {self._restless()}{where}{self._place()}"

@@ -212,14 +212,14 @@ class Side:
             shifts=fork_of == SHIFTED,
         )
         try:
-            self._check_time()
+            self.check_time()
             forked = fork_of is not None and self.may_fork
             message = self._ask_fork(job, pinned, fork_of or FIRST) if forked else None
             if message is None:
-                self._check_time()
+                self.check_time()
                 message = self._fresh(job, pinned)
         except (OSError, ProgramFailed):
-            self._check_time()  # what was ended by then died
+            self.check_time()  # what was ended by then died
             raise
         executed = _executed(message)
         # One that ends at the last sample it was asked for has nothing to hold against the record.
@@ -227,7 +227,8 @@ class Side:
             self.repeats.append(executed.reproduces)
         return executed
 
-    def _check_time(self) -> None:
+    def check_time(self) -> None:
+        """Raise E-DIAGNOSE-001 when no time is left."""
         if self.limit is not None:
             self.limit.check()
 
@@ -251,6 +252,12 @@ class Side:
             finally:
                 with self._lock:
                     self._running.remove(child)
+
+    def start_whole(self, record: RunRecord) -> FreshWorker:
+        """Start a process for a whole execution, which the time limit ends."""
+        child = start_child(record)
+        self._add_running(child)
+        return child
 
     def _add_running(self, child: FreshWorker) -> None:
         with self._lock:
@@ -307,15 +314,9 @@ class Side:
         Raises:
             TimeLimitReached: E-DIAGNOSE-001.
         """
-
-        def start(record: RunRecord) -> FreshWorker:
-            child = start_child(record)
-            self._add_running(child)
-            return child
-
-        self._check_time()
-        statement = verify(self.record.path, start=start)
-        self._check_time()  # what was ended by then has no failure to tell
+        self.check_time()
+        statement = verify(self.record.path, start=self.start_whole)
+        self.check_time()  # what was ended by then has no failure to tell
         self.repeats.append(statement.failure is None)
         return statement
 

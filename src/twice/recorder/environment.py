@@ -24,9 +24,10 @@ from typing import Any, Final
 from twice.foundation.environment import BlasFacts, CpuFacts, Fingerprint, OsFacts, PythonFacts
 from twice.recorder.probes import run_probes
 from twice.recorder.probes.kept import KeptProbes
+from twice.recorder.redaction.secret_names import is_secret
 from twice.recorder.settings import settings_at_start
 from twice.recorder.surroundings.thread_counts import find_thread_pools, impose_counts
-from twice.recorder.variables import is_relevant, is_secret
+from twice.recorder.variables import is_relevant
 
 _OF_GPU: Final = tuple(
     f"nvidia-{name}-cu{major}"

@@ -29,8 +29,7 @@ from twice.recorder.probes.kept import PROBES, KeptProbes, keep_probes, read_kno
 from twice.recorder.program import Program
 from twice.recorder.record import RecordWriter
 from twice.recorder.recorder import master_seed, refuse_existing, warn
-from twice.recorder.redaction.documents import redacted_identity
-from twice.recorder.redaction.redaction import Redaction
+from twice.recorder.redaction.redaction import Redaction, redact_identity
 from twice.recorder.run import Run
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session import Session
@@ -87,7 +86,7 @@ def _inline_session(setup: Setup, out: Path, *, force: bool) -> Session:
     setup.require_recordable()
     redaction = Redaction(setup.redaction, os.environ)
     kept = KeptProbes({PROBES: read_known_probes()})
-    identity = redacted_identity(
+    identity = redact_identity(
         build_identity(setup, surroundings, measure(kept=kept)), redaction, os.environ
     )
     keep_probes(kept.message())

@@ -21,7 +21,7 @@ from twice.foundation.digests import Algorithm, new_hasher
 from twice.recorder.compared_output import ComparedLines
 from twice.recorder.frame_kinds import ERRORS, OUTPUT
 from twice.recorder.redaction.redaction import Redaction
-from twice.recorder.redaction.wires import Flow
+from twice.recorder.redaction.streams import StreamRedactor
 
 _CHUNK = 1 << 20
 
@@ -43,7 +43,7 @@ class CapturedFile:
         self,
         descriptor: int,
         algorithm: Algorithm,
-        flow: Flow | None = None,
+        flow: StreamRedactor | None = None,
         *,
         ignored: Sequence[str] = (),
         folders: Sequence[str] = (),

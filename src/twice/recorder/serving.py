@@ -37,7 +37,7 @@ _LOADED = (
     "twice.recorder.effects.network.sockets",
     "twice.recorder.kernel.world_keeper",
     "twice.recorder.requested_world",
-    "twice.recorder.streams.numpy_governed",
+    "twice.recorder.streams.numpy_streams",
     "xxhash",
     "zstandard",
 )

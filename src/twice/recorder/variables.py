@@ -1,6 +1,6 @@
-"""Which environment variables matter to a run, which may be governed, which must stay secret.
+"""Which environment variables matter to a run, and which may be governed.
 
-Data and four questions about a name. Reading or setting variables is ``surroundings``' and
+Data and three questions about a name. Reading or setting variables is ``surroundings``' and
 ``environment``'s work.
 
 Invariant: a variable through which code can be loaded is never governed, so a record from a
@@ -15,6 +15,7 @@ from functools import cache
 from typing import Final
 
 from twice.foundation.environment import NUMERIC_VARIABLES
+from twice.recorder.redaction.secret_names import is_secret
 
 # Interpreter switches only: PYTHON_VERSION and its like come from container images.
 _INTERPRETER: Final = (
@@ -58,11 +59,6 @@ _FROM_ELSEWHERE: Final = (
     "PYTHONHASHSEED", "PYTHONUTF8", "TZ", "VECLIB_MAXIMUM_THREADS",
 )  # fmt: skip
 
-_SECRET_WORDS: Final = re.compile(
-    r"(?:^|_)(?:[A-Z0-9]*(?:TOKEN|PASSWORD|PASSWD|PASSPHRASE|SECRET|APIKEY|CREDENTIAL)S?"
-    r"|KEYS?|(?<=_)PWD|PASS|AUTH|COOKIE|BEARER|SIGNATURE|DSN)(?:_|$)"
-)
-
 
 def is_relevant(name: str) -> bool:
     """Return whether a fingerprint reports this variable."""
@@ -84,14 +80,6 @@ def may_come_from_elsewhere(name: str, value: str) -> bool:
 def loads_code(name: str) -> bool:
     """Return whether the variable names a place, or something that a program loads or starts."""
     return _matches(name.upper(), _LOADS_CODE)
-
-
-def is_secret(name: str) -> bool:
-    """Return whether the name marks its value as secret (``API_KEY``, ``DB_PASSWORD``).
-
-    Judged by the words of the name: ``PYTHON_KEYRING`` is not a key, ``GITHUBTOKEN`` is a token.
-    """
-    return _SECRET_WORDS.search(name.upper()) is not None
 
 
 def _matches(name: str, patterns: tuple[str, ...]) -> bool:

@@ -29,8 +29,7 @@ from twice.recorder.native_files import roots_of
 from twice.recorder.output import OutputCapture
 from twice.recorder.probes.kept import KeptProbes
 from twice.recorder.record import RecordWriter, hidden_beside
-from twice.recorder.redaction.documents import redacted_identity
-from twice.recorder.redaction.redaction import Redaction
+from twice.recorder.redaction.redaction import Redaction, redact_identity
 from twice.recorder.sampling import SAMPLE
 from twice.recorder.session import Session
 from twice.recorder.session_job import GO_ON, WORLD
@@ -131,7 +130,7 @@ def record_here(
     redaction = Redaction(setup.redaction, os.environ)
     kept = KeptProbes(job)
     fingerprint = measured or measure(kept=kept)
-    identity = redacted_identity(
+    identity = redact_identity(
         build_identity(setup, surroundings, fingerprint, parent=job["parent"]),
         redaction,
         os.environ,

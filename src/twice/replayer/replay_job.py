@@ -14,7 +14,7 @@ from typing import Any
 
 from twice.recorder.audit.inventory import may_talk
 from twice.recorder.probes.kept import PROBES, read_known_probes
-from twice.recorder.redaction.documents import recorded_placeholders
+from twice.recorder.redaction.redaction import read_placeholders
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session_job import WORLD, hear
 from twice.recorder.surroundings import Surroundings, environ_for_child
@@ -60,7 +60,7 @@ def surroundings_of(record: RunRecord) -> Surroundings:
 
 def stand_ins_of(record: RunRecord) -> dict[str, str]:
     """Return stars for the secret variables that the run had, for a replay without them."""
-    return recorded_placeholders(record.identity) if is_made_here(record.digest) else {}
+    return read_placeholders(record.identity) if is_made_here(record.digest) else {}
 
 
 def folder_of(record: RunRecord) -> str | None:

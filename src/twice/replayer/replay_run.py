@@ -20,6 +20,7 @@ from twice.errors import ProgramFailed, RecordOutOfRange
 from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.environment import Fingerprint
+from twice.recorder.effects.events import Event, pack
 from twice.recorder.runrecord import RunRecord
 from twice.replayer.file_report import locate_inside
 from twice.replayer.outcome import Replay, SourceChange, read_last_message
@@ -48,6 +49,7 @@ class Plan:
         cores: how many cores it may use, at most; None for all.
         seed: another seed than the recorded one, as ``other_seed`` gives it.
         passed_over: columns that are not compared, whatever the class.
+        substituted: answers to reads of the main program that are not the recorded ones, by the read's number.
         time_limit_s: how long the execution may take, in seconds; None for no limit.
         added: a further task for a process that does more than verify.
     """
@@ -64,6 +66,7 @@ class Plan:
     cores: int | None = None
     seed: Mapping[str, Any] | None = None
     passed_over: tuple[str, ...] = ()
+    substituted: Mapping[int, Event] = field(default_factory=dict)
     time_limit_s: float | None = None
     added: Mapping[str, Any] = field(default_factory=dict)
 
@@ -173,6 +176,7 @@ def execute_once(
         cores=plan.cores,
         seed=plan.seed,
         passed_over=plan.passed_over,
+        substituted=[[*plan.substituted], pack([*plan.substituted.values()])],
         added=plan.added,
         lines_from=lines_from,
         keep=None if plan.keep is None else os.fspath(plan.keep),

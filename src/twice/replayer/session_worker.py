@@ -27,8 +27,7 @@ from twice.recorder.kernel.confinement import current
 from twice.recorder.native_files import roots_of
 from twice.recorder.probes.kept import KeptProbes
 from twice.recorder.record import RecordWriter
-from twice.recorder.redaction.documents import redacted_identity
-from twice.recorder.redaction.redaction import Redaction
+from twice.recorder.redaction.redaction import Redaction, redact_identity
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session import Session
 from twice.recorder.sink import RecordingSink, Sinks
@@ -119,7 +118,7 @@ class BranchExecution:
             record.setup, surroundings, measure(kept=KeptProbes(job)), parent=job["parent"]
         )
         redaction = Redaction(record.setup.redaction, os.environ)
-        self.identity = redacted_identity(plain, redaction, os.environ, parent=record.identity)
+        self.identity = redact_identity(plain, redaction, os.environ, parent=record.identity)
         algorithm = record.setup.algorithm
         self._writer = RecordWriter.create(Path(job["out"]), self.identity, algorithm=algorithm)
         self._copied: Reads = {}

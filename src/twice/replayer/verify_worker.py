@@ -24,6 +24,7 @@ from twice.recorder.comparepoints import Taken
 from twice.recorder.effects import ops
 from twice.recorder.effects.answers import Source
 from twice.recorder.effects.clock import REAL
+from twice.recorder.effects.events import unpack
 from twice.recorder.environment import measure
 from twice.recorder.executing import execute
 from twice.recorder.inputs import RecordedInputs
@@ -41,6 +42,7 @@ from twice.replayer.outcome import Failure, describe_raising_line
 from twice.replayer.output_difference import compare_outputs, find_new_traceback
 from twice.replayer.rebuild import rebuilt_session, resume_at
 from twice.replayer.replay_job import open_job_record
+from twice.replayer.substituted_reads import SubstitutedReads
 from twice.worker.channel import Channel, tell_error
 
 _PROGRESS_EVERY = 512
@@ -310,6 +312,11 @@ def build_verification(
         passed_over=job["passed_over"],
     )
     source = CheckpointBoundedReads(record, watch.effect_differs, lines_from=job["lines_from"])
+    numbers, answers = job["substituted"]
+    if numbers:
+        given = dict(zip(numbers, unpack(answers), strict=True))
+        source = swapped = SubstitutedReads(record, watch.effect_differs, given)
+        watch.describe = lambda: {"made_at": swapped.made_at}
     source.session, watch.source = watch.rebuild(source, change=change), source
     return watch
 

@@ -10,7 +10,7 @@ import pytest
 from twice.errors import StreamShared, StreamStateRefused
 from twice.foundation.encoding import decode, encode
 from twice.foundation.seeds import Seed
-from twice.recorder.streams import Streams
+from twice.recorder.streams import Streams, draws
 
 pytestmark = pytest.mark.heavy
 
@@ -39,7 +39,7 @@ def test_the_counter_is_position_snapshot_and_count():
     saved, position = decode(encode(streams.snapshot())), streams.positions()
     first = words(stream.next())
     stream.next()
-    assert streams.draws(saved, streams.snapshot()) == {"j": 2}
+    assert draws(saved, streams.snapshot()) == {"j": 2}
     streams.restore(saved)
 
     assert streams.positions() == position

@@ -10,7 +10,7 @@ import pytest
 from twice.errors import StreamReseeded, StreamShared, StreamStateRefused
 from twice.foundation.encoding import decode, encode
 from twice.foundation.seeds import Seed, derive
-from twice.recorder.streams import Streams
+from twice.recorder.streams import Streams, draws
 
 pytestmark = pytest.mark.heavy
 
@@ -46,7 +46,7 @@ def test_the_words_of_torch_are_counted_exactly(words):
     before = streams.snapshot()
     torch.empty(words).random_(generator=stream)
 
-    assert streams.draws(before, streams.snapshot()) == {"t": words}
+    assert draws(before, streams.snapshot()) == {"t": words}
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 from twice.assets.importers import fields, scalars
 from twice.assets.importers.imported import Reading, Value
 from twice.assets.importers.jsontext import JsonRefused, parsed
-from twice.recorder.redaction.names import judged
+from twice.recorder.redaction.secret_names import judge
 
 REDACTED: Final = "<secret left out>"
 _CREDENTIAL = re.compile(
@@ -112,5 +112,5 @@ def is_secret(name: str, value: str) -> bool:
     """Whether a text is a secret by the name it has or by how it looks."""
     if not value.strip():
         return False
-    named = judged(name.encode("utf-8", "replace")[:200]) != "no" and not _NOT_SECRET.search(name)
+    named = judge(name.encode("utf-8", "replace")[:200]) != "no" and not _NOT_SECRET.search(name)
     return named or _CREDENTIAL.search(value) is not None

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from twice.assets.model.reading import escaped
 from twice.recorder.redaction.redaction import Redaction
-from twice.recorder.variables import is_secret
+from twice.recorder.redaction.secret_names import is_secret
 
 _TABLES: Final = frozenset({"env", "settings", "args", "presets"})
 """Where names are chosen by programs, so that a name may say that its value is secret."""

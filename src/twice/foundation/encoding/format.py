@@ -7,7 +7,7 @@ Invariant: a letter, once released, keeps its meaning for as long as ``VERSION``
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from struct import Struct
 from typing import Any, Final
 
@@ -151,6 +151,29 @@ def sort_key(encoded: bytes) -> bytes:
     return encoded
 
 
+_ROOM, _RECORDED_ROOM = "twice.recorder.", "twice.recording."
+_MOVED: Final[Mapping[str, str]] = {}
+"""Types of twice in states, by their present name: the name that they had when they were first recorded."""
+_PRESENT: Final = {recorded: present for present, recorded in _MOVED.items()}
+
+
 def type_name(cls: type[Any]) -> str:
-    """Return ``module:qualified.name``, the name under which a user's type is written."""
-    return f"{cls.__module__}:{cls.__qualname__}"
+    """Return ``module:qualified.name``, the name under which a type is written."""
+    return recorded_name(f"{cls.__module__}:{cls.__qualname__}")
+
+
+def recorded_name(name: str) -> str:
+    """Return the name under which a type or function is written: of one of twice, the name that it had at first.
+
+    A state may hold a stream, or a function of the run. Its bytes must not change because twice moves its own code.
+    """
+    if not name.startswith(_ROOM):
+        return name
+    return _MOVED.get(name) or _RECORDED_ROOM + name.removeprefix(_ROOM)
+
+
+def present_name(recorded: str) -> str:
+    """Return the name that a written type or function has now."""
+    if not recorded.startswith(_RECORDED_ROOM):
+        return recorded
+    return _PRESENT.get(recorded) or _ROOM + recorded.removeprefix(_RECORDED_ROOM)

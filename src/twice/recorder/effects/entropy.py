@@ -23,6 +23,7 @@ from sys import _getframe
 from types import FrameType
 from typing import Any
 
+from twice.errors import UsageError
 from twice.recorder.effects import ops
 from twice.recorder.effects.actors import Actor, current
 from twice.recorder.effects.askers import asker_of, files_of
@@ -185,5 +186,19 @@ class Entropy:
         return value
 
     def integer(self, bits: int = 64) -> int:
-        """Return an integer from 0 to 2**bits - 1; bits is a multiple of 8."""
+        """Return an integer from 0 to 2**bits - 1.
+
+        Args:
+            bits: 0 or a multiple of 8.
+
+        Raises:
+            UsageError: E-USE-001, for other bits: entropy comes in whole bytes.
+        """
+        if bits < 0 or bits % 8:
+            raise UsageError(
+                f"An integer of {bits} bits was asked of the system's entropy.",
+                "Expected a multiple of 8, 0 or more: entropy comes in whole bytes.",
+                "Ask for more bits and shift: run.effects.entropy.integer(16) >> 4",
+                bits=bits,
+            )
         return int.from_bytes(self.bytes(bits // 8), "little")

@@ -1,8 +1,8 @@
-"""What of a run must not be written down, and how it is blanked.
+"""Keep secrets out of records: find them, and put stars in their place.
 
-``policy`` is what a user decides, ``names`` which names are those of secrets, ``forms`` how one value
-may stand in bytes, ``mask`` where it stands and what is put there, ``wires`` how secrets are known
-by their place in what passes a connection, ``redaction`` one session's share of it all.
+``policy`` has the user's decisions, ``secret_names`` judges names, ``shapes`` and ``fields`` find secrets by their form
+and by their place, ``mask`` finds known values and blanks, ``streams`` does so piece by piece. ``redaction`` is one
+session's share of it all.
 
 Invariant: what is blanked keeps its length, and blanking twice changes nothing more.
 """

@@ -4,21 +4,30 @@ A secret is blanked by as many ``*`` as it has bytes, so lengths and positions s
 of one length look alike: blanked values are not compared. Shorter values than ``LEARN_MIN`` are not
 looked for, because they stand in innocent text.
 
+Not for: compressed or encrypted bytes, digests, a value that is spread over several places.
+
 Invariant: blanked bytes hold no known value in any of its forms, and are as long as before.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import sys
+from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from threading import Lock
+from typing import Final
+from urllib.parse import quote_from_bytes, quote_plus
 
-from twice.recorder.redaction.forms import AS_TEXT, forms
 from twice.recorder.redaction.shapes import BYTES_MIN, WINDOW, find_shapes
 
-STAR = b"*"
-LEARN_MIN = 6
+STAR: Final = b"*"
+LEARN_MIN: Final = 6
+_CORE_MIN = 7  # fewer characters of base64 stand in innocent text by chance
+_AS_TEXT = frozenset({"as it is", "JSON-escaped", "URL-quoted"})
+"""Forms that text takes on its way through headers, queries and documents."""
 _COMMON = frozenset(
     b"default disabled enabled false localhost password postgres production required undefined"
     b" unknown username changeme development testing".split()
@@ -66,7 +75,7 @@ class Mask:
             rule: what says so.
             everywhere: in all of its forms; else as it is and escaped, which costs less.
         """
-        if not worth_looking_for(value):
+        if not is_worth_finding(value):
             return False
         with self._lock:
             if value in self._known:
@@ -75,10 +84,10 @@ class Mask:
             looked_for = {needle for needle, _ in self._needles}
             new = [
                 (form, rule)
-                for form, name in forms(value).items()
+                for form, name in list_forms(value).items()
                 if form not in looked_for
                 and len(form.replace(STAR, b"")) >= LEARN_MIN
-                and (everywhere or name in AS_TEXT)
+                and (everywhere or name in _AS_TEXT)
             ]
             edges = self._edges[1] if self._edges else {}
             beginning = value[:LEARN_MIN]
@@ -95,7 +104,7 @@ class Mask:
         """Return the spans of secrets; they may overlap."""
         found = self.known_spans(data)
         if self.has_shapes:
-            found += [span for span in find_shapes(data) if not blank(data, span)]
+            found += [span for span in find_shapes(data) if not is_blank(data, span)]
         return found
 
     def known_spans(self, data: bytes) -> list[Span]:
@@ -104,7 +113,7 @@ class Mask:
         size = len(data)
         for needle, rule in self._needles:
             if len(needle) > size:
-                break
+                break  # the shortest come first
             if needle in data:
                 at = data.find(needle)
                 while at >= 0:
@@ -114,9 +123,9 @@ class Mask:
             groups = range(1, pattern.groups + 1) or (0,)
             for match in pattern.finditer(data):
                 found += [(*match.span(at), rule) for at in groups if match.start(at) >= 0]
-        return [span for span in found if not blank(data, span)] if found else found
+        return [span for span in found if not is_blank(data, span)] if found else found
 
-    def cut(self, data: bytes) -> Iterator[Span]:
+    def cut_spans(self, data: bytes) -> Iterator[Span]:
         """Yield values that begin at the end of the data, where a later piece may go on."""
         if self._edges is None:
             return
@@ -127,56 +136,86 @@ class Mask:
                 if len(value) > len(data) - begin and value.startswith(data[begin:]):
                     yield begin, len(data), rule
 
-    def data(self, data: bytes, *, whole_letters: bool = False) -> tuple[bytes, list[Span]]:
-        """Return bytes with every secret blanked, and the spans.
-
-        Args:
-            data: what is to be written down.
-            whole_letters: that it is UTF-8, of which no letter may be cut.
-        """
+    def data(self, data: bytes) -> tuple[bytes, list[Span]]:
+        """Return bytes with every secret blanked, and the spans."""
         every: list[Span] = []
         while spans := self.spans(data):
             # Once more: what is blanked may complete a value that holds stars itself.
-            if whole_letters:
-                spans = [_widened(data, span) for span in spans]
-            data, spans = blanked(data, spans)
+            data, spans = blank_spans(data, spans)
             every += spans
         return data, every
 
     def text(self, text: str) -> tuple[str, list[Span]]:
-        """Return text with every secret blanked, as long in UTF-8 as it was."""
-        raw = text.encode("utf-8", "surrogatepass")
-        if not self.spans(raw):
-            return text, []
-        data, spans = self.data(raw, whole_letters=True)
-        return (data.decode("utf-8", "surrogatepass"), spans) if spans else (text, spans)
+        """Return text with every secret blanked, as long in UTF-8 as it was; no letter is cut."""
+        data, every = text.encode("utf-8", "surrogatepass"), list[Span]()
+        while spans := self.spans(data):
+            data, spans = blank_spans(data, [_widen(data, span) for span in spans])
+            every += spans
+        return (data.decode("utf-8", "surrogatepass") if every else text), every
 
 
-def worth_looking_for(value: bytes) -> bool:
+def is_worth_finding(value: bytes) -> bool:
     """Return whether a value is long and uncommon enough to be looked for everywhere."""
     told = value.replace(STAR, b"").strip()
     return len(told) >= LEARN_MIN and value.lower() not in _COMMON
 
 
-def blanked(data: bytes, spans: Iterable[Span]) -> tuple[bytes, list[Span]]:
+def blank_spans(data: bytes, spans: Iterable[Span]) -> tuple[bytes, list[Span]]:
     """Put stars into the spans; return the bytes, and the spans that changed something."""
     changed = bytearray(data)
     counted = []
     for span in spans:
-        if not blank(changed, span):
+        if not is_blank(changed, span):
             begin, end, _ = span
             changed[begin:end] = STAR * (end - begin)
             counted.append(span)
     return bytes(changed), counted
 
 
-def blank(data: bytes | bytearray, span: Span) -> bool:
+def is_blank(data: bytes | bytearray, span: Span) -> bool:
     """Return whether a span contains nothing but stars."""
     begin, end, _ = span
     return data.count(STAR, begin, end) == end - begin
 
 
-def _widened(data: bytes, span: Span) -> Span:
+def list_forms(value: bytes) -> dict[bytes, str]:
+    """Return byte strings that give a value away, each with the name of its form; the value is first.
+
+    ``twice show --secrets`` searches for the same ones, so that the proof looks for no less than was kept out.
+    """
+    forms: list[tuple[str, bytes]] = [("as it is", value)]
+    with suppress(UnicodeDecodeError):
+        text = value.decode("utf-8")
+        forms += [
+            ("JSON-escaped", json.dumps(text, ensure_ascii=False)[1:-1].encode("utf-8")),
+            ("JSON-escaped", json.dumps(text)[1:-1].encode("utf-8")),
+            ("as Python writes it", repr(text)[1:-1].encode("utf-8", "backslashreplace")),
+            ("URL-quoted", quote_plus(text).encode()),
+            # Without its last byte the little-endian form stands in the big-endian one as well.
+            ("UTF-16", text.encode("utf-16-le")[:-1]),
+        ]
+    quoted = quote_from_bytes(value, safe="").encode()
+    forms += [
+        ("URL-quoted", quoted),
+        ("URL-quoted", re.sub(rb"%..", lambda escape: escape[0].lower(), quoted)),
+        ("as Python writes it", repr(value)[2:-1].encode()),
+        ("hexadecimal", value.hex().encode()),
+        ("hexadecimal", value.hex().upper().encode()),
+    ]
+    for before in range(3):
+        # The characters that the value alone decides, for each of its three possible offsets.
+        first, last = -(-8 * before // 6), 8 * (before + len(value)) // 6
+        core = b64encode(bytes(before) + value)[first:last]
+        if len(core) >= _CORE_MIN:
+            forms += [("base64", core), ("base64", core.replace(b"+", b"-").replace(b"/", b"_"))]
+    found: dict[bytes, str] = {}
+    for name, form in forms:
+        if form:
+            found.setdefault(form, name)
+    return found
+
+
+def _widen(data: bytes, span: Span) -> Span:
     """Widen a span so that it cuts no letter of UTF-8."""
     begin, end, rule = span
     while begin > 0 and data[begin] & 0xC0 == 0x80:

@@ -15,14 +15,12 @@ from typing import Any
 from twice.errors import RedactionRefused
 from twice.foundation.dataclass import dataclass
 from twice.recorder.redaction import shapes
-from twice.recorder.redaction.places import COOKIE, FIELDS, HEADERS, JSON, URLS
+from twice.recorder.redaction.fields import ARGUMENTS, COOKIE, FIELDS, HEADERS, JSON, URLS
 
-VARIABLES, ARGUMENTS, PATTERN = "variables", "arguments", "pattern"
-TERMINAL, SHAPES = "terminal", "shapes"
+VARIABLES, PATTERN, TERMINAL, SHAPES = "variables", "pattern", "terminal", "shapes"
 RULES = (VARIABLES, ARGUMENTS, TERMINAL, SHAPES, HEADERS, COOKIE, FIELDS, JSON, URLS)
 """Rules that hold unless a user switches them off, by name."""
 
-WIRE_RULES = frozenset({HEADERS, COOKIE, FIELDS, JSON, URLS})
 _WIDTH_MIN = 4
 _INNOCENT = (
     b"The quick brown fox jumps over the lazy dog while 12 others look on.\n",
@@ -39,7 +37,6 @@ class Policy:
         patterns: regular expressions over bytes; what they match is secret, or what their groups match.
         off: rules that do not hold.
         shapes: which table of shapes holds; 0 for a record from before there was one.
-
     """
 
     names: tuple[str, ...] = ()
@@ -74,16 +71,22 @@ class Policy:
                     "For example: --no-redact cookies",
                     rule=rule,
                 )
-        for pattern, (_, compiled) in zip(self.patterns, self.compiled(), strict=True):
+        for pattern, (_, compiled) in zip(self.patterns, self.compile(), strict=True):
             _require_sparing(pattern, compiled)
 
-    def compiled(self) -> list[tuple[str, re.Pattern[bytes]]]:
+    def compile(self) -> list[tuple[str, re.Pattern[bytes]]]:
         """Compile the patterns by rule name: ``pattern 1`` and so on, in the order given.
 
         Raises:
             RedactionRefused: E-REDACT-001, for one that does not compile.
         """
-        return [(f"{PATTERN} {at}", _compiled(one)) for at, one in enumerate(self.patterns, 1)]
+        compiled: list[tuple[str, re.Pattern[bytes]]] = []
+        for number, pattern in enumerate(self.patterns, 1):
+            try:
+                compiled.append((f"{PATTERN} {number}", re.compile(pattern.encode("utf-8"))))
+            except (re.error, UnicodeEncodeError, OverflowError, RecursionError) as error:
+                raise _refuse(pattern, f"does not compile: {error}") from error
+        return compiled
 
     def holds(self, rule: str) -> bool:
         """Return whether a rule applies."""
@@ -93,9 +96,7 @@ class Policy:
         """Return plain values, as in the record's setup."""
         parts = {"names": self.names, "patterns": self.patterns, "off": self.off}
         told: dict[str, object] = {name: list(part) for name, part in parts.items() if part}
-        if self.shapes:
-            told["shapes"] = self.shapes
-        return told
+        return {**told, "shapes": self.shapes} if self.shapes else told
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Policy:
@@ -107,35 +108,25 @@ class Policy:
         return cls(names, patterns, off, version if isinstance(version, int) else 0)
 
 
-def _compiled(pattern: str) -> re.Pattern[bytes]:
-    try:
-        return re.compile(pattern.encode("utf-8"))
-    except (re.error, UnicodeEncodeError, OverflowError, RecursionError) as error:
-        raise _refused(pattern, f"does not compile: {error}") from error
-
-
 def _require_sparing(pattern: str, compiled: re.Pattern[bytes]) -> None:
+    """Refuse a pattern that is itself a text, or that would blank innocent text."""
     if not any(sign in pattern for sign in r".^$*+?{}[]\|()"):
-        raise _refused(
+        raise _refuse(
             pattern,
             "is a plain text, and would stand in the record as it is written",
             "Name the variable that holds the secret: --redact NAME.",
         )
-    if any(match.end() == match.start() for match in _matches(compiled)) or compiled.match(b""):
-        raise _refused(pattern, "matches the empty text")
-    if any(match.end() - match.start() < _WIDTH_MIN for match in _matches(compiled)):
-        raise _refused(pattern, f"matches fewer than {_WIDTH_MIN} bytes of innocent text")
-    for text in _INNOCENT:
-        matched = sum(match.end() - match.start() for match in compiled.finditer(text))
-        if 2 * matched > len(text):
-            raise _refused(pattern, "matches nearly everything")
+    widths = [[len(match[0]) for match in compiled.finditer(text)] for text in _INNOCENT]
+    narrowest = min((width for found in widths for width in found), default=_WIDTH_MIN)
+    if narrowest == 0 or compiled.match(b""):
+        raise _refuse(pattern, "matches the empty text")
+    if narrowest < _WIDTH_MIN:
+        raise _refuse(pattern, f"matches fewer than {_WIDTH_MIN} bytes of innocent text")
+    if any(2 * sum(found) > len(text) for found, text in zip(widths, _INNOCENT, strict=True)):
+        raise _refuse(pattern, "matches nearly everything")
 
 
-def _matches(compiled: re.Pattern[bytes]) -> list[re.Match[bytes]]:
-    return [match for text in _INNOCENT for match in compiled.finditer(text)]
-
-
-def _refused(pattern: str, why: str, remedy: str = "") -> RedactionRefused:
+def _refuse(pattern: str, why: str, remedy: str = "") -> RedactionRefused:
     # The text of a plain pattern may be the secret itself: it is not repeated.
     named = "A redaction pattern" if remedy else f"The redaction pattern {pattern!r}"
     return RedactionRefused(

@@ -11,18 +11,28 @@ Invariant: without anything to look for, every value passes as the object it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
 from typing import Any
 
 from twice.errors import RedactionRefused
 from twice.foundation.encoding import encode
-from twice.recorder.redaction.arguments import line_blanked, words_blanked
-from twice.recorder.redaction.mask import Mask, Span, blanked
-from twice.recorder.redaction.places import URLS, places
-from twice.recorder.redaction.policy import ARGUMENTS, TERMINAL, VARIABLES, WIRE_RULES, Policy
-from twice.recorder.redaction.wires import Flow, Stream
-from twice.recorder.variables import is_secret
+from twice.recorder.redaction.fields import (
+    ARGUMENTS,
+    COOKIE,
+    FIELDS,
+    HEADERS,
+    JSON,
+    URLS,
+    PlacedSecret,
+    find_fields,
+    find_in_line,
+    find_in_words,
+)
+from twice.recorder.redaction.mask import Mask, Span, blank_spans, is_blank
+from twice.recorder.redaction.policy import TERMINAL, VARIABLES, Policy
+from twice.recorder.redaction.secret_names import is_secret
+from twice.recorder.redaction.streams import ConnectionRedactor, StreamRedactor
 
 REDACTION = "redaction"
 """Kind of the journal's frames that count what was blanked."""
@@ -31,8 +41,7 @@ ASKED, SENT = "asked", "sent"
 """Where the program asks something of the world, and what it sends."""
 
 _PLAIN = (int, float, bool, type(None), complex)
-Counted = tuple[str, str, int]
-"""Rule, where it was found, how many times."""
+_LONGEST = 1 << 16
 
 
 class Redaction:
@@ -44,19 +53,19 @@ class Redaction:
 
     Attributes:
         learned: how many values were learned; what was plain before may hold one now.
+        absent: variables that the program got stars for, because their recorded value is not there.
     """
 
     def __init__(
         self, policy: Policy | None = None, variables: Mapping[str, str] | None = None
     ) -> None:
         self.policy = policy or Policy()
-        self.mask = Mask(self.policy.compiled(), has_shapes=self.policy.has_shapes)
+        self.mask = Mask(self.policy.compile(), has_shapes=self.policy.has_shapes)
         self.active = self.mask.active
         self.learned = 0
-        self._wire_rules = frozenset(rule for rule in WIRE_RULES if self.policy.holds(rule))
+        self.absent: dict[str, None] = {}
         self._counts: dict[tuple[str, str], int] = {}
         self._lock = Lock()
-        self.absent: dict[str, None] = {}
         self.learn_variables(variables or {})
 
     def learn_variables(self, variables: Mapping[str, str]) -> None:
@@ -65,28 +74,24 @@ class Redaction:
             raw = value.encode("utf-8", "surrogateescape")
             if self.is_secret(name):
                 self.learn(raw, f"variable {name}")
-            elif "://" in value and self.policy.holds(URLS):
-                for found in places(raw, given=True):
-                    if found.rule == URLS:
-                        self.learn(raw[found.begin : found.end], f"variable {name}")
+            else:
+                for found in self._find_in_urls(raw):
+                    self.learn(raw[found.begin : found.end], f"variable {name}")
 
     def variable(self, name: str, value: str | bytes) -> str | bytes:
         """Return a variable's value with stars over its secrets; unchanged if it has none."""
+        raw = value if isinstance(value, bytes) else _encode(value)
         if self.is_secret(name):
-            size = len(value if isinstance(value, bytes) else _encoded(value))
-            return "*" * size if isinstance(value, str) else b"*" * size
-        raw = value if isinstance(value, bytes) else _encoded(value)
-        if self.policy.holds(URLS):
-            spans = [
-                (found.begin, found.end, URLS)
-                for found in places(raw, given=True)
-                if found.rule == URLS
-            ]
-            raw, _ = blanked(raw, spans)
-        shown = raw if isinstance(value, bytes) else raw.decode("utf-8", "surrogatepass")
-        if isinstance(shown, bytes):
-            return self.mask.data(shown)[0]
-        return self.mask.text(shown)[0]
+            return b"*" * len(raw) if isinstance(value, bytes) else "*" * len(raw)
+        raw, _ = blank_spans(raw, [found[:3] for found in self._find_in_urls(raw)])
+        if isinstance(value, bytes):
+            return self.mask.data(raw)[0]
+        return self.mask.text(_decode(raw))[0]
+
+    def _find_in_urls(self, raw: bytes) -> list[PlacedSecret]:
+        if b"://" not in raw or not self.policy.holds(URLS):
+            return []
+        return [found for found in find_fields(raw, given=True) if found.rule == URLS]
 
     def stands_in(self, name: str) -> None:
         """Note that the program got stars for a variable whose recorded value is not there."""
@@ -106,9 +111,9 @@ class Redaction:
         """Learn a text that somebody typed unseen, and return the stars to write down for it."""
         if not self.policy.holds(TERMINAL):
             return text
-        self.learn(_encoded(text), TERMINAL)
+        self.learn(_encode(text), TERMINAL)
         self._count([(0, 0, TERMINAL)], where)
-        return "*" * len(_encoded(text))
+        return "*" * len(_encode(text))
 
     # -- what is written down -------------------------------------------------------------------
 
@@ -117,8 +122,7 @@ class Redaction:
         if not self.active:
             return data
         changed, spans = self.mask.data(data)
-        if spans:
-            self._count(spans, where)
+        self._count(spans, where)
         return changed
 
     def value(self, value: Any, where: str) -> Any:
@@ -136,35 +140,45 @@ class Redaction:
             return self._untouched(value, where)
 
     def arguments(self, words: Sequence[str], where: str) -> list[str]:
-        """Return the program's own arguments with their secrets blanked, and learn those secrets."""
-        raw = [word.encode("utf-8", "surrogatepass") for word in words]
+        """Return the program's own arguments with their secrets blanked, and learn those secrets.
+
+        A replay gives the program these words, so a name with innocent meanings is not enough.
+        """
+        raw = [_encode(word) for word in words]
         if self.policy.holds(ARGUMENTS):
-            changed, values = words_blanked(raw, ARGUMENTS, given=True)
-            self._learn_all(values)
-            raw = self._counting(raw, changed, ARGUMENTS, where)
-        told = [word.decode("utf-8", "surrogatepass") for word in raw]
-        return list(self.value(told, where))
+            raw = self._blank_words(raw, find_in_words(raw, given=True), where)
+        return list(self.value([_decode(word) for word in raw], where))
 
     def command(self, command: Any) -> Any:
         """Blank the secrets of a process's command: text, bytes or a tuple of them."""
-        if not self.policy.holds(ARGUMENTS):
-            return command
         words = command if isinstance(command, tuple) else (command,)
-        if not words or not all(isinstance(word, str | bytes) for word in words):
+        is_command = words and all(isinstance(word, str | bytes) for word in words)
+        if not is_command or not self.policy.holds(ARGUMENTS):
             return command
-        raw = [word if isinstance(word, bytes) else _encoded(word) for word in words]
-        if isinstance(command, tuple):
-            changed, values = words_blanked(raw, ARGUMENTS, given=False)
-        else:
-            line, values = line_blanked(raw[0], ARGUMENTS)
-            changed = [line]
-        self._learn_all(values)
-        changed = self._counting(raw, changed, ARGUMENTS, ASKED)
+        raw = [word if isinstance(word, bytes) else _encode(word) for word in words]
+        is_line = not isinstance(command, tuple)
+        found = [[*find_in_line(raw[0])]] if is_line else find_in_words(raw, given=False)
+        changed = self._blank_words(raw, found, ASKED)
         told = tuple(
-            new if isinstance(old, bytes) else new.decode("utf-8", "surrogatepass")
+            new if isinstance(old, bytes) else _decode(new)
             for new, old in zip(changed, words, strict=True)
         )
-        return told if isinstance(command, tuple) else told[0]
+        return told[0] if is_line else told
+
+    def _blank_words(
+        self, words: list[bytes], found: Iterable[list[PlacedSecret]], where: str
+    ) -> list[bytes]:
+        """Blank and learn the secrets that were found in each word; as many words come back."""
+        changed: list[bytes] = []
+        for word, secrets in zip(words, found, strict=True):
+            for one in secrets:
+                if not is_blank(word, one[:3]):
+                    for value in one.values(word):
+                        self.learn(value, one.rule)
+            changed.append(blank_spans(word, [one[:3] for one in secrets])[0])
+        changes = sum(new != old for new, old in zip(changed, words, strict=True))
+        self._count([(0, 0, ARGUMENTS)] * changes, where)
+        return changed
 
     def digestible(self, value: Any) -> Any:
         """Return a value for a digest that does not change where secrets are blanked."""
@@ -175,20 +189,22 @@ class Redaction:
         except RedactionRefused:
             return self.mask.data(encode(value))[0]
 
-    def stream(self) -> Stream:
+    def stream(self) -> ConnectionRedactor:
         """Make the two directions of a new connection."""
-        count = self._count_learned
-        return Stream(
-            Flow(self.mask, count, SENT, rules=self._wire_rules),
-            Flow(self.mask, count, "received", rules=self._wire_rules, given=True),
+        rules = filter(self.policy.holds, (HEADERS, COOKIE, FIELDS, JSON, URLS))
+        placed = frozenset(rules)
+        sent = StreamRedactor(self.mask, self._count_learned, SENT, rules=placed)
+        received = StreamRedactor(
+            self.mask, self._count_learned, "received", rules=placed, given=True
         )
+        return ConnectionRedactor(sent.next, received.next)
 
-    def file(self, where: str) -> Flow:
-        """Make the flow of a growing file, which is searched for known values alone."""
-        return Flow(self.mask, self._count, where)
+    def file(self, where: str) -> StreamRedactor:
+        """Make the redactor of a growing file, which is searched for known values alone."""
+        return StreamRedactor(self.mask, self._count, where)
 
-    def take(self) -> list[Counted]:
-        """Take the counts of blanked secrets since the last call, in a fixed order."""
+    def take(self) -> list[tuple[str, str, int]]:
+        """Take the counts of blanked secrets since the last call, sorted: rule, where, how many."""
         with self._lock:
             counts, self._counts = self._counts, {}
         return [(rule, where, counts[rule, where]) for rule, where in sorted(counts)]
@@ -205,11 +221,10 @@ class Redaction:
         if kind in _PLAIN:
             return value
         if kind is str:
-            if 4 * len(value) < self.mask.shortest:
+            if 4 * len(value) < self.mask.shortest:  # UTF-8 takes at most four bytes a letter
                 return value
             text, spans = self.mask.text(value)
-            if spans:
-                self._count(spans, where)
+            self._count(spans, where)
             return text
         if kind is bytes or kind is bytearray:
             changed = self.data(bytes(value), where)
@@ -219,8 +234,7 @@ class Redaction:
             same = all(new is old for new, old in zip(parts, value, strict=True))
             return value if same else kind(parts)
         if kind is dict:
-            pairs = [(self._walk(k, where), self._walk(v, where)) for k, v in value.items()]
-            return dict(pairs)
+            return {self._walk(k, where): self._walk(v, where) for k, v in value.items()}
         return self._untouched(value, where)
 
     def _untouched(self, value: Any, where: str) -> Any:
@@ -238,25 +252,74 @@ class Redaction:
             )
         return value
 
-    def _learn_all(self, values: Sequence[tuple[bytes, str]]) -> None:
-        for value, rule in values:
-            self.learn(value, rule)
-
-    def _counting(self, old: list[bytes], new: list[bytes], rule: str, where: str) -> list[bytes]:
-        changes = sum(one != other for one, other in zip(old, new, strict=True))
-        if changes:
-            self._count([(0, 0, rule)] * changes, where)
-        return new
-
     def _count_learned(self, spans: list[Span], where: str) -> None:
         self.active = self.mask.active
         self._count(spans, where)
 
     def _count(self, spans: list[Span], where: str) -> None:
-        with self._lock:
-            for _, _, rule in spans:
-                self._counts[rule, where] = self._counts.get((rule, where), 0) + 1
+        if spans:
+            with self._lock:
+                for _, _, rule in spans:
+                    self._counts[rule, where] = self._counts.get((rule, where), 0) + 1
 
 
-def _encoded(word: str) -> bytes:
+def redact_identity(
+    identity: Mapping[str, Any],
+    redaction: Redaction,
+    environ: Mapping[str, str],
+    *,
+    parent: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Blank the secrets of the document that opens a record, and count them in it, for a replay to know.
+
+    A replay is made from it, so it gives the program blanked arguments and values of the configuration.
+
+    Args:
+        identity: as it was built.
+        redaction: told of the secrets among the arguments.
+        environ: the variables that the program runs with.
+        parent: identity of the record that a branch leaves, whose setup holds stars already.
+    """
+    inherited = (parent or {}).get("redaction") or {}
+    setup, environment = dict(identity["setup"]), dict(identity["environment"])
+    words = redaction.arguments(setup["program"]["arguments"], "arguments")
+    setup["program"] = {**setup["program"], "arguments": words}
+    setup["config"] = redaction.value(dict(setup["config"]), "config")
+    surroundings = redaction.value(dict(identity["surroundings"]), "surroundings")
+    variables = dict(environment.get("variables", {}))
+    environment["variables"] = redaction.value(variables, "surroundings")
+    return {
+        **identity,
+        "setup": setup,
+        "surroundings": surroundings,
+        "environment": environment,
+        "redaction": {
+            "variables": {
+                name: len(value.encode("utf-8", "surrogateescape"))
+                for name, value in sorted(environ.items())
+                if value and redaction.is_secret(name)
+            },
+            "blanked": [*inherited.get("blanked", ()), *map(list, redaction.take())],
+        },
+    }
+
+
+def read_placeholders(identity: Mapping[str, Any]) -> dict[str, str]:
+    """Return stars for every secret variable that a run had, by name."""
+    redaction = identity.get("redaction")
+    named = redaction.get("variables") if isinstance(redaction, Mapping) else None
+    if not isinstance(named, Mapping):
+        return {}
+    return {
+        str(name): "*" * size
+        for name, size in named.items()
+        if isinstance(size, int) and 0 < size <= _LONGEST
+    }
+
+
+def _encode(word: str) -> bytes:
     return word.encode("utf-8", "surrogatepass")
+
+
+def _decode(word: bytes) -> str:
+    return word.decode("utf-8", "surrogatepass")

@@ -1,13 +1,22 @@
 """What every kind of stream offers the registry: a lean position, a public state, a way back.
 
-Invariant: ``write(read())`` changes nothing, and works in place, so that every alias of the
-generator rewinds with it.
+Positions are read at every compare-point. Public state costs 10 to 35 microseconds a generator, a view of the same
+bytes 30 nanoseconds. So a position is defined as bytes of the public state, and a view is used where it was seen to
+show those very bytes; elsewhere (another interpreter, byte order or numpy) the public state is read.
+
+Rejected: public state alone. ``random``'s and numpy's shared generators stand in every point, and a tick that costs 17
+microseconds costs 56 with them read in that way.
+
+Invariant: ``write(read())`` changes nothing, and works in place, so that every alias of the generator rewinds with it.
 """
 
 from __future__ import annotations
 
+import ctypes
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+
+from twice.errors import StreamStateRefused
 
 
 class Governed(ABC):
@@ -44,3 +53,33 @@ class Governed(ABC):
     def position(self) -> bytes:
         """Return the whole position, views and moving part."""
         return b"".join((*self.views, self.moving() if self.moving else b""))
+
+
+def view_memory(address: int, size_bytes: int) -> memoryview:
+    """Return a read-only view of memory; it keeps nothing alive."""
+    return memoryview((ctypes.c_ubyte * size_bytes).from_address(address)).cast("B").toreadonly()
+
+
+def follows(
+    views: tuple[memoryview, ...],
+    pack: Callable[[], bytes],
+    draws: Iterable[Callable[[], object]] = (),
+) -> bool:
+    """Return whether views show the bytes of the public state, now and after each of the draws."""
+    if b"".join(views) != pack():
+        return False
+    for draw in draws:
+        draw()
+        if b"".join(views) != pack():
+            return False
+    return True
+
+
+def refuse_state(why: str, kind: str) -> StreamStateRefused:
+    """Build the error for a state that does not fit a generator."""
+    return StreamStateRefused(
+        f"The stored position {why}.",
+        f"A generator of kind {kind!r} takes back what it gave.",
+        "Restore it into the run that recorded it, with the same stream under the same name.",
+        kind=kind,
+    )

@@ -1,4 +1,4 @@
-"""Streams of JAX: keys by number under one base key. Needs the extra ``jax``.
+"""Streams of JAX: keys by number under one base key. Imports JAX: the extra ``jax``.
 
 JAX has no generators to keep a position in, so the stream counts the keys it gave: key ``n`` is
 ``fold_in(base, n)``, and the base is 64 bits of the sub-seed under an algorithm named here, so that
@@ -10,67 +10,45 @@ Invariant: the key given depends on the stream's seed and the counter alone.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 
-from twice.errors import ExtraMissing
+import jax
+import numpy as np
+
 from twice.foundation.seeds import Seed
-from twice.recorder.streams.governed import Governed
-from twice.recorder.streams.refusals import sharing_refused, state_refused
+from twice.recorder.streams.governed import Governed, refuse_state
+from twice.recorder.streams.ownership import Unshareable
 
 ALGORITHM = "threefry2x32"
 _COUNTER_LIMIT = 2**64
 
 
-class JaxStream:
+class JaxStream(Unshareable):
     """A counter over the keys of one base key.
 
     Args:
         stream_name: the name it was taken under.
         seed: its sub-seed.
-
-    Raises:
-        ExtraMissing: E-EXTRA-001, when JAX is not installed.
     """
 
     def __init__(self, stream_name: str, seed: Seed) -> None:
-        try:
-            import jax
-        except ImportError:
-            raise ExtraMissing(
-                "A JAX stream was asked for, and JAX is not installed.",
-                "Streams of JAX need the extra twice[jax].",
-                "pip install 'twice[jax]'",
-                extra="jax",
-            ) from None
-        import numpy as np
-
         words = np.array([seed.value >> 32 & 0xFFFFFFFF, seed.value & 0xFFFFFFFF], dtype=np.uint32)
         self.stream_name = stream_name
         self.position = 0
-        self._fold_in = jax.random.fold_in
         self._base = jax.random.wrap_key_data(words, impl=ALGORITHM)
 
     def key(self, index: int | None = None) -> Any:
         """Return key number ``index``, by default the next one; nothing moves."""
         number = self.position if index is None else index
-        high, low = divmod(number, 2**32)
-        base = self._fold_in(self._base, high) if high else self._base
-        return self._fold_in(base, low)
+        high, low = divmod(number, 2**32)  # ``fold_in`` takes 32 bits
+        base = jax.random.fold_in(self._base, high) if high else self._base
+        return jax.random.fold_in(base, low)
 
     def next(self) -> Any:
         """Return the next key, which this stream has never returned before."""
         key = self.key()
         self.position += 1
         return key
-
-    def __copy__(self) -> NoReturn:
-        raise sharing_refused(self.stream_name, "copied")
-
-    def __deepcopy__(self, _memo: object) -> NoReturn:
-        raise sharing_refused(self.stream_name, "deep-copied")
-
-    def __reduce__(self) -> NoReturn:
-        raise sharing_refused(self.stream_name, "pickled")
 
 
 class GovernedJax(Governed):
@@ -80,25 +58,18 @@ class GovernedJax(Governed):
 
     def __init__(self, stream: JaxStream) -> None:
         self.generator = self._stream = stream
-        self.moving = self._position
-
-    def _position(self) -> bytes:
-        return self._stream.position.to_bytes(8, "little")
+        self.moving = lambda: stream.position.to_bytes(8, "little")
 
     def read(self) -> dict[str, object]:
         """Return the algorithm and the number of keys returned."""
         return {"kind": self.kind, "algorithm": ALGORITHM, "position": self._stream.position}
 
     def write(self, state: Mapping[str, object]) -> None:
-        """Put the counter back.
-
-        Raises:
-            StreamStateRefused: E-RNG-004, when the state does not fit.
-        """
+        """Put the counter back in place."""
         match dict(state):
             case {"kind": self.kind, "algorithm": "threefry2x32", "position": int(position)} if (
                 0 <= position < _COUNTER_LIMIT
             ):
                 self._stream.position = position
             case _:
-                raise state_refused(f"is of kind {state.get('kind')!r}", self.kind)
+                raise refuse_state(f"is of kind {state.get('kind')!r}", self.kind)

@@ -1,20 +1,40 @@
-"""Streams of numpy: ``Generator(PCG64(seed))`` that refuses a second owner.
+"""numpy's generators: streams with one owner, positions by view, states as plain values.
 
-The subclasses refuse to be copied, pickled or spawned from, and override nothing that draws, so a
-draw costs what numpy's own costs.
+numpy copies a state into C memory unchecked: a position past the end of a table makes the next draw read foreign
+memory. A record may come from a stranger, so shape and range are checked here.
+
+Loaded while numpy is still being imported: ``numpy.random`` is there, what numpy imports after it is not.
 
 Invariant: a stream draws the very numbers of ``np.random.Generator(np.random.PCG64(seed.value))``.
 """
 
 from __future__ import annotations
 
-from typing import NoReturn
+import ctypes
+import functools
+import struct
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NoReturn
 
 import numpy as np
 
 from twice.foundation.printable import pluralize
 from twice.foundation.seeds import Seed
-from twice.recorder.streams.refusals import sharing_refused
+from twice.recorder.streams.governed import Governed, follows, refuse_state, view_memory
+from twice.recorder.streams.ownership import Unshareable, refuse_sharing
+
+_Bits = np.random.BitGenerator
+_Views = tuple[memoryview, ...]
+_PCG64 = (np.random.PCG64, np.random.PCG64DXSM)
+_TABLE = struct.Struct("<624Ii")
+_HALF_WORD = struct.Struct("<II")
+_GAUSS = struct.Struct("<i4xd")
+# ``RandomState``, numpy/random/mtrand.pyx: head, method table, bit generator, ``bitgen_t`` of five pointers,
+# ``aug_bitgen_t`` of a pointer, ``has_gauss`` and ``gauss``. Cython shows no address for it.
+_GAUSS_OFFSET = object.__basicsize__ + 8 * ctypes.sizeof(ctypes.c_void_p)
+_LIMITS = {"pos": 624, "buffer_pos": 4, "has_uint32": 1, "has_gauss": 1, "uinteger": 2**32 - 1}
+_WORD_MAX = 2**128 - 1
 
 
 class StreamSeedSequence(np.random.SeedSequence):
@@ -24,50 +44,31 @@ class StreamSeedSequence(np.random.SeedSequence):
 
     def spawn(self, n_children: int) -> NoReturn:
         """Refuse: E-RNG-002."""
-        raise sharing_refused(self.stream_name, f"asked to spawn {n_children} children")
+        raise refuse_sharing(self.stream_name, f"asked to spawn {n_children} children")
 
 
-class PCG64(np.random.PCG64):
+class PCG64(Unshareable, np.random.PCG64):
     """The bits under a stream, which cannot be copied, pickled or jumped away from.
 
     Named as numpy's own: numpy writes the class name into the state and asks for it back.
     """
 
-    stream_name = ""
-
-    def __copy__(self) -> NoReturn:
-        raise sharing_refused(self.stream_name, "copied")
-
-    def __deepcopy__(self, _memo: object) -> NoReturn:
-        raise sharing_refused(self.stream_name, "deep-copied")
-
-    def __reduce__(self) -> NoReturn:
-        raise sharing_refused(self.stream_name, "pickled")
-
     def jumped(self, jumps: int = 1) -> NoReturn:
         """Refuse: E-RNG-002."""
-        raise sharing_refused(
+        raise refuse_sharing(
             self.stream_name, f"asked for a generator {pluralize(jumps, 'jump')} ahead"
         )
 
 
-class NumpyStream(np.random.Generator):
-    """A numpy ``Generator`` that cannot be copied, pickled or spawned from."""
+class NumpyStream(Unshareable, np.random.Generator):
+    """A numpy ``Generator`` that cannot be copied, pickled or spawned from.
 
-    stream_name = ""
-
-    def __copy__(self) -> NoReturn:
-        raise sharing_refused(self.stream_name, "copied")
-
-    def __deepcopy__(self, _memo: object) -> NoReturn:
-        raise sharing_refused(self.stream_name, "deep-copied")
-
-    def __reduce__(self) -> NoReturn:
-        raise sharing_refused(self.stream_name, "pickled")
+    Nothing that draws is overridden, so a draw costs what numpy's own costs.
+    """
 
     def spawn(self, n_children: int) -> NoReturn:
         """Refuse: E-RNG-002."""
-        raise sharing_refused(self.stream_name, f"asked to spawn {n_children} children")
+        raise refuse_sharing(self.stream_name, f"asked to spawn {n_children} children")
 
 
 def open_numpy(name: str, seed: Seed) -> NumpyStream:
@@ -77,3 +78,209 @@ def open_numpy(name: str, seed: Seed) -> NumpyStream:
     stream = NumpyStream(bits)
     sequence.stream_name = bits.stream_name = stream.stream_name = name
     return stream
+
+
+class GovernedBits(Governed):
+    """Any numpy ``Generator`` or bit generator: PCG64 and MT19937 by view, others by state."""
+
+    kind = "numpy"
+
+    def __init__(self, generator: np.random.Generator | _Bits) -> None:
+        self.generator = generator
+        self.bits = (
+            generator.bit_generator if isinstance(generator, np.random.Generator) else generator
+        )
+        views = view_bits(self.bits)
+        if views is None:
+            self.moving = lambda: pack_bits(self.bits, self.bits.state)
+        else:
+            self.views = views
+
+    def source(self) -> object:
+        """Return the bit generator, which two ``Generator`` objects may share."""
+        return self.bits
+
+    def read(self) -> dict[str, object]:
+        """Return numpy's state, with arrays as labelled bytes."""
+        return {"kind": self.kind, **to_plain(self.bits.state)}
+
+    def write(self, state: Mapping[str, object]) -> None:
+        """Put a state back in place."""
+        self.bits.state = from_plain(state, like=self.bits.state, kind=self.kind)
+
+
+class GovernedRandomState(Governed):
+    """A ``RandomState``, the global one among them: its bits and the second Gaussian that it keeps."""
+
+    kind = "numpy-legacy"
+
+    def __init__(self, generator: np.random.RandomState) -> None:
+        self.generator = self._legacy = generator
+        self._bits = generator._bit_generator  # its public getter is global
+        views = view_bits(self._bits)
+        gauss = view_gauss(generator) if _has_known_gauss() else None
+        if views is None or gauss is None:
+            self.moving = self._whole
+        else:
+            self.views, self.moving = (*views, *gauss), self._replaced
+
+    def source(self) -> object:
+        """Return the bit generator, which a ``Generator`` may share."""
+        return self._bits
+
+    def _replaced(self) -> bytes:
+        """Return the state if ``set_bit_generator`` has replaced the bits since, else nothing."""
+        same = self._legacy._bit_generator is self._bits
+        return b"" if same else pack_plain(self.read())
+
+    def _whole(self) -> bytes:
+        if isinstance(self._bits, (*_PCG64, np.random.MT19937)):
+            gauss = pack_gauss(_read_legacy(self._legacy))
+            return pack_bits(self._bits, self._bits.state) + gauss + self._replaced()
+        return pack_plain(to_plain(_read_legacy(self._legacy)))
+
+    def read(self) -> dict[str, object]:
+        """Return numpy's state, with arrays as labelled bytes."""
+        return {"kind": self.kind, **to_plain(_read_legacy(self._legacy))}
+
+    def write(self, state: Mapping[str, object]) -> None:
+        """Put a state back in place."""
+        if type(state.get("gauss")) is not float:
+            raise refuse_state(f"holds the Gaussian {state.get('gauss')!r}", self.kind)
+        here = _read_legacy(self._legacy)
+        self._legacy.set_state(from_plain(state, like=here, kind=self.kind))
+
+
+def _read_legacy(legacy: np.random.RandomState) -> dict[str, Any]:
+    state: Any = legacy.get_state(legacy=False)
+    return dict(state)
+
+
+# Positions -----------------------------------------------------------------------------------
+
+
+def pack_bits(bits: _Bits, state: Mapping[str, Any]) -> bytes:
+    """Pack the state of a bit generator: what its view shows, or the slow way for any other."""
+    inner: Mapping[str, Any] = state["state"]
+    if isinstance(bits, _PCG64):
+        whole = inner["state"].to_bytes(16, "little") + inner["inc"].to_bytes(16, "little")
+        return bytes(whole + _HALF_WORD.pack(state["has_uint32"], state["uinteger"]))
+    if isinstance(bits, np.random.MT19937):
+        return _TABLE.pack(*map(int, inner["key"]), inner["pos"])
+    return pack_plain(to_plain(state))
+
+
+def pack_gauss(state: Mapping[str, Any]) -> bytes:
+    """Pack the second Gaussian that ``RandomState`` keeps; 16 bytes."""
+    return _GAUSS.pack(state["has_gauss"], state["gauss"])
+
+
+def view_bits(bits: _Bits) -> _Views | None:
+    """View the position of a bit generator, or None where its memory is not as known."""
+    for kind in (*_PCG64, np.random.MT19937):
+        if isinstance(bits, kind):
+            views = _view_struct(bits) if _has_known_struct(kind) else ()
+            return views if follows(views, lambda: pack_bits(bits, bits.state)) else None
+    return None
+
+
+def _view_struct(bits: _Bits) -> _Views:
+    """View the struct at numpy's public ``state_address``, as numpy/random/src declares it."""
+    address: int = bits.ctypes.state_address
+    if isinstance(bits, np.random.MT19937):  # ``uint32_t key[624]; int pos;``
+        return (view_memory(address, _TABLE.size),)
+    # ``pcg64_random_t *; int has_uint32; uint32_t uinteger;``
+    inner = ctypes.c_void_p.from_address(address).value
+    half = view_memory(address + ctypes.sizeof(ctypes.c_void_p), _HALF_WORD.size)
+    return () if inner is None else (view_memory(inner, 32), half)
+
+
+@functools.cache
+def _has_known_struct(kind: type[Any]) -> bool:
+    """See the views move with half words, whole words and a whole table, on a scratch generator."""
+    bits = kind(20)
+    scratch = np.random.Generator(bits)
+    draws = (
+        lambda: scratch.integers(0, 2**31, dtype=np.uint32),
+        scratch.random,
+        lambda: scratch.integers(0, 2**31, dtype=np.uint32),
+        lambda: bits.random_raw(700),
+    )
+    return follows(_view_struct(bits), lambda: pack_bits(bits, bits.state), draws)
+
+
+def view_gauss(
+    legacy: np.random.RandomState, draws: Iterable[Callable[[], object]] = ()
+) -> _Views | None:
+    """View the second Gaussian, or None where the view does not follow the state over some draws."""
+    views = (view_memory(id(legacy) + _GAUSS_OFFSET, _GAUSS.size),)
+    return views if follows(views, lambda: pack_gauss(_read_legacy(legacy)), draws) else None
+
+
+@functools.cache
+def _has_known_gauss() -> bool:
+    """See the second Gaussian come and go in two scratch objects."""
+    if sys.implementation.name != "cpython":  # elsewhere an id is no address
+        return False
+    if np.random.RandomState.__basicsize__ < _GAUSS_OFFSET + _GAUSS.size:
+        return False
+    scratch = [np.random.RandomState(seed) for seed in (20, 21)]
+    return all(view_gauss(each, [each.standard_normal] * 3) is not None for each in scratch)
+
+
+# States --------------------------------------------------------------------------------------
+
+
+def to_plain(value: Any) -> Any:
+    """Convert a state dictionary: arrays become ``{"dtype", "bytes"}``, little-endian."""
+    if isinstance(value, Mapping):
+        return {key: to_plain(inner) for key, inner in value.items()}
+    if isinstance(value, np.ndarray):
+        little = value.astype(value.dtype.newbyteorder("<"))
+        return {"dtype": little.dtype.str, "bytes": little.tobytes()}
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def pack_plain(state: Mapping[str, Any]) -> bytes:
+    """Pack a plain state of any generator, sorted by key: the slow way to a position."""
+    packed = b""
+    for key in sorted(state):
+        value = state[key]
+        raw = pack_plain(value) if isinstance(value, Mapping) else value
+        raw = raw if isinstance(raw, bytes) else repr(raw).encode()
+        packed += f"{key}:{len(raw)}:".encode() + raw
+    return packed
+
+
+def from_plain(state: Mapping[str, object], *, like: Mapping[str, Any], kind: str) -> Any:
+    """Convert a plain state to numpy's form, checked against a state of the same generator.
+
+    Raises:
+        StreamStateRefused: E-RNG-004, when kind, algorithm, shape or range differ.
+    """
+    if state.get("kind") != kind:
+        raise refuse_state(f"is of kind {state.get('kind')!r}", kind)
+    if state.get("bit_generator") != like["bit_generator"]:
+        raise refuse_state(f"is of algorithm {state.get('bit_generator')!r}", kind)
+    return _convert({key: state[key] for key in state if key != "kind"}, like, "state", kind)
+
+
+def _convert(value: Any, like: Any, key: str, kind: str) -> Any:
+    if isinstance(like, Mapping):
+        if not isinstance(value, Mapping) or sorted(value) != sorted(like):
+            raise refuse_state(f"has other fields under {key!r}", kind)
+        return {inner: _convert(value[inner], like[inner], inner, kind) for inner in like}
+    if isinstance(like, np.ndarray):
+        dtype = like.dtype.newbyteorder("<")
+        match value:
+            case {"dtype": dtype.str, "bytes": bytes(raw)} if len(raw) == like.nbytes:
+                return np.frombuffer(raw, dtype).astype(like.dtype).reshape(like.shape)
+        raise refuse_state(f"has another table under {key!r}", kind)
+    if isinstance(like, str):
+        return value
+    is_float = isinstance(like, float)
+    if type(value) is not (float if is_float else int) or not (
+        is_float or 0 <= value <= _LIMITS.get(key, _WORD_MAX)
+    ):
+        raise refuse_state(f"holds {value!r} under {key!r}", kind)
+    return value

@@ -1,7 +1,7 @@
-"""Which components hold a stream: two that draw from one generator shift each other's numbers.
+"""One stream, one owner: two that draw from one generator shift each other's numbers.
 
-For: generators that stand in an attribute of a tracked object, or in a list, tuple or dict there. Looked at once, when
-the ticks begin.
+``Unshareable`` refuses copies; ``find_owners`` looks for a generator that stands in an attribute of several tracked
+objects, or in a list, tuple or dict there, once, when the ticks begin.
 
 Not for: a generator that a component gets later, is handed for one call, or reaches through another object: a world
 that lends its generator to its agents is one owner, and so is each agent with a way back to its world.
@@ -11,13 +11,29 @@ Invariant: no line of the user's code runs, and nothing is looked through that i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
+from twice.errors import StreamReseeded, StreamShared, StreamTaken
 from twice.foundation.object_attributes import attributes, class_facts
 
 _ITEMS_MAX = 1_000
+
+
+class Unshareable:
+    """A stream that cannot be copied or pickled: the copy would draw the same numbers."""
+
+    stream_name = ""
+
+    def __copy__(self) -> NoReturn:
+        raise refuse_sharing(self.stream_name, "copied")
+
+    def __deepcopy__(self, _memo: object) -> NoReturn:
+        raise refuse_sharing(self.stream_name, "deep-copied")
+
+    def __reduce__(self) -> NoReturn:
+        raise refuse_sharing(self.stream_name, "pickled")
 
 
 def find_owners(
@@ -56,3 +72,57 @@ def _walk(value: object, depth: int) -> Iterator[object]:
         yield each
         if depth > 1:
             yield from _walk(each, depth - 1)
+
+
+def refuse_taken(name: str, kind: str) -> StreamTaken:
+    """Build the error for a name that has an owner."""
+    return StreamTaken(
+        f"The stream {name!r} was taken before (kind {kind}).",
+        "Each stream has one owner, so that no component shifts another's draws.",
+        f"Pass the generator you have, or take another path, such as {name + '/2'!r}.",
+        name=name,
+    )
+
+
+def refuse_adoption(name: str, other: str) -> StreamShared:
+    """Build the error for a generator that is governed under another name."""
+    return StreamShared(
+        f"The generator adopted as {name!r} is governed as {other!r} already.",
+        "A generator has one owner and one name.",
+        f"Adopt it once, or give {name!r} a generator of its own.",
+        name=name,
+    )
+
+
+def refuse_owners(name: str, kind: str, owners: Sequence[str]) -> StreamShared:
+    """Build the error for a stream of several components."""
+    own = " and ".join(
+        f"run.{'python' if kind == 'python' else 'rng'}({f'{owner}/{name}'!r})"
+        for owner in owners[:2]
+    )
+    return StreamShared(
+        f"The stream {name!r} is held by the components {', '.join(map(repr, owners))}.",
+        "Each stream has one owner, so that no component shifts another's draws.",
+        f"Take one for each, {own}; or say that it is meant: run.streams.share({name!r})",
+        name=name,
+    )
+
+
+def refuse_sharing(name: str, act: str) -> StreamShared:
+    """Build the error for a stream that would get a second owner by an act, such as being copied."""
+    return StreamShared(
+        f"The stream {name!r} was {act}.",
+        "A stream has one owner: two that draw from it depend on each other's order.",
+        f"Take a stream of its own for the other owner, such as {name + '/copy'!r}.",
+        name=name,
+    )
+
+
+def refuse_reseeding(name: str) -> StreamReseeded:
+    """Build the error for a stream that would get another seed."""
+    return StreamReseeded(
+        f"The stream {name!r} was given a new seed.",
+        "A stream keeps the seed that its name derives, for the whole run.",
+        f"Take another name for fresh numbers, such as {name + '/2'!r}.",
+        name=name,
+    )

@@ -8,23 +8,29 @@ Invariant: a stream draws the very numbers of ``random.Random(seed.value)``.
 
 from __future__ import annotations
 
+import _random
+import functools
 import random
 import struct
+import sys
 from collections.abc import Mapping
-from typing import NoReturn, Self
+from typing import Any, NoReturn, Self
 
 from twice.foundation.seeds import Seed
-from twice.recorder.streams.governed import Governed
-from twice.recorder.streams.memory import random_layout, random_view
-from twice.recorder.streams.refusals import reseeding_refused, sharing_refused, state_refused
+from twice.recorder.streams.governed import Governed, follows, refuse_state, view_memory
+from twice.recorder.streams.ownership import Unshareable, refuse_reseeding
 
-_GAUSS = struct.Struct("<?d")
-_NO_GAUSS = _GAUSS.pack(False, 0.0)
 WORDS = struct.Struct("<624I")
 WORDS_VERSION = 3
+_INDEX = struct.Struct("<i")
+_GAUSS = struct.Struct("<?d")
+_NO_GAUSS = _GAUSS.pack(False, 0.0)
+# ``struct { PyObject_HEAD int index; uint32_t state[624]; }``, Modules/_randommodule.c of CPython
+_HEAD_BYTES = object.__basicsize__
+_STATE_BYTES = _INDEX.size + WORDS.size
 
 
-class PythonStream(random.Random):
+class PythonStream(Unshareable, random.Random):
     """A ``random.Random`` that cannot be copied, pickled or re-seeded."""
 
     def __init__(self, stream_name: str, seed: Seed) -> None:
@@ -37,16 +43,7 @@ class PythonStream(random.Random):
 
     def seed(self, *_args: object, **_keywords: object) -> NoReturn:
         """Refuse: E-RNG-005."""
-        raise reseeding_refused(self.stream_name)
-
-    def __copy__(self) -> NoReturn:
-        raise sharing_refused(self.stream_name, "copied")
-
-    def __deepcopy__(self, _memo: object) -> NoReturn:
-        raise sharing_refused(self.stream_name, "deep-copied")
-
-    def __reduce__(self) -> NoReturn:
-        raise sharing_refused(self.stream_name, "pickled")
+        raise refuse_reseeding(self.stream_name)
 
 
 class GovernedRandom(Governed):
@@ -56,15 +53,14 @@ class GovernedRandom(Governed):
 
     def __init__(self, generator: random.Random) -> None:
         self.generator = self._random = generator
-        view = random_view(generator)
-        if view is None:
-            self.moving = self._whole
-        else:
-            self.views = (view,)
-            self.moving = self._gauss
+        self.moving = self._whole
+        if _is_viewable():
+            views = (view_memory(id(generator) + _HEAD_BYTES, _STATE_BYTES),)
+            if follows(views, lambda: pack_random(generator.getstate())):
+                self.views, self.moving = views, self._gauss
 
     def _whole(self) -> bytes:
-        return random_layout(self._random.getstate()) + self._gauss()
+        return pack_random(self._random.getstate()) + self._gauss()
 
     def _gauss(self) -> bytes:
         kept = self._random.gauss_next  # type: ignore[attr-defined]  # typeshed leaves it out
@@ -83,11 +79,7 @@ class GovernedRandom(Governed):
         }
 
     def write(self, state: Mapping[str, object]) -> None:
-        """Put a state back in place.
-
-        Raises:
-            StreamStateRefused: E-RNG-004, when the state does not fit.
-        """
+        """Put a state back in place."""
         match dict(state):
             case {
                 "kind": self.kind,
@@ -99,4 +91,23 @@ class GovernedRandom(Governed):
             } if len(words) == WORDS.size and 0 <= index <= 624:
                 self._random.setstate((WORDS_VERSION, (*WORDS.unpack(words), index), gauss))
             case _:
-                raise state_refused(f"of kind {state.get('kind')!r} does not fit", self.kind)
+                raise refuse_state(f"of kind {state.get('kind')!r} does not fit", self.kind)
+
+
+def pack_random(state: tuple[Any, ...]) -> bytes:
+    """Pack ``random.Random.getstate()``: index, then 624 words; 2,500 bytes."""
+    words = state[1]
+    return _INDEX.pack(words[-1]) + WORDS.pack(*words[:-1])
+
+
+@functools.cache
+def _is_viewable() -> bool:
+    """Try the declared layout on a scratch generator, over three kinds of draw."""
+    if sys.implementation.name != "cpython":  # elsewhere an id is no address
+        return False
+    if _random.Random.__basicsize__ < _HEAD_BYTES + _STATE_BYTES:
+        return False
+    scratch = random.Random(20)  # noqa: S311 - a known generator to measure, not a secret
+    views = (view_memory(id(scratch) + _HEAD_BYTES, _STATE_BYTES),)
+    draws = (scratch.random, lambda: scratch.getrandbits(700 * 32), scratch.random)
+    return follows(views, lambda: pack_random(scratch.getstate()), draws)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from twice.errors import ExtraMissing, StreamOffThread, StreamTaken, UsageError
 from twice.foundation.seeds import (
     RULE,
     SHARED_BY_MODULES,
@@ -24,20 +25,17 @@ from twice.foundation.seeds import (
     is_shared,
     path_segments,
 )
-from twice.recorder.streams import drawing
-from twice.recorder.streams.adopting import GovernedGetter, governed
-from twice.recorder.streams.global_streams import SharedGenerators
+from twice.recorder.streams.adoption import GovernedGetter, govern
+from twice.recorder.streams.draw_counts import draws
 from twice.recorder.streams.governed import Governed
-from twice.recorder.streams.ownership import find_owners
-from twice.recorder.streams.python_streams import GovernedRandom, PythonStream
-from twice.recorder.streams.refusals import (
-    adoption_refused,
-    off_thread_refused,
-    owners_refused,
-    reserved_refused,
-    taken_refused,
-    unknown_refused,
+from twice.recorder.streams.ownership import (
+    find_owners,
+    refuse_adoption,
+    refuse_owners,
+    refuse_taken,
 )
+from twice.recorder.streams.python_streams import GovernedRandom, PythonStream
+from twice.recorder.streams.shared_generators import SharedGenerators
 
 if TYPE_CHECKING:
     import numpy as np
@@ -87,11 +85,13 @@ class Streams:
             StreamOffThread: E-RNG-003, from another thread than the one that made this object.
             SeedNameRefused: E-SEED-002, when it cannot be a name.
         """
-        from twice.recorder.streams.numpy_governed import GovernedBits
-        from twice.recorder.streams.numpy_streams import open_numpy
+        import numpy.random  # noqa: F401  # first: its arrival is told to a module that needs the next one
 
-        found: Any = self._take(name, "numpy", lambda seed: GovernedBits(open_numpy(name, seed)))
-        stream: np.random.Generator = found
+        from twice.recorder.streams.numpy_streams import GovernedBits, open_numpy
+
+        stream: np.random.Generator = self._take(
+            name, "numpy", lambda seed: GovernedBits(open_numpy(name, seed))
+        )
         return stream
 
     def python(self, name: str) -> random.Random:
@@ -101,10 +101,9 @@ class Streams:
             A ``random.Random`` that refuses to be copied, pickled (E-RNG-002) or re-seeded
             (E-RNG-005).
         """
-        found: Any = self._take(
+        stream: random.Random = self._take(
             name, "python", lambda seed: GovernedRandom(PythonStream(name, seed))
         )
-        stream: random.Random = found
         return stream
 
     def torch(self, name: str, device: str = "cpu") -> torch.Generator:
@@ -113,12 +112,15 @@ class Streams:
         Raises:
             ExtraMissing: E-EXTRA-001, when torch is not installed.
         """
-        from twice.recorder.streams.torch_streams import open_torch, torch_kind
+        try:
+            import torch  # noqa: F401  # first, as numpy above
 
-        found: Any = self._take(
+            from twice.recorder.streams.torch_streams import open_torch, torch_kind
+        except ImportError:
+            raise _extra_missing("torch") from None
+        stream: torch.Generator = self._take(
             name, torch_kind(device), lambda seed: open_torch(name, seed, device)
         )
-        stream: torch.Generator = found
         return stream
 
     def jax(self, name: str) -> JaxStream:
@@ -127,10 +129,11 @@ class Streams:
         Raises:
             ExtraMissing: E-EXTRA-001, when JAX is not installed.
         """
-        from twice.recorder.streams.jax_streams import GovernedJax, JaxStream
-
-        found: Any = self._take(name, "jax", lambda seed: GovernedJax(JaxStream(name, seed)))
-        stream: JaxStream = found
+        try:
+            from twice.recorder.streams.jax_streams import GovernedJax, JaxStream
+        except ImportError:
+            raise _extra_missing("JAX") from None
+        stream: JaxStream = self._take(name, "jax", lambda seed: GovernedJax(JaxStream(name, seed)))
         return stream
 
     def adopt(self, name: str, generator: object) -> None:
@@ -148,19 +151,20 @@ class Streams:
         """
         self._refuse_taking(name)
         if name in self._live and not (self._is_restoring and name in self._foreign):
-            raise taken_refused(name, self._live[name].kind)
-        made = GovernedGetter(name, generator) if callable(generator) else governed(name, generator)
-        self._refuse_second_owner(name, made.source())
+            raise refuse_taken(name, self._live[name].kind)
+        made = GovernedGetter(name, generator) if callable(generator) else govern(name, generator)
+        source = made.source()
+        for other in self.names():
+            if other != name and self._live[other].source() is source:
+                raise refuse_adoption(name, other)
         self._foreign.add(name)
         self._join(name, made)
 
     def seed_for(self, name: str) -> Seed:
-        """Derive the sub-seed of a name that ``adopt`` is about to govern, for the ledger to show.
-
-        Raises:
-            SeedNameRefused: E-SEED-002, when it cannot be a name.
-        """
-        return self._seed(name)
+        """Derive the sub-seed of a name that ``adopt`` is about to govern, for the ledger to show."""
+        if name in self._seeds:  # a name that was given back is in the ledger already
+            return derive(self._seeds.master, name, rule=self._seeds.rule)
+        return self._seeds.take(name)
 
     def share(self, *names: str) -> None:
         """Declare that several components draw from these streams, and that their numbers depend on each other.
@@ -170,18 +174,16 @@ class Streams:
         """
         for name in names:
             if name not in self._live:
-                raise unknown_refused(name, self.names())
+                raise UsageError(
+                    f"There is no stream {name!r} to be shared.",
+                    f"Expected one of {', '.join(self.names()) or 'none: no stream was taken yet'}.",
+                    "Take the stream first, and then declare it.",
+                    name=name,
+                )
         self._declared.update(names)
 
     def require_one_owner(self, components: Mapping[str, object]) -> None:
-        """Refuse a stream that two components have, unless it was declared to be shared.
-
-        Args:
-            components: tracked objects by name.
-
-        Raises:
-            StreamShared: E-RNG-002.
-        """
+        """Refuse a stream that two tracked objects have, unless it was declared to be shared: E-RNG-002."""
         free = self._foreign | self._declared
         held = {
             id(each.generator): name
@@ -190,7 +192,7 @@ class Streams:
         }
         for name, owners in sorted(find_owners(held, components).items()):
             if len(owners) > 1:
-                raise owners_refused(name, self._live[name].kind, owners)
+                raise refuse_owners(name, self._live[name].kind, owners)
 
     def govern_globals(self) -> None:
         """Seed the generators everybody shares, and those of numpy and torch when they load."""
@@ -243,26 +245,15 @@ class Streams:
             (words since it was taken, or None where that cannot be told).
         """
         seeds = self._seeds.as_map()
-        drawn = drawing.draws(self._starts, self.snapshot())
+        drawn = draws(self._starts, self.snapshot())
         return {
             name: {"seed": seeds.get(name), "kind": self._live[name].kind, "draws": drawn[name]}
             for name in sorted(self._live)
         }
 
-    def sub_seeds(self) -> dict[str, str]:
-        """Return the recorded map of names to sub-seeds, in hexadecimal."""
-        return self._seeds.as_map()
-
     def globals_used(self) -> list[str]:
         """Name the shared generators that were drawn from since they were governed."""
         return [] if self._shared is None else self._shared.used()
-
-    @staticmethod
-    def draws(
-        before: Mapping[str, Mapping[str, object]], after: Mapping[str, Mapping[str, object]]
-    ) -> dict[str, int | None]:
-        """Count the words drawn between two snapshots; see ``drawing.draws``."""
-        return drawing.draws(before, after)
 
     # Putting back ---------------------------------------------------------------------------
 
@@ -294,25 +285,19 @@ class Streams:
 
     # How ------------------------------------------------------------------------------------
 
-    def _take(self, name: str, kind: str, make: Callable[[Seed], Governed]) -> object:
+    def _take(self, name: str, kind: str, make: Callable[[Seed], Governed]) -> Any:
         """Return the stream of a name: a new one, or the one that a restore put back."""
         self._refuse_taking(name)
         live = self._live.get(name)
         if live is not None:
             if self._is_restoring and live.kind == kind:
                 return live.generator
-            raise taken_refused(name, live.kind)
+            raise refuse_taken(name, live.kind)
         stream = self._given_back.get(name)
         if stream is None or stream.kind != kind:
-            stream = make(self._seed(name))
+            stream = make(self.seed_for(name))
         self._join(name, stream)
         return stream.generator
-
-    def _seed(self, name: str) -> Seed:
-        """Derive a name's sub-seed; a name that was given back is in the ledger already."""
-        if name in self._seeds:
-            return derive(self._seeds.master, name, rule=self._seeds.rule)
-        return self._seeds.take(name)
 
     def _join(self, name: str, stream: Governed) -> None:
         self._starts[name] = stream.read()
@@ -351,11 +336,26 @@ class Streams:
 
     def _refuse_taking(self, name: str) -> None:
         if threading.get_ident() != self._thread:
-            raise off_thread_refused(name, threading.current_thread().name)
+            raise StreamOffThread(
+                f"The stream {name!r} was taken on thread {threading.current_thread().name!r}.",
+                "Streams are taken on the thread that the run began on, in the program's order.",
+                "Take it before the thread starts and pass it in; no other may draw from it.",
+                name=name,
+            )
         if path_segments(name)[0] == SHARED_BY_MODULES:
-            raise reserved_refused(name)
+            raise StreamTaken(
+                f"The name {name!r} is reserved.",
+                f"Names under '{SHARED_BY_MODULES}/' belong to the generators that modules share.",
+                f"Take another path, such as {'my-' + name!r}.",
+                name=name,
+            )
 
-    def _refuse_second_owner(self, name: str, source: object) -> None:
-        for other in sorted(self._live):
-            if other != name and self._live[other].source() is source:
-                raise adoption_refused(name, other)
+
+def _extra_missing(library: str) -> ExtraMissing:
+    extra = library.lower()
+    return ExtraMissing(
+        f"A {library} stream was asked for, and {library} is not installed.",
+        f"Streams of {library} need the extra twice[{extra}].",
+        f"pip install 'twice[{extra}]'",
+        extra=extra,
+    )

@@ -17,7 +17,8 @@ from twice.errors import ConfigError, SurroundingsRefused
 from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import digest_bytes
 from twice.foundation.printable import pluralize
-from twice.recorder.variables import is_governed, is_secret, loads_code, may_come_from_elsewhere
+from twice.recorder.redaction.secret_names import is_secret
+from twice.recorder.variables import is_governed, loads_code, may_come_from_elsewhere
 
 FORMAT: Final = "twice.surroundings/1"
 

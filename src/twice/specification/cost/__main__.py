@@ -29,14 +29,13 @@ from twice.recorder.executing import execute
 from twice.recorder.identity import build_identity
 from twice.recorder.output import no_output
 from twice.recorder.record import RecordWriter
-from twice.recorder.redaction.documents import redacted_identity
-from twice.recorder.redaction.redaction import Redaction
+from twice.recorder.redaction.redaction import Redaction, redact_identity
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.serving import serve
 from twice.recorder.session import Session
 from twice.recorder.setup import Setup
 from twice.recorder.sink import RecordingSink, Sink
-from twice.recorder.streams.global_streams import shared_position
+from twice.recorder.streams.shared_generators import shared_position
 from twice.recorder.surroundings import Surroundings
 from twice.recorder.writing import recording_session
 from twice.specification.cost.rules import RunVariant
@@ -69,7 +68,7 @@ def measure_run(job: Mapping[str, Any], channel: Channel) -> None:
     is_written = "record written" not in variant.off
     redaction = Redaction(setup.redaction, os.environ)
     environment = measure()
-    identity = redacted_identity(
+    identity = redact_identity(
         build_identity(setup, variant.surroundings, environment), redaction, os.environ
     )
     writer = RecordWriter.create(out, identity, algorithm=setup.algorithm)

@@ -1,7 +1,8 @@
 """The generators that everybody shares: seeded by name, so that code which uses them replays.
 
-``random``'s module functions, ``numpy.random``'s legacy functions and torch's default generators
-get sub-seeds of their own. numpy and torch get theirs when they are imported, if that is later.
+``random``'s module functions, ``numpy.random``'s legacy functions and torch's default generators get sub-seeds of
+their own. numpy and torch get theirs when they are imported, if that is later: to import both in every run would cost
+100 milliseconds, and a look at each compare-point would miss what a module draws while it is being imported.
 
 Invariant: after ``release`` each shared generator is where it was before ``govern``.
 """
@@ -9,11 +10,11 @@ Invariant: after ``release`` each shared generator is where it was before ``gove
 from __future__ import annotations
 
 import random
-import sys
 from collections.abc import Callable
+from types import ModuleType
 
 from twice.foundation.seeds import SHARED_BY_MODULES, Seed
-from twice.recorder.streams.arrival import Arrivals
+from twice.recorder.imports import ImportWatch
 from twice.recorder.streams.governed import Governed
 from twice.recorder.streams.python_streams import GovernedRandom
 
@@ -38,23 +39,17 @@ class SharedGenerators:
         self._arrived = arrived
         self._before: list[tuple[Governed, dict[str, object]]] = []
         self._starts: dict[str, tuple[Governed, bytes]] = {}
-        self._arrivals = Arrivals({})
+        self._watch = ImportWatch({"numpy.random": self._take_numpy, "torch": self._take_torch})
 
     def govern(self) -> None:
         """Take over the loaded generators and wait for the rest."""
-        self._take_random()
-        later: dict[str, Callable[[], None]] = {}
-        for module, take in (("numpy.random", self._take_numpy), ("torch", self._take_torch)):
-            if module in sys.modules:
-                take()
-            else:
-                later[module] = take
-        self._arrivals = Arrivals(later)
-        self._arrivals.watch()
+        shared = random._inst  # the one behind random.random()
+        self._take("random", GovernedRandom(shared), lambda seed: shared.seed(seed.value))
+        self._watch.install()
 
     def release(self) -> None:
         """Put every shared generator back where it was, and stop waiting."""
-        self._arrivals.withdraw()
+        self._watch.remove()
         for generator, state in self._before:
             generator.write(state)
         self._before.clear()
@@ -67,19 +62,17 @@ class SharedGenerators:
             if generator.position() != start
         ]
 
-    def _take_random(self) -> None:
-        shared = random._inst  # the one behind random.random()
-        self._take("random", GovernedRandom(shared), lambda seed: shared.seed(seed.value))
+    def _take_numpy(self, module: ModuleType) -> None:
+        from twice.recorder.streams.numpy_streams import GovernedRandomState
 
-    def _take_numpy(self) -> None:
-        import numpy as np
+        shared = module.mtrand._rand  # behind np.random.rand()
 
-        from twice.recorder.streams.numpy_governed import GovernedRandomState
+        def reseed(seed: Seed) -> None:  # the legacy seeding takes four 32-bit words, low first
+            shared.seed([seed.value >> shift & 0xFFFFFFFF for shift in (0, 32, 64, 96)])
 
-        shared = np.random.mtrand._rand  # behind np.random.rand()
-        self._take("numpy", GovernedRandomState(shared), lambda seed: shared.seed(_words_of(seed)))
+        self._take("numpy", GovernedRandomState(shared), reseed)
 
-    def _take_torch(self) -> None:
+    def _take_torch(self, _module: ModuleType) -> None:
         from twice.recorder.streams.torch_streams import GovernedTorchDefaults
 
         shared = GovernedTorchDefaults()
@@ -91,8 +84,3 @@ class SharedGenerators:
         reseed(self._seed_of(name))
         self._starts[name] = (generator, generator.position())
         self._arrived(name, generator)
-
-
-def _words_of(seed: Seed) -> list[int]:
-    """Split a seed into four 32-bit words, low first, for the legacy seeding."""
-    return [seed.value >> shift & 0xFFFFFFFF for shift in (0, 32, 64, 96)]

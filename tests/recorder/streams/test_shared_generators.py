@@ -17,7 +17,7 @@ def run(code: str) -> str:
     prelude = """
         import sys
         from twice.foundation.seeds import Seed, derive
-        from twice.recorder.streams import Streams
+        from twice.recorder.streams import Streams, draws
         streams = Streams(Seed(42))
     """
     done = subprocess.run(
@@ -42,6 +42,19 @@ def test_numpy_is_governed_before_the_line_after_its_import():
 
     assert run(code) == run(code)
     assert "global/numpy" in run(code)
+
+
+@pytest.mark.parametrize("library", ["numpy", pytest.param("torch", marks=pytest.mark.heavy)])
+def test_a_stream_may_be_the_first_to_import_its_library(library):
+    pytest.importorskip(library, reason=f"needs {library}")
+    code = f"""
+        streams.govern_globals()
+        assert "{library}" not in sys.modules
+        streams.{library}("own")
+        print(streams.names())
+    """
+
+    assert f"'global/{library}'" in run(code)
 
 
 @pytest.mark.parametrize("order", ["before", "after", "from"])
@@ -89,7 +102,7 @@ def test_shared_generators_are_restored_in_place_and_are_the_same_after_a_late_i
         streams.restore(saved)
         assert streams.positions() == position
         assert (random.gauss(0, 1), np.random.standard_normal()) == first
-        print(streams.draws(saved, streams.snapshot()))
+        print(draws(saved, streams.snapshot()))
     """
 
     assert run(code) == "{'global/numpy': 0, 'global/random': 0}\n"

@@ -1,4 +1,4 @@
-"""How much was drawn between two positions, computed from the positions alone.
+"""Count the words drawn between two positions, from the positions alone.
 
 Nothing counts while the program runs: a counting subclass makes ``random()`` six times slower. A
 word is what the algorithm makes in one step: 64 bits for PCG64 and Philox; 32 for MT19937, which is
@@ -15,8 +15,7 @@ import struct
 from collections.abc import Mapping
 from typing import Any, Final
 
-from twice.recorder.streams.memory import random_layout, random_view
-from twice.recorder.streams.python_streams import WORDS, WORDS_VERSION
+from twice.recorder.streams.python_streams import WORDS, WORDS_VERSION, GovernedRandom
 
 MT19937_WORDS_MAX: Final = 2**24
 """How far MT19937 is stepped in search of a state (a fraction of a second) before None."""
@@ -44,11 +43,10 @@ def draws(
         Every name in either, sorted; None where the algorithm or the distance does not let it be
         told, or where the stream is in one of the two only.
     """
-    counts: dict[str, int | None] = {}
-    for name in sorted(before.keys() | after.keys()):
-        here = name in before and name in after
-        counts[name] = words_between(before[name], after[name]) if here else None
-    return counts
+    return {
+        name: words_between(before[name], after[name]) if name in before and name in after else None
+        for name in sorted(before.keys() | after.keys())
+    }
 
 
 def words_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> int | None:
@@ -60,23 +58,31 @@ def words_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> int | 
         return None
     match kinds[0]:
         case ("numpy", "PCG64" | "PCG64DXSM" as algorithm):
-            return _pcg_words(before["state"], after["state"], _PCG_MULTIPLIERS[algorithm])
+            return _count_pcg(before["state"], after["state"], _PCG_MULTIPLIERS[algorithm])
         case ("numpy", "Philox"):
-            return _philox_words(before, after)
+            if before["state"]["key"] != after["state"]["key"]:
+                return None
+            first, last = (
+                int.from_bytes(state["state"]["counter"]["bytes"], "little") * 4
+                + state["buffer_pos"]
+                for state in (before, after)
+            )
+            return _forward(last - first)
         case ("numpy" | "numpy-legacy", "MT19937"):
             first, last = before["state"], after["state"]
-            return _mt_words(first["key"]["bytes"], first["pos"], last["key"]["bytes"], last["pos"])
+            return _count_mt(first["key"]["bytes"], first["pos"], last["key"]["bytes"], last["pos"])
         case ("python", "MT19937"):
-            return _mt_words(before["words"], before["index"], after["words"], after["index"])
+            return _count_mt(before["words"], before["index"], after["words"], after["index"])
         case ("torch:cpu", _):
-            return _torch_words(before["state"], after["state"])
+            tables = [_read_torch(state["state"]) for state in (before, after)]
+            return None if None in tables else _count_mt(*tables[0], *tables[1])  # type: ignore[misc]
         case ("jax", _):
             return _forward(after["position"] - before["position"])
         case _:
             return None
 
 
-def _pcg_words(before: Mapping[str, int], after: Mapping[str, int], multiplier: int) -> int | None:
+def _count_pcg(before: Mapping[str, int], after: Mapping[str, int], multiplier: int) -> int | None:
     """Solve ``after = step^n(before)`` for n, one bit at a time.
 
     Source: Melissa O'Neill, pcg-cpp, ``engine::distance`` in pcg_random.hpp (2014); the low k bits
@@ -96,49 +102,34 @@ def _pcg_words(before: Mapping[str, int], after: Mapping[str, int], multiplier: 
     return words if words < 2**127 else None
 
 
-def _philox_words(before: Mapping[str, Any], after: Mapping[str, Any]) -> int | None:
-    if before["state"]["key"] != after["state"]["key"]:
-        return None
-    first, last = (
-        int.from_bytes(state["state"]["counter"]["bytes"], "little") * 4 + state["buffer_pos"]
-        for state in (before, after)
-    )
-    return _forward(last - first)
-
-
-def _mt_words(table: bytes, index: int, target: bytes, target_index: int) -> int | None:
+def _count_mt(table: bytes, index: int, target: bytes, target_index: int) -> int | None:
     """Step from one state, a table at a time, until the other's table comes up."""
     if table == target:
         return _forward(target_index - index)
     scratch = random.Random(0)  # noqa: S311 - stepping a known algorithm, not making a secret
     scratch.setstate((WORDS_VERSION, (*WORDS.unpack(table), index), None))
-    view = random_view(scratch)
+    stepped = GovernedRandom(scratch)
     words = 0
     step = _LENGTH - index + 1
     while words + step <= MT19937_WORDS_MAX:
         scratch.getrandbits(32 * step)
         words += step
         step = _LENGTH
-        position = random_layout(scratch.getstate()) if view is None else view
-        if position[4:] == target:
+        if stepped.position()[4:-9] == target:  # without index and Gaussian
             return words + target_index - 1
     return None
 
 
-def _torch_words(before: bytes, after: bytes) -> int | None:
-    """Read the table out of torch's CPU state: MT19937 with its words in 64 bits each.
+def _read_torch(raw: bytes) -> tuple[bytes, int] | None:
+    """Read table and index out of torch's CPU state: MT19937 with its words in 64 bits each.
 
     Source: pytorch, aten/src/ATen/CPUGeneratorImpl.cpp, ``CPUGeneratorImplStateLegacy``; before a
     table is first used ``left`` is 1, which other implementations write as an index of 624.
     """
-    if not len(before) == len(after) == _TORCH_CPU_BYTES:
+    if len(raw) != _TORCH_CPU_BYTES:
         return None
-    tables: list[tuple[bytes, int]] = []
-    for raw in (before, after):
-        _, left, _, used, *words = _TORCH_TABLE.unpack_from(raw)
-        tables.append((WORDS.pack(*words), _LENGTH if left == 1 else used))
-    (first, index), (last, last_index) = tables
-    return _mt_words(first, index, last, last_index)
+    _, left, _, used, *words = _TORCH_TABLE.unpack_from(raw)
+    return WORDS.pack(*words), _LENGTH if left == 1 else used
 
 
 def _forward(words: int) -> int | None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from twice.errors import StreamStateRefused
-from twice.recorder.streams.numpy_states import bytes_of, lifted, plain
+from twice.recorder.streams.numpy_streams import from_plain, pack_plain, to_plain
 
 KINDS = ["PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64"]
 
@@ -13,10 +13,10 @@ KINDS = ["PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64"]
 def test_a_state_survives_being_made_plain(name):
     bits = getattr(np.random, name)(3)
     np.random.Generator(bits).random(5, dtype=np.float32)
-    state = {"kind": "numpy", **plain(bits.state)}
+    state = {"kind": "numpy", **to_plain(bits.state)}
     expected = bits.random_raw(5).tolist()
     other = getattr(np.random, name)(4)
-    other.state = lifted(state, like=other.state, kind="numpy")
+    other.state = from_plain(state, like=other.state, kind="numpy")
 
     assert other.random_raw(5).tolist() == expected
 
@@ -36,18 +36,18 @@ def test_a_state_survives_being_made_plain(name):
 )
 def test_a_state_that_would_make_numpy_read_foreign_memory_is_refused(name, change):
     bits = getattr(np.random, name)(3)
-    state = {"kind": "numpy", **plain(bits.state)}
+    state = {"kind": "numpy", **to_plain(bits.state)}
     for key, value in change.items():
         state[key] = {**state[key], **value} if isinstance(value, dict) else value
     with pytest.raises(StreamStateRefused):
-        lifted(state, like=bits.state, kind="numpy")
+        from_plain(state, like=bits.state, kind="numpy")
 
     assert bits.random_raw() == getattr(np.random, name)(3).random_raw()
 
 
 def test_the_slow_layout_tells_states_apart():
     bits = np.random.Philox(3)
-    before = bytes_of(plain(bits.state))
+    before = pack_plain(to_plain(bits.state))
     bits.random_raw()
 
-    assert bytes_of(plain(bits.state)) != before
+    assert pack_plain(to_plain(bits.state)) != before

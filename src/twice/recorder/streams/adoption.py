@@ -14,14 +14,13 @@ import sys
 from collections.abc import Callable, Mapping
 
 from twice.errors import ComponentRefused
-from twice.recorder.streams.governed import Governed
+from twice.recorder.streams.governed import Governed, refuse_state
 from twice.recorder.streams.python_streams import GovernedRandom
-from twice.recorder.streams.refusals import state_refused
 
 _ABSENT = "absent"
 
 
-def governed(name: str, generator: object) -> Governed:
+def govern(name: str, generator: object) -> Governed:
     """Govern any generator whose position can be read and put back.
 
     Raises:
@@ -32,7 +31,7 @@ def governed(name: str, generator: object) -> Governed:
     if "numpy" in sys.modules:
         import numpy as np
 
-        from twice.recorder.streams.numpy_governed import GovernedBits, GovernedRandomState
+        from twice.recorder.streams.numpy_streams import GovernedBits, GovernedRandomState
 
         if isinstance(generator, np.random.Generator | np.random.BitGenerator):
             return GovernedBits(generator)
@@ -71,7 +70,7 @@ class GovernedGetter(Governed):
         if found is None:
             self._last = None
         elif self._last is None or self._last.generator is not found:
-            self._last = governed(self._name, found)
+            self._last = govern(self._name, found)
         return self._last
 
     def source(self) -> object:
@@ -100,11 +99,11 @@ class GovernedGetter(Governed):
         now = self.current()
         if state.get("kind") == _ABSENT:
             if now is not None:
-                raise state_refused(
+                raise refuse_state(
                     f"of {self._name!r} says there was no generator yet, and there is one", now.kind
                 )
         elif now is None:
-            raise state_refused(
+            raise refuse_state(
                 f"of {self._name!r} has no generator to go to", str(state.get("kind"))
             )
         else:

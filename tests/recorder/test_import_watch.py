@@ -1,13 +1,16 @@
+"""A watched module is reported once, after its body, however the program comes to import it."""
+
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import sys
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 
 import pytest
 
-from twice.recorder.streams.arrival import Arrivals
+from twice.recorder.imports import ImportWatch
 
 
 @pytest.fixture
@@ -24,35 +27,35 @@ def package(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def arrivals():
-    made: list[Arrivals] = []
+def watch():
+    made: list[ImportWatch] = []
 
-    def make(awaited) -> Arrivals:
-        made.append(Arrivals(awaited))
-        made[-1].watch()
+    def make(told) -> ImportWatch:
+        made.append(ImportWatch(told))
+        made[-1].install()
         return made[-1]
 
     yield make
     for each in made:
-        each.withdraw()
+        each.remove()
 
 
-def test_it_tells_once_after_the_body_and_binds_the_child_first(package, arrivals):
+def test_it_tells_once_after_the_body_and_binds_the_child_first(package, watch):
     told = []
 
-    def tell() -> None:
+    def tell(_module) -> None:
         told.append(sys.modules["arriving_pkg"].inner.value)
 
-    arrivals({"arriving_pkg.inner": tell})
+    watch({"arriving_pkg.inner": tell})
     inner = importlib.import_module("arriving_pkg.inner")
     importlib.reload(inner)
 
     assert told == [1]
 
 
-def test_a_module_whose_body_fails_has_not_arrived(package, arrivals):
+def test_a_module_whose_body_fails_has_not_arrived(package, watch):
     told = []
-    arrivals({"arriving_pkg.broken": lambda: told.append(1)})
+    watch({"arriving_pkg.broken": lambda _module: told.append(1)})
     for _ in range(2):
         with pytest.raises(RuntimeError, match="body"):
             importlib.import_module("arriving_pkg.broken")
@@ -60,25 +63,25 @@ def test_a_module_whose_body_fails_has_not_arrived(package, arrivals):
     assert told == []
 
 
-def test_a_withdrawn_finder_tells_nothing(package, arrivals):
+def test_a_removed_finder_tells_nothing(package, watch):
     told = []
     before = list(sys.meta_path)
-    watching = arrivals({"arriving_pkg.inner": lambda: told.append(1)})
-    watching.withdraw()
+    watching = watch({"arriving_pkg.inner": lambda _module: told.append(1)})
+    watching.remove()
     importlib.import_module("arriving_pkg.inner")
 
     assert told == []
     assert sys.meta_path == before
 
 
-def test_a_module_that_does_not_exist_is_still_not_found(arrivals):
-    arrivals({"arriving_nowhere": lambda: None})
+def test_a_module_that_does_not_exist_is_still_not_found(watch):
+    watch({"arriving_nowhere": lambda _module: None})
 
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("arriving_nowhere")
 
 
-def test_a_loader_that_cannot_be_asked_still_loads(arrivals, monkeypatch):
+def test_a_loader_whose_attributes_cannot_be_set_is_told_of(watch, monkeypatch):
     class Sealed:
         __slots__ = ()
 
@@ -94,9 +97,31 @@ def test_a_loader_that_cannot_be_asked_still_loads(arrivals, monkeypatch):
 
     told = []
     monkeypatch.setattr(sys, "meta_path", [Finder(), *sys.meta_path])
-    arrivals({"arriving_sealed": lambda: told.append(1)})
+    watch({"arriving_sealed": lambda _module: told.append(1)})
     module = importlib.import_module("arriving_sealed")
     monkeypatch.delitem(sys.modules, "arriving_sealed")
 
     assert module.value == 1
+    assert told == [1]
+
+
+def test_a_module_that_was_looked_for_first_is_told_of_when_it_is_imported(package, watch):
+    """``find_spec`` is how programs ask whether a library is installed; it imports nothing."""
+    told = []
+    watch({"arriving_pkg.inner": lambda _module: told.append(1)})
+    spec = importlib.util.find_spec("arriving_pkg.inner")
+    assert spec.loader.get_filename("arriving_pkg.inner") == spec.origin
     assert told == []
+    module = importlib.import_module("arriving_pkg.inner")
+
+    assert told == [1]
+    assert type(module.__spec__.loader).__name__ == "SourceFileLoader"
+    assert module.__loader__ is module.__spec__.loader
+
+
+def test_a_module_that_is_there_is_told_of_at_once(package, watch):
+    inner = importlib.import_module("arriving_pkg.inner")
+    told = []
+    watch({"arriving_pkg.inner": told.append})
+
+    assert told == [inner]

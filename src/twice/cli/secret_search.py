@@ -2,7 +2,7 @@
 
 Every block's payload is searched as it was before it was packed, the file as it lies, what was printed
 and every component of every snapshot as a whole, because pieces and pages cut them. Each value is
-searched for in all of its forms (``forms``).
+searched for in all of its forms (``list_forms``).
 
 Not for: values that are spread over several reads, compressed by the program, or only digested.
 
@@ -21,7 +21,7 @@ from twice.recorder.frame_kinds import ERRORS, OUTPUT
 from twice.recorder.record import RecordReader
 from twice.recorder.record.block_file import BlockFile
 from twice.recorder.record.layout import Kind
-from twice.recorder.redaction.forms import forms
+from twice.recorder.redaction.mask import list_forms
 from twice.recorder.snapshots import load
 
 SECRET_MIN = 4
@@ -90,7 +90,7 @@ def search(path: Path, secrets: Mapping[str, bytes]) -> Search:
     needles = {
         form: (name, how)
         for name, value in secrets.items()
-        for form, how in forms(value).items()
+        for form, how in list_forms(value).items()
         if len(form) >= SECRET_MIN
     }
     file = BlockFile(path)

@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twice.foundation.seeds import Seed
-from twice.recorder.streams import Streams, memory
-from twice.recorder.streams.memory import (
-    bits_views,
-    gauss_layout,
-    gauss_view,
-    mt19937_layout,
-    pcg64_layout,
-    random_layout,
-    random_view,
+from twice.recorder.streams import Streams, numpy_streams, python_streams
+from twice.recorder.streams.governed import view_memory
+from twice.recorder.streams.numpy_streams import (
+    GovernedRandomState,
+    pack_bits,
+    pack_gauss,
+    view_bits,
+    view_gauss,
 )
+from twice.recorder.streams.python_streams import GovernedRandom, pack_random
 
 steps = st.lists(st.integers(0, 4), max_size=12)
 
@@ -27,7 +27,7 @@ steps = st.lists(st.integers(0, 4), max_size=12)
 @given(st.integers(0, 2**64), steps)
 def test_the_view_of_random_follows_its_state(seed, draws):
     rng = random.Random(seed)
-    view = random_view(rng)
+    (view,) = GovernedRandom(rng).views
     for kind in draws:
         (
             rng.random,
@@ -37,14 +37,14 @@ def test_the_view_of_random_follows_its_state(seed, draws):
             lambda: rng.shuffle([1, 2, 3]),
         )[kind]()
 
-        assert bytes(view) == random_layout(rng.getstate())
+        assert bytes(view) == pack_random(rng.getstate())
 
 
 @pytest.mark.parametrize("kind", [np.random.PCG64, np.random.PCG64DXSM])
 @given(seed=st.integers(0, 2**64), draws=steps)
 def test_the_views_of_pcg64_follow_its_state(kind, seed, draws):
     bits = kind(seed)
-    rng, views = np.random.Generator(bits), bits_views(bits)
+    rng, views = np.random.Generator(bits), view_bits(bits)
     for each in draws:
         (
             rng.random,
@@ -54,13 +54,14 @@ def test_the_views_of_pcg64_follow_its_state(kind, seed, draws):
             lambda: rng.random(dtype=np.float32),
         )[each]()
 
-        assert b"".join(views) == pcg64_layout(bits.state)
+        assert b"".join(views) == pack_bits(bits, bits.state)
 
 
 @given(st.integers(0, 2**32 - 1), steps)
 def test_the_views_of_a_random_state_follow_its_state(seed, draws):
     rng = np.random.RandomState(seed)
-    views, gauss = bits_views(rng._bit_generator), gauss_view(rng)
+    bits = rng._bit_generator
+    views, (gauss,) = view_bits(bits), view_gauss(rng)
     for each in draws:
         (
             rng.rand,
@@ -71,30 +72,37 @@ def test_the_views_of_a_random_state_follow_its_state(seed, draws):
         )[each]()
         state = rng.get_state(legacy=False)
 
-        assert b"".join(views) == mt19937_layout(state)
-        assert bytes(gauss) == gauss_layout(state["has_gauss"], state["gauss"])
+        assert b"".join(views) == pack_bits(bits, state)
+        assert bytes(gauss) == pack_gauss(state)
 
 
 def test_a_view_cannot_be_written_through():
-    view = random_view(random.Random(1))
+    held = random.Random(1)
+    view = view_memory(id(held), 16)
 
     with pytest.raises(TypeError):
         view[0] = 0
 
 
 def test_an_algorithm_without_a_known_layout_has_no_view():
-    assert bits_views(np.random.Philox(1)) is None
+    assert view_bits(np.random.Philox(1)) is None
 
 
 @pytest.mark.parametrize(
-    "broken", ["_random_offset", "_pcg64_is_known", "_mt19937_is_known", "_gauss_offset"]
+    ("module", "proof", "answer"),
+    [
+        (python_streams, "_is_viewable", lambda: False),
+        (numpy_streams, "_has_known_struct", lambda _kind: False),
+        (numpy_streams, "_has_known_gauss", lambda: False),
+    ],
 )
-def test_a_position_has_the_same_bytes_without_the_views(monkeypatch, broken):
+def test_a_position_has_the_same_bytes_without_the_views(monkeypatch, module, proof, answer):
     def positions() -> list[bytes]:
         streams = Streams(Seed(5))
         rng, py = streams.numpy("np"), streams.python("py")
-        legacy = np.random.RandomState(3)
+        legacy, modern = np.random.RandomState(3), np.random.RandomState(np.random.PCG64(3))
         streams.adopt("legacy", legacy)
+        streams.adopt("modern", modern)
         streams.adopt("mt", np.random.MT19937(3))
         py_foreign = random.Random(3)
         streams.adopt("getter", lambda: py_foreign)
@@ -103,22 +111,26 @@ def test_a_position_has_the_same_bytes_without_the_views(monkeypatch, broken):
             rng.integers(0, 9, dtype=np.uint32)
             py.gauss(0, 1)
             legacy.standard_normal()
+            modern.standard_normal()
             py_foreign.random()
             found.append(streams.positions())
-        return found
+        legacy._bit_generator = np.random.MT19937(9)  # as np.random.set_bit_generator does
+        return [*found, streams.positions()]
 
     viewed = positions()
-    monkeypatch.setattr(memory, broken, lambda: None)
+    monkeypatch.setattr(module, proof, answer)
 
     assert positions() == viewed
 
 
-def test_memory_that_is_not_as_known_is_not_used(monkeypatch):
+def test_memory_that_is_not_as_declared_is_not_used(monkeypatch):
     """A wrong offset reads other memory of the object; the check against the state finds it."""
-    monkeypatch.setattr(memory, "_random_offset", lambda: 12)
-    monkeypatch.setattr(memory, "_gauss_offset", lambda: 24)
+    monkeypatch.setattr(python_streams, "_HEAD_BYTES", 12)
+    monkeypatch.setattr(numpy_streams, "_GAUSS_OFFSET", 24)
 
-    assert random_view(random.Random(1)) is None
+    assert GovernedRandom(random.Random(1)).views == ()
     rng = np.random.RandomState(1)
     rng.standard_normal()
-    assert gauss_view(rng) is None
+    assert GovernedRandomState(rng).views == ()
+    assert not python_streams._is_viewable.__wrapped__()
+    assert not numpy_streams._has_known_gauss.__wrapped__()

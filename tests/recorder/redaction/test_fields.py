@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from twice.recorder.redaction.names import judged
 from twice.recorder.redaction.policy import Policy
 from twice.recorder.redaction.redaction import Redaction
+from twice.recorder.redaction.secret_names import judge
 
 STARS = "*" * 99
 
@@ -130,4 +130,4 @@ def test_a_pattern_is_blanked_everywhere_and_of_groups_what_they_hold() -> None:
     ],
 )  # fmt: skip
 def test_names_are_judged_by_their_words(name: str, judgement: str) -> None:
-    assert judged(name.encode()) == judgement
+    assert judge(name.encode()) == judgement

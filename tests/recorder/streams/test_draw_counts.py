@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twice.foundation.seeds import Seed
-from twice.recorder.streams import Streams, drawing, draws
-from twice.recorder.streams.drawing import words_between
+from twice.recorder.streams import Streams, draw_counts, draws
+from twice.recorder.streams.draw_counts import words_between
 
 
 def adopted(generator: object) -> Streams:
@@ -26,7 +26,7 @@ def test_the_words_of_pcg64_are_counted_exactly(kind, words):
     before = streams.snapshot()
     bits.advance(words)
 
-    assert streams.draws(before, streams.snapshot()) == {"x": words}
+    assert draws(before, streams.snapshot()) == {"x": words}
 
 
 @given(st.integers(0, 2**127 - 1), st.integers(0, 2**128 - 1))
@@ -107,7 +107,7 @@ def test_what_cannot_be_told_is_none():
 
 
 def test_mt19937_gives_up_on_an_unrelated_state(monkeypatch):
-    monkeypatch.setattr(drawing, "MT19937_WORDS_MAX", 10_000)
+    monkeypatch.setattr(draw_counts, "MT19937_WORDS_MAX", 10_000)
     one, other = adopted(random.Random(1)).snapshot(), adopted(random.Random(2)).snapshot()
 
     assert draws(one, other) == {"x": None}
