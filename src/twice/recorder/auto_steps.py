@@ -63,7 +63,7 @@ class LatestStep:
         self.moved = True
         self.last = last
 
-    def changed(self) -> list[str] | None:
+    def list_changed(self) -> list[str] | None:
         """Return None, which means all keys, after a step, and no keys without one."""
         moved, self.moved = self.moved, False
         return None if moved else []
@@ -120,7 +120,7 @@ class AutoSteps:
         found = self._latest.get(library)
         if found is None:
             found = self._latest[library] = LatestStep(last)
-            changed = None if last is None else found.changed
+            changed = None if last is None else found.list_changed
             read = found.__dict__.__getitem__
             self._session.points.add(
                 Component(library, found, lambda: read("state"), None, None, changed, _FORM)
