@@ -138,6 +138,10 @@ def test_one_component_is_judged_by_its_summary_and_the_rest_by_its_bytes(
         (["--class", "logical", "--measure", "abs", *OF_WALK], "both take --epsilon"),
         (["--class", "count=statistical", *OF_WALK], "2 components are statistical"),
         (["--summary", "score:", "--epsilon", "1"], "NAME:COMPONENT"),
+        (
+            ["--summary", "score:walk", "--summary", "score:other", "--epsilon", "1"],
+            "--summary was given more than once: score:walk, score:other",
+        ),
     ],
 )
 def test_a_component_without_a_summary_of_its_own_is_refused(

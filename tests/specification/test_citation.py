@@ -69,7 +69,8 @@ def test_another_class_and_another_version_are_mismatches_and_nothing_is_execute
 
     assert cited is not None
     of_class, of_pin = cited.mismatches
-    assert of_class.startswith("sheet 01 promises logical, and the record was made for bit-exact")
+    assert of_class.startswith("sheet 01 promises logical (two runs are equivalent iff ")
+    assert ", and the record was made for bit-exact (two runs are equivalent iff " in of_class
     assert of_pin.startswith("sheet 08 pins openblas to 0.0.1, and here is ")
     statement = twice.verify(project / "a.twice", mismatches=cited.mismatches)
     assert (statement.result, statement.exit_code) == ("UNKNOWN", 2)
@@ -168,3 +169,20 @@ def test_the_command_cites_it_and_refuses_to_judge_against_it(project: Path) -> 
     refused = cli("verify", "a.twice", "--no-statement", cwd=project)
     assert refused.returncode == 2
     assert "sheet 01 promises logical" in refused.stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["replay", "a.twice", "--at", "2"], ["branch", "a.twice", "--at", "2", "-o", "c.twice"]],
+)
+def test_a_run_is_not_restored_on_versions_that_the_sheets_do_not_pin(
+    project: Path, words: list[str]
+) -> None:
+    cite(project, {"08": {"pins": [{"library": "openblas", "version": "0.0.1"}]}})
+
+    refused = cli(*words, cwd=project)
+    anyway = cli(*words, "--informational", cwd=project)
+
+    assert refused.returncode == 2
+    assert "E-ENV-001  sheet 08 pins openblas to 0.0.1, and here is " in refused.stderr
+    assert anyway.returncode == 0, anyway.stderr

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from programs import recorded
+from twice.foundation.comparison import tolerance_of
+from twice.foundation.determinism_class import DeterminismClass, Predicate
 from twice.recorder.cadence import parse_cadence
 from twice.specification.fill import propose_from_record
 
@@ -43,3 +45,13 @@ def test_a_cadence_of_which_no_snapshot_stands_on_the_way_stays_open(
         }
 
     assert found.get(("04", "cadence")) == proposed
+
+
+def test_the_tolerance_and_the_margin_of_a_class_are_proposed(tmp_path: Path) -> None:
+    logical = Predicate(DeterminismClass.LOGICAL, decisions=tolerance_of("abs", 1e-6))
+    with recorded(tmp_path, PROGRAM, walk=True, predicate=logical) as record:
+        found = {
+            (each.sheet, each.key): each.value for each in propose_from_record(record, "a.twice")
+        }
+
+    assert (found["01", "measure"], found["01", "epsilon"]) == ("abs", "1e-06")

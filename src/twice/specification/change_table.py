@@ -138,7 +138,7 @@ ROWS: Final = (
     ),
     ChangeRow(
         "01.class", "the determinism class",
-        ("tier", "class", "scope", "axis", "predicate", "measure", "epsilon", "summary", "test", "seeds", "power",
+        ("tier", "class", "scope", "axis", "predicate", "measure", "epsilon", "summary", "test", "seeds", "power", "alpha",
          "subsystems", "vector", "tolerates", "closed_world", "contested", "component", "id",
          "class_breaking", "depends_on", "text"),
         {"*": "every tolerance"},

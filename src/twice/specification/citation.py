@@ -111,8 +111,8 @@ def _list_class_mismatches(workspace: Workspace, record: RunRecord) -> Iterator[
     if wanted is None or made.amend((), str(wanted.scope)).sentence() == wanted.sentence():
         return
     yield (
-        f"sheet 01 promises {wanted.determinism_class}, and the record was made for {made.determinism_class}: "
-        f"{wanted.sentence()}"
+        f"sheet 01 promises {wanted.determinism_class} ({wanted.sentence()}), "
+        f"and the record was made for {made.determinism_class} ({made.sentence()})"
     )
 
 

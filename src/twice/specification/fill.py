@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from twice.errors import TwiceError
-from twice.foundation.determinism_class import Predicate
+from twice.foundation.determinism_class import DeterminismClass, Predicate
 from twice.foundation.digests import digest_value
 from twice.foundation.seeds import Seed, is_shared
 from twice.recorder.config import in_settings
@@ -321,12 +321,14 @@ def _read_setup(record: RunRecord) -> _Read:
     yield "01", "predicate", predicate.sentence()
     own = predicate.subsystems.items()
     yield "01", "subsystems", to_rows({"name": name, "class": each.value} for name, each in own)
+    if predicate.determinism_class is DeterminismClass.LOGICAL:
+        yield "01", "measure", predicate.decisions.measure
+        if predicate.decisions.amount:
+            yield "01", "epsilon", repr(predicate.decisions.amount)
     if (sample := predicate.sample) is not None:
-        yield "01", "summary", sample.name
-        yield "01", "test", sample.test.value
-        yield "01", "epsilon", repr(sample.epsilon)
-        yield "01", "seeds", sample.n
-        yield "01", "power", repr(sample.power)
+        numbers = {key: repr(getattr(sample, key)) for key in ("epsilon", "power", "alpha")}
+        said = {"summary": sample.name, "test": sample.test.value, "seeds": sample.n, **numbers}
+        yield from (("01", key, value) for key, value in said.items())
     yield "02", "derivation", f"twice seed derivation, rule {behaviours['seed_derivation']}"
     yield "02", "record_fields", ["seed", "seed_rule", "streams", "config", "config_hash", "code"]
     yield "03", "serialisation", f"the state of each generator, in every snapshot, {form}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Annotated, Any
 
+from twice.cli.citations import require_pins
 from twice.cli.options import (
     AsJson,
     Informational,
@@ -56,6 +57,7 @@ def branch(
     given = split_pairs(inputs, "--input", "push=0.3")
     values = {name: parse_value(text.strip()) for name, text in given.items()}
     refuse_own_source(output.out, record)
+    require_pins(record, informational=informational)
     with (
         trust.trusting(record),
         branch_off(

@@ -57,8 +57,8 @@ class PredicateOptions:
 
     # fmt: off
     scope: Annotated[str, option("--scope SCOPE", "process, host or cross-host")] = "host"
-    summary: Annotated[str | None, option(
-        "--summary NAME", "statistical: what is compared over seeds; NAME:COMPONENT for one component")] = None
+    summary: Annotated[tuple[str, ...], option(
+        "--summary NAME", "statistical: what is compared over seeds; NAME:COMPONENT for one component")] = ()
     test: Annotated[str | None, option("--test TEST", "statistical: means (default), ks or multiset")] = None
     measure: Annotated[str | None, option(
         "--measure MEASURE", "logical: how compared values are judged: exact (default), abs, rel, ulp or quantum",
@@ -179,9 +179,16 @@ def parse_predicate(classes: Sequence[str], options: PredicateOptions) -> Predic
             to another class.
     """
     predicate = Predicate.parse(classes, options.scope)
-    if options.measure is not None and options.summary is not None:
+    if len(options.summary) > 1:
         raise UsageError(
-            f"--measure {options.measure} and --summary {options.summary} were given, and both take --epsilon.",
+            f"--summary was given more than once: {', '.join(options.summary)}.",
+            "Expected one summary: a record has one sample.",
+            f"For example: --summary {options.summary[0]}",
+        )
+    summary = next(iter(options.summary), None)
+    if options.measure is not None and summary is not None:
+        raise UsageError(
+            f"--measure {options.measure} and --summary {summary} were given, and both take --epsilon.",
             "Expected one of them: a tolerance of compared values, or a margin of samples.",
             "For example: --class logical --summary reward:policy --epsilon 0.5",
         )
@@ -200,17 +207,17 @@ def parse_predicate(classes: Sequence[str], options: PredicateOptions) -> Predic
         return replace(predicate, decisions=tolerance_of(options.measure, options.epsilon))
     given = {
         name: value
-        for name in ("summary", "test", "epsilon", "n", "alpha", "power")
+        for name in ("test", "epsilon", "n", "alpha", "power")
         if (value := getattr(options, name)) is not None
     }
-    if not given:
+    if not given and summary is None:
         return predicate
-    name, component = given.pop("summary", ""), ""
+    name, component = summary or "", ""
     if predicate.determinism_class is not DeterminismClass.STATISTICAL:
         name, _, component = name.rpartition(":")
     if not name or ("" not in predicate.sampled_parts and not component):
         raise UsageError(
-            f"--{'summary' if options.summary else next(iter(given))} was given without a statistical class and a "
+            f"--{'summary' if summary else next(iter(given))} was given without a statistical class and a "
             "summary.",
             "Expected --class statistical --summary NAME beside it, or --summary NAME:COMPONENT; or of a logical class "
             "--measure.",
@@ -221,7 +228,7 @@ def parse_predicate(classes: Sequence[str], options: PredicateOptions) -> Predic
         own = predicate.subsystems.get(component, DeterminismClass.STATISTICAL)
         if own is not DeterminismClass.STATISTICAL:
             raise UsageError(
-                f"{component} is {own} by --class, and statistical by --summary {options.summary}.",
+                f"{component} is {own} by --class, and statistical by --summary {summary}.",
                 "Expected one class for one component.",
                 f"Leave out --class {component}={own}, or the summary.",
             )

@@ -14,6 +14,7 @@ import cmd
 import sys
 from typing import Annotated, Any
 
+from twice.cli.citations import require_pins
 from twice.cli.options import AsJson, Informational, RecordPath, build_command, option
 from twice.cli.output import print_json
 from twice.cli.run_options import TrustOptions
@@ -35,6 +36,7 @@ def command(
     as_json: AsJson,
 ) -> int:
     """Print states, or hand over to the prompt."""
+    require_pins(record, informational=informational)
     with (
         trust.trusting(record),
         replay(record, at=at or 0, informational=informational) as session,

@@ -21,12 +21,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
+from twice.cli.citations import cite
 from twice.cli.console import Status, show_progress
 from twice.cli.options import (
     AsJson,
@@ -95,7 +95,7 @@ class ReplayOptions:
             predicate = None
             if self.classes or self.scope:
                 predicate = opened.setup.predicate.amend(self.classes, self.scope)
-            cited, mismatches = _cite(opened, judges_recorded_class=not self.classes)
+            cited, mismatches = cite(opened, judges_recorded_class=not self.classes)
         statement = verify(
             record,
             predicate=predicate,
@@ -206,19 +206,3 @@ def _diagnose(statement: Verification) -> Divergence | None:
     environment = statement.environment
     with Status() as status:
         return diagnose_failure(statement.path, failure, environment=environment, progress=status)
-
-
-def _cite(
-    record: RunRecord, *, judges_recorded_class: bool
-) -> tuple[dict[str, Any] | None, Sequence[str]]:
-    """Find the specification of a record's program, if that room is installed; what it promises and is not so."""
-    if find_spec("twice.specification") is None:
-        return None, ()
-    from twice.specification.location import find_workspace
-
-    if find_workspace(record.setup.program.folder()) is None:
-        return None, ()
-    from twice.specification.citation import cite_specification
-
-    cited = cite_specification(record, judges_recorded_class=judges_recorded_class)
-    return (None, ()) if cited is None else (cited.to_json(), cited.mismatches)

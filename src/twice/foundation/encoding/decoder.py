@@ -72,7 +72,7 @@ def loaded_types(type_name: str) -> type[Any] | None:
     Returns:
         The class, or None: not loaded, local to a function, or not of these kinds.
     """
-    module_name, _, qualified = type_name.partition(":")
+    module_name, _, qualified = fmt.present_name(type_name).partition(":")
     found: object = sys.modules.get(module_name)
     for name in qualified.split("."):
         if found is None or not isinstance(found, (type, type(sys))):

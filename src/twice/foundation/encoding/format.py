@@ -7,7 +7,7 @@ Invariant: a letter, once released, keeps its meaning for as long as ``VERSION``
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from struct import Struct
 from typing import Any, Final
 
@@ -151,6 +151,36 @@ def sort_key(encoded: bytes) -> bytes:
     return encoded
 
 
+_ROOM, _RECORDED_ROOM = "twice.recorder.", "twice.recording."
+_MOVED: Final = {
+    f"{_ROOM}streams.torch_streams:TorchStream": f"{_RECORDED_ROOM}streams.torch_owned:TorchStream",
+}
+"""Types of twice in states, by their present name: the name that they had when they were first recorded."""
+_PRESENT: Final = {recorded: present for present, recorded in _MOVED.items()}
+
+
 def type_name(cls: type[Any]) -> str:
-    """Return ``module:qualified.name``, the name under which a user's type is written."""
-    return f"{cls.__module__}:{cls.__qualname__}"
+    """Return ``module:qualified.name``, the name under which a type is written."""
+    return recorded_name(f"{cls.__module__}:{cls.__qualname__}")
+
+
+def recorded_name(name: str) -> str:
+    """Return the name under which a type or function is written: of one of twice, the name that it had at first.
+
+    A state may hold a stream, or a function of the run. Its bytes must not change because twice moves its own code.
+    """
+    return _rename(name, _ROOM, _RECORDED_ROOM, _MOVED)
+
+
+def present_name(recorded: str) -> str:
+    """Return the name that a written type or function has now."""
+    return _rename(recorded, _RECORDED_ROOM, _ROOM, _PRESENT)
+
+
+def _rename(name: str, room: str, other_room: str, moved: Mapping[str, str]) -> str:
+    if not name.startswith(room):
+        return name
+    module, _, qualified = name.partition(":")
+    outermost, dot, inner = qualified.partition(".")
+    type_moved = moved.get(f"{module}:{outermost}")
+    return f"{type_moved}{dot}{inner}" if type_moved else other_room + name.removeprefix(room)

@@ -16,6 +16,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from twice.foundation.encoding import OpaqueKind, OpaqueValue, registry, type_name
+from twice.foundation.encoding.format import present_name, recorded_name
 from twice.foundation.object_attributes import attributes, class_facts
 
 LEAVES: Final = frozenset({bool, int, float, complex, str, bytes, type(None)})
@@ -152,12 +153,12 @@ def name_constant(value: Any) -> str:
     if is_of_twice(type(value)):
         return type_name(type(value))
     module = getattr(value, "__module__", None) or type(value).__module__
-    return f"{module}:{getattr(value, '__qualname__', type(value).__qualname__)}"
+    return recorded_name(f"{module}:{getattr(value, '__qualname__', type(value).__qualname__)}")
 
 
 def find_loaded(name: str) -> object:
     """Return a loaded module, or the class or function of one, or None; nothing is imported."""
-    module, _, qualified = name.partition(":")
+    module, _, qualified = present_name(name).partition(":")
     found: Any = sys.modules.get(module)
     if found is None or not qualified:
         return found

@@ -39,6 +39,7 @@ LABELS: Final = {
             "test": "test; statistical test",
             "seeds": "n; number of seeds; seeds",
             "power": "power",
+            "alpha": "alpha",
             "subsystems": "subsystems",
             "vector": "test vector; test vectors; vector",
             "vector_digest": "vector digest",

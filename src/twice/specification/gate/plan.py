@@ -137,7 +137,8 @@ def predicate_of(promise: Sheet) -> Predicate:
             raise refuse_class(f"statistical {sampled[0] or 'class'}", lacks)
         test = SampleTest(promise.text("test") or "mean")
         margin, power = float(promise.text("epsilon") or 0), float(promise.text("power") or "0.8")
-        sample = Summary(summary, test, margin, seeds, power)
+        alpha = float(promise.text("alpha") or "0.05")
+        sample = Summary(summary, test, margin, seeds, power, alpha)
     decisions: Tolerance = Exact()
     measure, within = promise.text("measure") or "exact", promise.text("epsilon")
     # Sheet 08 wants an epsilon beside an exact class as well: 0.

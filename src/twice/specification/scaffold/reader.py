@@ -81,7 +81,7 @@ def record_arguments(reader: SheetReader) -> tuple[str, ...]:
     subsystems = reader.pairs("01", "subsystems", "name", "class")
     sampled = [name for name, own in subsystems.items() if own == "statistical"]
     if promised == "statistical" or sampled:
-        told = ("summary", "test", "epsilon", "seeds", "power")
+        told = ("summary", "test", "epsilon", "seeds", "power", "alpha")
     part = f":{sampled[0]}" if sampled and promised != "statistical" else ""
     options = [
         ("--seed", str(reader.number("00", "seed"))),

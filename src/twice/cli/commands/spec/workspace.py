@@ -25,6 +25,7 @@ from twice.specification.gate.runner import EVIDENCE
 from twice.specification.location import FOLDER, find_workspace
 from twice.specification.lock import NAME, Lock, read_lock
 from twice.specification.scaffold.lock import NAME as SCAFFOLDED
+from twice.specification.scaffold.reader import SheetReader, record_arguments
 from twice.specification.schema import SHEETS
 from twice.specification.workspace import Workspace, find_forced_tier, open_component
 
@@ -174,14 +175,9 @@ def list_completing(workspace: Workspace) -> Iterator[str]:
     elif opened & _RECORDED:
         program, seed = workspace.text("00", "program"), workspace.value("00", "seed")
         if program and seed is not None:
-            words = ["twice", "record", program, "--seed", str(seed)]
-            words += [
-                word for each in workspace.strings("00", "config") for word in ("--set", each)
-            ]
-            for key in ("class", "scope"):
-                words += [f"--{key}", said] if (said := workspace.text("01", key)) else []
             vector = f"{workspace.base}/{EVIDENCE}/vector.twice"
-            yield shlex.join([*words, "-o", vector])
+            words = record_arguments(SheetReader(workspace))
+            yield shlex.join(["twice", *words, "-o", vector])
             yield f"twice spec fill --record {vector}"
         else:
             yield "say program and seed in 00, from which a record is made"
