@@ -24,17 +24,16 @@ from typing import Any, NoReturn
 from twice.errors import ProgramNotFound, TwiceError
 from twice.foundation.printable import pluralize
 from twice.recorder import active
-from twice.recorder.audit import watching
-from twice.recorder.audit.coverage import covered_sources
-from twice.recorder.audit.inventory import whole_inventory
-from twice.recorder.audit.pinned import pinned
-from twice.recorder.audit.watching import Watch
-from twice.recorder.autopoints import KNOWN, AutoSteps
-from twice.recorder.brought import numerics_at_end
+from twice.recorder.audit import hook
+from twice.recorder.audit.hook import Watch
+from twice.recorder.audit.inventory import covered_sources, whole_inventory
+from twice.recorder.auto_steps import AutoSteps
 from twice.recorder.effects.actors import outside
 from twice.recorder.effects.files.making import files_of_session
 from twice.recorder.effects.ops import CALL
-from twice.recorder.environment import list_imported_libraries
+from twice.recorder.environment.fingerprint import numerics_at_end, settings_at_end
+from twice.recorder.environment.process_start import call_at_one_depth, same_descriptors
+from twice.recorder.environment.versions import list_imported_libraries
 from twice.recorder.interception import Interception
 from twice.recorder.interrupts import Interrupts, Terminated
 from twice.recorder.kernel.confinement import current
@@ -45,9 +44,7 @@ from twice.recorder.placing import Placing
 from twice.recorder.program import Program, load
 from twice.recorder.results import RESULTS
 from twice.recorder.run import Run
-from twice.recorder.same_start import call_at_one_depth, same_descriptors
 from twice.recorder.session import Session
-from twice.recorder.settings import settings_at_end
 from twice.recorder.user_code import (
     digest_sources,
     is_user_file,
@@ -95,7 +92,7 @@ def govern(session: Session) -> Iterator[Run]:
         interception.install()
     if in_force.watch:
         layer.beside, layer.descriptors = watch.ungoverned, watch
-        watching.begin(watch)
+        hook.begin(watch)
     session.caveats += [f"the session was run without its {name}" for name in in_force.missing()]
     session.caveats += [
         f"{name} was bound before the session: reads through it are not governed"
@@ -104,7 +101,7 @@ def govern(session: Session) -> Iterator[Run]:
     try:
         yield Run(session)
     finally:
-        watching.end()
+        hook.end()
         interception.close()
         wiring.streams.release_globals()
         active.leave(session)
@@ -155,7 +152,7 @@ def execute(
                 session, lambda code: leave(close({"how": "exit", "exit_code": code})[0])
             )
         if is_whole and session.setup.auto_points:
-            steps.watch(KNOWN)
+            steps.watch()
         raised: BaseException | None = None
         try:
             if begin is not None:
@@ -239,7 +236,7 @@ def finish(
         OutputUnwritable: E-OUTPUT-002, when the end of the record cannot be written.
     """
     problem = session.end()
-    watching.finish(declared=CALL.number in session.wiring.layer.counts)
+    hook.finish(declared=CALL.number in session.wiring.layer.counts)
     if ending["how"] not in {"completed", "exit"}:
         problem = None  # one way to end is enough
     elif isinstance(problem, TwiceError):
@@ -307,7 +304,7 @@ def describe_ending(session: Session) -> dict[str, object]:
         "ticks": session.tick + 1,
         "points": session.point_count,
         "effects": manifest,
-        "inventory": whole_inventory(wiring.inventory, manifest, pinned(setup, os.environ)),
+        "inventory": whole_inventory(wiring.inventory, manifest, setup, os.environ),
         "streams": wiring.streams.ledger(),
         "globals_used": wiring.streams.globals_used(),
         "components": {name: component.form for name, component in components.items()},
@@ -342,7 +339,7 @@ def _disown_on_fork(session: Session, interception: Interception) -> None:
         inherited, patches = session_ref(), interception_ref()
         if inherited is not None:
             inherited.disown()
-            watching.end()
+            hook.end()
         if patches is not None:
             patches.close()
 

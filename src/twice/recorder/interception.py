@@ -45,9 +45,9 @@ from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.patches import Patch
 from twice.recorder.effects.sources import LiveSource
 from twice.recorder.effects.tick_clock import TickClock
+from twice.recorder.environment.libraries import impose_counts
 from twice.recorder.imports import ImportWatch, source_patches
 from twice.recorder.placing import AsGiven
-from twice.recorder.surroundings.thread_counts import impose_counts
 from twice.recorder.user_code import is_user_file
 
 if TYPE_CHECKING:

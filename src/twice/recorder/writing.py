@@ -19,13 +19,14 @@ from twice.foundation.environment import Fingerprint
 from twice.recorder.compared_output import list_folders
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.sources import LiveSource
-from twice.recorder.environment import measure
+from twice.recorder.environment.fingerprint import measure
+from twice.recorder.environment.probe_cache import KeptProbes
+from twice.recorder.environment.surroundings import Surroundings
 from twice.recorder.execution import describe_ending, execute
 from twice.recorder.identity import build_identity
 from twice.recorder.inputs import LiveInputs
 from twice.recorder.kernel.confinement import current
 from twice.recorder.output import OutputCapture
-from twice.recorder.probes.kept import KeptProbes
 from twice.recorder.record import RecordWriter, hidden_beside
 from twice.recorder.redaction.redaction import Redaction, redact_identity
 from twice.recorder.sampling import SAMPLE
@@ -34,7 +35,6 @@ from twice.recorder.session_job import GO_ON, WORLD
 from twice.recorder.setup import Setup
 from twice.recorder.sink import RecordingSink
 from twice.recorder.streams import Streams
-from twice.recorder.surroundings import Surroundings
 from twice.recorder.trust import digest_identity
 from twice.recorder.wiring import InForce, NoControl, Wiring
 from twice.worker.channel import Channel
@@ -119,7 +119,7 @@ def record_here(
     """Record the run that a job describes.
 
     Args:
-        job: from ``recorder.record_job``.
+        job: from ``recorder.build_record_job``.
         channel: to the parent.
         measured: the environment of this process, where it was measured before.
     """

@@ -24,10 +24,10 @@ from twice.errors import StreamOffThread, StreamShared, StreamTaken, TwiceError
 from twice.foundation.environment import NUMERIC_LIBRARIES, Fingerprint
 from twice.recorder.config import format_settings
 from twice.recorder.effects.ops import FILE_READ
-from twice.recorder.measuring import measure_in
+from twice.recorder.environment.fingerprint import measure_in
+from twice.recorder.environment.surroundings import for_recording
 from twice.recorder.placing import Placing
 from twice.recorder.runrecord import RunRecord
-from twice.recorder.surroundings import for_recording
 from twice.recorder.user_code import digest_sources
 from twice.replayer.other_seed import is_moved_by_seed
 from twice.replayer.preconditions import source_changes, trusting
