@@ -35,7 +35,8 @@ class JaxStream(Unshareable):
         words = np.array([seed.value >> 32 & 0xFFFFFFFF, seed.value & 0xFFFFFFFF], dtype=np.uint32)
         self.stream_name = stream_name
         self.position = 0
-        self._fold_in = jax.random.fold_in  # an attribute still: recorded states that hold a stream have it
+        # An attribute, because recorded states that hold a stream have it.
+        self._fold_in = jax.random.fold_in
         self._base = jax.random.wrap_key_data(words, impl=ALGORITHM)
 
     def key(self, index: int | None = None) -> Any:
