@@ -19,7 +19,7 @@ from twice.foundation.dataclass import dataclass
 from twice.foundation.printable import pluralize
 from twice.recorder.frame_kinds import ERRORS, OUTPUT
 from twice.recorder.record import RecordReader
-from twice.recorder.record.blockfile import BlockFile
+from twice.recorder.record.block_file import BlockFile
 from twice.recorder.record.layout import Kind
 from twice.recorder.redaction.mask import list_forms
 from twice.recorder.snapshots import load
@@ -120,7 +120,7 @@ def search(path: Path, secrets: Mapping[str, bytes]) -> SecretSearch:
             sightings += [one for one in found if (one.name, one.form) not in said]
         sightings += [*framed, *kept]
         if not sightings:
-            sightings = find("the file as it lies", None, file.intact_bytes(0, file.size))
+            sightings = find("the file as it lies", None, file.copy_bytes(0, file.size))
         unread = "" if tear is None else f"{tear.reason}, from byte {tear.offset} on"
         return SecretSearch(sightings, len(secrets), len(needles), file.blocks, file.size, unread)
     finally:

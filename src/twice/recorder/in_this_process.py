@@ -19,13 +19,19 @@ from twice.foundation.seeds import Seed
 from twice.recorder import active
 from twice.recorder.cadence import default_cadence
 from twice.recorder.describing import describe_ending
-from twice.recorder.environment import measure
+from twice.recorder.environment.fingerprint import measure
+from twice.recorder.environment.probe_cache import (
+    PROBES,
+    KeptProbes,
+    keep_probes,
+    read_known_probes,
+)
+from twice.recorder.environment.surroundings import Surroundings
 from twice.recorder.executing import failed, finish, governed
 from twice.recorder.identity import build_identity
 from twice.recorder.kernel import confinement
 from twice.recorder.kernel.confinement import Confinement
 from twice.recorder.native_files import roots_of
-from twice.recorder.probes.kept import PROBES, KeptProbes, keep_probes, read_known_probes
 from twice.recorder.program import Program
 from twice.recorder.record import RecordWriter
 from twice.recorder.recorder import master_seed, refuse_existing, warn
@@ -34,7 +40,6 @@ from twice.recorder.run import Run
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session import Session
 from twice.recorder.setup import Setup
-from twice.recorder.surroundings import Surroundings
 from twice.recorder.trust import digest_identity, remember_record
 from twice.recorder.writing import recording_session
 
