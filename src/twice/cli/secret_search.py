@@ -99,7 +99,7 @@ def search(path: Path, secrets: Mapping[str, bytes]) -> Search:
             finder = _Finder(needles)
             sightings = [*_places(file, reader, finder)]
             tear = reader.tear
-        data = file.copy_bytes(0, file.size)
+        data = file.copy_bytes(0, file.size_bytes)
         if not sightings:
             sightings = list(finder("the file as it lies", None, data))
         return Search(
@@ -107,7 +107,7 @@ def search(path: Path, secrets: Mapping[str, bytes]) -> Search:
             len(secrets),
             len(needles),
             file.blocks,
-            file.size,
+            file.size_bytes,
             "" if tear is None else f"{tear.reason}, from byte {tear.offset} on",
         )
     finally:
@@ -132,7 +132,7 @@ _Find = Callable[[str, int | None, bytes], Iterator[Sighting]]
 def _places(file: BlockFile, reader: RecordReader, find: _Find) -> Iterator[Sighting]:
     framed = list(_frames(reader, find))
     kept = list(_snapshots(reader, find))
-    kinds = file.table()["kind"]
+    kinds = file.table["kind"]
     for number in range(file.blocks):
         kind = Kind(int(kinds[number]))
         # What frames and components say better stands there once.

@@ -21,8 +21,18 @@ from record_samples import RUN_ID
 from twice.errors import RecordCorrupt, TwiceError
 from twice.foundation.digests import Algorithm, raw_digest
 from twice.recorder.record import RecordReader
-from twice.recorder.record.blocks import COMPRESSED, BlockHeader, Chain, Sealer
-from twice.recorder.record.layout import Head, Header, Kind, Trailer, encode_index, encode_row
+from twice.recorder.record.layout import (
+    COMPRESSED,
+    BlockHeader,
+    Chain,
+    Head,
+    Header,
+    Kind,
+    Sealer,
+    Trailer,
+    encode_index,
+    encode_row,
+)
 
 HEADER = Header(1, RUN_ID, Algorithm.BLAKE3, "")
 NAMES = {"kinds": ["effects"], "layouts": [["a"]], "shapes": [[0, "tick"]]}

@@ -124,7 +124,6 @@ def test_thousands_of_points_are_cut_into_blocks_and_read_at_random(tmp_path: Pa
         for index in (0, 1023, 1024, 4999, 2500):
             point = reader.points.point(index)
             assert (point.index, point.tick, point.chain) == (index, index, chains[index])
-            assert reader.points.chain(index) == chains[index]
         assert reader.points.last == reader.points.point(-1)
         assert [p.index for p in reader.points.iterate(1020, 1030)] == list(range(1020, 1031))
 

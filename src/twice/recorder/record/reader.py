@@ -29,30 +29,16 @@ from twice.recorder.record.points import PointLog
 from twice.recorder.record.prefix import Progress
 from twice.recorder.record.symbols import SymbolTable
 
-_COUNTED = {
-    "points": Kind.POINTS,
-    "frames": Kind.FRAMES,
-    "snapshots": Kind.SNAPSHOTS,
-    "blobs": Kind.TABLES,
-    "pages": Kind.PAGES,
-}
+_COUNTED = (Kind.POINTS, Kind.FRAMES, Kind.SNAPSHOTS, Kind.TABLES, Kind.PAGES)
 
 
 class Frame(NamedTuple):
-    """One entry of the journal.
+    """One entry of the journal."""
 
-    Attributes:
-        kind: word for what the payload is.
-        actor: number of the actor.
-        tick: tick in which it happened.
-        point: index of the compare-point that follows it.
-        payload: as it was written.
-    """
-
-    kind: str
-    actor: int
-    tick: int
-    point: int
+    kind: str  # word for the meaning of the payload
+    actor: int  # number of the actor
+    tick: int  # in which it happened
+    point: int  # index of the compare-point that follows it
     payload: bytes
 
 
@@ -150,7 +136,7 @@ class RecordReader(Closing):
         import numpy as np
 
         file, known = self._file, self._symbols.kinds
-        rows = file.table()
+        rows = file.table
         fits = (rows["kind"] == Kind.FRAMES) & (rows["high"] >= first_point)
         if last_point is not None:
             fits &= rows["low"] <= last_point
@@ -227,7 +213,7 @@ class RecordReader(Closing):
             and ``blocks``: for each kind of block ``count``, ``stored_bytes`` and ``raw_bytes``. With
             the index and the trailer, the stored bytes and the file's header add up to the file.
         """
-        rows = self._file.table()
+        rows = self._file.table
         blocks = {
             kind.name.lower(): {"count": 0, "stored_bytes": 0, "raw_bytes": 0}
             for kind in Kind
@@ -240,10 +226,17 @@ class RecordReader(Closing):
             of_kind["stored_bytes"] += header.stored + BLOCK_HEADER_BYTES
             of_kind["raw_bytes"] += header.raw + BLOCK_HEADER_BYTES
         counts = {
-            name: int(rows["count"][rows["kind"] == kind].sum()) for name, kind in _COUNTED.items()
+            "blobs" if kind is Kind.TABLES else kind.name.lower(): int(
+                rows["count"][rows["kind"] == kind].sum()
+            )
+            for kind in _COUNTED
         }
-        complete = self.complete
-        return {"file_bytes": self._file.size, **counts, "blocks": blocks, "complete": complete}
+        return {
+            "file_bytes": self._file.size_bytes,
+            **counts,
+            "blocks": blocks,
+            "complete": self.complete,
+        }
 
     def close(self) -> None:
         """Let go of the file."""
