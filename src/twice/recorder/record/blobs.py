@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from itertools import accumulate, pairwise, zip_longest
 from typing import NamedTuple
 
@@ -196,18 +195,11 @@ class Blobs:
     def __init__(self, file: BlockFile) -> None:
         self.bytes_max: int | None = None
         self._file = file
+        self._tables, self._pages = EntryIndex(file, Kind.TABLES), EntryIndex(file, Kind.PAGES)
         self._opened: tuple[int, int, list[bytes]] = (0, 0, [])
 
-    @cached_property
-    def _tables(self) -> EntryIndex:
-        return EntryIndex(self._file, Kind.TABLES)
-
-    @cached_property
-    def _pages(self) -> EntryIndex:
-        return EntryIndex(self._file, Kind.PAGES)
-
     def __len__(self) -> int:
-        return self._tables.count
+        return len(self._tables)
 
     def parts(self, number: int) -> list[bytearray]:
         """Return the parts of a blob, each in its full length; errors are those of `join`."""
@@ -282,7 +274,7 @@ class Blobs:
 
     def _open_pages(self, blob: int, page: int) -> tuple[int, list[bytes]]:
         """Open the block of a page and keep it; return its first page and all contents."""
-        if page >= self._pages.count:
+        if page >= len(self._pages):
             raise self._corrupt(blob, f"it needs page {page}, which is not there")
         block, first, end = self._pages.find(page)
         _, contents = self._file.decode(block, decode_pages)

@@ -99,11 +99,6 @@ class BlockFile:
 
         return np.frombuffer(self._rows, np.dtype(ROW_FIELDS))
 
-    def numbers(self, kind: Kind) -> npt.NDArray[np.intp]:
-        """Return the numbers of the blocks of a kind, in file order."""
-        numbers: npt.NDArray[np.intp] = (self.table["kind"] == kind).nonzero()[0]
-        return numbers
-
     def read(self, number: int) -> StoredBlock:
         """Return a block as it is in the file, after a check of its checksum."""
         self._require_open()
@@ -220,13 +215,24 @@ class EntryIndex:
     """The blocks of one kind, and which entries, counted over the whole file, each of them holds."""
 
     def __init__(self, file: BlockFile, kind: Kind) -> None:
+        self._file, self._kind = file, kind
+
+    @cached_property
+    def blocks(self) -> npt.NDArray[np.intp]:
+        """The numbers of the blocks in the file."""
+        of_kind: npt.NDArray[np.intp] = (self._file.table["kind"] == self._kind).nonzero()[0]
+        return of_kind
+
+    @cached_property
+    def firsts(self) -> npt.NDArray[np.int64]:
+        """The number of the first entry of each block, and behind the last block the count."""
         import numpy as np
 
-        self.blocks = file.numbers(kind)  # in the file
-        counts = file.table["count"][self.blocks]
-        # The first entry of each block, and behind the last block the count.
-        self.firsts = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
-        self.count = int(self.firsts[-1])
+        counts = self._file.table["count"][self.blocks]
+        return np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
+
+    def __len__(self) -> int:
+        return int(self.firsts[-1])
 
     def find(self, entry: int) -> tuple[int, int, int]:
         """Return the number of the block in the file, and the range of entries that it contains."""

@@ -25,7 +25,7 @@ from twice.recorder.record.layout import (
     unpack_head,
 )
 from twice.recorder.record.points import PointBlock
-from twice.recorder.record.prefix import Progress, Tear
+from twice.recorder.record.prefix import Progress
 from twice.recorder.record.symbols import SymbolTable
 
 
@@ -36,8 +36,30 @@ def check_file(file: BlockFile, progress: Progress | None = None) -> None:
     # The form first: it stands before the tear.
     if checker.fault is not None:
         raise file.corrupt(*checker.fault)
-    if tear is not None:
-        raise _refuse(file, tear)
+    if tear is None:
+        return
+    where = f"{file.path}: block {tear.block}, at byte {tear.offset}"
+    fields = {
+        "path": str(file.path),
+        "block": tear.block,
+        "offset": tear.offset,
+        "kind": file.kind_at(tear.offset),
+        "points": tear.points,
+    }
+    kept = f"The {pluralize(tear.points, 'compare-point')} before it can be read"
+    if tear.damaged:
+        raise RecordCorrupt(
+            f"{where} ({fields['kind']}), was changed: {tear.reason}.",
+            "Expected the bytes that were written when the run was recorded.",
+            f"{kept}; take another copy of the file.",
+            **fields,
+        )
+    raise RecordTorn(
+        f"{where}: the record stops there, because {tear.reason}.",
+        "Expected an ending, an index and a trailer; the recording process did not get there.",
+        f"{kept}: `twice verify` judges them as PARTIAL, `migrate` closes the record there.",
+        **fields,
+    )
 
 
 class _FormChecker:
@@ -111,29 +133,3 @@ class _FormChecker:
                 raise MalformedError(
                     f"blob {number} needs page {page} with {pluralize(expected, 'byte')}, and it is not there"
                 )
-
-
-def _refuse(file: BlockFile, tear: Tear) -> RecordCorrupt | RecordTorn:
-    """Build the refusal for a record whose chain does not reach its trailer."""
-    where = f"{file.path}: block {tear.block}, at byte {tear.offset}"
-    fields = {
-        "path": str(file.path),
-        "block": tear.block,
-        "offset": tear.offset,
-        "kind": file.kind_at(tear.offset),
-        "points": tear.points,
-    }
-    kept = f"The {pluralize(tear.points, 'compare-point')} before it can be read"
-    if tear.damaged:
-        return RecordCorrupt(
-            f"{where} ({fields['kind']}), was changed: {tear.reason}.",
-            "Expected the bytes that were written when the run was recorded.",
-            f"{kept}; take another copy of the file.",
-            **fields,
-        )
-    return RecordTorn(
-        f"{where}: the record stops there, because {tear.reason}.",
-        "Expected an ending, an index and a trailer; the recording process did not get there.",
-        f"{kept}: `twice verify` judges them as PARTIAL, `migrate` closes the record there.",
-        **fields,
-    )

@@ -198,20 +198,6 @@ class BlockHeader(NamedTuple):
         """Pack these values into 16 bytes."""
         return _BLOCK_HEADER.pack(*self, 0)
 
-    def find_fault(self) -> str | None:
-        """Return why no writer could have made this header, or None."""
-        if self.kind not in Kind._value2member_map_:
-            return f"block kind {self.kind} is not known"
-        if self.plain > min(self.stored, self.raw):
-            return "the plain part is longer than the payload"
-        if self.flags not in (0, COMPRESSED):
-            return f"block flags {self.flags} are not known"
-        if self.flags == 0 and self.raw != self.stored:
-            return "an uncompressed payload has two lengths"
-        if self.raw > _limit_expansion(self.stored):
-            return f"{self.stored} stored bytes claim to expand to {self.raw}"
-        return None
-
 
 def _limit_expansion(stored: int) -> int:
     """Return the most bytes that a stored payload of so many bytes may expand to."""
@@ -269,10 +255,18 @@ def find_block(data: memoryview, offset: int) -> StoredBlock | str:
     if reserved:
         return "reserved bytes of a block header are not zero"
     header = BlockHeader._make(fields)
-    fault = header.find_fault()
-    if fault is not None:
-        return fault
-    end = start + header.stored
+    stored, raw, plain, kind, flags = header
+    if kind not in Kind._value2member_map_:
+        return f"block kind {kind} is not known"
+    if plain > min(stored, raw):
+        return "the plain part is longer than the payload"
+    if flags not in (0, COMPRESSED):
+        return f"block flags {flags} are not known"
+    if not flags and raw != stored:
+        return "an uncompressed payload has two lengths"
+    if raw > _limit_expansion(stored):
+        return f"{stored} stored bytes claim to expand to {raw}"
+    end = start + stored
     if end > len(data):
         return "the file ends inside a block"
     checksum, payload = data[offset + _BLOCK_HEADER.size : start], data[start:end]

@@ -9,7 +9,6 @@ from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from twice.recorder.record.block_file import BlockFile, EntryIndex
@@ -95,14 +94,11 @@ class PointLog:
     def __init__(self, file: BlockFile, symbols: Callable[[], SymbolTable]) -> None:
         self._file = file
         self._symbols = symbols
+        self._entries = EntryIndex(file, Kind.POINTS)
         self._kept: OrderedDict[int, PointBlock] = OrderedDict()
 
-    @cached_property
-    def _entries(self) -> EntryIndex:
-        return EntryIndex(self._file, Kind.POINTS)
-
     def __len__(self) -> int:
-        return self._entries.count
+        return len(self._entries)
 
     def point(self, index: int) -> Point:
         """Return the point with this index; -1 is the last.

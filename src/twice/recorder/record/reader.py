@@ -77,6 +77,7 @@ class RecordReader(Closing):
             self.ending = file.decode(file.blocks - 1, decode_json)
         self.points = PointLog(file, lambda: self._symbols)
         self.blobs = Blobs(file)
+        self._snapshot_entries = EntryIndex(file, Kind.SNAPSHOTS)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Self:
@@ -99,14 +100,12 @@ class RecordReader(Closing):
     @cached_property
     def _symbols(self) -> SymbolTable:
         symbols = SymbolTable()
-        for block in self._file.numbers(Kind.NAMES):
+        for block in EntryIndex(self._file, Kind.NAMES).blocks:
             self._file.decode(int(block), symbols.add)
         return symbols
 
     def check(self, progress: Progress | None = None) -> None:
-        """Prove every byte of the file and the form of every block.
-
-        Opening and reading prove only what they touch; this proves the rest.
+        """Prove every byte of the file and the form of every block, also of those that nobody read.
 
         Args:
             progress: called with bytes done and bytes in all.
@@ -174,13 +173,9 @@ class RecordReader(Closing):
         """All snapshots, by number."""
         return [
             entry
-            for block in self._file.numbers(Kind.SNAPSHOTS)
+            for block in self._snapshot_entries.blocks
             for entry in self._file.decode(int(block), decode_snapshots)[0]
         ]
-
-    @cached_property
-    def _snapshot_entries(self) -> EntryIndex:
-        return EntryIndex(self._file, Kind.SNAPSHOTS)
 
     def envelope(self, number: int) -> bytes:
         """Return the envelope of a snapshot, as it was written.
@@ -188,7 +183,7 @@ class RecordReader(Closing):
         Raises:
             RecordOutOfRange: E-RECORD-006, when there is no such snapshot.
         """
-        count = self._snapshot_entries.count
+        count = len(self._snapshot_entries)
         if not 0 <= number < count:
             raise self._file.out_of_range("snapshot", number, count, number=number)
         block, first, end = self._snapshot_entries.find(number)
