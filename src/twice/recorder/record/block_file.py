@@ -11,7 +11,6 @@ from __future__ import annotations
 import mmap
 import os
 import stat
-import struct
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import cached_property
@@ -137,7 +136,7 @@ class BlockFile:
         """Return a block's payload through a decoder."""
         try:
             return decode(self.payload(number))
-        except (MalformedError, struct.error) as error:
+        except MalformedError as error:
             raise self.corrupt(number, str(error)) from error
 
     def scan(self, progress: Progress | None = None, visit: Visit | None = None) -> Prefix:

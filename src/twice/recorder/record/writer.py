@@ -240,13 +240,13 @@ class RecordWriter:
         document = payloads.encode_json(ending)
 
         def finish() -> None:
+            self._seal_all()
             self._blocks.append(Kind.ENDING, b"", document)
             self._blocks.finish()
             if self._durable:
                 self._blocks.sync()
 
         try:
-            self._seal(self._seal_all)
             self._seal(finish)
         finally:
             self.abandon()
