@@ -147,7 +147,7 @@ MUTATIONS = (
     ),
     Mutation(
         "seal-unseen-covered",
-        "recorder/audit/coverage.py",
+        "recorder/audit/inventory.py",
         "else confinement.is_world and was_supervised",
         "else confinement.is_world",
         "a replay refuses nothing of what the recording did not watch",

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import re
 import struct
 import sys
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
 
+import twice
 from twice.errors import DecodingRefused
 from twice.foundation.encoding import (
     OpaqueKind,
@@ -22,6 +25,7 @@ from twice.foundation.encoding import (
     loaded_types,
     type_name,
 )
+from twice.foundation.encoding.format import present_name, recorded_name
 from twice.foundation.environment import Fingerprint
 from twice.recorder.effects.asked import Response
 
@@ -168,3 +172,29 @@ def test_a_type_of_twice_is_written_under_its_first_name_and_found_again() -> No
     assert name == "twice.recording.effects.asked:Response"
     assert loaded_types(name) is Response
     assert type_name(Fingerprint) == "twice.foundation.environment:Fingerprint"
+
+
+HELD = {
+    "Effects": "run", "Files": "effects.asked", "Finished": "effects.asked", "JaxStream": "streams.jax_streams",
+    "Net": "effects.asked", "NumpyStream": "streams.numpy_streams", "PCG64": "streams.numpy_streams",
+    "Processes": "effects.asked", "PythonStream": "streams.python_streams", "Response": "effects.asked",
+    "Run": "run", "Stdin": "effects.asked", "StreamSeedSequence": "streams.numpy_streams", "TickLoop": "ticks",
+    "TorchStream": "streams.torch_owned", "Variables": "effects.asked",
+}  # fmt: skip
+"""Classes of twice that a program gets, and the module of the room that first recorded each."""
+
+
+def test_what_a_program_may_hold_keeps_its_name_wherever_it_lies() -> None:
+    places: dict[str, list[str]] = {}
+    for file in sorted(Path(twice.__file__).parent.glob("recorder/**/*.py")):
+        module = ".".join(file.relative_to(Path(twice.__file__).parents[1]).with_suffix("").parts)
+        for name in re.findall(r"^class (\w+)", file.read_text("utf-8"), re.MULTILINE):
+            places.setdefault(name, []).append(f"{module}:{name}")
+
+    for name, module in HELD.items():
+        recorded = {recorded_name(place): place for place in places[name]}
+        first = f"twice.recording.{module}:{name}"
+        assert first in recorded, (
+            f"{places[name]}: add a row to _MOVED in foundation/encoding/format.py"
+        )
+        assert present_name(f"{first}.method") == f"{recorded[first]}.method"

@@ -19,10 +19,10 @@ from programs import recorded, write
 from twice.errors import ProgramFailed
 from twice.foundation.seeds import Seed
 from twice.recorder.cadence import Cadence
-from twice.recorder.recorder import as_program, record_program
+from twice.recorder.environment.surroundings import for_recording
+from twice.recorder.recorder import record_program, to_program
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.setup import Setup
-from twice.recorder.surroundings import for_recording
 from twice.replayer.branch_session import BranchingSession
 from twice.replayer.replay_job import start_child
 from twice.replayer.replay_session import ReplaySession
@@ -128,7 +128,7 @@ def test_a_verification_may_be_killed_at_any_moment(path: Path) -> None:
 @pytest.mark.heavy
 def test_a_recording_may_be_killed_at_any_moment(tmp_path: Path) -> None:
     program, out = write(tmp_path, SOURCE), tmp_path / "killed.twice"
-    setup = Setup(as_program(program), Seed(1))
+    setup = Setup(to_program(program), Seed(1))
     killer, deaths, recordings = Killer(5, 0.8), list[str](), 0
     for _ in range(60):
         out.unlink(missing_ok=True)

@@ -17,21 +17,19 @@ from typing import Any, NoReturn
 from twice.errors import ReplayRefused, SealBroken, TwiceError
 from twice.foundation.encoding import decode
 from twice.recorder.comparepoints import Taken
-from twice.recorder.describing import describe_ending
 from twice.recorder.effects.sources import BranchSource, RecordedSource
-from twice.recorder.environment import measure
-from twice.recorder.executing import execute
+from twice.recorder.environment.fingerprint import measure
+from twice.recorder.environment.probe_cache import KeptProbes
+from twice.recorder.environment.surroundings import Surroundings
+from twice.recorder.execution import describe_ending, execute
 from twice.recorder.identity import build_identity
 from twice.recorder.inputs import BranchInputs, RecordedInputs
 from twice.recorder.kernel.confinement import current
-from twice.recorder.native_files import roots_of
-from twice.recorder.probes.kept import KeptProbes
 from twice.recorder.record import RecordWriter
 from twice.recorder.redaction.redaction import Redaction, redact_identity
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session import Session
 from twice.recorder.sink import RecordingSink, Sinks
-from twice.recorder.surroundings import Surroundings
 from twice.recorder.trust import digest_identity
 from twice.recorder.wiring import NoControl
 from twice.recorder.writing import snapshot_marks
@@ -175,7 +173,7 @@ class BranchExecution:
             f"The run does not replay up to the fork: {failure.name} of tick {failure.tick} differs "
             f"in {', '.join(failure.columns)}.",
             "Expected everything before the fork to be identical.",
-            "Find out where: twice verify RECORD --restores",
+            f"Find out where: twice verify {self._record.path} --restores",
         )
         self._give_up(error)
 
@@ -198,7 +196,7 @@ def branch_here(job: Mapping[str, Any], channel: Channel) -> None:
             session = branch.rebuild()
             current().begin(
                 own=[str(Path(job["out"]).parent), os.environ[NESTED]],
-                roots=roots_of(record.setup.program),
+                roots=record.setup.program.roots(),
                 algorithm=record.setup.algorithm,
                 copy_limit=record.setup.copy_limit,
             )

@@ -152,7 +152,9 @@ def sort_key(encoded: bytes) -> bytes:
 
 
 _ROOM, _RECORDED_ROOM = "twice.recorder.", "twice.recording."
-_MOVED: Final[Mapping[str, str]] = {}
+_MOVED: Final = {
+    f"{_ROOM}streams.torch_streams:TorchStream": f"{_RECORDED_ROOM}streams.torch_owned:TorchStream",
+}
 """Types of twice in states, by their present name: the name that they had when they were first recorded."""
 _PRESENT: Final = {recorded: present for present, recorded in _MOVED.items()}
 
@@ -167,13 +169,18 @@ def recorded_name(name: str) -> str:
 
     A state may hold a stream, or a function of the run. Its bytes must not change because twice moves its own code.
     """
-    if not name.startswith(_ROOM):
-        return name
-    return _MOVED.get(name) or _RECORDED_ROOM + name.removeprefix(_ROOM)
+    return _rename(name, _ROOM, _RECORDED_ROOM, _MOVED)
 
 
 def present_name(recorded: str) -> str:
     """Return the name that a written type or function has now."""
-    if not recorded.startswith(_RECORDED_ROOM):
-        return recorded
-    return _PRESENT.get(recorded) or _ROOM + recorded.removeprefix(_RECORDED_ROOM)
+    return _rename(recorded, _RECORDED_ROOM, _ROOM, _PRESENT)
+
+
+def _rename(name: str, room: str, other_room: str, moved: Mapping[str, str]) -> str:
+    if not name.startswith(room):
+        return name
+    module, _, qualified = name.partition(":")
+    outermost, dot, inner = qualified.partition(".")
+    type_moved = moved.get(f"{module}:{outermost}")
+    return f"{type_moved}{dot}{inner}" if type_moved else other_room + name.removeprefix(room)

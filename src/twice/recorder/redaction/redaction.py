@@ -107,7 +107,7 @@ class Redaction:
         self.learned += 1
         self.active = self.mask.active
 
-    def typed(self, text: str, where: str) -> str:
+    def hide_typed(self, text: str, where: str) -> str:
         """Learn a text that somebody typed unseen, and return the stars to write down for it."""
         if not self.policy.holds(TERMINAL):
             return text
@@ -122,7 +122,8 @@ class Redaction:
         if not self.active:
             return data
         changed, spans = self.mask.data(data)
-        self._count(spans, where)
+        if spans:
+            self._count(spans, where)
         return changed
 
     def value(self, value: Any, where: str) -> Any:
@@ -137,7 +138,7 @@ class Redaction:
         try:
             return self._walk(value, where)
         except RecursionError:  # deeper than Python calls: nothing inside can be changed
-            return self._untouched(value, where)
+            return self._require_clean(value, where)
 
     def arguments(self, words: Sequence[str], where: str) -> list[str]:
         """Return the program's own arguments with their secrets blanked, and learn those secrets.
@@ -169,15 +170,15 @@ class Redaction:
         self, words: list[bytes], found: Iterable[list[PlacedSecret]], where: str
     ) -> list[bytes]:
         """Blank and learn the secrets that were found in each word; as many words come back."""
-        changed: list[bytes] = []
-        for word, secrets in zip(words, found, strict=True):
-            for one in secrets:
-                if not is_blank(word, one[:3]):
-                    for value in one.values(word):
-                        self.learn(value, one.rule)
-            changed.append(blank_spans(word, [one[:3] for one in secrets])[0])
-        changes = sum(new != old for new, old in zip(changed, words, strict=True))
-        self._count([(0, 0, ARGUMENTS)] * changes, where)
+        changed = list(words)
+        for number, (word, secrets) in enumerate(zip(words, found, strict=True)):
+            spans = [one[:3] for one in secrets if not is_blank(word, one[:3])]
+            for one in secrets if spans else ():
+                for value in one.values(word):
+                    self.learn(value, one.rule)
+            if spans:
+                changed[number] = blank_spans(word, spans)[0]
+                self._count([(0, 0, ARGUMENTS)], where)
         return changed
 
     def digestible(self, value: Any) -> Any:
@@ -224,7 +225,8 @@ class Redaction:
             if 4 * len(value) < self.mask.shortest:  # UTF-8 takes at most four bytes a letter
                 return value
             text, spans = self.mask.text(value)
-            self._count(spans, where)
+            if spans:
+                self._count(spans, where)
             return text
         if kind is bytes or kind is bytearray:
             changed = self.data(bytes(value), where)
@@ -235,9 +237,9 @@ class Redaction:
             return value if same else kind(parts)
         if kind is dict:
             return {self._walk(k, where): self._walk(v, where) for k, v in value.items()}
-        return self._untouched(value, where)
+        return self._require_clean(value, where)
 
-    def _untouched(self, value: Any, where: str) -> Any:
+    def _require_clean(self, value: Any, where: str) -> Any:
         """Return the value as it is if it has no known secret: a shape may occur in it by chance."""
         spans = self.mask.known_spans(encode(value))
         if spans:
@@ -257,10 +259,9 @@ class Redaction:
         self._count(spans, where)
 
     def _count(self, spans: list[Span], where: str) -> None:
-        if spans:
-            with self._lock:
-                for _, _, rule in spans:
-                    self._counts[rule, where] = self._counts.get((rule, where), 0) + 1
+        with self._lock:
+            for _, _, rule in spans:
+                self._counts[rule, where] = self._counts.get((rule, where), 0) + 1
 
 
 def redact_identity(

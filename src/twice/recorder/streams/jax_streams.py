@@ -35,14 +35,16 @@ class JaxStream(Unshareable):
         words = np.array([seed.value >> 32 & 0xFFFFFFFF, seed.value & 0xFFFFFFFF], dtype=np.uint32)
         self.stream_name = stream_name
         self.position = 0
+        # An attribute, because recorded states that hold a stream have it.
+        self._fold_in = jax.random.fold_in
         self._base = jax.random.wrap_key_data(words, impl=ALGORITHM)
 
     def key(self, index: int | None = None) -> Any:
         """Return key number ``index``, by default the next one; nothing moves."""
         number = self.position if index is None else index
         high, low = divmod(number, 2**32)  # ``fold_in`` takes 32 bits
-        base = jax.random.fold_in(self._base, high) if high else self._base
-        return jax.random.fold_in(base, low)
+        base = self._fold_in(self._base, high) if high else self._base
+        return self._fold_in(base, low)
 
     def next(self) -> Any:
         """Return the next key, which this stream has never returned before."""
@@ -64,12 +66,10 @@ class GovernedJax(Governed):
         """Return the algorithm and the number of keys returned."""
         return {"kind": self.kind, "algorithm": ALGORITHM, "position": self._stream.position}
 
-    def write(self, state: Mapping[str, object]) -> None:
-        """Put the counter back in place."""
-        match dict(state):
-            case {"kind": self.kind, "algorithm": "threefry2x32", "position": int(position)} if (
-                0 <= position < _COUNTER_LIMIT
-            ):
-                self._stream.position = position
-            case _:
-                raise refuse_state(f"is of kind {state.get('kind')!r}", self.kind)
+    def _put(self, state: Mapping[str, object]) -> None:
+        position, algorithm = state.get("position"), state.get("algorithm")
+        if not isinstance(position, int) or not 0 <= position < _COUNTER_LIMIT:
+            raise refuse_state(f"holds the counter {position!r}", self.kind)
+        if algorithm != ALGORITHM:
+            raise refuse_state(f"is of algorithm {algorithm!r}", self.kind)
+        self._stream.position = position

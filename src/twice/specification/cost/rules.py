@@ -15,10 +15,10 @@ from typing import Any, Final
 
 from twice.errors import UsageError
 from twice.recorder.cadence import Cadence
+from twice.recorder.environment.surroundings import Surroundings
 from twice.recorder.redaction.policy import RULES as REDACTIONS
 from twice.recorder.redaction.policy import Policy
 from twice.recorder.setup import Setup
-from twice.recorder.surroundings import Surroundings
 from twice.recorder.wiring import InForce
 
 
