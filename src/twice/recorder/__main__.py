@@ -13,8 +13,8 @@ if __name__ == "__main__":
 from collections.abc import Mapping
 from typing import Any
 
+from twice.recorder.record_session import record_here
 from twice.recorder.serving import Handler, serve
-from twice.recorder.writing import record_here
 from twice.worker.channel import Channel
 
 

@@ -53,7 +53,7 @@ def describe_ending(session: Session) -> dict[str, object]:
         "files": source_digests(dict.fromkeys(files), root),
         "imported": list_imported_libraries(),
         "config_unread": session.config.keys_unread,
-        "printed": session.wiring.summarise_output(),
+        "printed": session.wiring.output.summary(),
         "settings": settings_at_end(),
         "lineages": dict(sorted(session.wiring.layer.main.started.items())),
         "numerics": outside(numerics_at_end),  # what is looked up here is no read of the run

@@ -23,11 +23,11 @@ from typing import Any, NoReturn
 
 from twice.errors import TwiceError
 from twice.foundation.printable import pluralize
-from twice.recorder import active
 from twice.recorder.audit import watching
 from twice.recorder.audit.coverage import covered_sources
 from twice.recorder.audit.watching import Watch
 from twice.recorder.autopoints import KNOWN, AutoSteps
+from twice.recorder.dict_order import ORDERS, digest_orders
 from twice.recorder.effects.actors import outside
 from twice.recorder.effects.files.making import files_of_session
 from twice.recorder.effects.ops import CALL
@@ -36,11 +36,10 @@ from twice.recorder.interrupts import Interrupts, Terminated
 from twice.recorder.kernel.confinement import current
 from twice.recorder.mainprogram import is_ours, restart_logging, run_main, show_exception
 from twice.recorder.native_files import write_native_files
-from twice.recorder.ordering import ORDERS, digest_orders
-from twice.recorder.placing import Placing
+from twice.recorder.output import RESULTS
+from twice.recorder.path_names import PathNames
 from twice.recorder.program import Program, is_user_file, load
-from twice.recorder.results import RESULTS
-from twice.recorder.run import Run
+from twice.recorder.run import Run, enter_session, leave_session
 from twice.recorder.same_start import call_at_one_depth, same_descriptors
 from twice.recorder.session import Session
 from twice.worker.process import NESTED as SCRATCH
@@ -56,10 +55,10 @@ def governed(session: Session) -> Iterator[Run]:
     # not depend on whether something of ours happened to load numpy before.
     importlib.import_module("numpy.random")
     layer, in_force = session.wiring.layer, session.wiring.in_force
-    active.enter(session)
+    enter_session(session)
     if in_force.generators:
         session.wiring.streams.govern_globals()
-    placing = Placing(session.setup.program)
+    placing = PathNames(session.setup.program)
     files = files_of_session(
         layer,
         placing,
@@ -101,7 +100,7 @@ def governed(session: Session) -> Iterator[Run]:
         watching.end()
         interception.restore()
         session.wiring.streams.release_globals()
-        active.leave(session)
+        leave_session(session)
 
 
 def execute(

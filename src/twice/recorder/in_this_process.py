@@ -16,7 +16,6 @@ from typing import Any
 
 from twice.errors import TwiceError
 from twice.foundation.seeds import Seed
-from twice.recorder import active
 from twice.recorder.cadence import default_cadence
 from twice.recorder.describing import describe_ending
 from twice.recorder.environment import measure
@@ -28,15 +27,15 @@ from twice.recorder.native_files import roots_of
 from twice.recorder.probes.kept import PROBES, KeptProbes, keep_probes, read_known_probes
 from twice.recorder.program import Program
 from twice.recorder.record import RecordWriter
+from twice.recorder.record_session import recording_session
 from twice.recorder.recorder import master_seed, refuse_existing, warn
 from twice.recorder.redaction.redaction import Redaction, redact_identity
-from twice.recorder.run import Run
+from twice.recorder.run import Run, require_no_session
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session import Session
 from twice.recorder.setup import Setup
 from twice.recorder.surroundings import Surroundings
 from twice.recorder.trust import digest_identity, remember_record
-from twice.recorder.writing import recording_session
 
 
 @contextmanager
@@ -81,7 +80,7 @@ def recording(
 
 
 def _inline_session(setup: Setup, out: Path, *, force: bool) -> Session:
-    active.require_none()
+    require_no_session()
     surroundings = Surroundings.found(os.environ)
     setup.require_recordable()
     redaction = Redaction(setup.redaction, os.environ)

@@ -46,7 +46,7 @@ from twice.recorder.effects.patches import Patch
 from twice.recorder.effects.sources import LiveSource
 from twice.recorder.effects.tick_clock import TickClock
 from twice.recorder.imports import ImportWatch
-from twice.recorder.placing import AsGiven
+from twice.recorder.path_names import PathNames
 from twice.recorder.program import is_user_file
 from twice.recorder.surroundings.thread_counts import impose_counts
 
@@ -72,7 +72,7 @@ class Interception:
         files: Files | None = None,
     ) -> None:
         self._layer = layer
-        self._files = files or Files(layer, AsGiven())
+        self._files = files or Files(layer, PathNames())
         self._policy = policy
         self._tick = tick
         self._saved: list[tuple[Patch, Any]] = []

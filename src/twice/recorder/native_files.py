@@ -22,7 +22,7 @@ from twice.foundation.encoding import decode, encode
 from twice.recorder.effects.files.kept import CONTENT, pieces
 from twice.recorder.kernel.file_history import FileHistory
 from twice.recorder.kernel.preimages import PreimageStore
-from twice.recorder.placing import Names, Placing
+from twice.recorder.path_names import PathNames
 from twice.recorder.program import Program, user_modules
 from twice.recorder.record_form import reading
 
@@ -62,7 +62,7 @@ def write_native_files(session: Session, found: NativeFiles) -> dict[str, object
     """Write a keeper's findings into the session's record; return their part of the ending."""
     changed = _name_native_writes(session, found.changed)
     _name_native_connections(session, found.connections)
-    placing = Placing(session.setup.program)
+    placing = PathNames(session.setup.program)
     sources = {os.fspath(path) for path in user_modules()}
     histories = [
         history
@@ -73,7 +73,9 @@ def write_native_files(session: Session, found: NativeFiles) -> dict[str, object
     if session.setup.files == "none":
         histories = [history for history in histories if history.was_changed]
     written = [_with_content(session, found.folder, history) for history in histories]
-    plain = [replace(history, path=placing.named(history.path)).to_plain() for history in written]
+    plain = [
+        replace(history, path=placing.to_recorded(history.path)).to_plain() for history in written
+    ]
     for at in range(0, len(plain), _HISTORIES_PER_FRAME):
         session.frame(NATIVE_FILES, encode(tuple(plain[at : at + _HISTORIES_PER_FRAME])))
     return {
@@ -81,7 +83,7 @@ def write_native_files(session: Session, found: NativeFiles) -> dict[str, object
         "refused": found.refused,
         "read": sum(history.was_read for history in written),
         "written": sum(history.has_effect for history in written),
-        "changed": [placing.named(path) for path in changed],
+        "changed": [placing.to_recorded(path) for path in changed],
         "problems": [list(problem) for problem in found.problems],
         "process": _getpid(),
     }
@@ -119,7 +121,7 @@ def _name_native_connections(session: Session, connections: Sequence[tuple[str, 
     )
 
 
-def read_native_files(ending: Any, frames: Iterable[bytes], names: Names) -> RecordedFiles:
+def read_native_files(ending: Any, frames: Iterable[bytes], names: PathNames) -> RecordedFiles:
     """Read back the documents of ``write_native_files``.
 
     Args:
@@ -134,14 +136,14 @@ def read_native_files(ending: Any, frames: Iterable[bytes], names: Names) -> Rec
         return _read_native_files(ending, frames, names)
 
 
-def _read_native_files(ending: Any, frames: Iterable[bytes], names: Names) -> RecordedFiles:
+def _read_native_files(ending: Any, frames: Iterable[bytes], names: PathNames) -> RecordedFiles:
     stated = (ending or {}).get("native_files") or {}
     histories: dict[str, FileHistory] = {}
     for payload in frames:
         rows: Any = decode(payload)
         for fields in rows:
             history = FileHistory.from_plain(fields)
-            found = os.path.normpath(names.found(history.path))  # a stranger may have written it
+            found = os.path.normpath(names.to_local(history.path))  # a stranger may have written it
             history = replace(history, path=found)
             histories[found] = _merge(histories.get(found), history)
     return RecordedFiles(
@@ -150,7 +152,7 @@ def _read_native_files(ending: Any, frames: Iterable[bytes], names: Names) -> Re
         [(str(text), int(count)) for text, count in stated.get("problems", ())],
         list(histories.values()),
         _require_number(stated.get("process")),
-        [os.path.normpath(names.found(str(path))) for path in stated.get("changed", ())],
+        [os.path.normpath(names.to_local(str(path))) for path in stated.get("changed", ())],
     )
 
 

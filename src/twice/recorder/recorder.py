@@ -27,7 +27,7 @@ from twice.recorder.record import discard_hidden
 from twice.recorder.record.layout import MAGIC
 from twice.recorder.record.sink import unwritable
 from twice.recorder.runrecord import RunRecord
-from twice.recorder.sampling import Progress, Sample, draw, summary_of
+from twice.recorder.samples import Progress, Sample, draw, summary_of
 from twice.recorder.session_job import GO_ON, RECORDING, SUPERVISED, WORLD, hear
 from twice.recorder.setup import Setup
 from twice.recorder.surroundings import Surroundings, environ_for_child, for_recording
