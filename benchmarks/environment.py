@@ -17,13 +17,13 @@ import measuring
 
 CODE = """
 import json, numpy, time
-from twice.recorder import environment, probes
+from twice.recorder.environment import fingerprint, probes
 def ms(call):
     start = time.process_time()
     call()
     return (time.process_time() - start) * 1e3
-found = {"without probes": ms(lambda: environment.measure(probes=False))}
-found["with probes"] = ms(environment.measure)
+found = {"without probes": ms(lambda: fingerprint.measure(probes=False))}
+found["with probes"] = ms(fingerprint.measure)
 for group in probes.GROUPS:
     found["probes " + group] = ms(lambda: probes.run_probes([group]))
 print(json.dumps(found))

@@ -31,9 +31,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from twice.recorder import environment
-from twice.recorder.probes import kept
-from twice.recorder.surroundings.thread_counts import load_numpy
+from twice.recorder.environment import fingerprint, probe_cache
+from twice.recorder.environment.libraries import load_numpy
 from twice.worker import process
 
 FORKED = ("twice.recorder", "twice.replayer", "twice.testing")
@@ -280,7 +279,7 @@ def serve(folder: Path, controller: int, kind: str, digest: str, ready: int) -> 
             importlib.import_module(f"{module}.__main__")
             del sys.modules[f"{module}.__main__"]  # it is run, not imported
         importlib.import_module("twice.recorder.serving").load_for_sessions()
-        environment.run_probes = kept.run_probes = _run_probes_once()  # type: ignore[attr-defined]
+        fingerprint.run_probes = probe_cache.run_probes = _run_probes_once()  # type: ignore[attr-defined]
     gc.collect()
     gc.freeze()
     ended, wakes = os.pipe()
@@ -319,13 +318,17 @@ def serve(folder: Path, controller: int, kind: str, digest: str, ready: int) -> 
 
 
 def _run_probes_once() -> Any:
-    """Run the probes in a fork, since they make libraries start threads; the same answer for every fork."""
+    """Run the probes in a fork, since they make libraries start threads; the same answer for every fork.
+
+    The modes of the floating-point unit are probed where they are asked for: a program may change them.
+    """
+    really_run = fingerprint.run_probes  # type: ignore[attr-defined]
     reading, writing = os.pipe()
     fork = os.fork()
     if fork == 0:
         load_numpy()
         with os.fdopen(writing, "w") as file:
-            json.dump(environment.run_probes(None), file)
+            json.dump(really_run(None), file)
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading) as file:
@@ -333,6 +336,8 @@ def _run_probes_once() -> Any:
     os.waitpid(fork, 0)
 
     def run_probes(groups: Any = None) -> Any:
+        if groups is not None and set(groups) == {"float"}:
+            return really_run(groups)
         return {
             name: result
             for name, result in found.items()

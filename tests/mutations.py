@@ -119,7 +119,7 @@ MUTATIONS = (
     ),
     Mutation(
         "chain-unlinked",
-        "recorder/record/chain.py",
+        "recorder/record/blocks.py",
         "        hasher.update(previous)\n",
         "",
         "the checksum of a block does not cover the block before it",
@@ -147,7 +147,7 @@ MUTATIONS = (
     ),
     Mutation(
         "seal-unseen-covered",
-        "recorder/audit/coverage.py",
+        "recorder/audit/inventory.py",
         "else confinement.is_world and was_supervised",
         "else confinement.is_world",
         "a replay refuses nothing of what the recording did not watch",
@@ -189,7 +189,7 @@ MUTATIONS = (
     ),
     Mutation(
         "shorter-log-equal",
-        "recorder/record/compare.py",
+        "recorder/record/points.py",
         "return None if len(a) == len(b) else common",
         "return None",
         "two logs do not differ where one of them ends early",

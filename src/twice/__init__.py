@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from twice.diagnosis.vary.search import vary
     from twice.foundation.comparison import Abs, Quantum, Rel, Ulp
     from twice.foundation.determinism_class import DeterminismClass, Predicate, Scope
+    from twice.recorder.environment.versions import read_versions
     from twice.recorder.in_this_process import recording
-    from twice.recorder.pins import read_versions
     from twice.recorder.recorder import record
     from twice.recorder.run import Run, effect
     from twice.recorder.runrecord import RunRecord
@@ -78,7 +78,7 @@ _ASKED_FOR = {
     "diagnose": "twice.diagnosis.diagnose",
     "effect": "twice.recorder.run",
     "open": "twice.recorder.runrecord",
-    "read_versions": "twice.recorder.pins",
+    "read_versions": "twice.recorder.environment.versions",
     "record": "twice.recorder.recorder",
     "recording": "twice.recorder.in_this_process",
     "replay": "twice.replayer.replay_session",

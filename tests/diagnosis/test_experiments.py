@@ -14,8 +14,8 @@ from programs import write
 from twice.diagnosis.divergence import Divergence
 from twice.diagnosis.executions import Side, Window
 from twice.diagnosis.experiments import hold_still_one_by_one
+from twice.recorder.environment.process_start import CHILD_SWITCH
 from twice.recorder.runrecord import RunRecord
-from twice.recorder.surroundings.handed import CHILD_SWITCH
 
 
 def confirmed(

@@ -17,11 +17,11 @@ from time import perf_counter
 from twice.foundation.seeds import Seed
 from twice.recorder import record_session
 from twice.recorder.cadence import Cadence
-from twice.recorder.environment import measure
+from twice.recorder.environment.fingerprint import measure
+from twice.recorder.environment.surroundings import for_recording
 from twice.recorder.naming import parse_program
 from twice.recorder.session_job import GO_ON
 from twice.recorder.setup import Setup
-from twice.recorder.surroundings import for_recording
 from twice.worker.channel import Channel, pair
 from twice.worker.process import NESTED
 

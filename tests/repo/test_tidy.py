@@ -41,7 +41,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
     "time": (
         (
             "recorder/effects/", "recorder/interception.py", "recorder/session.py",
-            "recorder/interrupts.py", "recorder/audit/descriptors.py",
+            "recorder/interrupts.py", "recorder/audit/native_sockets.py",
             "recorder/record/", "worker/process.py", "recorder/kernel/", "testing/planting.py",
             "cli/", "replayer/verdict.py", "replayer/replay_run.py",
             "assets/rendering/child.py", "diagnosis/tracing/sample_collector.py",

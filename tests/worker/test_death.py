@@ -19,10 +19,10 @@ from programs import recorded, write
 from twice.errors import ProgramFailed
 from twice.foundation.seeds import Seed
 from twice.recorder.cadence import Cadence
+from twice.recorder.environment.surroundings import for_recording
 from twice.recorder.recorder import as_program, record_program
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.setup import Setup
-from twice.recorder.surroundings import for_recording
 from twice.replayer.branch_session import BranchingSession
 from twice.replayer.replay_job import start_child
 from twice.replayer.replay_session import ReplaySession

@@ -29,7 +29,8 @@ from twice.foundation.comparison import FieldDifference
 from twice.foundation.dataclass import dataclass
 from twice.foundation.printable import pluralize
 from twice.recorder.effects.ops import RECEIVED
-from twice.recorder.surroundings import Surroundings, differences
+from twice.recorder.environment.factors import differences
+from twice.recorder.environment.surroundings import Surroundings
 
 
 @dataclass(frozen=True)

@@ -74,8 +74,8 @@ from twice.diagnosis.state_comparison import compare_states
 from twice.diagnosis.time_limit import TimeLimit
 from twice.errors import ProgramFailed, TimeLimitReached, TwiceError
 from twice.foundation.environment import EnvironmentDifference
+from twice.recorder.environment.factors import swap
 from twice.recorder.runrecord import RunRecord
-from twice.recorder.surroundings import swap
 from twice.replayer.outcome import Failure
 from twice.replayer.preconditions import require_executable
 from twice.replayer.record_outcomes import OutcomeDifference, compare_outcomes, name_outcome
@@ -375,7 +375,8 @@ class _Diagnosis:
         """Build the verdict from the facts of the records and the other findings."""
         a, b, where = self.a.record, self.b.record, self._where
         if "attribution" in found:
-            found["remedies"] = find_remedies(self._seen, found["attribution"], a.setup.program)
+            ranked, program = found["attribution"], a.setup.program
+            found["remedies"] = find_remedies(self._seen, ranked, program, self._inputs)
         verdict = Divergence(
             a=str(a.path),
             b=str(b.path),

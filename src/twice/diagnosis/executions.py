@@ -20,8 +20,8 @@ from twice.diagnosis.tracing.trace import Plan, Trace, plan_to_json
 from twice.errors import ProgramFailed
 from twice.foundation.dataclass import dataclass
 from twice.foundation.with_blocks import Closing
+from twice.recorder.environment.surroundings import Surroundings, environ_for_child
 from twice.recorder.runrecord import RunRecord
-from twice.recorder.surroundings import Surroundings, environ_for_child
 from twice.replayer.preconditions import source_changes
 from twice.replayer.replay_job import (
     folder_of,

@@ -28,8 +28,9 @@ from twice.foundation.channels import Channel
 from twice.foundation.dataclass import dataclass
 from twice.foundation.printable import pluralize
 from twice.recorder.effects.ops import OPS
-from twice.recorder.surroundings import THREAD_CAPS, Surroundings, swap
-from twice.recorder.surroundings.handed import CHILD_CPUS, CHILD_GC, CHILD_SWITCH
+from twice.recorder.environment.factors import swap
+from twice.recorder.environment.process_start import CHILD_CPUS, CHILD_GC, CHILD_SWITCH
+from twice.recorder.environment.surroundings import THREAD_CAPS, Surroundings
 from twice.worker.concurrency import run_concurrently
 
 # Executions with nothing held still, executions that may be asked for, and how likely luck may be.

@@ -22,7 +22,7 @@ from twice.diagnosis.localization.locate import TraceCall, locate
 from twice.diagnosis.localization.result import Located, Unlocated
 from twice.diagnosis.tracing.trace import Plan, SamplePlan, Trace
 from twice.foundation.dataclass import dataclass
-from twice.recorder.surroundings import Surroundings
+from twice.recorder.environment.surroundings import Surroundings
 from twice.worker.concurrency import run_concurrently
 
 _OPENINGS: Final = (1, 4, 32, 256)

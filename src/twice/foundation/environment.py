@@ -2,7 +2,7 @@
 
 A fingerprint holds the facts that decide the bits of a computation besides its inputs: interpreter, system,
 processor, library versions, BLAS kernels and threads, variables, and *probes*: short computations
-whose result bits differ between machines. ``twice.recorder.environment`` measures one. This module does not
+whose result bits differ between machines. ``twice.recorder.environment.fingerprint`` measures one. This module does not
 decide whether a session may start.
 
 Invariant: a probe's name means one computation for ever; a changed one gets a new name.

@@ -25,7 +25,7 @@ def _sample(job: Mapping[str, Any], channel: Channel) -> None:
 
 
 def _measure(job: Mapping[str, Any], channel: Channel) -> None:
-    from twice.recorder.measuring import measure_here
+    from twice.recorder.environment.fingerprint import measure_here
 
     measure_here(job, channel)
 

@@ -10,10 +10,9 @@ from contextlib import suppress
 
 from twice.errors import ProgramNotFound
 from twice.recorder.audit.inventory import whole_inventory
-from twice.recorder.audit.pinned import pinned
-from twice.recorder.brought import numerics_at_end
 from twice.recorder.effects.actors import outside
-from twice.recorder.environment import list_imported_libraries
+from twice.recorder.environment.fingerprint import numerics_at_end, settings_at_end
+from twice.recorder.environment.versions import list_imported_libraries
 from twice.recorder.program import (
     is_user_file,
     linked_modules,
@@ -22,7 +21,6 @@ from twice.recorder.program import (
     user_modules,
 )
 from twice.recorder.session import Session
-from twice.recorder.settings import settings_at_end
 
 
 def describe_ending(session: Session) -> dict[str, object]:
@@ -40,9 +38,7 @@ def describe_ending(session: Session) -> dict[str, object]:
         "ticks": session.tick + 1,
         "points": session.point_count,
         "effects": manifest,
-        "inventory": whole_inventory(
-            session.wiring.inventory, manifest, pinned(session.setup, os.environ)
-        ),
+        "inventory": whole_inventory(session.wiring.inventory, manifest, session.setup, os.environ),
         "streams": streams.ledger(),
         "globals_used": streams.globals_used(),
         "components": {

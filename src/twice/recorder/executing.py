@@ -23,14 +23,15 @@ from typing import Any, NoReturn
 
 from twice.errors import TwiceError
 from twice.foundation.printable import pluralize
-from twice.recorder.audit import watching
-from twice.recorder.audit.coverage import covered_sources
-from twice.recorder.audit.watching import Watch
-from twice.recorder.autopoints import KNOWN, AutoSteps
+from twice.recorder.audit import hook
+from twice.recorder.audit.hook import Watch
+from twice.recorder.audit.inventory import covered_sources
+from twice.recorder.auto_steps import AutoSteps
 from twice.recorder.dict_order import ORDERS, digest_orders
 from twice.recorder.effects.actors import outside
 from twice.recorder.effects.files.making import files_of_session
 from twice.recorder.effects.ops import CALL
+from twice.recorder.environment.process_start import call_at_one_depth, same_descriptors
 from twice.recorder.interception import Interception
 from twice.recorder.interrupts import Interrupts, Terminated
 from twice.recorder.kernel.confinement import current
@@ -40,7 +41,6 @@ from twice.recorder.output import RESULTS
 from twice.recorder.path_names import PathNames
 from twice.recorder.program import Program, is_user_file, load
 from twice.recorder.run import Run, enter_session, leave_session
-from twice.recorder.same_start import call_at_one_depth, same_descriptors
 from twice.recorder.session import Session
 from twice.worker.process import NESTED as SCRATCH
 
@@ -88,7 +88,7 @@ def governed(session: Session) -> Iterator[Run]:
         interception.install()
     if in_force.watch:
         layer.beside, layer.descriptors = watch.ungoverned, watch
-        watching.begin(watch)
+        hook.begin(watch)
     session.caveats += [f"the session was run without its {name}" for name in in_force.missing()]
     session.caveats += [
         f"{name} was bound before the session: reads through it are not governed"
@@ -97,7 +97,7 @@ def governed(session: Session) -> Iterator[Run]:
     try:
         yield Run(session)
     finally:
-        watching.end()
+        hook.end()
         interception.restore()
         session.wiring.streams.release_globals()
         leave_session(session)
@@ -143,7 +143,7 @@ def execute(
         if leave is not None and session.setup.program.whole:
             _close_on_exit(session, lambda code: leave(over({"how": "exit", "exit_code": code})[0]))
         if session.setup.program.whole and session.setup.auto_points:
-            steps.watch(KNOWN)
+            steps.watch()
         raised: BaseException | None = None
         try:
             if begin is not None:
@@ -234,7 +234,7 @@ def finish(
         OutputUnwritable: E-OUTPUT-002, when the end of the record cannot be written.
     """
     problem = session.end()
-    watching.finish(declared=CALL.number in session.wiring.layer.counts)
+    hook.finish(declared=CALL.number in session.wiring.layer.counts)
     if ending["how"] not in {"completed", "exit"}:
         problem = None
     elif isinstance(problem, TwiceError):
@@ -309,7 +309,7 @@ def _disown_on_fork(session: Session, interception: Interception) -> None:
         inherited, patches = session_ref(), interception_ref()
         if inherited is not None:
             inherited.disown()
-            watching.end()
+            hook.end()
         if patches is not None:
             patches.restore()
 

@@ -23,9 +23,9 @@ from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.environment import Fingerprint
 from twice.foundation.seeds import RULE
 from twice.recorder.effects.ops import BEHAVIOUR as EFFECTS_BEHAVIOUR
+from twice.recorder.environment.surroundings import Surroundings
 from twice.recorder.program import Program, source_digests
 from twice.recorder.setup import Setup
-from twice.recorder.surroundings import Surroundings
 
 FORMAT = "twice.run/1"
 BEHAVIOURS: Mapping[str, int] = {

@@ -18,13 +18,19 @@ from twice.errors import TwiceError
 from twice.foundation.seeds import Seed
 from twice.recorder.cadence import default_cadence
 from twice.recorder.describing import describe_ending
-from twice.recorder.environment import measure
+from twice.recorder.environment.fingerprint import measure
+from twice.recorder.environment.probe_cache import (
+    PROBES,
+    KeptProbes,
+    keep_probes,
+    read_known_probes,
+)
+from twice.recorder.environment.surroundings import Surroundings
 from twice.recorder.executing import failed, finish, governed
 from twice.recorder.identity import build_identity
 from twice.recorder.kernel import confinement
 from twice.recorder.kernel.confinement import Confinement
 from twice.recorder.native_files import roots_of
-from twice.recorder.probes.kept import PROBES, KeptProbes, keep_probes, read_known_probes
 from twice.recorder.program import Program
 from twice.recorder.record import RecordWriter
 from twice.recorder.record_session import recording_session
@@ -34,7 +40,6 @@ from twice.recorder.run import Run, require_no_session
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session import Session
 from twice.recorder.setup import Setup
-from twice.recorder.surroundings import Surroundings
 from twice.recorder.trust import digest_identity, remember_record
 
 

@@ -45,10 +45,10 @@ from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.patches import Patch
 from twice.recorder.effects.sources import LiveSource
 from twice.recorder.effects.tick_clock import TickClock
+from twice.recorder.environment.libraries import impose_counts
 from twice.recorder.imports import ImportWatch
 from twice.recorder.path_names import PathNames
 from twice.recorder.program import is_user_file
-from twice.recorder.surroundings.thread_counts import impose_counts
 
 if TYPE_CHECKING:
     from twice.recorder.effects.network.sockets import Network

@@ -20,14 +20,15 @@ from twice.recorder.compared_output import list_folders
 from twice.recorder.describing import describe_ending
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.sources import LiveSource
-from twice.recorder.environment import measure
+from twice.recorder.environment.fingerprint import measure
+from twice.recorder.environment.probe_cache import KeptProbes
+from twice.recorder.environment.surroundings import Surroundings
 from twice.recorder.executing import execute
 from twice.recorder.identity import build_identity
 from twice.recorder.inputs import Inputs
 from twice.recorder.kernel.confinement import current
 from twice.recorder.native_files import roots_of
 from twice.recorder.output import OutputCapture
-from twice.recorder.probes.kept import KeptProbes
 from twice.recorder.record import RecordWriter, hidden_beside
 from twice.recorder.redaction.redaction import Redaction, redact_identity
 from twice.recorder.samples import SAMPLE
@@ -37,7 +38,6 @@ from twice.recorder.session_parts import Control, InForce, Wiring
 from twice.recorder.setup import Setup
 from twice.recorder.sinks import RecordingSink
 from twice.recorder.streams import Streams
-from twice.recorder.surroundings import Surroundings
 from twice.recorder.trust import digest_identity
 from twice.worker.channel import Channel
 from twice.worker.process import NESTED

@@ -20,17 +20,17 @@ from twice.foundation.seeds import Seed
 from twice.recorder.audit.inventory import in_words
 from twice.recorder.cadence import default_cadence
 from twice.recorder.effects.filenames import told
+from twice.recorder.environment.probe_cache import PROBES, read_known_probes
+from twice.recorder.environment.surroundings import Surroundings, environ_for_child, for_recording
 from twice.recorder.naming import parse_program
-from twice.recorder.probes.kept import PROBES, read_known_probes
 from twice.recorder.program import Program, program_of, require_runnable
 from twice.recorder.record import discard_hidden
+from twice.recorder.record.block_writer import unwritable
 from twice.recorder.record.layout import MAGIC
-from twice.recorder.record.sink import unwritable
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.samples import Progress, Sample, draw, summary_of
 from twice.recorder.session_job import GO_ON, RECORDING, SUPERVISED, WORLD, hear
 from twice.recorder.setup import Setup
-from twice.recorder.surroundings import Surroundings, environ_for_child, for_recording
 from twice.recorder.world_request import describe_copy
 from twice.worker.process import FreshWorker, refuse_nesting
 

@@ -13,11 +13,11 @@ from typing import Any
 from twice.foundation.encoding import decode
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.sources import LiveSource
-from twice.recorder.environment import measure
+from twice.recorder.environment.fingerprint import measure
+from twice.recorder.environment.probe_cache import KeptProbes
 from twice.recorder.executing import execute
 from twice.recorder.frame_kinds import SUMMARY
 from twice.recorder.inputs import Inputs
-from twice.recorder.probes.kept import KeptProbes
 from twice.recorder.session import Session
 from twice.recorder.session_parts import Wiring
 from twice.recorder.setup import Setup

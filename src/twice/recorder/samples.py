@@ -26,11 +26,11 @@ from twice.foundation.encoding import decode, encode
 from twice.foundation.environment import Fingerprint
 from twice.foundation.printable import pluralize
 from twice.foundation.seeds import Seed, derive_in
-from twice.recorder.probes.kept import PROBES, read_known_probes
+from twice.recorder.environment.probe_cache import PROBES, read_known_probes
+from twice.recorder.environment.surroundings import Surroundings, environ_for_child
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session_job import RECORDING, WORLD, hear
 from twice.recorder.setup import Setup
-from twice.recorder.surroundings import Surroundings, environ_for_child
 from twice.recorder.world_request import describe_copy
 from twice.worker.process import FreshWorker
 

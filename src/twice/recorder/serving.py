@@ -15,15 +15,15 @@ from typing import Any, NoReturn
 
 from twice.errors import TwiceError
 from twice.foundation.with_blocks import gc_paused
-from twice.recorder.audit.namespace import cut_off
+from twice.recorder.audit.native_sockets import cut_off
+from twice.recorder.environment.libraries import load_numpy, load_numpy_for_forks
+from twice.recorder.environment.process_start import apply_child_settings
 from twice.recorder.interrupts import ignore
 from twice.recorder.kernel.confinement import current
 from twice.recorder.kernel.keeper import supervise_from_here
 from twice.recorder.kernel.tiers import SUPERVISOR, tiers_left_out
 from twice.recorder.redaction.shapes import compile_stems
 from twice.recorder.session_job import SUPERVISED, WORLD
-from twice.recorder.surroundings.handed import take_handed
-from twice.recorder.surroundings.thread_counts import load_numpy, load_numpy_for_forks
 from twice.worker import fork_server
 from twice.worker.channel import Channel, inherited, tell_error
 from twice.worker.process import NESTED
@@ -50,7 +50,7 @@ def serve(handle: Handler) -> NoReturn:
     gc.enable()  # as a process begins; its ``__main__`` switched it off
     channel = inherited(int(sys.argv[1]))
     try:
-        take_handed(os.environ)  # first: it may begin this process anew
+        apply_child_settings(os.environ)  # first: it may begin this process anew
         channel.make_room()
         job = channel.receive()
         assert job is not None, "a session's process is started with a job"

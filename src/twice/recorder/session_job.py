@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from twice.recorder.probes.kept import keep_probes
+from twice.recorder.environment.probe_cache import keep_probes
 from twice.recorder.trust import remember_message
 
 RECORDING: Final = "twice.recorder"

@@ -10,8 +10,8 @@ from dataclasses import field, fields
 from typing import TYPE_CHECKING
 
 from twice.foundation.dataclass import dataclass
+from twice.recorder.audit.hook import Refuse
 from twice.recorder.audit.inventory import Inventory
-from twice.recorder.audit.watching import Refuse
 from twice.recorder.compare_points import ComparePoint
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.frame_kinds import LoopSpan

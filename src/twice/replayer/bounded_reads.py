@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 
 from twice.errors import EffectMismatch
-from twice.recorder.audit.places import user_line
+from twice.recorder.audit.channels import user_line
 from twice.recorder.effects.events import Event
 from twice.recorder.effects.sources import RecordedSource, describe
 from twice.recorder.runrecord import RunRecord

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 
 from twice.foundation.seeds import Seed
-from twice.recorder.audit.watching import Refuse
+from twice.recorder.audit.hook import Refuse
 from twice.recorder.effects.answers import Source
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.frame_kinds import ROLLBACK

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from twice.errors import RedactionNeeded
+from twice.recorder.environment.surroundings import Surroundings
 from twice.recorder.recorder import record_program, refuse_existing
 from twice.recorder.runrecord import RunRecord
-from twice.recorder.surroundings import Surroundings
 from twice.replayer.preconditions import require_rerunnable, require_same_code
 from twice.replayer.replay_job import surroundings_of
 

@@ -19,20 +19,20 @@ from twice.foundation.encoding import decode
 from twice.recorder.compare_points import ComparePoint
 from twice.recorder.describing import describe_ending
 from twice.recorder.effects.sources import BranchSource, RecordedSource
-from twice.recorder.environment import measure
+from twice.recorder.environment.fingerprint import measure
+from twice.recorder.environment.probe_cache import KeptProbes
+from twice.recorder.environment.surroundings import Surroundings
 from twice.recorder.executing import execute
 from twice.recorder.identity import build_identity
 from twice.recorder.inputs import BranchInputs, RecordedInputs
 from twice.recorder.kernel.confinement import current
 from twice.recorder.native_files import roots_of
-from twice.recorder.probes.kept import KeptProbes
 from twice.recorder.record import RecordWriter
 from twice.recorder.record_session import snapshot_marks
 from twice.recorder.redaction.redaction import Redaction, redact_identity
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session import Session
 from twice.recorder.session_parts import Control
-from twice.recorder.surroundings import Surroundings
 from twice.recorder.trust import digest_identity
 from twice.replayer.branch_prefix import (
     BranchPrefixSink,
@@ -180,7 +180,7 @@ class BranchExecution:
             f"The run does not replay up to the fork: {failure.name} of tick {failure.tick} differs "
             f"in {', '.join(failure.columns)}.",
             "Expected everything before the fork to be identical.",
-            "Find out where: twice verify RECORD --restores",
+            f"Find out where: twice verify {self._record.path} --restores",
         )
         self._give_up(error)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from types import FrameType
 
 from twice.errors import EffectMismatch
-from twice.recorder.audit.places import is_users
+from twice.recorder.audit.channels import is_users
 from twice.recorder.effects.events import Event
 from twice.recorder.effects.ops import WITH_ARGUMENTS
 from twice.recorder.runrecord import RunRecord

@@ -19,18 +19,18 @@ from twice.errors import EffectMismatch, FileNotRebuilt, SealBroken
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.encoding import encode
 from twice.foundation.seeds import Seed
-from twice.recorder.audit.places import user_line
+from twice.recorder.audit.channels import user_line
 from twice.recorder.compare_points import ComparePoint
 from twice.recorder.dict_order import ORDERS
 from twice.recorder.effects import ops
 from twice.recorder.effects.answers import Source
 from twice.recorder.effects.clock import REAL
 from twice.recorder.effects.events import unpack
-from twice.recorder.environment import measure
+from twice.recorder.environment.fingerprint import measure
+from twice.recorder.environment.probe_cache import KeptProbes
 from twice.recorder.executing import execute
 from twice.recorder.inputs import RecordedInputs
 from twice.recorder.output import RESULTS
-from twice.recorder.probes.kept import KeptProbes
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session import Session
 from twice.recorder.session_parts import Control, Resume

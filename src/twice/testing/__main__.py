@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from twice.foundation.environment import Fingerprint
-from twice.recorder.environment import measure
+from twice.recorder.environment.fingerprint import measure
 from twice.recorder.program import user_modules
 from twice.recorder.record_session import record_here
 from twice.recorder.serving import serve_actions

@@ -26,13 +26,13 @@ from twice.foundation.encoding import decode
 from twice.foundation.seeds import Seed
 from twice.foundation.with_blocks import Closing
 from twice.recorder.cadence import parse_cadence
+from twice.recorder.environment.surroundings import Surroundings, environ_for_child, for_recording
 from twice.recorder.naming import parse_program
 from twice.recorder.program import Program, program_of, require_runnable
 from twice.recorder.record import discard_hidden
 from twice.recorder.recorder import record_job, refuse_lack_of_copy
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.setup import Setup
-from twice.recorder.surroundings import Surroundings, environ_for_child, for_recording
 from twice.recorder.trust import remember_record
 from twice.replayer.outcome import Replay
 from twice.replayer.replay_job import folder_of, stand_ins_of, surroundings_of

@@ -26,11 +26,11 @@ from twice.foundation.printable import pluralize
 from twice.foundation.seeds import Seed
 from twice.recorder.audit.inventory import unsupported_rows
 from twice.recorder.cadence import parse_cadence
+from twice.recorder.environment.surroundings import for_recording
 from twice.recorder.naming import parse_program
 from twice.recorder.program import program_of
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.setup import Setup
-from twice.recorder.surroundings import for_recording
 from twice.recorder.trust import grant
 from twice.replayer.replay_run import Plan, execute_once
 from twice.replayer.verdict import SEAL

@@ -16,9 +16,9 @@ from sheets_written import write
 
 from twice.errors import OutputUnwritable, UsageError
 from twice.foundation.seeds import Seed
+from twice.recorder.environment.surroundings import THREAD_CAPS, for_recording
 from twice.recorder.naming import parse_program
 from twice.recorder.setup import Setup
-from twice.recorder.surroundings import THREAD_CAPS, for_recording
 from twice.specification.cost.measurement import (
     BARE,
     EVERYTHING,

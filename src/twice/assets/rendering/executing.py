@@ -24,11 +24,11 @@ from twice.assets.rendering.reading import files_read
 from twice.assets.rendering.workplace import Workplace, workplace
 from twice.errors import TwiceError
 from twice.foundation.seeds import Seed
+from twice.recorder.environment.surroundings import environ_for_child, for_recording
 from twice.recorder.naming import AS_MAIN, parse_program
 from twice.recorder.recorder import record_job
 from twice.recorder.session_job import RECORDING, hear
 from twice.recorder.setup import Setup
-from twice.recorder.surroundings import environ_for_child, for_recording
 from twice.worker.process import FreshWorker
 
 PATH: Final = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"

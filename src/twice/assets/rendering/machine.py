@@ -14,7 +14,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
-from twice.recorder.environment import measure
+from twice.recorder.environment.fingerprint import measure
 
 _ALWAYS: Final = "numpy"
 

@@ -33,7 +33,7 @@ from twice.assets.rerendering.trusting import require_trusted
 from twice.assets.store.revising import keep_revision
 from twice.errors import UsageError
 from twice.foundation.printable import pluralize
-from twice.recorder.surroundings import THREAD_CAPS
+from twice.recorder.environment.surroundings import THREAD_CAPS
 
 NAME: Final = "calibrated"
 

@@ -23,7 +23,7 @@ from twice.assets.rendering.job import TIMEOUT_S, Job, Rendered
 from twice.assets.rendering.machine import python_packages
 from twice.assets.rendering.programs import ask
 from twice.errors import TwiceError
-from twice.recorder.environment import measure
+from twice.recorder.environment.fingerprint import measure
 
 _SCRIPT_MAX: Final = 4 << 20
 """The largest input that is looked through for the place of the asset."""

@@ -12,7 +12,7 @@ from twice.assets.model.reading import to_document
 from twice.assets.model.text import log_digest, read_log
 from twice.assets.rerendering.rerendering import Rerendered
 from twice.assets.store.revising import keep_revision
-from twice.recorder.environment import measure
+from twice.recorder.environment.fingerprint import measure
 
 
 def write_verdict(result: Rerendered, when: str) -> int:

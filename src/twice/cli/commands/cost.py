@@ -34,9 +34,9 @@ from twice.cli.policies import PolicyOptions
 from twice.cli.run_options import ProgramOptions, StartOptions, TrustFlag
 from twice.errors import UsageError
 from twice.foundation.determinism_class import Predicate
+from twice.recorder.environment.surroundings import for_recording
 from twice.recorder.recorder import master_seed
 from twice.recorder.setup import Setup
-from twice.recorder.surroundings import for_recording
 from twice.specification.cost.measurement import measure_cost, read_variant
 from twice.specification.cost.result import EVIDENCE, NUMBER, write_evidence
 from twice.specification.cost.rules import NOT_SWITCHED, RULES, RunVariant, choose_rules

@@ -24,9 +24,9 @@ from twice.cli.output import align, tell
 from twice.errors import ConfigError, RecordForeign
 from twice.foundation.environment import EnvironmentDifference, Fingerprint, diff_fingerprints
 from twice.foundation.printable import pluralize
-from twice.recorder.measuring import measure_in
+from twice.recorder.environment.fingerprint import measure_in
+from twice.recorder.environment.surroundings import Surroundings, for_recording
 from twice.recorder.runrecord import RunRecord
-from twice.recorder.surroundings import Surroundings, for_recording
 
 _MEANING = {
     "numerics": "can change result bits",

@@ -41,6 +41,7 @@ from twice.foundation.determinism_class import (
     parse_test,
 )
 from twice.foundation.printable import pluralize
+from twice.recorder.environment.surroundings import for_recording
 from twice.recorder.naming import runs_in
 from twice.recorder.program import Program
 from twice.recorder.recorder import master_seed, record_program, refuse_existing
@@ -48,7 +49,6 @@ from twice.recorder.redaction.redaction import Redaction
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session_job import GO_ON
 from twice.recorder.setup import Setup
-from twice.recorder.surroundings import for_recording
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,8 @@ from twice.foundation.encoding import decode, encode
 from twice.foundation.environment import Fingerprint
 from twice.foundation.printable import pluralize
 from twice.foundation.seeds import Seed
+from twice.recorder.environment.surroundings import Surroundings
 from twice.recorder.setup import Setup
-from twice.recorder.surroundings import Surroundings
 
 FORMAT: Final = "twice.trace/1"
 MAGIC: Final = b"\x89twtrace\r\n\x1a\n\x00\x00\x00\x00"

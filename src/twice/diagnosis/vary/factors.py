@@ -26,10 +26,8 @@ from typing import Final
 from twice.errors import TwiceError, UsageError
 from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import DeterminismClass
-from twice.recorder.measuring import measure_in
-from twice.recorder.setup import Setup
-from twice.recorder.surroundings import THREAD_CAPS, Surroundings
-from twice.recorder.surroundings.handed import (
+from twice.recorder.environment.fingerprint import measure_in
+from twice.recorder.environment.process_start import (
     CHILD_CLOCK_OFFSET,
     CHILD_CPUS,
     CHILD_FOLDER,
@@ -39,6 +37,8 @@ from twice.recorder.surroundings.handed import (
     CHILD_TASKS,
     CHILD_UMASK,
 )
+from twice.recorder.environment.surroundings import THREAD_CAPS, Surroundings
+from twice.recorder.setup import Setup
 
 _ONE_PROCESSOR: Final = "there is one processor only"
 

@@ -49,12 +49,12 @@ from twice.errors import (
 from twice.foundation.dataclass import dataclass
 from twice.foundation.next_step import NextStep
 from twice.foundation.seeds import Seed
+from twice.recorder.environment.surroundings import Surroundings, for_recording
 from twice.recorder.naming import is_record
 from twice.recorder.program import Program
 from twice.recorder.recorder import as_program, master_seed, record_program
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.setup import Setup
-from twice.recorder.surroundings import Surroundings, for_recording
 from twice.replayer.notes import list_left_out, note_global_generators
 from twice.replayer.preconditions import require_rerunnable, require_same_code
 from twice.replayer.replay_job import surroundings_of

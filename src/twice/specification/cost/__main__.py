@@ -20,11 +20,12 @@ from typing import Any, cast
 from twice.foundation.digests import digest_bytes
 from twice.foundation.encoding import encode
 from twice.foundation.printable import pluralize
-from twice.recorder.audit import watching
+from twice.recorder.audit import hook
 from twice.recorder.describing import describe_ending
 from twice.recorder.effects import ops
 from twice.recorder.effects.clock import REAL, is_governed
-from twice.recorder.environment import measure
+from twice.recorder.environment.fingerprint import measure
+from twice.recorder.environment.surroundings import Surroundings
 from twice.recorder.executing import execute
 from twice.recorder.identity import build_identity
 from twice.recorder.output import OutputCapture
@@ -36,8 +37,7 @@ from twice.recorder.serving import serve
 from twice.recorder.session import Session
 from twice.recorder.setup import Setup
 from twice.recorder.sinks import RecordingSink, Sink
-from twice.recorder.streams.shared_generators import shared_position
-from twice.recorder.surroundings import Surroundings
+from twice.recorder.streams.foreign import shared_position
 from twice.specification.cost.rules import RunVariant
 from twice.worker.channel import Channel
 
@@ -137,7 +137,7 @@ def _read_back(session: Session) -> dict[str, str]:
     return {
         "shared generators": digest_bytes(shared_position()).hex[:8],
         "effects recorded": "governed" if is_governed() else "plain",
-        "back channels watched": "watched" if watching.is_watched() else "alone",
+        "back channels watched": "watched" if hook.is_watched() else "alone",
         "output captured": "captured" if isinstance(wiring.output, OutputCapture) else "free",
         "record written": "written" if isinstance(wiring.sink, RecordingSink) else "dropped",
         "files": setup.files,

@@ -18,9 +18,9 @@ from typing import Any, Final, cast
 from twice.errors import ConfigKeyUnused, ProgramFailed, TwiceError, UsageError
 from twice.recorder.effects import ops
 from twice.recorder.effects.clock import REAL
-from twice.recorder.environment import measure
+from twice.recorder.environment.fingerprint import measure
+from twice.recorder.environment.surroundings import environ_for_child
 from twice.recorder.runrecord import RunRecord
-from twice.recorder.surroundings import environ_for_child
 from twice.replayer.preconditions import require_rerunnable, require_same_code
 from twice.replayer.replay_job import surroundings_of
 from twice.specification.cost.replay import ReplayMeasurement

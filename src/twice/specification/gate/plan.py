@@ -27,7 +27,7 @@ from twice.foundation.determinism_class import (
 from twice.foundation.digests import DEFAULT, Algorithm
 from twice.recorder.cadence import parse_cadence, parse_granularity, parse_strategy
 from twice.recorder.config import parse_settings
-from twice.recorder.surroundings import THREAD_CAPS
+from twice.recorder.environment.surroundings import THREAD_CAPS
 from twice.specification.sheet import Sheet
 from twice.specification.tiers import Trait
 from twice.specification.workspace import Workspace

@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 import rfc8785
 
 from twice.foundation.digests import Algorithm, digest_bytes
-from twice.recorder.surroundings import THREAD_CAPS
+from twice.recorder.environment.surroundings import THREAD_CAPS
 from twice.specification.sheet import Sheet
 from twice.specification.workspace import Workspace
 

@@ -24,10 +24,10 @@ from typing import Any, Final, NamedTuple
 from twice.errors import EncodingRefused, ProgramFailed, SessionMisuse, TwiceError, UsageError
 from twice.foundation.seeds import Seed
 from twice.foundation.with_blocks import Closing
+from twice.recorder.environment.surroundings import for_recording
 from twice.recorder.naming import parse_program
 from twice.recorder.recorder import record_program, refuse_existing
 from twice.recorder.setup import Setup
-from twice.recorder.surroundings import for_recording
 from twice.tooling import envelope
 from twice.tooling.errors import CallRefused, RegistryRefused, ToolSessionLost
 from twice.tooling.hosting.program import PROGRAM

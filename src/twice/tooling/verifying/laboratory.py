@@ -22,7 +22,7 @@ from typing import Any, Final
 from twice.diagnosis.vary.factors import VaryContext
 from twice.errors import ProgramFailed, SurroundingsRefused
 from twice.foundation.with_blocks import Closing
-from twice.recorder.surroundings import environ_for_child, for_recording
+from twice.recorder.environment.surroundings import environ_for_child, for_recording
 from twice.tooling.limiting import now_s
 from twice.tooling.verifying.attempts import Attempt, Outcome, outcome_of
 from twice.tooling.verifying.perturbations import AROUND

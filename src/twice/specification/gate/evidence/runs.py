@@ -24,11 +24,11 @@ from twice.errors import StreamOffThread, StreamShared, StreamTaken, TwiceError
 from twice.foundation.environment import NUMERIC_LIBRARIES, Fingerprint
 from twice.recorder.config import in_settings
 from twice.recorder.effects.ops import FILE_READ
-from twice.recorder.measuring import measure_in
+from twice.recorder.environment.fingerprint import measure_in
+from twice.recorder.environment.surroundings import for_recording
 from twice.recorder.path_names import PathNames
 from twice.recorder.program import source_digests
 from twice.recorder.runrecord import RunRecord
-from twice.recorder.surroundings import for_recording
 from twice.replayer.other_seed import is_moved_by_seed
 from twice.replayer.preconditions import source_changes, trusting
 from twice.replayer.restore_test import chosen

@@ -1,0 +1,234 @@
+"""Measure the environment of this process as a ``Fingerprint``, and read back at its end what the program changed.
+
+A variable may be ignored, misspelt or overruled, so a process is asked what took effect and not its variables. The
+fingerprint is taken before the program begins; a library that it loads later, and a switch that it sets, show in
+``settings_at_end`` and ``numerics_at_end`` alone. Names, folders and the like stand as a short digest: they are
+compared, not read.
+
+Invariant: measuring changes nothing that a program could see and initialises no device; two measurements in
+processes with equal surroundings on one machine are equal.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import locale
+import math
+import os
+import sys
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, Final
+
+from twice.foundation.digests import digest_bytes
+from twice.foundation.environment import Fingerprint
+from twice.recorder.effects.reordering import listing_read, turns_read
+from twice.recorder.effects.shifting import clock_offset_read, zone_read
+from twice.recorder.environment.libraries import (
+    impose_counts,
+    list_mapped_files,
+    read_loaded_blas,
+    read_torch,
+)
+from twice.recorder.environment.probe_cache import KeptProbes
+from twice.recorder.environment.probes import run_probes
+from twice.recorder.environment.process_start import read_addresses
+from twice.recorder.environment.surroundings import Surroundings, environ_for_child
+from twice.recorder.environment.variables import is_relevant
+from twice.recorder.environment.versions import (
+    measure_versions,
+    read_driver_version,
+    read_numpy_features,
+)
+from twice.recorder.redaction.secret_names import is_secret
+from twice.recorder.session_job import RECORDING, hear
+from twice.worker.channel import Channel
+from twice.worker.process import FreshWorker, refuse_nesting
+
+_GPU_DRIVERS: Final = ("libcuda.so", "libamdhip64.so", "libhsa-runtime64.so", "libze_loader.so")
+_GPU_SWITCHES: Final = (
+    "cudnn.deterministic", "cudnn.benchmark", "cudnn.allow_tf32", "cuda.matmul.allow_tf32",
+)  # fmt: skip
+"""Below ``torch.backends``."""
+_GPU_VARIABLES: Final = (
+    "CUDA_", "CUBLAS_", "CUDNN_", "NCCL_", "NVIDIA_TF32", "XLA_FLAGS", "TF_CUDNN", "TF_DETERMINISTIC",
+    "JAX_",
+)  # fmt: skip
+
+
+def measure(
+    *, probes: bool = True, groups: Collection[str] | None = None, kept: KeptProbes | None = None
+) -> Fingerprint:
+    """Measure the present fingerprint of this process.
+
+    Args:
+        probes: whether to run the numeric probes (about a tenth of a second).
+        groups: which groups of probes to run; see ``run_probes``.
+        kept: probes that need not run again; all groups are meant then.
+
+    Raises:
+        UsageError: E-USE-001, for a probe group that there is not.
+    """
+    features = read_numpy_features()  # it loads numpy, whose threads are imposed
+    impose_counts()
+    torch = read_torch()
+    found = replace(
+        measure_versions(),
+        dispatch={
+            **({"numpy": " ".join(features)} if features else {}),
+            **({"torch": torch[0], "torch threads": torch[1]} if torch else {}),
+        },
+        variables={
+            name: "redacted" if is_secret(name) else _escape(value)
+            for name, value in os.environ.items()
+            if is_relevant(name)
+        },
+        settings=settings_at_start(),
+    )
+    if not probes:
+        return found
+    return replace(found, probes=run_probes(groups) if kept is None else kept.run(found))
+
+
+def measure_in(surroundings: Surroundings, *, python: str = "") -> Fingerprint:
+    """Measure a fresh process in these surroundings, of another interpreter if one is named.
+
+    This process sees something else than a run, which gets a pinned hash seed and thread counts. No program is
+    executed.
+
+    Raises:
+        ProgramFailed: E-PROGRAM-003, when the interpreter cannot import twice.
+        SurroundingsRefused: E-ENV-001, when they would load code that nobody asked for.
+    """
+    refuse_nesting()
+    environ = environ_for_child(os.environ, surroundings)
+    with FreshWorker(RECORDING, environ, python=python, heard=hear) as child:
+        return Fingerprint.from_json(child.ask({"action": "measure"})["measured"])
+
+
+def measure_here(_job: Mapping[str, Any], channel: Channel) -> None:
+    """Measure this process, every probe anew, and answer."""
+    kept = KeptProbes({})
+    channel.send({"kind": "measured", "measured": measure(kept=kept).to_json(), **kept.message()})
+
+
+def settings_at_start() -> dict[str, str]:
+    """Return the settings that a program finds, by name."""
+    length = sum(len(name) + len(value) for name, value in os.environ.items())
+    can_ask = hasattr(os, "sched_getaffinity")
+    return {
+        "addresses": read_addresses(),
+        "allocator": "Python's" if sys.getallocatedblocks() else "the system's",
+        "clock offset": clock_offset_read(),
+        "collection": " ".join(map(str, gc.get_threshold())),
+        "environment": f"{length} characters",
+        "folder": _shorten(str(Path.cwd())),
+        "hash": f"{hash('twice') & 0xFFFF_FFFF:08x}",  # twice: ignore[salted-hash] it shows the salt
+        "home": _shorten(os.path.expanduser("~"), os.environ.get("LOGNAME", "")),  # noqa: PTH111
+        "libm": _shorten(*(made.hex() for at in range(400) for made in _curves(at / 97 + 0.01))),
+        "listing": listing_read(),
+        "locale": f"{locale.setlocale(locale.LC_CTYPE)} {os.environ.get('LC_ALL', '')}".strip(),
+        "processors": str(len(os.sched_getaffinity(0)) if can_ask else os.cpu_count()),
+        "switching": repr(sys.getswitchinterval()),
+        "time zone": zone_read(),
+        "umask": _read_umask(),
+    }
+
+
+def settings_at_end() -> dict[str, str]:
+    """Return the settings of libraries that the program loaded, by name."""
+    found = {}
+    if (turns := turns_read()) != "0":
+        found["task turns"] = turns
+    if torch := read_torch():
+        found["torch capability"], found["torch threads"] = torch
+    for path in list_mapped_files() or ():
+        name = Path(path).name
+        if ".so" in name and ("mkl" in name or "libtorch_cpu" in name):
+            with suppress(OSError, AttributeError):
+                found["mkl branch"] = str(ctypes.CDLL(path).mkl_serv_cbwr_get(1))
+                break
+    return found
+
+
+def numerics_at_end() -> dict[str, object]:
+    """Return threads and kernels of numeric libraries, subnormal numbers, and signs of a GPU.
+
+    Of ``gpu``, ``told`` is false where the system does not say which drivers are loaded.
+    """
+    blas = read_loaded_blas()
+    mapped = list_mapped_files()
+    names = [Path(path).name for path in mapped or ()]
+    drivers = {each for each in _GPU_DRIVERS if any(name.startswith(each) for name in names)}
+    torch: Any = sys.modules.get("torch")
+    variables = {
+        name: value for name, value in os.environ.items() if name.startswith(_GPU_VARIABLES)
+    }
+    return {
+        "threads": {each.where: each.threads for each in blas},
+        "kernels": {each.where: each.architecture for each in blas},
+        "probes": run_probes(("float",)),
+        "gpu": {
+            "told": mapped is not None,
+            "reached": sorted({*drivers, *_find_gpu_users(torch)}),
+            "driver": read_driver_version(),
+            "cards": _list_cards(torch),
+            "switches": dict(sorted({**dict(_read_switches(torch)), **variables}.items())),
+        },
+    }
+
+
+def _find_gpu_users(torch: Any) -> Iterator[str]:
+    """Yield the libraries that report that they run on a GPU."""
+    with suppress(AttributeError):
+        if torch.cuda.is_initialized():
+            yield "torch"
+    bridge: Any = sys.modules.get("jax._src.xla_bridge")
+    with suppress(AttributeError):
+        if {"cuda", "gpu", "rocm"} & set(bridge._backends):
+            yield "jax"
+
+
+def _list_cards(torch: Any) -> list[str]:
+    """Return the names of the cards, where torch uses them already."""
+    with suppress(AttributeError, RuntimeError):
+        if torch.cuda.is_initialized():
+            return [str(torch.cuda.get_device_name(at)) for at in range(torch.cuda.device_count())]
+    return []
+
+
+def _read_switches(torch: Any) -> Iterator[tuple[str, str]]:
+    """Yield torch's own switches, by the names in its documentation."""
+    with suppress(AttributeError):
+        is_deterministic = torch.are_deterministic_algorithms_enabled()
+        yield "use_deterministic_algorithms", str(is_deterministic).lower()
+    for name in _GPU_SWITCHES:
+        with suppress(AttributeError, RuntimeError):
+            yield name, str(attrgetter(name)(torch.backends)).lower()
+
+
+def _escape(value: str) -> str:
+    """Return the value as text that JSON can carry; bytes that are not UTF-8 become escapes."""
+    return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def _curves(x: float) -> tuple[float, ...]:
+    """Return functions whose last bits depend on the instructions that the C library chose."""
+    return math.exp(x), math.sin(x), math.cos(x), math.pow(x, 1.7), math.atan(x)
+
+
+def _read_umask() -> str:
+    """Return the file mode mask; empty where reading it would change it."""
+    with suppress(OSError):
+        for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
+            if line.startswith("Umask:"):
+                return line.split()[1]
+    return ""
+
+
+def _shorten(*texts: str) -> str:
+    return digest_bytes("\0".join(texts).encode("utf-8", "surrogatepass")).hex[:8]

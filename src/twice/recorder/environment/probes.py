@@ -1,0 +1,175 @@
+"""Numeric probes: short computations whose result bits tell one machine or setting from another.
+
+Knobs lie silently (an unknown kernel name, a renamed CPU feature and a missing colon are all accepted and ignored),
+so the effect of a setting is read from results. Each probe runs a fixed computation on exact inputs and keeps the
+first 16 hex digits of BLAKE3 of its little-endian results.
+
+Here are the probes of the interpreter, of the C library, which picks its variants of ``exp`` and others by processor
+when it is loaded, and of the floating-point unit: denormal handling is a flag of the thread that any loaded library
+may flip. ``array_probes.py`` has those of numpy, BLAS and PyTorch.
+
+Not for: deciding what a moved probe means (``twice.foundation.environment``).
+
+Invariant: a probe draws from no global generator, changes no global setting, and its name stands for this one
+computation for ever; a changed computation gets a new name.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import struct
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import cache, partial
+from itertools import accumulate
+from typing import Final
+
+from twice.errors import UsageError
+from twice.foundation.digests import digest_bytes
+
+Probe = Callable[[], bytes]
+
+UNPINNED: Final = "unpinned"
+"""Stands for a probe whose result no setting holds still: the hash order of an unpinned seed."""
+_SCALAR_GROUPS: Final = ("float", "hash", "libm", "python")
+GROUPS: Final = (*_SCALAR_GROUPS, "numpy", "random", "blas", "lapack", "torch")
+_POINTS: Final = 10_000
+"""Fewer miss where two variants of ``atan`` or ``tan`` part: with 2 000, seven of twelve did not."""
+
+
+def run_probes(groups: Collection[str] | None = None) -> dict[str, str]:
+    """Run the probes of some groups, all by default.
+
+    Args:
+        groups: first parts of probe names: ``float``, ``hash``, ``libm``, ``python``, ``numpy``,
+            ``random``, ``blas``, ``lapack``, ``torch``, which is run where the process has loaded torch.
+
+    Returns:
+        By probe name, in sorted order, 16 hex digits, or ``unpinned`` (see ``UNPINNED``).
+
+    The result belongs to the calling thread: denormal and rounding modes are per thread.
+
+    Raises:
+        UsageError: E-USE-001, for a group that there is not.
+    """
+    wanted = GROUPS if groups is None else tuple(groups)
+    unknown = [name for name in wanted if name not in GROUPS]
+    if unknown:
+        raise UsageError(
+            f"There is no probe group {unknown[0]!r}.",
+            f"Groups: {', '.join(GROUPS)}.",
+            "Name one of them.",
+            group=unknown[0],
+        )
+    probes = dict(_SCALAR_PROBES)
+    if not {*wanted} <= {*_SCALAR_GROUPS}:
+        from twice.recorder.environment.array_probes import list_probes  # it loads numpy
+
+        probes |= list_probes(wanted)
+    return {
+        name: digest_bytes(bits).hex[:16] if (bits := probe()) else UNPINNED
+        for name, probe in sorted(probes.items())
+        if name.partition(".")[0] in wanted
+    }
+
+
+# No operand below is a literal in an expression: the compiler folds those before the thread's settings can act.
+
+
+@cache
+def _fractions(count: int, salt: int) -> tuple[float, ...]:
+    """Return ``count`` exact fractions in [0, 1): a linear congruence, the top 53 bits of 64."""
+    state, found = salt, []
+    for _ in range(count):
+        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+        found.append((state >> 11) * 2.0**-53)
+    return tuple(found)
+
+
+def _pack(values: Iterable[float]) -> bytes:
+    packed = list(values)
+    return struct.pack(f"<{len(packed)}d", *packed)
+
+
+@cache
+def _spread(low: float, high: float) -> tuple[float, ...]:
+    """Spread the fractions over a range, once for the several functions that use it."""
+    span = high - low
+    return tuple(low + span * x for x in _fractions(_POINTS, 1))
+
+
+def _mapped(function: Callable[[float], float], low: float, high: float) -> bytes:
+    return _pack(map(function, _spread(low, high)))
+
+
+def _power() -> bytes:
+    return _pack(math.pow(20.0 * x + 0.01, 1.7) for x in _fractions(_POINTS, 1))
+
+
+def _sum() -> bytes:
+    values = _fractions(2000, 2)
+    return _pack((sum(values), sum([*values, 2.0**53, *values, -(2.0**53)])))
+
+
+def _sum_in_order() -> bytes:
+    return _pack(accumulate(x - 0.5 for x in _fractions(2000, 3)))
+
+
+def _text() -> bytes:
+    values = _fractions(200, 4)
+    read_back = (float(repr(x * 1e-7)) for x in values)
+    return _pack(read_back) + "".join(format(x * 1e9, ".6g") for x in values).encode("ascii")
+
+
+def _flush_to_zero() -> bytes:
+    smallest_normal, half, factors = 2.0**-1022, 0.5, (0.25, 0.75)
+    return _pack((smallest_normal * half, *(smallest_normal * factor for factor in factors)))
+
+
+def _denormals_are_zero() -> bytes:
+    denormals = struct.unpack("<3d", struct.pack("<3Q", 1, 2**20 + 1, 2**51))
+    grow = float(2**600)
+    return _pack(value * grow for value in denormals)
+
+
+def _rounding() -> bytes:
+    one, three, tiny = float(1), float(3), 2.0**-53
+    return _pack(
+        (one / three, -one / three, one + tiny, one + tiny * three, -one - tiny, one - tiny / three)
+    )
+
+
+def _hash_of_text() -> bytes:
+    # Without a fixed seed the value differs in each process and says nothing about the machine.
+    if not os.environ.get("PYTHONHASHSEED", "").isdigit():
+        return b""
+    return struct.pack("<2q", hash("probe"), hash(b"probe"))
+
+
+def _hash_of_numbers() -> bytes:
+    return struct.pack("<4q", hash(0.1), hash(2**70), hash((1, 2.5)), hash(float("inf")))
+
+
+_LIBM: tuple[tuple[str, Callable[[float], float], float, float], ...] = (
+    ("acos", math.acos, -1.0, 1.0), ("asin", math.asin, -1.0, 1.0), ("atan", math.atan, -20.0, 20.0),
+    ("cbrt", math.cbrt, -20.0, 20.0), ("cos", math.cos, -50.0, 50.0), ("cosh", math.cosh, -9.0, 9.0),
+    ("erf", math.erf, -3.0, 3.0), ("exp", math.exp, -30.0, 30.0), ("exp2", math.exp2, -30.0, 30.0),
+    ("expm1", math.expm1, -3.0, 3.0), ("gamma", math.gamma, 0.1, 30.0),
+    ("lgamma", math.lgamma, 0.1, 99.0), ("log", math.log, 1e-9, 1e9), ("log10", math.log10, 1e-9, 1e9),
+    ("log1p", math.log1p, -0.9, 20.0), ("log2", math.log2, 1e-9, 1e9), ("sin", math.sin, -50.0, 50.0),
+    ("sinh", math.sinh, -9.0, 9.0), ("sqrt", math.sqrt, 0.0, 1e9), ("tan", math.tan, -50.0, 50.0),
+    ("tanh", math.tanh, -3.0, 3.0),
+)  # fmt: skip
+
+_SCALAR_PROBES: Mapping[str, Probe] = {
+    **{f"libm.{name}": partial(_mapped, f, low, high) for name, f, low, high in _LIBM},
+    "libm.pow": _power,
+    "python.sum": _sum,
+    "python.sum_in_order": _sum_in_order,
+    "python.text": _text,
+    "float.flush_to_zero": _flush_to_zero,
+    "float.denormals_are_zero": _denormals_are_zero,
+    "float.rounding": _rounding,
+    "hash.numbers": _hash_of_numbers,
+    "hash.text": _hash_of_text,
+}

@@ -1,0 +1,336 @@
+"""The surroundings of a child process: decided variables, and where it stands.
+
+A session never runs a program in whatever environment its caller happens to have. A variable that the user has set
+is respected. One that decides results and was not set is pinned: hash seed 0, ``C.UTF-8``, UTC. The number of threads
+of numerical libraries is kept: the number that they would have started is written down, and holds in every replay. A
+variable given by ``--env`` is explicit and wins.
+
+Explicit values whose names look secret are written as a short digest only; the digest tells whether
+the same value came back. A guessable secret can be guessed from it, so a record made with one is as
+private as the secret itself.
+
+Invariant: two children given equal surroundings see equal governed variables, whoever starts them; the JSON form holds
+no value whose name looks secret, and nothing is taken from a record that could choose what code runs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Any, Final, Literal, get_args
+
+from twice.errors import ConfigError, SurroundingsRefused
+from twice.foundation.dataclass import dataclass
+from twice.foundation.digests import digest_bytes
+from twice.foundation.printable import pluralize
+from twice.recorder.environment.libraries import usual_counts
+from twice.recorder.environment.variables import (
+    is_governed,
+    loads_code,
+    may_come_from_elsewhere,
+)
+from twice.recorder.redaction.secret_names import is_secret
+
+FORMAT: Final = "twice.surroundings/1"
+THREAD_CAPS: Final = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
+
+Source = Literal["set", "pinned", "kept", "explicit"]
+"""Who decided a variable: the user's environment, twice, the libraries that would read it, or ``--env``."""
+
+WorkingDirectory = Literal["caller", "program", "empty"]
+"""Where the child stands: with its caller, beside the program, in a fresh empty folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """One decided variable.
+
+    Args:
+        value: its text; None when the record holds only a digest of it.
+        source: who decided it.
+        digest: for a secret, ``blake3:`` and 16 hex digits for name and value; else empty.
+        unconfirmed: it came out of a record and can load code, so a caller must ask for it too.
+    """
+
+    value: str | None = field(repr=False)
+    source: Source
+    digest: str = ""
+    unconfirmed: bool = field(default=False, repr=False, compare=False)
+
+    @property
+    def shown(self) -> str:
+        """Its value for people to read, with a secret's digest instead."""
+        return f"redacted:{self.digest}" if self.digest else self.value or ""
+
+    def written(self, name: str) -> dict[str, str]:
+        """Return the JSON form: a secret has its digest in place of its value."""
+        held = {"redacted": self.digest} if self.digest else {"value": self.value or ""}
+        return {"name": name, **held, "source": self.source}
+
+    def same_as(self, other: Variable) -> bool:
+        """Return whether a child would see the same value, whoever decided it."""
+        if self.digest or other.digest:
+            return self.digest == other.digest
+        return self.value == other.value
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The decided variables by name, in sorted order, and the working directory.
+
+    Read as a value: ``to_json`` and ``from_json`` are inverse but for secret values.
+    """
+
+    variables: Mapping[str, Variable] = field(default_factory=dict)
+    cwd: WorkingDirectory = "caller"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "variables", dict(sorted(self.variables.items())))
+
+    @classmethod
+    def found(cls, environ: Mapping[str, str]) -> Surroundings:
+        """Return the governed variables as they are, for code that runs in place (a notebook)."""
+        return cls(
+            {
+                name: Variable(value.encode(errors="backslashreplace").decode(), "set")
+                for name, value in environ.items()
+                if is_governed(name) and value
+            }
+        )
+
+    def from_elsewhere(self, here: Mapping[str, str]) -> Surroundings:
+        """Copy the surroundings of another account's record: what it may not set stays as it is here.
+
+        Args:
+            here: the caller's own environment.
+        """
+        own = Surroundings.found({name: here.get(name, "") for name in self.variables}).variables
+        given = {
+            name: one
+            for name, one in self.variables.items()
+            if one.value is not None and may_come_from_elsewhere(name, one.value)
+        }
+        return Surroundings({**own, **given}, self.cwd)
+
+    def with_variables(self, variables: Mapping[str, str]) -> Surroundings:
+        """Copy the surroundings with some variables set, as ``--env`` sets them."""
+        given = {name: Variable(value, "explicit") for name, value in variables.items()}
+        return Surroundings({**self.variables, **given}, self.cwd)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain data with ``"format": "twice.surroundings/1"``, without secrets."""
+        return {
+            "format": FORMAT,
+            "cwd": self.cwd,
+            "variables": [one.written(name) for name, one in self.variables.items()],
+        }
+
+    @classmethod
+    def from_json(cls, document: object) -> Surroundings:
+        """Read the plain form back.
+
+        Raises:
+            ConfigError: E-CONFIG-001, naming the place that is not understood.
+        """
+        if not isinstance(document, Mapping) or document.get("format") != FORMAT:
+            found = document.get("format") if isinstance(document, Mapping) else document
+            raise _not_understood("format", found, FORMAT)
+        if document.get("cwd") not in get_args(WorkingDirectory):
+            raise _not_understood("cwd", document.get("cwd"), "caller, program or empty")
+        rows = document.get("variables")
+        if not isinstance(rows, list):
+            raise _not_understood("variables", rows, "a list")
+        read = dict(_read_variable(index, row) for index, row in enumerate(rows))
+        if len(read) != len(rows):
+            raise _not_understood("variables", pluralize(len(rows), "row"), "each name once")
+        return cls(read, document["cwd"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pins:
+    """The values for what the user has left open.
+
+    Args:
+        hash_seed: of str and bytes, 0 to 4294967295.
+        threads: of BLAS and OpenMP, 1 or more; None keeps what the libraries would start.
+        locale: for ``LANG`` and ``LC_ALL``.
+        time_zone: for ``TZ``.
+        cwd: where the child stands.
+    """
+
+    hash_seed: int = 0
+    threads: int | None = None
+    locale: str = "C.UTF-8"
+    time_zone: str = "UTC"
+    cwd: WorkingDirectory = "caller"
+
+
+def for_recording(
+    environ: Mapping[str, str],
+    *,
+    explicit: Mapping[str, str] | None = None,
+    pins: Pins | None = None,
+) -> Surroundings:
+    """Decide the surroundings of a recording.
+
+    Args:
+        environ: the caller's environment.
+        explicit: variables given by ``--env NAME=VALUE``; they win over ``environ``.
+        pins: values for what neither of them sets.
+
+    An empty variable counts as not set. When any variable of the locale is set, none is pinned,
+    because ``LC_ALL`` would override the user's ``LANG``. A library's thread count that is not set
+    follows the user's ``OMP_NUM_THREADS``, as the library itself would.
+
+    Raises:
+        SurroundingsRefused: E-ENV-001, a hash seed that is ``random`` or not a number in range, or
+            a name or value that no process can be given.
+    """
+    decided = {
+        name: Variable(value, "set")
+        for name, value in environ.items()
+        if is_governed(name) and value
+    }
+    for name, value in (explicit or {}).items():
+        digest = _digest_secret(name, value) if is_secret(name) else ""
+        decided[name] = Variable(value, "explicit", digest)
+    for name, variable in decided.items():
+        _require_passable(name, variable.value or "")
+    seed = decided.get("PYTHONHASHSEED")
+    if seed is not None:
+        _require_hash_seed(seed.value or "")
+    chosen = pins or Pins()
+    return Surroundings({**_pin_open_variables(decided, chosen), **decided}, chosen.cwd)
+
+
+def _pin_open_variables(decided: Mapping[str, Variable], pins: Pins) -> dict[str, Variable]:
+    wanted = {"PYTHONHASHSEED": str(pins.hash_seed), "TZ": pins.time_zone}
+    wanted |= dict.fromkeys(("OMP_DYNAMIC", "MKL_DYNAMIC"), "FALSE")
+    if not any(name in ("LANG", "LANGUAGE") or name.startswith("LC_") for name in decided):
+        wanted |= dict.fromkeys(("LANG", "LC_ALL"), pins.locale)
+    openmp = decided.get("OMP_NUM_THREADS")
+    threads = openmp.value if openmp is not None and openmp.value else pins.threads
+    if threads is not None:
+        wanted |= dict.fromkeys(THREAD_CAPS, str(threads))
+    pinned = {name: Variable(value, "pinned") for name, value in wanted.items()}
+    kept = {} if threads is not None else usual_counts()
+    return {**pinned, **{name: Variable(count, "kept") for name, count in kept.items()}}
+
+
+def environ_for_child(
+    base: Mapping[str, str],
+    surroundings: Surroundings,
+    *,
+    given: Mapping[str, str] | None = None,
+    stand_ins: Mapping[str, str] | None = None,
+) -> dict[str, str]:
+    """Build the whole environment of a child: the caller's, with every governed variable as decided.
+
+    Args:
+        base: the caller's environment; its governed variables that were not decided are left out.
+        surroundings: what was decided.
+        given: what ``--env`` gives this time, for surroundings that were read from a record: it
+            supplies the secrets, and confirms variables that can load code.
+        stand_ins: what stands for secrets of a run that is only replayed, where they are not there.
+
+    Raises:
+        SurroundingsRefused: E-ENV-001, when a secret was not given again or is another one and nothing
+            stands in for it, or when a variable that can load code comes from a record alone.
+    """
+    there = {**base, **(given or {})}
+    stars = dict(stand_ins or {})
+    child = {name: value for name, value in base.items() if not is_governed(name)}
+    child |= {
+        name: value
+        for name, value in stars.items()
+        if name not in base and not (is_governed(name) or loads_code(name))
+    }
+    for name, variable in surroundings.variables.items():
+        if variable.value is None:
+            child[name] = _take_secret(name, variable, there.get(name), stars.get(name))
+        elif variable.unconfirmed and there.get(name) != variable.value:
+            raise SurroundingsRefused(
+                f"The record asks for {name}={variable.value!r}, and that variable can load code.",
+                "A record may not choose what is loaded; whoever runs it has to ask for the same value.",
+                f"If you trust it, give it again: --env {name}={variable.value}",
+                variable=name,
+                value=variable.value,
+            )
+        else:
+            child[name] = variable.value
+    return child
+
+
+def _take_secret(name: str, variable: Variable, found: str | None, stand_in: str | None) -> str:
+    if found is not None and _digest_secret(name, found) == variable.digest:
+        return found
+    if stand_in:
+        return stand_in
+    happened = "was not given" if found is None else "has another value than when it was recorded"
+    raise SurroundingsRefused(
+        f"The secret {name} {happened}.",
+        "The record holds only a digest of it, and the program ran with it.",
+        f"Give it again: --env {name}=…",
+        variable=name,
+    )
+
+
+def _require_passable(name: str, value: str) -> None:
+    """Refuse a variable that no process can have, or no record can contain."""
+    surrogate = any("\ud800" <= letter <= "\udfff" for letter in name + value)
+    if not name or "=" in name or "\0" in name + value or surrogate:
+        raise SurroundingsRefused(
+            f"No process can be given, or no record can hold, the variable {name!r}.",
+            "A name is not empty and has no '='; name and value are UTF-8 without NUL.",
+            "Write it as --env NAME=VALUE.",
+            variable=name,
+        )
+
+
+def _require_hash_seed(value: str) -> None:
+    if not re.fullmatch(r"[0-9]{1,10}", value) or int(value) >= 2**32:
+        raise SurroundingsRefused(
+            f"PYTHONHASHSEED is {value!r}, so the order of sets would be another in each process.",
+            "A run needs a number from 0 to 4294967295, or none, and then 0 is pinned.",
+            "Unset it: env -u PYTHONHASHSEED twice …, or give a number: PYTHONHASHSEED=0 twice …",
+            variable="PYTHONHASHSEED",
+            value=value,
+        )
+
+
+def _digest_secret(name: str, value: str) -> str:
+    """Return a labelled, shortened digest, to check that a secret that is given again is the same."""
+    digest = digest_bytes(f"{name}={value}".encode())
+    return f"{digest.algorithm}:{digest.hex[:16]}"
+
+
+def _read_variable(index: int, row: object) -> tuple[str, Variable]:
+    place = f"variables[{index}]"
+    if not isinstance(row, Mapping):
+        raise _not_understood(place, row, "an object")
+    name, value, digest = row.get("name"), row.get("value"), row.get("redacted", "")
+    source: Source | None = row.get("source")
+    if not isinstance(name, str) or source is None or source not in get_args(Source):
+        raise _not_understood(place, dict(row), "a name, and a source: set, pinned or explicit")
+    held = (isinstance(value, str), isinstance(digest, str) and digest != "")
+    if held not in ((True, False), (False, True)):
+        raise _not_understood(f"{place} ({name})", dict(row), "a text value, or a digest")
+    _require_passable(name, value if isinstance(value, str) else "")
+    text = value if isinstance(value, str) else None
+    return name, Variable(text, source, digest, unconfirmed=loads_code(name))
+
+
+def _not_understood(place: str, found: object, expected: str) -> ConfigError:
+    return ConfigError(
+        f"The surroundings in the record have {found!r} at {place}.",
+        f"Expected there: {expected}.",
+        "Record the run again, or open it with the version that wrote it.",
+        place=place,
+    )
