@@ -24,7 +24,7 @@ from twice.foundation.comparison import short
 from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import Algorithm, digest_value, new_hasher
 from twice.recorder.compared_output import ComparedLines
-from twice.recorder.frame_kinds import ERRORS, OUTPUT
+from twice.recorder.record_form import ERRORS, OUTPUT
 from twice.recorder.redaction.redaction import Redaction
 from twice.recorder.redaction.streams import StreamRedactor
 

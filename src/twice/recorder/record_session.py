@@ -17,17 +17,15 @@ from twice.errors import TwiceError
 from twice.foundation.digests import Algorithm
 from twice.foundation.environment import Fingerprint
 from twice.recorder.compared_output import list_folders
-from twice.recorder.describing import describe_ending
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.sources import LiveSource
 from twice.recorder.environment.fingerprint import measure
 from twice.recorder.environment.probe_cache import KeptProbes
 from twice.recorder.environment.surroundings import Surroundings
-from twice.recorder.executing import execute
+from twice.recorder.execution import describe_ending, execute
 from twice.recorder.identity import build_identity
 from twice.recorder.inputs import Inputs
 from twice.recorder.kernel.confinement import current
-from twice.recorder.native_files import roots_of
 from twice.recorder.output import OutputCapture
 from twice.recorder.record import RecordWriter, hidden_beside
 from twice.recorder.redaction.redaction import Redaction, redact_identity
@@ -111,7 +109,7 @@ def snapshot_marks(identity: Mapping[str, Any]) -> dict[str, object]:
 def record_here(
     job: Mapping[str, Any], channel: Channel, *, measured: Fingerprint | None = None
 ) -> None:
-    """Record the run that a job describes; ``measured`` is the environment where it was measured before."""
+    """Record the run that a job of ``build_record_job`` describes; ``measured`` is an environment measured before."""
     setup = Setup.from_json(job["setup"])
     surroundings = Surroundings.from_json(job["surroundings"])
     redaction = Redaction(setup.redaction, os.environ)
@@ -153,7 +151,7 @@ def record_here(
         )
         current().begin(
             own=[out, str(hidden_beside(Path(out), os.getpid())), os.environ[NESTED]],
-            roots=roots_of(setup.program),
+            roots=setup.program.roots(),
             algorithm=setup.algorithm,
             copy_limit=setup.copy_limit,
         )

@@ -23,9 +23,9 @@ from twice.recorder.cadence import RateGuard
 from twice.recorder.compare_points import ComparePoint, ComparePoints, is_judged
 from twice.recorder.components import Component
 from twice.recorder.config import Config
-from twice.recorder.frame_kinds import INPUT, LEFT, LOOP, ROLLBACK, SUMMARY
 from twice.recorder.inputs import Inputs
 from twice.recorder.output import Results
+from twice.recorder.record_form import INPUT, LEFT, LOOP, ROLLBACK, SUMMARY
 from twice.recorder.restore import Migration, decode_state, restore_components
 from twice.recorder.session_parts import Resume, Wiring
 from twice.recorder.setup import Setup

@@ -18,7 +18,7 @@ from typing import Any, Final
 from twice.foundation.encoding import OpaqueKind, OpaqueValue, registry, type_name
 from twice.foundation.encoding.format import present_name, recorded_name
 from twice.foundation.object_attributes import attributes, class_facts
-from twice.recorder.program import is_user_file
+from twice.recorder.user_code import is_user_file
 
 LEAVES: Final = frozenset({bool, int, float, complex, str, bytes, type(None)})
 KEYED: Final = frozenset({dict, OrderedDict, defaultdict, Counter})
