@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from twice.diagnosis import window
-from twice.diagnosis.attribution import DifferingFactor, Observations, attribute
+from twice.diagnosis.attribution import Observations, attribute
 from twice.diagnosis.line_judgement import find_remedy, name_lines
 from twice.diagnosis.localization import callables as tags
 from twice.diagnosis.localization.result import Located, Place
 from twice.diagnosis.localization.source_facts import UNKNOWN
+from twice.diagnosis.surroundings_factors import DifferingFactor
 from twice.foundation.channels import Channel
 
 GUARD = Place("p.py", 1, "f", "if flag:")

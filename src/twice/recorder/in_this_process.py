@@ -87,7 +87,7 @@ def recording(
 
 def _inline_session(setup: Setup, out: Path, *, force: bool) -> Session:
     active.require_none()
-    surroundings = Surroundings.found(os.environ)
+    surroundings = Surroundings.from_environ(os.environ)
     setup.require_recordable()
     redaction = Redaction(setup.redaction, os.environ)
     kept = KeptProbes({PROBES: read_known_probes()})

@@ -95,7 +95,7 @@ def _name_native_writes(session: Session, changed: Sequence[str]) -> list[str]:
         return []
     shown = ", ".join(native[:_NAMED_MAX])
     more = f" and {len(native) - _NAMED_MAX} more" if len(native) > _NAMED_MAX else ""
-    session.wiring.inventory.unsupported(
+    session.wiring.inventory.count_unsupported(
         "files.native",
         "",
         f"{shown}{more}: written by code other than Python, which nothing here records or keeps away",
@@ -111,7 +111,7 @@ def _name_native_connections(session: Session, connections: Sequence[tuple[str, 
         return
     shown = ", ".join(words for words, _ in connections[:_NAMED_MAX])
     more = f" and {len(connections) - _NAMED_MAX} more" if len(connections) > _NAMED_MAX else ""
-    inventory.unsupported(
+    inventory.count_unsupported(
         "network.native",
         "",
         f"{shown}{more}: connected by code other than Python, and what came in is not recorded",

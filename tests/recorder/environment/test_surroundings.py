@@ -9,12 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from programs import cli, environ, verified
-from twice.errors import ConfigError, SurroundingsRefused, UsageError
-from twice.recorder.environment.factors import differences, factor_of, swap
+from twice.errors import ConfigError, SurroundingsRefused
 from twice.recorder.environment.libraries import usual_counts
 from twice.recorder.environment.surroundings import (
     THREAD_CAPS,
@@ -235,7 +232,7 @@ def test_what_the_user_gives_while_recording_needs_no_confirmation() -> None:
 
 
 def test_code_that_runs_where_it_is_has_the_surroundings_it_finds() -> None:
-    found = Surroundings.found(
+    found = Surroundings.from_environ(
         {"TZ": "CET", "PYTHONHASHSEED": "random", "LC_X": "\udce9", "A": "b"}
     )
 
@@ -316,56 +313,6 @@ def test_a_row_that_is_not_understood_is_refused(row: object) -> None:
 
     with pytest.raises(ConfigError, match=r"variables\[0\]"):
         Surroundings.from_json(document)
-
-
-names = st.sampled_from(["PYTHONHASHSEED", "OMP_NUM_THREADS", "TZ", "LANG", "MODE", "API_TOKEN"])
-chosen = st.dictionaries(names, st.sampled_from(["1", "2", "3"]))
-cwds = st.sampled_from(["caller", "program"])
-surroundings = st.builds(
-    lambda explicit, cwd: for_recording({}, explicit=explicit, pins=Pins(cwd=cwd)), chosen, cwds
-)
-
-
-@given(surroundings, surroundings)
-def test_swapping_every_factor_makes_a_into_b(a: Surroundings, b: Surroundings) -> None:
-    for difference in differences(a, b):
-        a = swap(a, b, difference.factor)
-
-    assert differences(a, b) == []
-    assert environ_for_child({}, a) == environ_for_child({}, b)
-
-
-@given(surroundings)
-def test_the_written_form_does_not_differ(a: Surroundings) -> None:
-    assert differences(a, written_and_read(a)) == []
-
-
-def test_one_factor_is_swapped_alone() -> None:
-    a = for_recording({}, explicit={"MODE": "fast"})
-    b = for_recording({"PYTHONHASHSEED": "1", "OMP_NUM_THREADS": "7"}, explicit={"MODE": "slow"})
-
-    assert [one.factor for one in differences(a, b)] == ["hash seed", "threads", "env MODE"]
-    assert [one.factor for one in differences(a, swap(a, b, "threads"))] == ["threads"]
-    assert (differences(a, b)[2].a, differences(a, b)[2].b) == ("MODE=fast", "MODE=slow")
-
-
-def test_an_unknown_factor_is_refused_with_those_there_are() -> None:
-    a = for_recording({})
-
-    with pytest.raises(UsageError, match="moon phase") as refused:
-        swap(a, a, "moon phase")
-
-    assert "hash seed" in refused.value.expected
-
-
-def test_factors_have_names_people_use() -> None:
-    grouped = {name: factor_of(name) for name in ("NPY_DISABLE_CPU_FEATURES", "LC_TIME", "X")}
-
-    assert grouped == {
-        "NPY_DISABLE_CPU_FEATURES": "cpu dispatch",
-        "LC_TIME": "locale",
-        "X": "env X",
-    }
 
 
 def test_what_a_library_sets_when_twice_imports_it_is_no_difference() -> None:

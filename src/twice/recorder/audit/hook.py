@@ -121,16 +121,16 @@ class Watch:
                 return
         self._count(channel, words, where)
 
-    def ungoverned(self, op: Op) -> None:
+    def count_ungoverned(self, op: Op) -> None:
         """Count a read without an actor, or count or refuse a process that a library starts."""
         where = user_line()
         if op not in (PROCESS_START, PROCESS_SYSTEM):
             why = f"{op.name} was read on a thread that no Python code of the run started"
             remedy = "read it on a thread that the program starts, and hand the value over"
-            self.inventory.unsupported("threads.unowned", self._shorten(where), why, remedy)
+            self.inventory.count_unsupported("threads.unowned", self._shorten(where), why, remedy)
         elif while_imported(_getframe(1)):
             why = "a package starts a process while it is imported; a replay starts it again"
-            self.inventory.assumed("process.importing", self._shorten(where), why)
+            self.inventory.count("process.importing", "assumed", self._shorten(where), why)
         else:
             self._count(_STARTED, op.name, where)
 
@@ -160,11 +160,11 @@ class Watch:
         for name, library in find_clients().items():
             if inside:
                 why = f"{library} talks by itself; taken to have done so in declared effects alone"
-                self.inventory.assumed(f"library.{name}", "", why)
+                self.inventory.count(f"library.{name}", "assumed", "", why)
                 continue
             why = f"{library} talks to the network by itself, and nothing that it does is recorded"
             remedy = "put its calls into functions and declare them: @twice.effect"
-            self.inventory.unsupported(f"library.{name}", "", why, remedy)
+            self.inventory.count_unsupported(f"library.{name}", "", why, remedy)
         sources = user_modules()
         if self._program.kind in _OF_A_FILE:
             with suppress(ProgramNotFound):  # It may be gone by now.
@@ -172,10 +172,10 @@ class Watch:
         for place in find_numpy_clock_reads(dict.fromkeys(sources)):
             why = "numpy reads the clock in C, which nothing can record"
             remedy = "give it the time: numpy.datetime64(time.time_ns(), 'ns')"
-            self.inventory.unsupported("clock.numpy", self._shorten(place), why, remedy)
+            self.inventory.count_unsupported("clock.numpy", self._shorten(place), why, remedy)
         for name in find_mapped_clients():
             why = "loaded by another library; it would talk to the network by itself"
-            self.inventory.assumed(f"library.{name}", "", why)
+            self.inventory.count(f"library.{name}", "assumed", "", why)
         self._sockets.close()
 
     def _count(self, channel: BackChannel, words: str, where: str) -> None:
@@ -187,7 +187,7 @@ class Watch:
 
     def _count_unsupported(self, channel: BackChannel, words: str, where: str) -> None:
         place = self._shorten(where)
-        row = self.inventory.unsupported(channel.source, place, channel.why, channel.remedy)
+        row = self.inventory.count_unsupported(channel.source, place, channel.why, channel.remedy)
         if self._refuse is None or row.allowed:
             return
         error = SealBroken(

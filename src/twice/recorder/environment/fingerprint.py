@@ -29,6 +29,7 @@ from twice.foundation.environment import Fingerprint
 from twice.recorder.effects.reordering import listing_read, turns_read
 from twice.recorder.effects.shifting import clock_offset_read, zone_read
 from twice.recorder.environment.libraries import (
+    find_usable_processors,
     impose_counts,
     list_mapped_files,
     read_loaded_blas,
@@ -83,7 +84,10 @@ def measure(
             **({"torch": torch[0], "torch threads": torch[1]} if torch else {}),
         },
         variables={
-            name: "redacted" if is_secret(name) else _escape(value)
+            # JSON cannot carry bytes that are not UTF-8: they become escapes.
+            name: "redacted"
+            if is_secret(name)
+            else value.encode(errors="surrogateescape").decode(errors="backslashreplace")
             for name, value in os.environ.items()
             if is_relevant(name)
         },
@@ -119,7 +123,6 @@ def measure_here(_job: Mapping[str, Any], channel: Channel) -> None:
 def settings_at_start() -> dict[str, str]:
     """Return the settings that a program finds, by name."""
     length = sum(len(name) + len(value) for name, value in os.environ.items())
-    can_ask = hasattr(os, "sched_getaffinity")
     return {
         "addresses": read_addresses(),
         "allocator": "Python's" if sys.getallocatedblocks() else "the system's",
@@ -132,7 +135,7 @@ def settings_at_start() -> dict[str, str]:
         "libm": _shorten(*(made.hex() for at in range(400) for made in _curves(at / 97 + 0.01))),
         "listing": listing_read(),
         "locale": f"{locale.setlocale(locale.LC_CTYPE)} {os.environ.get('LC_ALL', '')}".strip(),
-        "processors": str(len(os.sched_getaffinity(0)) if can_ask else os.cpu_count()),
+        "processors": str(len(find_usable_processors())),
         "switching": repr(sys.getswitchinterval()),
         "time zone": zone_read(),
         "umask": _read_umask(),
@@ -209,11 +212,6 @@ def _read_switches(torch: Any) -> Iterator[tuple[str, str]]:
     for name in _GPU_SWITCHES:
         with suppress(AttributeError, RuntimeError):
             yield name, str(attrgetter(name)(torch.backends)).lower()
-
-
-def _escape(value: str) -> str:
-    """Return the value as text that JSON can carry; bytes that are not UTF-8 become escapes."""
-    return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _curves(x: float) -> tuple[float, ...]:

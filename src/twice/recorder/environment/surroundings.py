@@ -64,21 +64,10 @@ class Variable:
     digest: str = ""
     unconfirmed: bool = field(default=False, repr=False, compare=False)
 
-    @property
-    def shown(self) -> str:
-        """Its value for people to read, with a secret's digest instead."""
-        return f"redacted:{self.digest}" if self.digest else self.value or ""
-
-    def written(self, name: str) -> dict[str, str]:
+    def to_json(self, name: str) -> dict[str, str]:
         """Return the JSON form: a secret has its digest in place of its value."""
         held = {"redacted": self.digest} if self.digest else {"value": self.value or ""}
         return {"name": name, **held, "source": self.source}
-
-    def same_as(self, other: Variable) -> bool:
-        """Return whether a child would see the same value, whoever decided it."""
-        if self.digest or other.digest:
-            return self.digest == other.digest
-        return self.value == other.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +84,7 @@ class Surroundings:
         object.__setattr__(self, "variables", dict(sorted(self.variables.items())))
 
     @classmethod
-    def found(cls, environ: Mapping[str, str]) -> Surroundings:
+    def from_environ(cls, environ: Mapping[str, str]) -> Surroundings:
         """Return the governed variables as they are, for code that runs in place (a notebook)."""
         return cls(
             {
@@ -111,7 +100,9 @@ class Surroundings:
         Args:
             here: the caller's own environment.
         """
-        own = Surroundings.found({name: here.get(name, "") for name in self.variables}).variables
+        own = Surroundings.from_environ(
+            {name: here.get(name, "") for name in self.variables}
+        ).variables
         given = {
             name: one
             for name, one in self.variables.items()
@@ -129,7 +120,7 @@ class Surroundings:
         return {
             "format": FORMAT,
             "cwd": self.cwd,
-            "variables": [one.written(name) for name, one in self.variables.items()],
+            "variables": [one.to_json(name) for name, one in self.variables.items()],
         }
 
     @classmethod
@@ -203,9 +194,15 @@ def for_recording(
         decided[name] = Variable(value, "explicit", digest)
     for name, variable in decided.items():
         _require_passable(name, variable.value or "")
-    seed = decided.get("PYTHONHASHSEED")
-    if seed is not None:
-        _require_hash_seed(seed.value or "")
+    seed = decided["PYTHONHASHSEED"].value or "" if "PYTHONHASHSEED" in decided else "0"
+    if not re.fullmatch(r"[0-9]{1,10}", seed) or int(seed) >= 2**32:
+        raise SurroundingsRefused(
+            f"PYTHONHASHSEED is {seed!r}, so the order of sets would be another in each process.",
+            "A run needs a number from 0 to 4294967295, or none, and then 0 is pinned.",
+            "Unset it: env -u PYTHONHASHSEED twice …, or give a number: PYTHONHASHSEED=0 twice …",
+            variable="PYTHONHASHSEED",
+            value=seed,
+        )
     chosen = pins or Pins()
     return Surroundings({**_pin_open_variables(decided, chosen), **decided}, chosen.cwd)
 
@@ -291,17 +288,6 @@ def _require_passable(name: str, value: str) -> None:
             "A name is not empty and has no '='; name and value are UTF-8 without NUL.",
             "Write it as --env NAME=VALUE.",
             variable=name,
-        )
-
-
-def _require_hash_seed(value: str) -> None:
-    if not re.fullmatch(r"[0-9]{1,10}", value) or int(value) >= 2**32:
-        raise SurroundingsRefused(
-            f"PYTHONHASHSEED is {value!r}, so the order of sets would be another in each process.",
-            "A run needs a number from 0 to 4294967295, or none, and then 0 is pinned.",
-            "Unset it: env -u PYTHONHASHSEED twice …, or give a number: PYTHONHASHSEED=0 twice …",
-            variable="PYTHONHASHSEED",
-            value=value,
         )
 
 
