@@ -119,7 +119,7 @@ MUTATIONS = (
     ),
     Mutation(
         "chain-unlinked",
-        "recorder/record/chain.py",
+        "recorder/record/blocks.py",
         "        hasher.update(previous)\n",
         "",
         "the checksum of a block does not cover the block before it",
@@ -189,7 +189,7 @@ MUTATIONS = (
     ),
     Mutation(
         "shorter-log-equal",
-        "recorder/record/compare.py",
+        "recorder/record/points.py",
         "return None if len(a) == len(b) else common",
         "return None",
         "two logs do not differ where one of them ends early",

@@ -15,6 +15,7 @@ import twice
 from programs import chains, cli, names, recorded, verified
 from twice.recorder.cadence import Cadence
 from twice.recorder.runrecord import RunRecord
+from twice.recorder.streams import numpy_streams
 from twice.recorder.streams.numpy_streams import GovernedBits
 from twice.replayer.verify import verify
 
@@ -167,18 +168,18 @@ def test_5_positions_are_read_by_the_slow_door_for_snapshots_only(
 ) -> None:
     calls = []
 
-    def count(owner: type, name: str) -> None:
+    def count(owner: object, name: str) -> None:
         real = getattr(owner, name)
 
-        def counted(self: object, *arguments: object) -> object:
+        def counted(*arguments: object) -> object:
             calls.append(name)
-            return real(self, *arguments)
+            return real(*arguments)
 
         monkeypatch.setattr(owner, name, counted)
 
     count(random.Random, "getstate")
     count(GovernedBits, "read")  # the two doors to a bit generator's public ``.state``
-    count(GovernedBits, "_whole")
+    count(numpy_streams, "pack_bits")
     with twice.recording(tmp_path / "a.twice", seed=1, cadence=Cadence("tick", 250)) as run:
         streams = [run.python(f"python/{at}") for at in range(5)]
         generators = [run.rng(f"numpy/{at}") for at in range(5)]

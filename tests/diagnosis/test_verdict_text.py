@@ -48,6 +48,13 @@ def test_before_the_first_tick_no_number_is_shown() -> None:
     assert "first differing compare-point: 0 (before the first tick)" in lines(at_start)
 
 
+def test_between_coarse_points_the_ticks_of_both_are_named() -> None:
+    coarse = verdict(
+        compare_point=PointRef(3, 299, "episode"), last_agreement=PointRef(2, 199, "episode")
+    )
+    assert lines(coarse)[0] == "localised: they part between ticks 200 and 299"
+
+
 @pytest.mark.parametrize(
     ("repeats", "said"),
     [

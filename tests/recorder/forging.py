@@ -15,8 +15,7 @@ from typing import Any
 
 from twice.errors import TwiceError
 from twice.foundation.encoding import decode, encode
-from twice.recorder.record import RecordWriter
-from twice.recorder.record.frames import Frame
+from twice.recorder.record import Frame, RecordWriter
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.trust import digest_identity, remember_record
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 import textwrap
@@ -15,8 +16,8 @@ from hypothesis import strategies as st
 import twice
 from programs import cli, environ, names
 from twice.diagnosis.diagnose import diagnose
-from twice.recorder.autopoints.optimisers import WINDOW_BYTES, _Seen
-from twice.recorder.autopoints.steps import has_point
+from twice.integrations.torch_steps import WINDOW_BYTES, ParameterWindow
+from twice.recorder.auto_steps import WATCHED, has_point
 from twice.recorder.runrecord import RunRecord
 from twice.replayer.verify import verify
 
@@ -173,15 +174,21 @@ def test_a_run_of_any_length_has_a_few_ten_thousand_points(decade: int) -> None:
         assert not has_point(first + 1)
 
 
+@pytest.mark.parametrize("name", dict.fromkeys(WATCHED.values()))
+def test_every_module_that_knows_a_librarys_steps_is_there(name: str) -> None:
+    """They are named and not imported, so nothing else would miss one that was renamed."""
+    assert callable(importlib.import_module(name).watch)
+
+
 @pytest.mark.heavy
 def test_the_window_over_a_big_models_parameters_sees_all_of_them_in_turn(torch: Any) -> None:
     model = torch.nn.Sequential(torch.nn.Linear(600, 700), torch.nn.Linear(700, 600))
     optimiser = torch.optim.SGD(model.parameters(), lr=0.1)
     total = sum(each.numel() * 4 for each in model.parameters())
-    seen, looks, found = _Seen("0 SGD"), -(-total // WINDOW_BYTES), {}
+    seen, looks, found = ParameterWindow("0 SGD"), -(-total // WINDOW_BYTES), {}
 
     for _ in range(looks):
-        parameters: Any = seen.window(optimiser)["parameters"]
+        parameters: Any = seen.read(optimiser)["parameters"]
         assert sum(part.nbytes for part in parameters.values()) <= WINDOW_BYTES + 8
         found.update(parameters)
 
@@ -196,6 +203,6 @@ def test_a_look_at_parameters_of_a_type_that_numpy_lacks_gives_their_bytes(torch
     parameter = torch.nn.Parameter(torch.ones(3, dtype=torch.bfloat16))
     optimiser = torch.optim.SGD([parameter], lr=0.1)
 
-    state: Any = _Seen("0 SGD").window(optimiser)
+    state: Any = ParameterWindow("0 SGD").read(optimiser)
 
     assert state["parameters"]["0/0"].tobytes() == b"\x80\x3f" * 3

@@ -19,7 +19,7 @@ from twice.foundation.dataclass import dataclass
 from twice.foundation.printable import pluralize
 from twice.recorder.frame_kinds import ERRORS, OUTPUT
 from twice.recorder.record import RecordReader
-from twice.recorder.record.blockfile import BlockFile
+from twice.recorder.record.block_file import BlockFile
 from twice.recorder.record.layout import Kind
 from twice.recorder.redaction.mask import list_forms
 from twice.recorder.snapshots import load
@@ -99,7 +99,7 @@ def search(path: Path, secrets: Mapping[str, bytes]) -> Search:
             finder = _Finder(needles)
             sightings = [*_places(file, reader, finder)]
             tear = reader.tear
-        data = file.intact_bytes(0, file.size)
+        data = file.copy_bytes(0, file.size)
         if not sightings:
             sightings = list(finder("the file as it lies", None, data))
         return Search(

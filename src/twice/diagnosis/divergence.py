@@ -15,9 +15,9 @@ from twice.diagnosis.text_layout import (
     cut,
     fold,
     join_blocks,
+    name_interval,
     name_place,
     name_point,
-    name_tick,
     rank_sentences,
     set_values,
     spell_paths,
@@ -364,7 +364,7 @@ class Divergence:
         if self.outcome:
             first = self.outcome[0].what
             return f"{self.result}: they agree at every compare-point, and differ in what they leave: {first}{self._place()}"
-        where = "" if self.compare_point is None else f" {name_tick(self.compare_point.tick)}"
+        where = name_interval(self.compare_point, self.last_agreement)
         if self.result == "non-reproducing":
             return f"non-reproducing: {self._restless()}{where}{self._place()}"
         if self.candidates:

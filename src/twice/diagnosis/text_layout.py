@@ -114,6 +114,15 @@ def name_point(point: PointRef) -> str:
     return f"{point.index} ({name}tick {point.tick})"
 
 
+def name_interval(point: PointRef | None, agreed: PointRef | None) -> str:
+    """When runs part, as a sentence ends: at a tick, or after the last compare-point at which they agreed."""
+    if point is None:
+        return ""
+    if agreed is not None and point.tick - agreed.tick > 1:
+        return f" between ticks {agreed.tick + 1} and {point.tick}"
+    return f" {name_tick(point.tick)}"
+
+
 def name_tick(tick: int) -> str:
     """When a compare-point is taken, as a sentence ends."""
     return "before the first tick" if tick < 0 else f"at tick {tick}"

@@ -24,7 +24,7 @@ _ADDRESS = re.compile(rb"\b0x[0-9a-fA-F]{8,16}\b")
 _TIMES = re.compile(rb"\[-?\d+:\d\d(?::\d\d)?<[^\]\n]*\]")
 """The times and the rate of a progress bar as tqdm draws it."""
 _OUR_FRAME = re.compile(
-    rb'^ *File "[^"]*/twice/(?:worker|record(?:ing|er)|replaying|replayer|diagnosing|diagnosis|testing|tooling|surfaces|cli)/[^"]*\.py", line \d+, in '
+    rb'^ *File "[^"]*/twice/(?:(?:worker|record(?:ing|er)|replaying|replayer|diagnosing|diagnosis|testing|tooling|surfaces|cli)/[^"]*|integrations/[a-z]+_steps)\.py", line \d+, in '
 )
 _OF_FRAME = re.compile(rb"^ {4,}|^ *\[Previous line repeated ")
 _COMPILED = re.compile(rb"^\S.*:\d+: SyntaxWarning: ")

@@ -27,7 +27,7 @@ from twice.recorder import active
 from twice.recorder.audit import hook
 from twice.recorder.audit.hook import Watch
 from twice.recorder.audit.inventory import covered_sources
-from twice.recorder.autopoints import KNOWN, AutoSteps
+from twice.recorder.auto_steps import AutoSteps
 from twice.recorder.effects.actors import outside
 from twice.recorder.effects.files.making import files_of_session
 from twice.recorder.effects.ops import CALL
@@ -144,7 +144,7 @@ def execute(
         if leave is not None and session.setup.program.whole:
             _close_on_exit(session, lambda code: leave(over({"how": "exit", "exit_code": code})[0]))
         if session.setup.program.whole and session.setup.auto_points:
-            steps.watch(KNOWN)
+            steps.watch()
         raised: BaseException | None = None
         try:
             if begin is not None:

@@ -25,8 +25,8 @@ from twice.recorder.environment.surroundings import Surroundings, environ_for_ch
 from twice.recorder.naming import parse_program
 from twice.recorder.program import Program, program_of, require_runnable
 from twice.recorder.record import discard_hidden
+from twice.recorder.record.block_writer import unwritable
 from twice.recorder.record.layout import MAGIC
-from twice.recorder.record.sink import unwritable
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.sampling import Progress, Sample, draw, summary_of
 from twice.recorder.session_job import GO_ON, RECORDING, SUPERVISED, WORLD, hear

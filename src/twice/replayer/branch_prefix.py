@@ -20,7 +20,7 @@ from twice.recorder.effects.events import ACTOR, LENIENT, STRICT, unpack
 from twice.recorder.effects.ops import OPS
 from twice.recorder.effects.tallies import count, select_cursor_numbers
 from twice.recorder.frame_kinds import ERRORS, INPUT, LOOP, OUTPUT
-from twice.recorder.record.frames import Frame
+from twice.recorder.record import Frame
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.sink import RecordingSink, Sink
 from twice.recorder.snapshots import Cursors, load

@@ -28,7 +28,7 @@ from twice.errors import (
 from twice.foundation.encoding import decode, encode
 from twice.foundation.with_blocks import Closing
 from twice.recorder.audit.inventory import may_talk
-from twice.recorder.record.sink import unwritable
+from twice.recorder.record.block_writer import unwritable
 from twice.recorder.recorder import aside_folder, refuse_existing
 from twice.recorder.runrecord import RunRecord
 from twice.replayer.preconditions import require_rerunnable, require_same_code

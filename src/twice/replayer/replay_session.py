@@ -145,7 +145,7 @@ class ReplaySession(Closing):
                 f"The program leaves its record at {message['name']} of tick {message['tick']}: "
                 f"{', '.join(message['columns'])} differ.",
                 "Expected every compare-point on the way to agree.",
-                f"See where and why: twice verify {self.record.path} --diagnose",
+                f"See where and why: twice verify {self.record.path} --restores --diagnose",
                 tick=message["tick"],
             )
         raise ReplayRefused(

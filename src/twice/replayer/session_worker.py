@@ -175,7 +175,7 @@ class BranchExecution:
             f"The run does not replay up to the fork: {failure.name} of tick {failure.tick} differs "
             f"in {', '.join(failure.columns)}.",
             "Expected everything before the fork to be identical.",
-            "Find out where: twice verify RECORD --restores",
+            f"Find out where: twice verify {self._record.path} --restores",
         )
         self._give_up(error)
 

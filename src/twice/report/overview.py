@@ -14,7 +14,7 @@ from typing import Any
 from twice.errors import TwiceError
 from twice.foundation.printable import pluralize
 from twice.recorder.effects.network.telling import told
-from twice.recorder.record.scan import Progress
+from twice.recorder.record.prefix import Progress
 from twice.recorder.runrecord import RunRecord
 from twice.report.values import inline, mapping
 

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from twice.foundation.printable import pluralize
 from twice.recorder.effects.events import LENIENT, STRICT
 from twice.recorder.frame_kinds import ERRORS, INPUT, OUTPUT
-from twice.recorder.record import columns
 from twice.recorder.runrecord import RunRecord
 
 if TYPE_CHECKING:
@@ -88,8 +87,8 @@ def events(record: RunRecord) -> list[Row]:
     zero = _count(np.zeros(0, np.int64), record.ticks)
     found: dict[str, npt.NDArray[np.int64]] = {}
     for first, last in _chunks(len(reader.points)):
-        numbers, names = columns.names(reader.points, first, last)
-        ticks = columns.ticks(reader.points, first, last)
+        numbers, names = reader.points.names(first, last)
+        ticks = reader.points.ticks(first, last)
         for number, name in enumerate(f"points: {name}" for name in names):
             at = ticks[(numbers == number) & (ticks >= 0)]
             found[name] = found.get(name, zero) + _count(at, record.ticks)
@@ -119,12 +118,12 @@ def changes(record: RunRecord) -> list[Row]:
     def compare(name: str) -> _Compared:
         before: npt.NDArray[np.uint8] | None = None
         for first, end in _chunks(len(log)):
-            digests, has = columns.digests(log, name, first, end)
+            digests, has = log.digests(name, first, end)
             if len(kept := digests[has]):
                 start = kept[:1] if before is None else before
                 differs = (kept != np.concatenate([start, kept[:-1]])).any(axis=1)
                 before = kept[-1:]
-                yield columns.ticks(log, first, end)[has], differs
+                yield log.ticks(first, end)[has], differs
 
     return [_to_row(name, record.ticks, compare(name), ["change"]) for name in _components(record)]
 
@@ -138,10 +137,8 @@ def partings(a: RunRecord, b: RunRecord) -> list[Row]:
 
     def compare(name: str) -> _Compared:
         for first, end in _chunks(min(map(len, logs))):
-            (one, has_one), (two, has_two) = (
-                columns.digests(log, name, first, end) for log in logs
-            )
-            ticks, others = (columns.ticks(log, first, end) for log in logs)
+            (one, has_one), (two, has_two) = (log.digests(name, first, end) for log in logs)
+            ticks, others = (log.ticks(first, end) for log in logs)
             paired = has_one & has_two & (ticks == others)
             yield ticks[paired], (one != two).any(axis=1)[paired]
 

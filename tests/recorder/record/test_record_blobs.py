@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from twice.recorder.record import RecordReader, RecordWriter
-from twice.recorder.record.pages import FULL_TABLE_EVERY
+from twice.recorder.record.blobs import FULL_TABLE_EVERY
 
 PAGE = 4096
 
@@ -96,7 +96,7 @@ def test_pages_are_shared_across_keys_and_times(tmp_path: Path) -> None:
     with RecordReader.open(tmp_path / "a.twice") as reader:
         assert reader.summary()["pages"] == 21
         assert [reader.blob(n) for n in numbers] == [a, b, a, b + a, bytes(1000 * PAGE)]
-        assert reader.blobs.digests(numbers[0]) == reader.blobs.digests(numbers[2])
+        assert reader.blobs.read_table(numbers[0]) == reader.blobs.read_table(numbers[2])
 
 
 def test_full_strategy_writes_every_page_anew(tmp_path: Path) -> None:

@@ -10,8 +10,7 @@ from record_samples import ENDING, closed_record, write_everything
 
 from twice.errors import RecordCorrupt, RecordForeign, RecordTorn, TwiceError
 from twice.recorder.record import RecordReader, RecordWriter
-from twice.recorder.record.index import unpack_row
-from twice.recorder.record.layout import HEADER_BYTES, ROW_BYTES, TRAILER_BYTES
+from twice.recorder.record.layout import HEADER_BYTES, ROW_BYTES, TRAILER_BYTES, unpack_row
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +44,7 @@ def boundaries(data: bytes, path: Path) -> list[int]:
     path.write_bytes(data)
     with RecordReader.open(path) as reader:
         rows = reader._file._rows
-        return [unpack_row(rows, n).offset for n in range(len(rows) // ROW_BYTES)]
+        return [unpack_row(rows, n)[0] for n in range(len(rows) // ROW_BYTES)]
 
 
 def index_offset(data: bytes) -> int:

@@ -21,17 +21,8 @@ from record_samples import RUN_ID
 from twice.errors import RecordCorrupt, TwiceError
 from twice.foundation.digests import Algorithm, raw_digest
 from twice.recorder.record import RecordReader
-from twice.recorder.record.blocks import Sealer
-from twice.recorder.record.chain import Chain
-from twice.recorder.record.index import encode_index, row_of
-from twice.recorder.record.layout import (
-    COMPRESSED,
-    BlockHeader,
-    Head,
-    Header,
-    Kind,
-    Trailer,
-)
+from twice.recorder.record.blocks import COMPRESSED, BlockHeader, Chain, Sealer
+from twice.recorder.record.layout import Head, Header, Kind, Trailer, encode_index, encode_row
 
 HEADER = Header(1, RUN_ID, Algorithm.BLAKE3, "")
 NAMES = {"kinds": ["effects"], "layouts": [["a"]], "shapes": [[0, "tick"]]}
@@ -45,17 +36,16 @@ def forge(
     chain = Chain(HEADER.algorithm, HEADER.pack())
     sealer, data, rows = Sealer(chain, chain.start), HEADER.pack(), b""
     for kind, plain, rest in [(Kind.IDENTITY, b"", identity), *blocks, (Kind.ENDING, b"", ending)]:
-        block, checksum = sealer.seal(kind, plain, rest)
-        sealer.advance(checksum)
+        block = sealer.seal(kind, plain, rest)
         rows += (
             len(data).to_bytes(8, "little")
             + (plain or bytes(12) + bytes([kind])).ljust(40, b"\0")[:40]
             + bytes(16)
         )
         data += block
-    block, checksum = sealer.seal(Kind.INDEX, encode_index(rows), b"")
+    block = sealer.seal(Kind.INDEX, encode_index(rows), b"")
     trailer = Trailer(len(data), len(data) + len(block) + 64, len(rows) // 64).pack()
-    path.write_bytes(data + block + trailer + chain.after(checksum, trailer))
+    path.write_bytes(data + block + trailer + chain.link(sealer.checksum, trailer))
     return path
 
 
@@ -63,9 +53,9 @@ def forge_header(path: Path, header: BlockHeader, payload: bytes) -> Path:
     """Write a record whose second block has this header, however wrong, and a right checksum."""
     chain = Chain(HEADER.algorithm, HEADER.pack())
     identity = BlockHeader(2, 2, 0, Kind.IDENTITY, 0).pack()
-    first = chain.after(chain.start, identity, b"{}")
+    first = chain.link(chain.start, identity, b"{}")
     packed = header.pack()
-    second = chain.after(first, packed, payload)
+    second = chain.link(first, packed, payload)
     data = HEADER.pack() + identity + first + b"{}" + packed + second + payload
     path.write_bytes(data)
     return path
@@ -76,7 +66,7 @@ def read_everything(path: Path) -> None:
         len(reader.points)
         list(reader.points.iterate())
         reader.points.index_of_tick(3)
-        reader.points.block_chains()
+        reader.points.chains()
         list(reader.frames(["effects"]))
         list(reader.frames())
         [reader.envelope(entry.number) for entry in reader.snapshots]
@@ -272,15 +262,15 @@ def forge_index(path: Path, rows: bytes, *, blocks: int | None = None) -> Path:
     ):
         plain = len(payload) if kind is Kind.INDEX else 0
         head = BlockHeader(len(payload), len(payload), plain, kind, 0).pack()
-        checksum = chain.after(checksum, head, payload)
+        checksum = chain.link(checksum, head, payload)
         offset, data = len(data), data + head + checksum + payload
     trailer = Trailer(offset, len(data) + 64, len(rows) // 64 if blocks is None else blocks).pack()
-    path.write_bytes(data + trailer + chain.after(checksum, trailer))
+    path.write_bytes(data + trailer + chain.link(checksum, trailer))
     return path
 
 
-IDENTITY_ROW = row_of(96, Kind.IDENTITY, b"")
-ENDING_ROW = row_of(96 + 50, Kind.ENDING, b"")
+IDENTITY_ROW = encode_row(96, Kind.IDENTITY, b"")
+ENDING_ROW = encode_row(96 + 50, Kind.ENDING, b"")
 
 
 def test_a_right_index_passes(tmp_path: Path) -> None:
@@ -297,17 +287,17 @@ def test_a_right_index_passes(tmp_path: Path) -> None:
         b"",
         IDENTITY_ROW,
         ENDING_ROW + ENDING_ROW,
-        row_of(2**60, Kind.IDENTITY, b"") + ENDING_ROW,
-        IDENTITY_ROW + row_of(2**60, Kind.ENDING, b""),
-        IDENTITY_ROW + row_of(97, Kind.ENDING, b""),
-        row_of(146, Kind.IDENTITY, b"") + ENDING_ROW,
+        encode_row(2**60, Kind.IDENTITY, b"") + ENDING_ROW,
+        IDENTITY_ROW + encode_row(2**60, Kind.ENDING, b""),
+        IDENTITY_ROW + encode_row(97, Kind.ENDING, b""),
+        encode_row(146, Kind.IDENTITY, b"") + ENDING_ROW,
         IDENTITY_ROW + IDENTITY_ROW + ENDING_ROW,
-        IDENTITY_ROW + row_of(96, Kind.FRAMES, Head(0, 9, Kind.FRAMES).pack()) + ENDING_ROW,
-        IDENTITY_ROW + row_of(2**63, Kind.NAMES, b"") + ENDING_ROW,
+        IDENTITY_ROW + encode_row(96, Kind.FRAMES, Head(0, 9, Kind.FRAMES).pack()) + ENDING_ROW,
+        IDENTITY_ROW + encode_row(2**63, Kind.NAMES, b"") + ENDING_ROW,
         IDENTITY_ROW
-        + row_of(96, Kind.POINTS, Head(0, 4, Kind.POINTS).pack() + bytes(32 * 4))
+        + encode_row(96, Kind.POINTS, Head(0, 4, Kind.POINTS).pack() + bytes(32 * 4))
         + ENDING_ROW,
-        IDENTITY_ROW + row_of(96, Kind.TABLES, Head(0, 4, Kind.TABLES).pack()) + ENDING_ROW,
+        IDENTITY_ROW + encode_row(96, Kind.TABLES, Head(0, 4, Kind.TABLES).pack()) + ENDING_ROW,
     ],
 )
 def test_an_index_that_lies_never_passes_a_check(tmp_path: Path, rows: bytes) -> None:

@@ -15,7 +15,7 @@ from record_samples import write_points
 
 import twice
 from twice.errors import OutputExists, OutputUnwritable, RecordTorn
-from twice.recorder.record import RecordReader, RecordWriter, assembly
+from twice.recorder.record import RecordReader, RecordWriter
 from twice.recorder.record import writer as writing
 
 SRC = str(Path(next(iter(twice.__path__))).parent)
@@ -169,8 +169,8 @@ def test_a_disk_that_pages_fill_keeps_the_points_before_them(tmp_path: Path) -> 
 def test_a_device_that_is_full_is_said_at_flush_and_not_again(tmp_path: Path) -> None:
     writer = RecordWriter.create(tmp_path / "a.twice", {})
     full = os.open("/dev/full", os.O_WRONLY)
-    os.dup2(full, writer._log._sink._descriptor)
-    writer._log._sink._identity = writer._log._sink._file_identity()
+    os.dup2(full, writer._blocks._descriptor)
+    writer._blocks._identity = writer._blocks._identify()
     os.close(full)
     write_points(writer, [b"a", b"b"])
     with pytest.raises(OutputUnwritable) as caught:
@@ -185,7 +185,7 @@ def test_a_device_that_is_full_is_said_at_flush_and_not_again(tmp_path: Path) ->
 def test_a_descriptor_that_the_program_reused_is_never_written_to(tmp_path: Path) -> None:
     writer = RecordWriter.create(tmp_path / "a.twice", {})
     other = os.open(tmp_path / "precious", os.O_WRONLY | os.O_CREAT)
-    os.dup2(other, writer._log._sink._descriptor)
+    os.dup2(other, writer._blocks._descriptor)
     write_points(writer, [b"a"])
     with pytest.raises(OutputUnwritable, match="closed the descriptor"):
         writer.flush()
@@ -261,8 +261,7 @@ def test_waiting_entries_are_sealed_when_half_a_second_has_passed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [100.0]
-    monkeypatch.setattr(assembly, "monotonic", lambda: now[0])
-    monkeypatch.setattr(writing, "monotonic", lambda: now[0])
+    monkeypatch.setattr(writing, "_monotonic", lambda: now[0])
     writer = RecordWriter.create(tmp_path / "a.twice", {}, durable=True)
     points = []
     for seconds in (0.0, 0.4, 0.6, 0.7, 1.2):

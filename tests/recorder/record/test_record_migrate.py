@@ -9,9 +9,9 @@ from record_samples import ENDING, IDENTITY, RUN_ID, closed_record, write_everyt
 
 from twice.errors import OutputExists, RecordForeign, UsageError
 from twice.recorder.record import RecordReader, migrate
+from twice.recorder.record.block_file import READABLE
 from twice.recorder.record.layout import TRAILER_BYTES
 from twice.recorder.record.migrate import MIGRATIONS
-from twice.recorder.record.opening import READABLE
 
 
 def test_a_closed_record_stays_the_same_bytes(tmp_path: Path) -> None:

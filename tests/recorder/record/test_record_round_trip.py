@@ -18,7 +18,7 @@ from twice.errors import (
     RecordOutOfRange,
     SessionMisuse,
 )
-from twice.recorder.record import RecordReader, RecordWriter, columns
+from twice.recorder.record import RecordReader, RecordWriter
 
 TICKS = st.integers(-(2**62) + 1, 2**62 - 1)
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
@@ -133,10 +133,12 @@ def test_columns_equal_the_points_one_by_one(tmp_path: Path) -> None:
     with RecordReader.open(closed_record(tmp_path / "a.twice")) as reader:
         for first, last in [(0, None), (5, 20), (11, 11), (9, 3)]:
             points = list(reader.points.iterate(first, last))
-            assert columns.ticks(reader.points, first, last).tolist() == [p.tick for p in points]
-            roots = columns.roots(reader.points, first, last)
-            assert [row.tobytes() for row in roots] == [p.root for p in points]
-            energy, has = columns.digests(reader.points, "energy", first, last)
+            assert reader.points.ticks(first, last).tolist() == [p.tick for p in points]
+            chains = reader.points.chains(first, last)
+            assert [row.tobytes() for row in chains] == [p.chain for p in points]
+            numbers, names = reader.points.names(first, last)
+            assert [names[number] for number in numbers] == [p.name for p in points]
+            energy, has = reader.points.digests("energy", first, last)
             assert has.tolist() == ["energy" in p.digests for p in points]
             assert [row.tobytes() for row in energy[has]] == [
                 p.digests["energy"] for p in points if "energy" in p.digests

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from twice.recorder.record import RecordReader, RecordWriter
-from twice.recorder.record.layout import POINTS_PER_BLOCK
+from twice.recorder.record.writer import POINTS_PER_BLOCK
 
 
 @pytest.mark.parametrize("first", [0, 1, POINTS_PER_BLOCK - 1, POINTS_PER_BLOCK, 3000, 3001])

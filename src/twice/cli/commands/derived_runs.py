@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 from twice.cli.citations import require_pins
@@ -17,6 +18,7 @@ from twice.cli.options import (
 )
 from twice.cli.output import print_json, tell
 from twice.cli.run_options import OutputOptions, TrustOptions, refuse_own_source
+from twice.diagnosis.log_comparison import compare_logs
 from twice.foundation.next_step import NextStep
 from twice.foundation.printable import pluralize
 from twice.recorder.config import parse_value
@@ -54,8 +56,8 @@ def branch(
     from twice.replayer.branch_session import branch as branch_off
     from twice.replayer.branch_session import prefix_proof
 
-    given = split_pairs(inputs, "--input", "push=0.3")
-    values = {name: parse_value(text.strip()) for name, text in given.items()}
+    given = split_pairs(inputs, "--input", "push=0.3").items()
+    values = {name: parse_value(text.strip()) for name, text in given}
     refuse_own_source(output.out, record)
     require_pins(record, informational=informational)
     with (
@@ -73,13 +75,13 @@ def branch(
         ) as made,
         RunRecord.open(record) as parent,
     ):
-        fork = mapping(mapping(made.parent).get("fork"))
+        fork, ending = mapping(mapping(made.parent).get("fork")), mapping(made.ending)
         compare = NextStep("see what the input changed", f"twice diagnose {record} {output.out}")
         told: dict[str, Any] = {
             "format": "twice.branched/1",
             "record": str(output.out),
             "parent": {"record": str(record), "run_id": parent.run_id},
-            "fork": {"tick": fork.get("tick"), "point": fork.get("point")},
+            "fork": {key: fork.get(key) for key in ("tick", "point")},
             "inputs": {name: to_plain(value) for name, value in values.items()},
             "onwards": onwards,
             "prefix": {
@@ -92,22 +94,32 @@ def branch(
             "next": [compare.to_json()],
         }
         prefix, said = told["prefix"], inline(told["inputs"]) if inputs else "no input (resumed)"
-        ending = mapping(made.ending)
         migrated = [*map(Migration.from_json, mapping(ending.get("branch")).get("migrated", ()))]
-        agrees = "identical" if prefix["identical"] else "NOT identical"
-        if migrated and not prefix["identical"]:
-            # Up to the fork everything else was compared, and a difference ends a branch.
-            agrees = f"identical but for {', '.join(each.component for each in migrated)}"
+        # Up to the fork everything else was compared, and a difference ends a branch.
+        moved = f"identical but for {', '.join(each.component for each in migrated)}"
+        agrees = "identical" if prefix["identical"] else moved if migrated else "NOT identical"
+        departs = () if inputs or informational else _list_departures(parent, made)
+        told["caveats"] = caveats = [*ending.get("caveats", ()), *departs]
         lines = [
             f"branched {record} before tick {at}: {output.out}",
             f"  substituted: {said}{' onwards' * onwards}",
             f"  before the fork: {pluralize(prefix['points'], 'compare-point')}, {agrees}, chain {prefix['chain']}",
             f"  after it: {pluralize(made.ticks - at, 'tick')}, {ending_text(made)}",
-            *(f"  caveat: {each}" for each in ending.get("caveats", ())),
+            *(f"  caveat: {each}" for each in caveats),
             f"next: {compare.command}",
         ]
         well = (prefix["identical"] or migrated) and _ended_well(made)
         return tell(told, lines, as_json=as_json, code=0 if well else 1)
+
+
+def _list_departures(parent: RunRecord, made: RunRecord) -> Iterator[str]:
+    """Say where a run that was only resumed leaves its parent."""
+    where = compare_logs(parent, made).at
+    if where is not None:
+        yield (
+            f"no input was replaced, and the run leaves its parent at tick {where.tick}: what it started from lacks "
+            f"something. twice verify {parent.path} --restores --diagnose names it"
+        )
 
 
 @build_command

@@ -36,7 +36,7 @@ def patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
                 outcome = outside(outcome_of, real, prompt, stream, **options)
             typed.append(outcome)
             if outcome[0] == RETURNED:
-                outcome = (RETURNED, layer.redaction.typed(outcome[1], ops.GETPASS.name))
+                outcome = (RETURNED, layer.redaction.hide_typed(outcome[1], ops.GETPASS.name))
             return (*outcome, errors.written)
 
         actor = layer.actor()

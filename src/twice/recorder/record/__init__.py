@@ -1,19 +1,16 @@
 """The run record: one append-only file in which a run is written down and can be read again.
 
-Here live the format, its writer, its reader, comparison of two logs, migration and export. What a
-frame's payload or a snapshot's envelope says is known to those who wrote it, not here.
+What a frame's payload or a snapshot's envelope says is known to those who wrote it, not here.
 
 Invariant: what was sealed before a crash can be read after it, and a changed byte is found.
 """
 
-from twice.recorder.record.compare import first_difference
-from twice.recorder.record.frames import Frame
+from twice.recorder.record.block_writer import discard_hidden, hidden_beside
 from twice.recorder.record.migrate import migrate
 from twice.recorder.record.payloads import SnapshotEntry
-from twice.recorder.record.points import Point, PointLog
-from twice.recorder.record.reader import RecordReader
-from twice.recorder.record.scan import Tear
-from twice.recorder.record.sink import discard_hidden, hidden_beside
+from twice.recorder.record.points import Point, PointLog, first_difference
+from twice.recorder.record.prefix import Tear
+from twice.recorder.record.reader import Frame, RecordReader
 from twice.recorder.record.writer import RecordWriter
 
 __all__ = [

@@ -1,36 +1,206 @@
-"""Blobs of a record put together again from their tables and pages.
+"""The blobs of a record, such as the states in snapshots: stored as pages, and put together again.
 
-For restoring a snapshot. A table is found by the blob's number, followed back through the tables it
-changes, and its pages are read block by block. How pages were chosen is in `pages`.
+A blob is compared with the blob stored before under the same key by a fast mark of every 64 KB
+group and of every 4 KB page; only pages that changed are hashed, and only content that the record
+does not hold yet becomes a new page.
 
-Invariant: a blob comes back whole, or as an error; pages are as they were proved.
+Invariant: reading a blob returns the bytes that were stored, or an error. A mark only says
+"unchanged since last time under this key"; across keys and times content is the same when its
+strong digest is.
 """
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, zip_longest
+from typing import NamedTuple
 
-from twice.errors import RecordOutOfRange, RecordTooLarge
+from twice.errors import RecordCorrupt, RecordTooLarge
+from twice.foundation.dataclass import dataclass
+from twice.foundation.digests import Algorithm, raw_digest
 from twice.foundation.printable import pluralize
-from twice.recorder.record.blockfile import BlockFile
+from twice.recorder.record.block_file import BlockFile, EntryIndex
+from twice.recorder.record.blocks import page_digest
 from twice.recorder.record.layout import PAGE_BYTES, Kind
-from twice.recorder.record.pagetables import (
+from twice.recorder.record.payloads import (
     DeltaTable,
     FullTable,
+    count_pages,
     decode_pages,
     decode_table,
     decode_tables,
-    pages_in,
 )
-from twice.recorder.record.runs import Runs
+
+_GROUP_PAGES = 16
+_GROUP_BYTES = _GROUP_PAGES * PAGE_BYTES
+FULL_TABLE_EVERY = 32
+_KNOWN_PAGES_MAX = 1 << 20
+
+
+@dataclass(slots=True)
+class _StoredPart:
+    """One part as it was stored last: marks of its groups and pages, and its page numbers."""
+
+    length: int
+    groups: list[bytes]
+    marks: list[bytes]
+    pages: array[int]
+
+
+class _StoredBlob(NamedTuple):
+    """The blob stored last under a key; ``depth`` counts changes since its last full table."""
+
+    number: int
+    depth: int
+    parts: list[_StoredPart]
+
+
+class PageStore:
+    """Turns blobs into new pages and tables.
+
+    Args:
+        algorithm: of the record's compare-points.
+        on_full: called when a block of fresh pages has come together; it takes them.
+
+    Attributes:
+        begun: number that the first new page of the blob stored last had, or would have had.
+    """
+
+    def __init__(self, algorithm: Algorithm, on_full: Callable[[], None]) -> None:
+        self.begun = 0
+        self._on_full = on_full
+        self._digest = page_digest(algorithm)
+        # Fast rather than strong: it decides nothing but whether a page changed.
+        self._mark = raw_digest(Algorithm.XXH3_128)
+        self._known: dict[bytes, int] = {}
+        self._last: dict[str, _StoredBlob] = {}
+        self._fresh: list[tuple[bytes, bytes]] = []
+        self._fresh_bytes = self._first_fresh = self._blobs = 0
+
+    def store(
+        self, key: str, parts: Sequence[bytes | bytearray | memoryview], *, dedupe: bool
+    ) -> tuple[int, FullTable | DeltaTable | None]:
+        """Store a blob: return its number, and its table unless it equals the last one under this key.
+
+        Without ``dedupe`` every page is written, known or not.
+        """
+        self.begun = self._first_fresh + len(self._fresh)
+        views = [_flatten(part) for part in parts]
+        lengths = [len(view) for view in views]
+        if not dedupe:
+            new = [page for view in views for page in _split(view, PAGE_BYTES)]
+            numbers = [self._add_page(self._digest(page), page) for page in new]
+            return self._number_blob(), FullTable(lengths, numbers)
+        before = self._last.get(key)
+        old = before.parts if before else []
+        old_lengths = [part.length for part in old]
+        now: list[_StoredPart] = []
+        places: list[int] = []
+        pages: list[int] = []
+        start = 0
+        for at, view in enumerate(views):
+            part, changed = self._store_part(view, old[at] if at < len(old) else None)
+            places.extend(start + place for place in changed)
+            pages.extend(part.pages[place] for place in changed)
+            start += len(part.pages)
+            now.append(part)
+        depth, table = 0, None
+        if before is not None and lengths == old_lengths:
+            if not places:
+                return before.number, None
+            # A full table now and then, so that the way back through changes stays short.
+            if before.depth < FULL_TABLE_EVERY:
+                depth, table = before.depth + 1, DeltaTable(before.number, places, pages)
+        number = self._number_blob()
+        self._last[key] = _StoredBlob(number, depth, now)
+        return number, table or FullTable(lengths, [page for part in now for page in part.pages])
+
+    def _number_blob(self) -> int:
+        self._blobs += 1
+        return self._blobs - 1
+
+    def take_fresh(self, before: int | None = None) -> tuple[int, list[tuple[bytes, bytes]]]:
+        """Take the new pages and the number of the first; they are no longer fresh.
+
+        Args:
+            before: leave pages from this number on where they are; None takes all.
+        """
+        first = self._first_fresh
+        count = len(self._fresh) if before is None else max(0, before - first)
+        pages, self._fresh = self._fresh[:count], self._fresh[count:]
+        self._first_fresh += len(pages)
+        self._fresh_bytes = sum(len(page) for _, page in self._fresh)
+        return first, pages
+
+    def _store_part(
+        self, view: memoryview, last: _StoredPart | None
+    ) -> tuple[_StoredPart, list[int]]:
+        """Return a part in its present form, and the places of the pages that changed."""
+        groups = [self._mark(group) for group in _split(view, _GROUP_BYTES)]
+        if last is None or last.length != len(view):
+            count = count_pages(len(view))
+            part = _StoredPart(len(view), [], [b""] * count, array("I", bytes(4 * count)))
+            if last is not None:
+                # Groups are compared anew; pages that did not move keep their mark and number.
+                part.marks[: len(last.marks)] = last.marks[:count]
+                part.pages[: len(last.pages)] = last.pages[:count]
+        else:
+            part = last
+        changed = []
+        for group, (before, now) in enumerate(zip_longest(part.groups, groups)):
+            if before == now:
+                continue
+            start = group * _GROUP_BYTES
+            pages = _split(view[start : start + _GROUP_BYTES], PAGE_BYTES)
+            for place, page in enumerate(pages, group * _GROUP_PAGES):
+                mark = self._mark(page)
+                if mark != part.marks[place]:
+                    part.marks[place] = mark
+                    changed.append(place)
+                    part.pages[place] = self._number_page(page)
+        part.groups = groups
+        return part, changed
+
+    def _number_page(self, page: memoryview) -> int:
+        """Return the number of the page with this content, a new one where it is not known."""
+        digest = self._digest(page)
+        number = self._known.get(digest)
+        if number is None:
+            number = self._add_page(digest, page)
+            if len(self._known) >= _KNOWN_PAGES_MAX:
+                del self._known[next(iter(self._known))]
+            self._known[digest] = number
+        return number
+
+    def _add_page(self, digest: bytes, page: memoryview) -> int:
+        number = self._first_fresh + len(self._fresh)
+        self._fresh.append((digest, bytes(page)))
+        self._fresh_bytes += len(page)
+        if self._fresh_bytes >= _GROUP_BYTES:
+            self._on_full()
+        return number
+
+
+def _flatten(part: bytes | bytearray | memoryview) -> memoryview:
+    """Return the bytes of a part in C order, without a copy where its memory allows."""
+    view = memoryview(part)
+    if view.nbytes == 0:
+        return memoryview(b"")
+    try:
+        return view.cast("B")
+    except TypeError:
+        return memoryview(view.tobytes())
+
+
+def _split(view: memoryview, size: int) -> list[memoryview]:
+    """Split a view into pieces of a size; the last one may be shorter."""
+    return [view[at : at + size] for at in range(0, len(view), size)]
 
 
 class Blobs:
-    """The blobs of one record.
-
-    Args:
-        file: of the record.
+    """The blobs of one record that is read.
 
     Attributes:
         bytes_max: size of the largest blob that is opened; None for any.
@@ -39,7 +209,15 @@ class Blobs:
     def __init__(self, file: BlockFile) -> None:
         self.bytes_max: int | None = None
         self._file = file
-        self._opened: tuple[int, int, list[bytes], list[bytes]] = (0, 0, [], [])
+        self._opened: tuple[int, int, list[bytes]] = (0, 0, [])
+
+    @cached_property
+    def _tables(self) -> EntryIndex:
+        return EntryIndex(self._file, Kind.TABLES)
+
+    @cached_property
+    def _pages(self) -> EntryIndex:
+        return EntryIndex(self._file, Kind.PAGES)
 
     def __len__(self) -> int:
         return self._tables.count
@@ -49,31 +227,27 @@ class Blobs:
 
         Raises:
             RecordOutOfRange: E-RECORD-006, when there is no such blob.
-            RecordCorrupt: E-RECORD-004, when a block that it needs was changed.
+            RecordTooLarge: E-RECORD-007, when it is larger than ``bytes_max``.
         """
-        table = self._require_bound(number)
+        table = self._read_bounded(number)
         parts = [bytearray(length) for length in table.lengths]
-        self._fill(number, table, [memoryview(part) for part in parts])
+        self._fill(number, table.pages, [memoryview(part) for part in parts])
         return parts
 
-    def joined(self, number: int) -> bytearray:
-        """Return the parts of a blob, joined.
-
-        Raises:
-            RecordOutOfRange: E-RECORD-006, when there is no such blob.
-            RecordCorrupt: E-RECORD-004, when a block that it needs was changed.
-        """
-        table = self._require_bound(number)
+    def join(self, number: int) -> bytearray:
+        """Return the parts of a blob, joined; errors are those of `parts`."""
+        table = self._read_bounded(number)
         whole = bytearray(sum(table.lengths))
         view = memoryview(whole)
         bounds = pairwise(accumulate(table.lengths, initial=0))
-        self._fill(number, table, [view[begin:end] for begin, end in bounds])
+        self._fill(number, table.pages, [view[begin:end] for begin, end in bounds])
         return whole
 
-    def _require_bound(self, number: int) -> FullTable:
-        """Return a blob's table if its size is allowed: repeated pages make a small file a large state."""
-        table = self.table(number)
+    def _read_bounded(self, number: int) -> FullTable:
+        """Read the table of a blob whose size is allowed."""
+        table = self.read_table(number)
         size = sum(table.lengths)
+        # Repeated pages make a small file a large state.
         if self.bytes_max is not None and size > self.bytes_max:
             raise RecordTooLarge(
                 f"{self._file.path} was made elsewhere and holds a state of {pluralize(size, 'byte')}.",
@@ -84,83 +258,58 @@ class Blobs:
             )
         return table
 
-    def _fill(self, number: int, table: FullTable, parts: list[memoryview]) -> None:
-        """Copy every page to its place, in the order of the file."""
-        places = [(part, PAGE_BYTES * at) for part in parts for at in range(pages_in(len(part)))]
-        for at in sorted(range(len(places)), key=table.pages.__getitem__):
-            view, start = places[at]
-            _, content = self._page(number, table.pages[at])
-            if len(content) != min(PAGE_BYTES, len(view) - start):
-                raise self._broken(number, f"page {table.pages[at]} has another length than it has")
-            view[start : start + len(content)] = content
-
-    def table(self, number: int) -> FullTable:
-        """Return the whole table of a blob: lengths of its parts, and its page numbers.
-
-        Raises:
-            RecordOutOfRange: E-RECORD-006, when there is no such blob.
-            RecordCorrupt: E-RECORD-004, when a block that it needs was changed.
-        """
+    def read_table(self, number: int) -> FullTable:
+        """Read the whole table of a blob, back through the tables that it changes."""
         if not 0 <= number < len(self):
-            raise RecordOutOfRange(
-                f"Blob {number} was asked for.",
-                f"{self._file.path} holds {pluralize(len(self), 'blob')}, from 0.",
-                "Ask for one of those.",
-                number=number,
-                count=len(self),
-            )
+            count = len(self)
+            raise self._file.out_of_range("blob", number, count, number=number, count=count)
         changes: list[DeltaTable] = []
-        at, table = number, self._stored_table(number)
+        at, table = number, self._read_stored_table(number)
         while isinstance(table, DeltaTable):
+            # Only towards the start: tables that change each other in a circle have no end.
             if table.base >= at:
-                raise self._broken(at, f"it changes blob {table.base}, which comes later")
+                raise self._corrupt(at, f"it changes blob {table.base}, which comes later")
             changes.append(table)
-            at = table.base
-            table = self._stored_table(at)
+            at, table = table.base, self._read_stored_table(table.base)
         pages = list(table.pages)
         for change in reversed(changes):
             for place, page in zip(change.places, change.pages, strict=True):
                 if place >= len(pages):
-                    raise self._broken(number, f"it changes page {place} of {len(pages)}")
+                    raise self._corrupt(number, f"it changes page {place} of {len(pages)}")
                 pages[place] = page
         return FullTable(table.lengths, pages)
 
-    def digests(self, number: int) -> list[bytes]:
-        """Return the 32-byte digest of every page of a blob, so that equal pages need not be compared.
-
-        Raises:
-            RecordOutOfRange: E-RECORD-006, when there is no such blob.
-            RecordCorrupt: E-RECORD-004, when a block that it needs was changed.
-        """
-        return [self._page(number, page)[0] for page in self.table(number).pages]
-
-    @cached_property
-    def _tables(self) -> Runs:
-        return Runs(self._file, Kind.TABLES)
-
-    @cached_property
-    def _pages(self) -> Runs:
-        return Runs(self._file, Kind.PAGES)
-
-    def _stored_table(self, number: int) -> FullTable | DeltaTable:
+    def _read_stored_table(self, number: int) -> FullTable | DeltaTable:
         block, first, _ = self._tables.find(number)
-        tables = self._file.decoded(block, decode_tables)
+        tables = self._file.decode(block, decode_tables)
         if number - first >= len(tables):
-            raise self._broken(number, "its block holds fewer blobs than the index says")
-        return self._file.decoded(block, lambda _: decode_table(tables[number - first]))
+            raise self._corrupt(number, "its block holds fewer blobs than the index says")
+        return self._file.decode(block, lambda _: decode_table(tables[number - first]))
 
-    def _page(self, blob: int, number: int) -> tuple[bytes, bytes]:
-        """Digest and content of a page; the block opened last is kept."""
-        first, end, digests, contents = self._opened
-        if not first <= number < end:
-            if number >= self._pages.count:
-                raise self._broken(blob, f"it needs page {number}, which is not there")
-            block, first, end = self._pages.find(number)
-            _, digests, contents = self._file.decoded(block, decode_pages)
-            if len(contents) != end - first:
-                raise self._file.corrupt(block, "it holds fewer pages than the index says")
-            self._opened = (first, end, digests, contents)
-        return digests[number - first], contents[number - first]
+    def _fill(self, number: int, pages: Sequence[int], parts: list[memoryview]) -> None:
+        """Copy every page of a blob to its place."""
+        targets = [target for part in parts for target in _split(part, PAGE_BYTES)]
+        # In the order of the file, so that each block is opened once.
+        for at in sorted(range(len(targets)), key=pages.__getitem__):
+            page, target = pages[at], targets[at]
+            first, end, contents = self._opened
+            if not first <= page < end:
+                first, contents = self._open_pages(number, page)
+            content = contents[page - first]
+            if len(content) != len(target):
+                raise self._corrupt(number, f"page {page} has another length than it has")
+            target[:] = content
 
-    def _broken(self, blob: int, why: str) -> Exception:
+    def _open_pages(self, blob: int, page: int) -> tuple[int, list[bytes]]:
+        """Open the block of a page and keep it; return its first page and all contents."""
+        if page >= self._pages.count:
+            raise self._corrupt(blob, f"it needs page {page}, which is not there")
+        block, first, end = self._pages.find(page)
+        _, contents = self._file.decode(block, decode_pages)
+        if len(contents) != end - first:
+            raise self._file.corrupt(block, "it holds fewer pages than the index says")
+        self._opened = (first, end, contents)
+        return first, contents
+
+    def _corrupt(self, blob: int, why: str) -> RecordCorrupt:
         return self._file.corrupt(self._tables.find(blob)[0], f"blob {blob}: {why}")

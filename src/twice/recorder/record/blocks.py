@@ -1,115 +1,157 @@
 """Blocks as bytes: sealed with a chained checksum, and opened again.
 
-For turning a payload into stored bytes and back. The checksum of a block covers the checksum of the
-block before it, its own header and its stored payload (`chain`).
-
 Invariant: every byte of a block is covered by its checksum, and no length in a file makes the
 reader allocate more than that length's stored bytes allow.
 """
 
 from __future__ import annotations
 
-from twice.foundation.dataclass import dataclass
-from twice.foundation.printable import pluralize
-from twice.recorder.record.chain import Chain
-from twice.recorder.record.layout import (
-    BLOCK_HEADER_BYTES,
-    COMPRESSED,
-    BlockHeader,
-    Kind,
-    may_expand_to,
-    unpack_block_header,
-)
-from twice.recorder.record.payloads import MalformedError
+import struct
+from collections.abc import Callable
+from typing import NamedTuple
 
+from twice.foundation.digests import Algorithm, new_hasher, raw_digest
+from twice.foundation.printable import pluralize
+from twice.recorder.record.layout import BLOCK_HEADER_BYTES, Kind, MalformedError
+
+COMPRESSED = 1
 _LEVEL = 1
 _COMPRESS_FROM_BYTES = 128
+_EXPANSION_FLOOR_BYTES = 16 << 20
+_EXPANSION_FACTOR = 64
+_HEADER = struct.Struct("<IIIBBH")
+
+
+def _choose_algorithm(algorithm: Algorithm) -> Algorithm:
+    """Choose the hash of chains and pages: a cryptographic one, whatever the compare-points use."""
+    return algorithm if algorithm.is_cryptographic else Algorithm.BLAKE3
+
+
+def page_digest(algorithm: Algorithm) -> Callable[[bytes | memoryview], bytes]:
+    """Return the digest of pages in a record whose compare-points use this algorithm."""
+    return raw_digest(_choose_algorithm(algorithm))
+
+
+class Chain:
+    """The chain of checksums that binds every block to its run and to everything before it.
+
+    Args:
+        algorithm: of the record's compare-points.
+        header: the 96 bytes of the file header, with the random id of the run.
+
+    Attributes:
+        start: 32 bytes, in place of the checksum before the first block.
+    """
+
+    def __init__(self, algorithm: Algorithm, header: bytes) -> None:
+        self._algorithm = _choose_algorithm(algorithm)
+        self.start = raw_digest(self._algorithm)(header)
+
+    def link(self, previous: bytes, *parts: bytes) -> bytes:
+        """Return the 32-byte checksum of these bytes, behind the block with the previous checksum."""
+        hasher = new_hasher(self._algorithm)
+        # The start is in every link: zeros or stale bytes of an older file never pass, not even
+        # among themselves.
+        hasher.update(self.start)
+        hasher.update(previous)
+        for part in parts:
+            hasher.update(part)
+        return hasher.digest()
+
+
+class BlockHeader(NamedTuple):
+    """The 16 bytes in front of a block's checksum."""
+
+    stored: int  # payload bytes in the file
+    raw: int  # payload bytes once expanded
+    plain: int  # leading payload bytes that are never compressed
+    kind: int  # number of a `Kind`, unchecked
+    flags: int  # COMPRESSED or 0
+
+    def pack(self) -> bytes:
+        """Pack these values into 16 bytes."""
+        return _HEADER.pack(*self, 0)
+
+    def find_fault(self) -> str | None:
+        """Return why no writer could have made this header, or None."""
+        if self.kind not in Kind._value2member_map_:
+            return f"block kind {self.kind} is not known"
+        if self.plain > min(self.stored, self.raw):
+            return "the plain part is longer than the payload"
+        if self.flags not in (0, COMPRESSED):
+            return f"block flags {self.flags} are not known"
+        if self.flags == 0 and self.raw != self.stored:
+            return "an uncompressed payload has two lengths"
+        if self.raw > _limit_expansion(self.stored):
+            return f"{self.stored} stored bytes claim to expand to {self.raw}"
+        return None
+
+
+def _limit_expansion(stored: int) -> int:
+    """Return the most bytes that a stored payload of so many bytes may expand to."""
+    return _EXPANSION_FLOOR_BYTES + _EXPANSION_FACTOR * stored
 
 
 class Sealer:
-    """Makes the blocks of one file, in order.
+    """Makes the blocks of one file, in order; ``checksum`` is that of the block before the next."""
 
-    Args:
-        chain: of the file.
-        previous: checksum of the block before the first of them, or the start of the chain.
-    """
-
-    def __init__(self, chain: Chain, previous: bytes) -> None:
+    def __init__(self, chain: Chain, checksum: bytes) -> None:
+        # Only those who write or read a record pay for the import.
         import zstandard
 
         self._compressor = zstandard.ZstdCompressor(level=_LEVEL)
-        self._chain = chain
-        self.checksum = previous
+        self.chain = chain
+        self.checksum = checksum
 
-    def seal(self, kind: Kind, plain: bytes, rest: bytes) -> tuple[bytes, bytes]:
-        """Return the stored bytes of the next block, and the checksum that ends the chain with it.
-
-        The chain moves on only when the caller says that the bytes are written (`advance`).
-
-        Args:
-            kind: what the block holds.
-            plain: leading bytes of the payload, stored as they are.
-            rest: the bytes after them, compressed when that saves a sixteenth.
-        """
+    def seal(self, kind: Kind, plain: bytes, rest: bytes) -> bytes:
+        """Return the next block; ``rest`` is compressed when that saves a sixteenth, ``plain`` never."""
         raw = len(plain) + len(rest)
         stored, flags = rest, 0
         if len(rest) >= _COMPRESS_FROM_BYTES:
             packed = self._compressor.compress(rest)
-            if len(packed) <= len(rest) * 15 // 16 and raw <= may_expand_to(
-                len(plain) + len(packed)
-            ):
+            # A block that shrinks so far that a reader would take it for a bomb stays as it is.
+            fits = raw <= _limit_expansion(len(plain) + len(packed))
+            if fits and len(packed) <= len(rest) * 15 // 16:
                 stored, flags = packed, COMPRESSED
         header = BlockHeader(len(plain) + len(stored), raw, len(plain), kind, flags).pack()
-        checksum = self._chain.after(self.checksum, header, plain, stored)
-        return b"".join((header, checksum, plain, stored)), checksum
-
-    def advance(self, checksum: bytes) -> None:
-        """Move the chain on: the block that ends with this checksum is in the file."""
-        self.checksum = checksum
+        self.checksum = self.chain.link(self.checksum, header, plain, stored)
+        return b"".join((header, self.checksum, plain, stored))
 
 
-@dataclass(frozen=True, slots=True)
-class StoredBlock:
-    """A block as it stands in the file, its checksum not yet compared.
-
-    Attributes:
-        header: its lengths, kind and flags, free of faults.
-        checksum: the 32 bytes that it claims.
-        head_bytes: the 16 packed bytes of the header.
-        payload: stored bytes.
-        offset: where it starts.
-        end: where the next one starts.
-    """
+class StoredBlock(NamedTuple):
+    """A block as it stands in the file, free of faults, its checksum not yet compared."""
 
     header: BlockHeader
-    checksum: bytes
-    head_bytes: bytes
-    payload: bytes
+    checksum: bytes  # the 32 bytes that it claims
+    packed: bytes  # the 16 bytes of the header
+    payload: bytes  # as stored
     offset: int
-    end: int
+    end: int  # where the next block starts
 
     def follows(self, chain: Chain, previous: bytes) -> bool:
         """Return whether its checksum continues the chain from this one."""
-        return chain.after(previous, self.head_bytes, self.payload) == self.checksum
+        return chain.link(previous, self.packed, self.payload) == self.checksum
 
 
-def stored_block(data: memoryview, offset: int) -> StoredBlock | str:
+def find_block(data: memoryview, offset: int) -> StoredBlock | str:
     """Return the block at an offset, or the reason why there is none, in a few words."""
-    if offset + BLOCK_HEADER_BYTES > len(data):
+    start = offset + BLOCK_HEADER_BYTES
+    if start > len(data):
         return "the file ends inside a block header"
-    head = bytes(data[offset : offset + 16])
-    header = unpack_block_header(head)
-    if header is None:
+    packed = bytes(data[offset : offset + _HEADER.size])
+    *fields, reserved = _HEADER.unpack(packed)
+    if reserved:
         return "reserved bytes of a block header are not zero"
-    fault = header.fault()
+    header = BlockHeader._make(fields)
+    fault = header.find_fault()
     if fault is not None:
         return fault
-    start = offset + BLOCK_HEADER_BYTES
-    if start + header.stored > len(data):
+    end = start + header.stored
+    if end > len(data):
         return "the file ends inside a block"
-    checksum = bytes(data[offset + 16 : start])
-    payload = bytes(data[start : start + header.stored])
-    return StoredBlock(header, checksum, head, payload, offset, start + header.stored)
+    checksum, payload = data[offset + _HEADER.size : start], data[start:end]
+    # Copies: the file can be unmapped while they live on.
+    return StoredBlock(header, bytes(checksum), packed, bytes(payload), offset, end)
 
 
 class Expander:
@@ -122,18 +164,14 @@ class Expander:
         self._content_size = zstandard.frame_content_size
         self._decompressor = zstandard.ZstdDecompressor()
 
-    def payload(self, block: StoredBlock) -> bytes:
-        """Return the payload of a block, decompressed.
-
-        Raises:
-            MalformedError: when it does not expand to the length its header names.
-        """
+    def expand(self, block: StoredBlock) -> bytes:
+        """Return the payload of a block, decompressed to exactly the length its header names."""
         header, payload = block.header, block.payload
         if header.flags != COMPRESSED:
             return payload
-        rest = payload[header.plain :]
-        size = header.raw - header.plain
+        rest, size = payload[header.plain :], header.raw - header.plain
         try:
+            # Before decompressing: zstd allocates the size that its frame claims.
             if self._content_size(rest) != size:
                 raise MalformedError(f"its zstd frame is not one of {pluralize(size, 'byte')}")
             opened = self._decompressor.decompress(rest, allow_extra_data=False)

@@ -1,8 +1,7 @@
 """A record for other tools: JSON lines, or Parquet tables.
 
-For analysis elsewhere. Nothing is lost in JSON lines except how the file was cut into blocks; the
-tables hold compare-points and frames. Bytes become base64, digests lower-case hexadecimal with
-their label.
+Nothing is lost in JSON lines except how the file was cut into blocks; the tables hold compare-points
+and frames. Bytes become base64, digests lower-case hexadecimal with their label.
 
 Invariant: the same record exports to the same bytes, in the order in which things were recorded.
 """
@@ -10,14 +9,16 @@ Invariant: the same record exports to the same bytes, in the order in which thin
 from __future__ import annotations
 
 import base64
+import heapq
 import json
 import os
 from collections.abc import Iterator
+from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, TextIO
 
 from twice.errors import ExtraMissing
-from twice.recorder.record.points import Point
 from twice.recorder.record.reader import RecordReader
 
 _ROWS_PER_BATCH = 16 * 1024
@@ -44,6 +45,64 @@ def to_json_lines(reader: RecordReader, out: TextIO, *, blobs: bool = False) -> 
     return count
 
 
+def _lines(reader: RecordReader, *, blobs: bool) -> Iterator[dict[str, object]]:
+    yield {
+        "type": "record",
+        "format": reader.format,
+        "run_id": reader.run_id.hex(),
+        "algorithm": str(reader.algorithm),
+        "identity": reader.identity,
+    }
+    # Each journal is in order already. At one compare-point its frames come first, itself last.
+    journals = (_frames(reader), _snapshots(reader), _points(reader))
+    yield from map(itemgetter(2), heapq.merge(*journals, key=itemgetter(0, 1)))
+    if blobs:
+        for number in range(len(reader.blobs)):
+            parts = [_base64(part) for part in reader.blobs.parts(number)]
+            yield {"type": "blob", "number": number, "parts": parts}
+    tear = reader.tear
+    yield {
+        "type": "ending",
+        "complete": reader.complete,
+        "ending": reader.ending,
+        "tear": None if tear is None else tear.reason,
+    }
+
+
+_Placed = tuple[int, int, dict[str, object]]
+
+
+def _frames(reader: RecordReader) -> Iterator[_Placed]:
+    for frame in reader.frames():
+        line = {**frame._asdict(), "type": "frame", "payload": _base64(frame.payload)}
+        yield frame.point, 0, line
+
+
+def _snapshots(reader: RecordReader) -> Iterator[_Placed]:
+    for entry in reader.snapshots:
+        envelope = _base64(reader.envelope(entry.number))
+        yield entry.point, 1, {**entry._asdict(), "type": "snapshot", "envelope": envelope}
+
+
+def _points(reader: RecordReader) -> Iterator[_Placed]:
+    label = str(reader.algorithm)
+    for point in reader.points.iterate():
+        line = {
+            "type": "point",
+            "index": point.index,
+            "tick": point.tick,
+            "name": point.name,
+            "root": f"{label}:{point.root.hex()}",
+            "chain": f"{label}:{point.chain.hex()}",
+            "digests": {name: f"{label}:{value.hex()}" for name, value in point.digests.items()},
+        }
+        yield point.index, 2, line
+
+
+def _base64(data: bytes | bytearray) -> str:
+    return base64.b64encode(data).decode("ascii")
+
+
 def to_parquet(reader: RecordReader, folder: str | os.PathLike[str]) -> list[Path]:
     """Write ``points.parquet`` and ``frames.parquet`` into a folder and return their paths.
 
@@ -68,124 +127,39 @@ def to_parquet(reader: RecordReader, folder: str | os.PathLike[str]) -> list[Pat
     digest = pa.binary(16)
     identity = json.dumps(reader.identity, ensure_ascii=False, sort_keys=True)
     marks = {"twice.identity": identity, "twice.algorithm": str(reader.algorithm)}
-    points = pa.schema(
-        [
-            ("index", pa.int64()),
-            ("tick", pa.int64()),
-            ("name", pa.string()),
-            ("root", digest),
-            ("chain", digest),
-            ("digests", pa.map_(pa.string(), digest)),
-        ],
-        metadata=marks,
-    )
-    frames = pa.schema(
-        [
-            ("kind", pa.string()),
-            ("actor", pa.int64()),
-            ("tick", pa.int64()),
-            ("point", pa.int64()),
-            ("payload", pa.binary()),
-        ],
-        metadata=marks,
-    )
+    points = {
+        "index": pa.int64(),
+        "tick": pa.int64(),
+        "name": pa.string(),
+        "root": digest,
+        "chain": digest,
+        "digests": pa.map_(pa.string(), digest),
+    }
+    frames = {
+        "kind": pa.string(),
+        "actor": pa.int64(),
+        "tick": pa.int64(),
+        "point": pa.int64(),
+        "payload": pa.binary(),
+    }
     rows = (
         (p.index, p.tick, p.name, p.root, p.chain, list(p.digests.items()))
         for p in reader.points.iterate()
     )
     return [
-        _table(target / "points.parquet", points, rows),
-        _table(target / "frames.parquet", frames, iter(reader.frames())),
+        _write_table(target / "points.parquet", pa.schema(points, marks), rows),
+        _write_table(target / "frames.parquet", pa.schema(frames, marks), reader.frames()),
     ]
 
 
-def _lines(reader: RecordReader, *, blobs: bool) -> Iterator[dict[str, object]]:
-    yield {
-        "type": "record",
-        "format": reader.format,
-        "run_id": reader.run_id.hex(),
-        "algorithm": str(reader.algorithm),
-        "identity": reader.identity,
-    }
-    frames, snapshots = _frames(reader), _snapshots(reader)
-    frame, snapshot = next(frames, None), next(snapshots, None)
-    label = str(reader.algorithm)
-    for point in reader.points.iterate():
-        while frame is not None and frame[0] <= point.index:
-            yield frame[1]
-            frame = next(frames, None)
-        while snapshot is not None and snapshot[0] <= point.index:
-            yield snapshot[1]
-            snapshot = next(snapshots, None)
-        yield _point(point, label)
-    for waiting, rest in ((frame, frames), (snapshot, snapshots)):
-        if waiting is not None:
-            yield waiting[1]
-            yield from (line for _, line in rest)
-    if blobs:
-        yield from _blobs(reader)
-    tear = reader.tear
-    yield {
-        "type": "ending",
-        "complete": reader.complete,
-        "ending": reader.ending,
-        "tear": None if tear is None else tear.reason,
-    }
-
-
-def _frames(reader: RecordReader) -> Iterator[tuple[int, dict[str, object]]]:
-    for frame in reader.frames():
-        line = {**frame._asdict(), "type": "frame", "payload": _base64(frame.payload)}
-        yield frame.point, line
-
-
-def _snapshots(reader: RecordReader) -> Iterator[tuple[int, dict[str, object]]]:
-    for entry in reader.snapshots:
-        envelope = _base64(reader.envelope(entry.number))
-        yield entry.point, {**entry._asdict(), "type": "snapshot", "envelope": envelope}
-
-
-def _blobs(reader: RecordReader) -> Iterator[dict[str, object]]:
-    for number in range(len(reader.blobs)):
-        parts = [_base64(part) for part in reader.blobs.parts(number)]
-        yield {"type": "blob", "number": number, "parts": parts}
-
-
-def _point(point: Point, label: str) -> dict[str, object]:
-    return {
-        "type": "point",
-        "index": point.index,
-        "tick": point.tick,
-        "name": point.name,
-        "root": f"{label}:{point.root.hex()}",
-        "chain": f"{label}:{point.chain.hex()}",
-        "digests": {name: f"{label}:{value.hex()}" for name, value in point.digests.items()},
-    }
-
-
-def _base64(data: bytes | bytearray) -> str:
-    return base64.b64encode(data).decode("ascii")
-
-
-def _table(path: Path, schema: Any, rows: Iterator[tuple[object, ...]]) -> Path:
+def _write_table(path: Path, schema: Any, rows: Iterator[tuple[object, ...]]) -> Path:
     """Write a Parquet file with these rows, with one batch of them in memory at a time."""
     import pyarrow as pa
     from pyarrow import parquet
 
     with parquet.ParquetWriter(path, schema) as writer:
-        batch: list[tuple[object, ...]] = []
-        for row in rows:
-            batch.append(row)
-            if len(batch) >= _ROWS_PER_BATCH:
-                writer.write_table(_columns(pa, schema, batch))
-                batch = []
-        writer.write_table(_columns(pa, schema, batch))
+        while batch := list(islice(rows, _ROWS_PER_BATCH)):
+            columns = zip(*batch, strict=True)
+            arrays = [pa.array(c, each.type) for c, each in zip(columns, schema, strict=True)]
+            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
     return path
-
-
-def _columns(pa: Any, schema: Any, batch: list[tuple[object, ...]]) -> Any:
-    columns = zip(*batch, strict=True) if batch else [() for _ in schema]
-    arrays = [
-        pa.array(list(column), field.type) for column, field in zip(columns, schema, strict=True)
-    ]
-    return pa.Table.from_arrays(arrays, schema=schema)

@@ -1,8 +1,6 @@
-"""The fixed parts of a run record as bytes: file header, block header, block head, trailer.
+"""The fixed parts of a run record as bytes: file header, head of a payload, index row, trailer.
 
-For packing and reading the frame of the file; what a block says is in `payloads` and `pagetables`,
-how blocks are chained in `blocks`. Nothing here reads or writes a file. The same layout, in words
-for another language, is `docs/format/run-record.md`.
+Nothing here reads or writes a file. `docs/format/run-record.md` has the same layout in words, for other languages.
 
 Invariant: the file header keeps this form in every format to come, so that any version can say
 which version it would need.
@@ -12,12 +10,12 @@ from __future__ import annotations
 
 import struct
 from enum import IntEnum
+from typing import NamedTuple
 
-from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import Algorithm, raw_digest
 
 MAGIC = b"\x89twice\r\n"
-TRAILER_MAGIC = b"twiceEND"
+_TRAILER_MAGIC = b"twiceEND"
 FORMAT = 1
 
 HEADER_BYTES = 96
@@ -30,26 +28,21 @@ DIGEST_BYTES = 16
 PAGE_BYTES = 4096
 CHECKSUM_BYTES = 32
 
-POINTS_PER_BLOCK = 1024
-FRAME_BYTES_PER_BLOCK = 64 * 1024
-FRAMES_PER_BLOCK = 4096
-SNAPSHOTS_PER_BLOCK = 64
-WAITING_BYTES_MAX = 64 * 1024
-FRAME_BYTES_MAX = 1 << 30
-EXPANSION_FLOOR_BYTES = 16 << 20
-EXPANSION_FACTOR = 64
-
-COMPRESSED = 1
-
 _sha256 = raw_digest(Algorithm.SHA256)
-_HEADER = struct.Struct("<8sII16s16s16s32s")
-_BLOCK = struct.Struct("<IIIBBH")
+_HEADER = struct.Struct("<8sII16s16s16s")  # its SHA-256 follows
 _HEAD = struct.Struct("<QIIqqQ")
-_TRAILER = struct.Struct("<8sQQQ")
+_TRAILER = struct.Struct("<8sQQQ")  # its place in the chain of checksums follows
+# A row of the index for numpy: the offset of a block, its head, and its last compare-point's chain.
+ROW_FIELDS = [("offset", "<u8"), ("first", "<u8"), ("count", "<u4"), ("kind", "<u4")]
+ROW_FIELDS += [("low", "<i8"), ("high", "<i8"), ("bits", "<u8"), ("chain", "V16")]
+
+
+class MalformedError(ValueError):
+    """Bytes that no writer could have made; the reader turns it into E-RECORD-004."""
 
 
 class Kind(IntEnum):
-    """What a block holds; the number is the byte in the file."""
+    """The content of a block; the number is the byte in the file."""
 
     IDENTITY = 1
     NAMES = 2
@@ -62,155 +55,102 @@ class Kind(IntEnum):
     INDEX = 9
 
 
-JSON_KINDS = (Kind.IDENTITY, Kind.NAMES, Kind.ENDING)
-
-
-@dataclass(frozen=True, slots=True)
-class Header:
-    """The first 96 bytes of a record.
-
-    Attributes:
-        format: format number.
-        run_id: 16 random bytes; the chain of checksums starts from this header.
-        algorithm: of the digests in compare-points, in the file by its label.
-        written_by: version of twice that wrote the file; empty when it is not known.
-    """
+class Header(NamedTuple):
+    """The first 96 bytes of a record."""
 
     format: int
-    run_id: bytes
-    algorithm: Algorithm
-    written_by: str
+    run_id: bytes  # 16 random bytes, from which the chain of checksums starts
+    algorithm: Algorithm  # of the digests in compare-points; in the file by its label
+    written_by: str  # version of twice; empty when it is not known
 
     def pack(self) -> bytes:
         """Pack these values into 96 bytes."""
-        assert len(self.run_id) == 16, "a run id is 16 bytes"
         label, version = self.algorithm.encode(), self.written_by.encode("ascii")[:16]
+        assert len(self.run_id) == 16, "a run id is 16 bytes"
         assert len(label) <= 16, "an algorithm label fits in 16 bytes"
-        body = _HEADER.pack(MAGIC, self.format, 0, self.run_id, label, version, b"")[:-32]
-        return body + _sha256(body)
+        packed = _HEADER.pack(MAGIC, self.format, 0, self.run_id, label, version)
+        return packed + _sha256(packed)
 
 
-@dataclass(frozen=True, slots=True)
-class AnyHeader:
-    """A header of any format, its checksum compared, its format and label not yet judged."""
+def unpack_header(data: bytes) -> tuple[int, bytes, bytes, str] | None:
+    """Return format, run id, label and version from 96 bytes; None when they were changed.
 
-    format: int
-    run_id: bytes
-    label: bytes
-    written_by: str
-
-
-def unpack_header(data: bytes) -> AnyHeader | None:
-    """Unpack the header in 96 bytes; return None when its checksum does not match."""
-    magic, number, zero, run_id, label, version, checksum = _HEADER.unpack(data)
-    if magic != MAGIC or zero != 0 or _sha256(data[:-32]) != checksum:
-        return None
-    text = version.rstrip(b"\0").decode("ascii", "replace")
-    return AnyHeader(number, run_id, label.rstrip(b"\0"), text)
-
-
-@dataclass(frozen=True, slots=True)
-class BlockHeader:
-    """The 16 bytes in front of a block's checksum.
-
-    Attributes:
-        stored: payload bytes in the file.
-        raw: payload bytes once expanded.
-        plain: leading payload bytes that are never compressed.
-        kind: number of a `Kind`, unchecked.
-        flags: ``COMPRESSED`` or 0.
+    Nobody has judged the format and the label yet: they may be those of a later version.
     """
-
-    stored: int
-    raw: int
-    plain: int
-    kind: int
-    flags: int
-
-    def pack(self) -> bytes:
-        """Pack these values into 16 bytes."""
-        return _BLOCK.pack(self.stored, self.raw, self.plain, self.kind, self.flags, 0)
-
-    def fault(self) -> str | None:
-        """Return why no writer could have made this header, or None."""
-        if self.kind not in Kind._value2member_map_:
-            return f"block kind {self.kind} is not known"
-        if self.plain > min(self.stored, self.raw):
-            return "the plain part is longer than the payload"
-        if self.flags not in (0, COMPRESSED):
-            return f"block flags {self.flags} are not known"
-        if self.flags == 0 and self.raw != self.stored:
-            return "an uncompressed payload has two lengths"
-        if self.raw > may_expand_to(self.stored):
-            return f"{self.stored} stored bytes claim to expand to {self.raw}"
+    magic, number, zero, run_id, label, version = _HEADER.unpack_from(data)
+    if magic != MAGIC or zero or _sha256(data[: _HEADER.size]) != data[_HEADER.size :]:
         return None
+    return number, run_id, label.rstrip(b"\0"), version.rstrip(b"\0").decode("ascii", "replace")
 
 
-def may_expand_to(stored: int) -> int:
-    """Return the most bytes that a stored payload of so many bytes may expand to."""
-    return EXPANSION_FLOOR_BYTES + EXPANSION_FACTOR * stored
+class Head(NamedTuple):
+    """The 40 bytes that open the payload of every block that is not a JSON document."""
 
-
-def unpack_block_header(data: bytes) -> BlockHeader | None:
-    """Unpack the block header in 16 bytes; return None when its reserved bytes are not zero."""
-    stored, raw, plain, kind, flags, zero = _BLOCK.unpack(data)
-    return None if zero else BlockHeader(stored, raw, plain, kind, flags)
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """The 40 bytes that open the payload of every block that is not a JSON document.
-
-    Attributes:
-        first: number of the first entry in the block, counted over the whole file.
-        count: entries in the block.
-        kind: the block's kind once more, so that an index row is complete.
-        low: smallest tick (points, snapshots) or compare-point index (frames), else 0.
-        high: largest of the same.
-        bits: for frames, bit min(kind id, 63) of every frame kind that occurs; else 0.
-    """
-
-    first: int
-    count: int
-    kind: int
-    low: int = 0
-    high: int = 0
-    bits: int = 0
+    first: int  # number of the first entry, counted over the whole file
+    entries: int
+    kind: int  # the block's once more, so that an index row is complete
+    low: int = 0  # smallest tick (points, snapshots) or compare-point index (frames)
+    high: int = 0  # largest of the same
+    bits: int = 0  # for frames, bit min(kind, 63) of every frame kind that occurs
 
     def pack(self) -> bytes:
         """Pack these values into 40 bytes."""
-        return _HEAD.pack(self.first, self.count, self.kind, self.low, self.high, self.bits)
+        return _HEAD.pack(*self)
 
 
-def unpack_head(data: bytes) -> Head:
-    """Unpack the head in the first 40 bytes.
+def unpack_head(payload: bytes, kind: Kind) -> Head:
+    """Unpack the head of a payload that must be of this kind."""
+    if len(payload) < HEAD_BYTES:
+        raise MalformedError(f"a {kind.name.lower()} block is shorter than its head")
+    head = Head._make(_HEAD.unpack_from(payload))
+    if head.kind != kind:
+        raise MalformedError(f"a {kind.name.lower()} block names another kind in its head")
+    return head
 
-    Raises:
-        struct.error: when there are fewer.
+
+def encode_row(offset: int, kind: Kind, plain: bytes) -> bytes:
+    """Encode the index row of a block, from the plain part of its payload.
+
+    A row follows from its block alone, so an index that is lost is made again by scanning.
     """
-    return Head(*_HEAD.unpack_from(data))
+    head, chain = plain[:HEAD_BYTES], bytes(DIGEST_BYTES)
+    if kind in (Kind.IDENTITY, Kind.NAMES, Kind.ENDING):  # JSON documents have no head
+        head = Head(0, 0, kind).pack()
+    else:
+        entries = unpack_head(plain, kind).entries
+        if kind is Kind.POINTS:
+            if not entries or len(plain) != HEAD_BYTES + POINT_BYTES * entries:
+                raise MalformedError("a points block is shorter than its count")
+            chain = plain[-DIGEST_BYTES:]
+    return offset.to_bytes(8, "little") + head + chain
 
 
-@dataclass(frozen=True, slots=True)
-class Trailer:
-    """The last 64 bytes of a closed record, without their checksum.
+def unpack_row(rows: bytes, number: int) -> tuple[int, int]:
+    """Return the offset and the kind of a block out of the joined rows."""
+    offset, _, _, kind = struct.unpack_from("<QQII", rows, number * ROW_BYTES)
+    return offset, kind
 
-    Attributes:
-        index_offset: where the index block starts.
-        file_bytes: length of the whole file.
-        blocks: number of blocks in front of the index.
-    """
+
+def encode_index(rows: bytes) -> bytes:
+    """Encode the payload of the index block."""
+    return Head(0, len(rows) // ROW_BYTES, Kind.INDEX).pack() + rows
+
+
+class Trailer(NamedTuple):
+    """The last 64 bytes of a closed record, without their checksum."""
 
     index_offset: int
-    file_bytes: int
-    blocks: int
+    file_bytes: int  # of the whole file
+    blocks: int  # in front of the index
 
     def pack(self) -> bytes:
-        """Pack these values into 32 bytes; the checksum follows."""
-        return _TRAILER.pack(TRAILER_MAGIC, self.index_offset, self.file_bytes, self.blocks)
+        """Pack these values into 32 bytes."""
+        return _TRAILER.pack(_TRAILER_MAGIC, *self)
 
 
-def unpack_trailer(data: bytes) -> Trailer | None:
-    """Unpack the trailer in 32 bytes; return None when they are something else."""
-    magic, index_offset, file_bytes, blocks = _TRAILER.unpack(data)
-    return Trailer(index_offset, file_bytes, blocks) if magic == TRAILER_MAGIC else None
+def unpack_trailer(data: memoryview) -> Trailer | None:
+    """Unpack the trailer at the end of a file; return None when something else stands there."""
+    if len(data) < TRAILER_BYTES:
+        return None
+    magic, *fields = _TRAILER.unpack_from(data, len(data) - TRAILER_BYTES)
+    return Trailer._make(fields) if magic == _TRAILER_MAGIC else None

@@ -1,9 +1,5 @@
 """Bringing a record to the newest format, and closing one that was cut short.
 
-For records of older versions, and for what a killed run left behind. A record of the newest format
-is copied byte for byte, so its chain of checksums stays what it was; behind a tear, an ending that
-says so, an index and a trailer are put. The old file is left alone.
-
 Invariant: every block of the new record was proved in the old one.
 """
 
@@ -14,11 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from twice.errors import UsageError
-from twice.recorder.record.blockfile import BlockFile
-from twice.recorder.record.blocklog import BlockLog
+from twice.recorder.record.block_file import BlockFile
+from twice.recorder.record.block_writer import BlockWriter
+from twice.recorder.record.blocks import Sealer
 from twice.recorder.record.layout import Kind
 from twice.recorder.record.payloads import encode_json
-from twice.recorder.record.scan import Prefix
 
 _CHUNK_BYTES = 1 << 20
 
@@ -28,7 +24,8 @@ def migrate(
 ) -> None:
     """Write a closed record of the newest format with the content of another one.
 
-    A torn or damaged record keeps the blocks before the tear and gets the ending
+    A record of the newest format is copied byte for byte, so its chain of checksums stays. A torn or
+    damaged record keeps the blocks before the tear and gets the ending
     ``{"how": "torn", "reason": …, "offset": …, "points": …, "damaged": …}``. Where the run did end
     and only its index or trailer is missing or damaged, the ending stays its own.
 
@@ -61,28 +58,26 @@ def migrate(
 def _close_prefix(file: BlockFile, out: str | os.PathLike[str], force: bool) -> None:
     prefix = file.scan()
     chunks = (
-        file.intact_bytes(begin, min(begin + _CHUNK_BYTES, prefix.end))
+        file.copy_bytes(begin, min(begin + _CHUNK_BYTES, prefix.end))
         for begin in range(0, prefix.end, _CHUNK_BYTES)
     )
-    log = BlockLog.copy(out, file.chain, chunks, prefix, force=force)
+    sealer = Sealer(file.chain, prefix.checksum)
+    blocks = BlockWriter(out, chunks, sealer, bytes(prefix.rows), force=force)
     try:
         if not prefix.ended:
-            log.append(Kind.ENDING, b"", encode_json(_torn_ending(prefix)))
-        log.finish()
+            tear = prefix.tear
+            assert tear is not None, "a prefix without an ending has a tear"
+            ending = {
+                "how": "torn",
+                "reason": tear.reason,
+                "offset": tear.offset,
+                "points": tear.points,
+                "damaged": tear.damaged,
+            }
+            blocks.append(Kind.ENDING, b"", encode_json(ending))
+        blocks.finish()
     finally:
-        log.close()
-
-
-def _torn_ending(prefix: Prefix) -> dict[str, object]:
-    tear = prefix.tear
-    assert tear is not None, "a prefix without an ending has a tear"
-    return {
-        "how": "torn",
-        "reason": tear.reason,
-        "offset": tear.offset,
-        "points": tear.points,
-        "damaged": tear.damaged,
-    }
+        blocks.close()
 
 
 # How a record of each readable format becomes one of the newest.

@@ -1,11 +1,10 @@
-"""What blocks of points, frames, snapshots and JSON say: entries to bytes and back.
+"""The payloads of blocks: frames, snapshots, pages, tables of blobs and JSON documents to bytes and back.
 
-For the payload of each journal block. Pages and their tables are in `pagetables`, the frame around
-a payload in `blocks`. Encoding returns two byte strings: the plain part, which stays readable in
-place (compare-points, what an index needs), and the rest, which may be compressed.
+Encoding returns two byte strings: the plain part, which stays readable in place (compare-points, all
+that an index needs), and the rest, which may be compressed. Compare-points are decoded in `points`.
 
-Invariant: decoding what was encoded gives the same entries; a payload that no writer could have
-made is refused, never guessed at.
+Invariant: decoding returns the entries that were encoded; a payload that no writer could have made
+is refused, never guessed at.
 """
 
 from __future__ import annotations
@@ -14,30 +13,24 @@ import json
 import struct
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from twice.errors import EncodingRefused
 from twice.recorder.record.layout import (
+    CHECKSUM_BYTES,
     DIGEST_BYTES,
     HEAD_BYTES,
-    POINT_BYTES,
+    PAGE_BYTES,
     Head,
     Kind,
+    MalformedError,
     unpack_head,
 )
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
 TICK_MAX = 1 << 62
-ACTOR_MAX = (1 << 32) - 1
 KIND_BIT_MAX = 63
-
-
-class MalformedError(ValueError):
-    """A payload that no writer could have made; the reader turns it into E-RECORD-004."""
-
+_FULL, _DELTA = 0, 1
+_TABLE = struct.Struct("<II")
 
 # A compare-point on its way to the file: shape, tick, root, chain, digests. A plain tuple, because
 # making it is the hot path of a recording.
@@ -60,135 +53,166 @@ class SnapshotEntry(NamedTuple):
     point: int
 
 
+class FullTable(NamedTuple):
+    """All pages of a blob: a list of parts, each cut into pages from its own beginning."""
+
+    lengths: Sequence[int]  # bytes of every part
+    pages: Sequence[int]  # of all parts, in order; each number refers to a page earlier in the file
+
+
+class DeltaTable(NamedTuple):
+    """A blob as changes to another one with parts of the same lengths."""
+
+    base: int  # number of the other blob, an earlier one
+    places: Sequence[int]  # positions in its list of pages
+    pages: Sequence[int]  # numbers of the pages that stand there instead
+
+
+def count_pages(length: int) -> int:
+    """Return how many pages a part of so many bytes takes."""
+    return -(-length // PAGE_BYTES)
+
+
+def open_payload(payload: bytes, kind: Kind, entry_bytes: int) -> tuple[Head, int]:
+    """Return the head of a payload, and where its columns of so many bytes per entry end."""
+    head = unpack_head(payload, kind)
+    end = HEAD_BYTES + entry_bytes * head.entries
+    # Before anything is unpacked: a count that lies must not cost memory.
+    if not head.entries or len(payload) < end:
+        raise MalformedError(f"a {kind.name.lower()} block is shorter than its count")
+    return head, end
+
+
+def _cut(payload: bytes, start: int, lengths: Sequence[int]) -> list[bytes]:
+    """Cut the bytes behind the columns into pieces of these lengths."""
+    bounds = list(accumulate(lengths, initial=start))
+    if bounds[-1] != len(payload):
+        raise MalformedError("the lengths in a block do not add up to its payload")
+    return [payload[begin:end] for begin, end in pairwise(bounds)]
+
+
 def encode_points(
     first: int, entries: Sequence[PointEntry], shapes: Sequence[int]
 ) -> tuple[bytes, bytes]:
-    """Compare-points, with the shape number of each beside them."""
+    """Encode compare-points, with the shape number of each beside them."""
     count = len(entries)
     _, ticks, roots, chains, digests = zip(*entries, strict=True)
-    records = b"".join([part for pair in zip(roots, chains, strict=True) for part in pair])
-    assert set(map(len, roots)) == set(map(len, chains)) == {DIGEST_BYTES}, (
-        "a root and a chain are 16 bytes each"
-    )
+    sizes = set(map(len, roots)) | set(map(len, chains))
+    assert sizes == {DIGEST_BYTES}, "a root and a chain are 16 bytes each"
     low, high = min(ticks), max(ticks)
     assert -TICK_MAX < low <= high < TICK_MAX, "a tick lies within 62 bits"
+    records = b"".join([part for pair in zip(roots, chains, strict=True) for part in pair])
+    # Steps between ticks are nearly all alike, so they compress to nothing.
     steps = [ticks[0], *[after - before for before, after in pairwise(ticks)]]
-    plain = Head(first, count, Kind.POINTS, low, high).pack() + records
     columns = struct.pack(f"<{count}q{count}I", *steps, *shapes)
-    return plain, columns + b"".join(digests)
-
-
-class PointColumns(NamedTuple):
-    """A points block as arrays.
-
-    Attributes:
-        head: first index, count, tick range.
-        records: uint8, (count, 2, 16): root and chain.
-        ticks: int64, (count,).
-        shapes: uint32, (count,): shape number per point.
-        digests: digest columns of all points, joined in order.
-    """
-
-    head: Head
-    records: npt.NDArray[np.uint8]
-    ticks: npt.NDArray[np.int64]
-    shapes: npt.NDArray[np.uint32]
-    digests: bytes
-
-
-def decode_points(payload: bytes) -> PointColumns:
-    """Decode a points block.
-
-    Raises:
-        MalformedError: when lengths and counts do not agree.
-    """
-    import numpy as np
-
-    head = _head(payload, Kind.POINTS)
-    n, start = head.count, HEAD_BYTES + POINT_BYTES * head.count
-    middle, end = start + 8 * n, start + 12 * n
-    if not n or len(payload) < end:
-        raise MalformedError("a points block is shorter than its count")
-    records = np.frombuffer(payload, np.uint8, POINT_BYTES * n, HEAD_BYTES)
-    ticks = np.cumsum(np.frombuffer(payload, "<i8", n, start))
-    shapes = np.frombuffer(payload, "<u4", n, middle)
-    if (ticks.min(), ticks.max()) != (head.low, head.high):
-        raise MalformedError("a points block names another range of ticks than it holds")
-    return PointColumns(head, records.reshape(n, 2, DIGEST_BYTES), ticks, shapes, payload[end:])
+    head = Head(first, count, Kind.POINTS, low, high).pack()
+    return head + records, columns + b"".join(digests)
 
 
 def encode_frames(first: int, entries: Sequence[FrameEntry]) -> tuple[bytes, bytes]:
     """Encode journal frames as columns, payloads last."""
-    count = len(entries)
+    n = len(entries)
     kinds, actors, ticks, points, payloads = zip(*entries, strict=True)
     bits = 0
     for kind in sorted(set(kinds)):
         bits |= 1 << min(kind, KIND_BIT_MAX)
-    head = Head(first, count, Kind.FRAMES, min(points), max(points), bits).pack()
+    head = Head(first, n, Kind.FRAMES, min(points), max(points), bits).pack()
     columns = struct.pack(
-        f"<{count}q{count}Q{count}I{count}I{count}H",
-        *ticks,
-        *points,
-        *actors,
-        *map(len, payloads),
-        *kinds,
+        f"<{n}q{n}Q{n}I{n}I{n}H", *ticks, *points, *actors, *map(len, payloads), *kinds
     )
     return head, columns + b"".join(payloads)
 
 
-class FrameColumns(NamedTuple):
-    """A frames block as columns, one entry per frame in the order they were written."""
-
-    kinds: Sequence[int]
-    actors: Sequence[int]
-    ticks: Sequence[int]
-    points: Sequence[int]
-    payloads: Sequence[bytes]
-
-
-def decode_frames(payload: bytes) -> FrameColumns:
-    """Decode a frames block.
-
-    Raises:
-        MalformedError: when lengths and counts do not agree.
-    """
-    head = _head(payload, Kind.FRAMES)
-    n = head.count
-    start = HEAD_BYTES + 26 * n
-    if not n or len(payload) < start:
-        raise MalformedError("a frames block is shorter than its count")
+def decode_frames(
+    payload: bytes,
+) -> tuple[Sequence[int], Sequence[int], Sequence[int], Sequence[int], list[bytes]]:
+    """Decode a frames block into its columns: kinds, actors, ticks, points, payloads."""
+    head, start = open_payload(payload, Kind.FRAMES, 26)
+    n = head.entries
     numbers = struct.unpack_from(f"<{n}q{n}Q{n}I{n}I{n}H", payload, HEAD_BYTES)
-    ticks, points, actors = numbers[:n], numbers[n : 2 * n], numbers[2 * n : 3 * n]
-    lengths, kinds = numbers[3 * n : 4 * n], numbers[4 * n :]
+    ticks, points, actors, lengths, kinds = (numbers[at : at + n] for at in range(0, 5 * n, n))
+    # The index trusts this range and never opens a block whose range does not match.
     if (min(points), max(points)) != (head.low, head.high):
         raise MalformedError("a frames block names another range of points than it holds")
-    bodies = _cut(payload, start, lengths)
-    return FrameColumns(kinds, actors, ticks, points, bodies)
+    return kinds, actors, ticks, points, _cut(payload, start, lengths)
 
 
 def encode_snapshots(first: int, entries: Sequence[tuple[int, int, bytes]]) -> tuple[bytes, bytes]:
     """Encode snapshots given as tick, point and envelope."""
-    count = len(entries)
+    n = len(entries)
     ticks, points, envelopes = zip(*entries, strict=True)
-    head = Head(first, count, Kind.SNAPSHOTS, min(ticks), max(ticks)).pack()
-    columns = struct.pack(f"<{count}q{count}Q{count}I", *ticks, *points, *map(len, envelopes))
+    head = Head(first, n, Kind.SNAPSHOTS, min(ticks), max(ticks)).pack()
+    columns = struct.pack(f"<{n}q{n}Q{n}I", *ticks, *points, *map(len, envelopes))
     return head + columns, b"".join(envelopes)
 
 
 def decode_snapshots(payload: bytes) -> tuple[list[SnapshotEntry], list[bytes]]:
-    """Decode the snapshots of a block and their envelopes.
-
-    Raises:
-        MalformedError: when lengths and counts do not agree.
-    """
-    head = _head(payload, Kind.SNAPSHOTS)
-    n = head.count
-    start = HEAD_BYTES + 20 * n
-    if not n or len(payload) < start:
-        raise MalformedError("a snapshots block is shorter than its count")
+    """Decode the snapshots of a block and their envelopes."""
+    head, start = open_payload(payload, Kind.SNAPSHOTS, 20)
+    n = head.entries
     numbers = struct.unpack_from(f"<{n}q{n}Q{n}I", payload, HEAD_BYTES)
     entries = [SnapshotEntry(head.first + at, numbers[at], numbers[n + at]) for at in range(n)]
     return entries, _cut(payload, start, numbers[2 * n :])
+
+
+def encode_pages(first: int, entries: Sequence[tuple[bytes, bytes]]) -> tuple[bytes, bytes]:
+    """Encode pages given as 32-byte digest and content."""
+    n = len(entries)
+    digests, contents = zip(*entries, strict=True)
+    lengths = struct.pack(f"<{n}H", *map(len, contents))
+    plain = Head(first, n, Kind.PAGES).pack() + lengths + b"".join(digests)
+    return plain, b"".join(contents)
+
+
+def decode_pages(payload: bytes) -> tuple[list[bytes], list[bytes]]:
+    """Decode a pages block into digests and contents."""
+    head, end = open_payload(payload, Kind.PAGES, 2 + CHECKSUM_BYTES)
+    n = head.entries
+    lengths = struct.unpack_from(f"<{n}H", payload, HEAD_BYTES)
+    if not 1 <= min(lengths) <= max(lengths) <= PAGE_BYTES:
+        raise MalformedError(f"a page is empty or longer than {PAGE_BYTES} bytes")
+    starts = range(HEAD_BYTES + 2 * n, end, CHECKSUM_BYTES)
+    return [payload[at : at + CHECKSUM_BYTES] for at in starts], _cut(payload, end, lengths)
+
+
+def encode_table(table: FullTable | DeltaTable) -> bytes:
+    """Encode one blob table."""
+    n = len(table.pages)
+    if isinstance(table, FullTable):
+        parts = len(table.lengths)
+        numbers = struct.pack(f"<{parts}Q{n}I", *table.lengths, *table.pages)
+        return _TABLE.pack(_FULL, parts) + numbers
+    numbers = struct.pack(f"<Q{n}I{n}I", table.base, *table.places, *table.pages)
+    return _TABLE.pack(_DELTA, n) + numbers
+
+
+def decode_table(data: bytes) -> FullTable | DeltaTable:
+    """Decode one blob table."""
+    if len(data) < _TABLE.size:
+        raise MalformedError("a blob table is shorter than its head")
+    kind, n = _TABLE.unpack_from(data)
+    start = _TABLE.size + 8 * n
+    if kind == _DELTA and len(data) == start + 8:
+        base, *numbers = struct.unpack_from(f"<Q{2 * n}I", data, _TABLE.size)
+        return DeltaTable(base, numbers[:n], numbers[n:])
+    if kind == _FULL and len(data) >= start:
+        lengths = struct.unpack_from(f"<{n}Q", data, _TABLE.size)
+        pages = sum(map(count_pages, lengths))
+        if len(data) == start + 4 * pages:
+            return FullTable(lengths, struct.unpack_from(f"<{pages}I", data, start))
+    raise MalformedError("a blob table has another length than its counts ask for")
+
+
+def encode_tables(first: int, tables: Sequence[bytes]) -> tuple[bytes, bytes]:
+    """Join blob tables, each already encoded."""
+    lengths = struct.pack(f"<{len(tables)}I", *map(len, tables))
+    return Head(first, len(tables), Kind.TABLES).pack(), lengths + b"".join(tables)
+
+
+def decode_tables(payload: bytes) -> list[bytes]:
+    """Return the blob tables of a block, still encoded."""
+    head, start = open_payload(payload, Kind.TABLES, 4)
+    return _cut(payload, start, struct.unpack_from(f"<{head.entries}I", payload, HEAD_BYTES))
 
 
 def encode_json(document: Mapping[str, object]) -> bytes:
@@ -210,11 +234,7 @@ def encode_json(document: Mapping[str, object]) -> bytes:
 
 
 def decode_json(payload: bytes) -> dict[str, object]:
-    """Decode the document in a block.
-
-    Raises:
-        MalformedError: when it is not a JSON object.
-    """
+    """Decode the document in a block."""
     try:
         document = json.loads(payload)
         json.dumps(document, ensure_ascii=False).encode()  # a lone surrogate is refused here
@@ -223,19 +243,3 @@ def decode_json(payload: bytes) -> dict[str, object]:
     if not isinstance(document, dict):
         raise MalformedError("a document is not a JSON object")
     return document
-
-
-def _head(payload: bytes, kind: Kind) -> Head:
-    if len(payload) < HEAD_BYTES:
-        raise MalformedError(f"a {kind.name.lower()} block is shorter than its head")
-    head = unpack_head(payload)
-    if head.kind != kind:
-        raise MalformedError(f"a {kind.name.lower()} block names another kind in its head")
-    return head
-
-
-def _cut(payload: bytes, start: int, lengths: Sequence[int]) -> list[bytes]:
-    bounds = list(accumulate(lengths, initial=start))
-    if bounds[-1] != len(payload):
-        raise MalformedError("the lengths in a block do not add up to its payload")
-    return [payload[begin:end] for begin, end in pairwise(bounds)]

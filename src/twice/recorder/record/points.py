@@ -1,31 +1,36 @@
-"""The log of compare-points: any of millions by number or tick, and whole columns as arrays.
+"""The log of compare-points: any of millions by number or tick, whole columns, and the first difference of two logs.
 
-For reading what a run was at each position. Points stand in blocks; the index says which block
-holds which, so one block is opened for one point. Comparing two logs is in `compare`.
+Points stand in blocks; the index says which block holds which, so one block is opened for one point.
 
 Invariant: point i is the i-th that was recorded, also when a rollback made ticks repeat.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from twice.errors import RecordOutOfRange
-from twice.foundation.printable import pluralize
-from twice.recorder.record.blockfile import BlockFile
-from twice.recorder.record.layout import DIGEST_BYTES, Kind
-from twice.recorder.record.payloads import MalformedError, PointColumns, decode_points
-from twice.recorder.record.words import Shape, Words
+from twice.recorder.record.block_file import BlockFile, EntryIndex
+from twice.recorder.record.layout import (
+    DIGEST_BYTES,
+    HEAD_BYTES,
+    POINT_BYTES,
+    Kind,
+    MalformedError,
+)
+from twice.recorder.record.payloads import open_payload
+from twice.recorder.record.symbols import Shape, SymbolTable
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
 _KEPT_BLOCKS = 512
+_COLUMN_BYTES = 8 + 4  # a step between ticks, and the number of a shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,111 +55,77 @@ class Point:
 
 
 class PointBlock:
-    """The points of one block, decoded.
+    """The points of one block as arrays, made from its payload."""
 
-    Args:
-        columns: arrays of the block.
-        words: names of shapes and components.
-
-    Raises:
-        MalformedError: when the digests do not add up to the layouts.
-    """
-
-    def __init__(self, columns: PointColumns, words: Words) -> None:
+    def __init__(self, payload: bytes, symbols: SymbolTable) -> None:
         import numpy as np
 
-        self.columns = columns
-        self.first = columns.head.first
-        self._words = words
-        if int(np.max(columns.shapes)) >= len(words.shapes):
+        head, end = open_payload(payload, Kind.POINTS, POINT_BYTES + _COLUMN_BYTES)
+        n, columns = head.entries, HEAD_BYTES + POINT_BYTES * head.entries
+        records = np.frombuffer(payload, np.uint8, POINT_BYTES * n, HEAD_BYTES)
+        self.first = head.first  # its index in the record
+        self.records = records.reshape(n, 2, DIGEST_BYTES)  # root and chain
+        self.ticks = np.cumsum(np.frombuffer(payload, "<i8", n, columns))
+        self.shapes = np.frombuffer(payload, "<u4", n, columns + 8 * n)  # their numbers
+        self.digests = payload[end:]  # of all points, joined in order
+        self._known = symbols.shapes
+        if (self.ticks.min(), self.ticks.max()) != (head.low, head.high):
+            raise MalformedError("a points block names another range of ticks than it holds")
+        if int(self.shapes.max()) >= len(self._known):
             raise MalformedError("a compare-point has a shape that no names block says")
-        widths = np.array([DIGEST_BYTES * len(s.components) for s in words.shapes], np.int64)
-        self.ends = np.cumsum(widths[columns.shapes])
-        if self.ends[-1] != len(columns.digests):
+        widths = np.array([DIGEST_BYTES * len(s.components) for s in self._known], np.int64)
+        self.ends = np.cumsum(widths[self.shapes])  # of each point's digests
+        if self.ends[-1] != len(self.digests):
             raise MalformedError("the digests of a points block do not add up to its layouts")
 
-    def starts_of(self, component: str) -> npt.NDArray[np.int64]:
-        """Return where this component's digest starts among the digests, or -1: int64, (points,)."""
-        import numpy as np
-
-        shapes = self._words.shapes
-        from_end = np.array(
-            [
-                DIGEST_BYTES * (len(shape.components) - shape.components.index(component))
-                if component in shape.components
-                else 0
-                for shape in shapes
-            ],
-            np.int64,
-        )[self.columns.shapes]
-        return np.where(from_end > 0, self.ends - from_end, -1)
-
-    def names_of_shapes(self) -> list[str]:
-        """Return the name of a point of each shape, by the shape's number."""
-        return [shape.name for shape in self._words.shapes]
+    def __len__(self) -> int:
+        return len(self.ticks)
 
     def point(self, index: int) -> Point:
         """Return the point with this index in the record."""
         at = index - self.first
-        shape = self._words.shapes[int(self.columns.shapes[at])]
+        shape = self._known[int(self.shapes[at])]
         end = int(self.ends[at])
         begin = end - DIGEST_BYTES * len(shape.components)
         digests = {
-            name: self.columns.digests[start : start + DIGEST_BYTES]
+            name: self.digests[start : start + DIGEST_BYTES]
             for name, start in zip(shape.components, range(begin, end, DIGEST_BYTES), strict=True)
         }
-        root, chain = self.columns.records[at]
+        root, chain = self.records[at]
         return Point(
-            index, int(self.columns.ticks[at]), shape.name, root.tobytes(), chain.tobytes(), digests
+            index, int(self.ticks[at]), shape.name, root.tobytes(), chain.tobytes(), digests
         )
 
 
 class PointLog:
     """All compare-points of a record, in the order they were taken.
 
-    Args:
-        file: of the record.
-        words: its names.
+    Ranges are from ``first`` up to and including ``last``, or to the end without it.
     """
 
-    def __init__(self, file: BlockFile, words: Callable[[], Words]) -> None:
+    def __init__(self, file: BlockFile, symbols: Callable[[], SymbolTable]) -> None:
         self._file = file
-        self._words = words
+        self._symbols = symbols
         self._kept: OrderedDict[int, PointBlock] = OrderedDict()
 
     @cached_property
-    def _numbers(self) -> npt.NDArray[np.intp]:
-        return self._file.numbers(Kind.POINTS)
-
-    @cached_property
-    def firsts(self) -> npt.NDArray[np.int64]:
-        """int64, one per block and one more: index of its first point; the last is the length."""
-        import numpy as np
-
-        rows = self._file.table()[self._numbers]
-        return np.concatenate(([0], np.cumsum(rows["count"], dtype=np.int64)))
+    def _entries(self) -> EntryIndex:
+        return EntryIndex(self._file, Kind.POINTS)
 
     def __len__(self) -> int:
-        return int(self.firsts[-1])
+        return self._entries.count
 
     def point(self, index: int) -> Point:
         """Return the point with this index; -1 is the last.
 
         Raises:
             RecordOutOfRange: E-RECORD-006, when there is none.
-            RecordCorrupt: E-RECORD-004, when its block was changed.
         """
         count = len(self)
         at = index + count if index < 0 else index
         if not 0 <= at < count:
-            raise RecordOutOfRange(
-                f"Compare-point {index} was asked for.",
-                f"{self._file.path} holds {pluralize(count, 'compare-point')}, from 0.",
-                "Ask for one of those.",
-                index=index,
-                count=count,
-            )
-        return self.block(self.block_of(at)).point(at)
+            raise self._file.out_of_range("compare-point", index, count, index=index, count=count)
+        return self._block_with(at).point(at)
 
     @property
     def last(self) -> Point | None:
@@ -162,91 +133,171 @@ class PointLog:
         return self.point(-1) if len(self) else None
 
     def iterate(self, first: int = 0, last: int | None = None) -> Iterator[Point]:
-        """Yield the points from ``first`` up to and including ``last``; to the end without it."""
-        end = len(self) if last is None else min(last + 1, len(self))
-        for index in range(max(first, 0), end):
-            yield self.block(self.block_of(index)).point(index)
+        """Yield the points of a range."""
+        for block, rows in self._stretches(first, last):
+            for at in range(rows.start, rows.stop):
+                yield block.point(block.first + at)
 
     def rows(self, first: int = 0) -> Iterator[tuple[int, Shape, bytes]]:
         """Yield tick, shape and joined digests of every point from ``first`` on, to compare with many.
 
-        What a replay takes is compared with these at every point, so nothing is made of them.
+        A replay compares with these at every point, so nothing is made of them.
         """
-        index = first
-        while index < len(self):
-            block = self.block(self.block_of(index))
-            shapes, digests = self._words().shapes, block.columns.digests
-            at = index - block.first
-            begin = int(block.ends[at - 1]) if at else 0
-            columns = (block.columns.ticks, block.columns.shapes, block.ends)
-            rows = zip(*(column[at:].tolist() for column in columns), strict=True)
-            for tick, shape, end in rows:
-                yield tick, shapes[shape], digests[begin:end]
+        shapes = self._symbols().shapes
+        for block, rows in self._stretches(first, None):
+            begin = int(block.ends[rows.start - 1]) if rows.start else 0
+            columns = (block.ticks, block.shapes, block.ends)
+            for tick, shape, end in zip(*(each[rows].tolist() for each in columns), strict=True):
+                yield tick, shapes[shape], block.digests[begin:end]
                 begin = end
-            index = block.first + len(block.ends)
 
     def columns(self) -> list[str]:
         """Return the names of the components and compared values whose digests points have, sorted."""
-        return sorted({name for shape in self._words().shapes for name in shape.components})
+        return sorted({name for shape in self._symbols().shapes for name in shape.components})
 
     def index_of_tick(self, tick: int, name: str = "tick") -> int | None:
         """Return the index of the last point of this name at this tick, or None."""
         import numpy as np
 
-        shapes = [at for at, shape in enumerate(self._words().shapes) if shape.name == name]
-        rows = self._file.table()[self._numbers]
-        inside = ((rows["low"] <= tick) & (tick <= rows["high"])).nonzero()[0]
-        for number in inside[::-1]:
-            block = self.block(int(number))
-            found = (block.columns.ticks == tick) & np.isin(block.columns.shapes, shapes)
-            if found.any():
-                return block.first + int(found.nonzero()[0][-1])
+        shapes = [at for at, shape in enumerate(self._symbols().shapes) if shape.name == name]
+        for block in map(self._block, reversed(self._blocks_at_tick(tick))):
+            places = ((block.ticks == tick) & np.isin(block.shapes, shapes)).nonzero()[0]
+            if len(places):
+                return block.first + int(places[-1])
         return None
 
     def indices_of_tick(self, tick: int) -> list[int]:
         """Return the indices of all points at this tick, in order; a tick after a rollback repeats."""
-        rows = self._file.table()[self._numbers]
-        found = []
-        for number in ((rows["low"] <= tick) & (tick <= rows["high"])).nonzero()[0]:
-            block = self.block(int(number))
-            places = (block.columns.ticks == tick).nonzero()[0]
-            found += [block.first + int(place) for place in places]
-        return found
+        return [
+            block.first + int(place)
+            for block in map(self._block, self._blocks_at_tick(tick))
+            for place in (block.ticks == tick).nonzero()[0]
+        ]
 
-    def block_of(self, index: int) -> int:
-        """Return the number, among the points blocks, of the one with this point."""
-        return int(self.firsts.searchsorted(index, "right")) - 1
+    def ticks(self, first: int = 0, last: int | None = None) -> npt.NDArray[np.int64]:
+        """Return the ticks of a range: int64, (points,)."""
+        import numpy as np
 
-    def block(self, number: int) -> PointBlock:
-        """Return one points block, proved and decoded; the last ones used are cached.
+        found = [block.ticks[rows] for block, rows in self._stretches(first, last)]
+        return np.concatenate([np.empty(0, np.int64), *found])
 
-        Raises:
-            RecordCorrupt: E-RECORD-004, when it was changed.
+    def names(
+        self, first: int = 0, last: int | None = None
+    ) -> tuple[npt.NDArray[np.int64], list[str]]:
+        """Return the name of each point of a range.
+
+        Returns:
+            int64, (points,): places in the list that follows; and all names that occur in the record.
         """
+        import numpy as np
+
+        known: dict[str, int] = {}
+        # Shapes with other components share a name, and here its number.
+        of_shape = [known.setdefault(each.name, len(known)) for each in self._symbols().shapes]
+        numbers = np.array(of_shape, np.int64)
+        found = [numbers[block.shapes[rows]] for block, rows in self._stretches(first, last)]
+        return np.concatenate([np.empty(0, np.int64), *found]), list(known)
+
+    def digests(
+        self, component: str, first: int = 0, last: int | None = None
+    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:
+        """Return a component's digests in a range, and a mask of the points that have one.
+
+        Returns:
+            uint8, (points, 16), zeros where there is none; and bool, (points,).
+        """
+        import numpy as np
+
+        # Shapes differ in length, so a digest is found from the end of its point's digests.
+        of_shape = [
+            DIGEST_BYTES * (len(names) - names.index(component)) if component in names else 0
+            for _, names in self._symbols().shapes
+        ]
+        found, present = [np.empty((0, DIGEST_BYTES), np.uint8)], [np.empty(0, np.bool_)]
+        for block, rows in self._stretches(first, last):
+            from_end = np.array(of_shape, np.int64)[block.shapes[rows]]
+            has = from_end > 0
+            starts = (block.ends[rows] - from_end)[has]
+            column = np.zeros((len(has), DIGEST_BYTES), np.uint8)
+            joined = np.frombuffer(block.digests, np.uint8)
+            column[has] = joined[starts[:, None] + np.arange(DIGEST_BYTES)]
+            found.append(column)
+            present.append(has)
+        return np.concatenate(found), np.concatenate(present)
+
+    def chains(self, first: int = 0, last: int | None = None) -> npt.NDArray[np.uint8]:
+        """Return the chains of a range: uint8, (points, 16)."""
+        import numpy as np
+
+        found = [block.records[rows, 1] for block, rows in self._stretches(first, last)]
+        return np.concatenate([np.empty((0, DIGEST_BYTES), np.uint8), *found])
+
+    def chain(self, index: int) -> bytes:
+        """Return the chain of one point, 16 bytes."""
+        block = self._block_with(index)
+        chain: bytes = block.records[index - block.first, 1].tobytes()
+        return chain
+
+    def _stretches(self, first: int, last: int | None) -> Iterator[tuple[PointBlock, slice]]:
+        """Yield the blocks that contain the points of a range, and their rows."""
+        end = len(self) if last is None else min(last + 1, len(self))
+        at = max(first, 0)
+        while at < end:
+            block = self._block_with(at)
+            stop = min(end, block.first + len(block))
+            yield block, slice(at - block.first, stop - block.first)
+            at = stop
+
+    def _blocks_at_tick(self, tick: int) -> list[int]:
+        """Return the numbers of the points blocks whose range of ticks includes this one."""
+        rows = self._file.table()[self._entries.blocks]
+        inside: list[int] = ((rows["low"] <= tick) & (tick <= rows["high"])).nonzero()[0].tolist()
+        return inside
+
+    def _block_with(self, index: int) -> PointBlock:
+        return self._block(int(self._entries.firsts.searchsorted(index, "right")) - 1)
+
+    def _block(self, number: int) -> PointBlock:
+        """Return one points block, proved and decoded; the last ones used are cached."""
         kept = self._kept.get(number)
         if kept is not None:
             self._kept.move_to_end(number)
             return kept
-        in_file = int(self._numbers[number])
-        words = self._words()
-        block = self._file.decoded(in_file, lambda data: PointBlock(decode_points(data), words))
-        first, end = (int(bound) for bound in self.firsts[number : number + 2])
-        if (block.first, block.first + len(block.columns.ticks)) != (first, end):
+        in_file, symbols = int(self._entries.blocks[number]), self._symbols()
+        block = self._file.decode(in_file, lambda payload: PointBlock(payload, symbols))
+        first, end = self._entries.firsts[number : number + 2].tolist()
+        if (block.first, block.first + len(block)) != (first, end):
             raise self._file.corrupt(in_file, "it holds other compare-points than the index says")
         self._kept[number] = block
         if len(self._kept) > _KEPT_BLOCKS:
             self._kept.popitem(last=False)
         return block
 
-    def block_chains(self) -> npt.NDArray[np.uint8]:
-        """Return the chain of the last point of every block, from the index: uint8, (blocks, 16)."""
-        import numpy as np
 
-        chains = np.ascontiguousarray(self._file.table()["chain"][self._numbers])
-        return chains.view(np.uint8).reshape(-1, DIGEST_BYTES)
+def first_difference(a: PointLog, b: PointLog) -> int | None:
+    """Return the index of the first different point, or of the shorter log's end; None when equal.
 
-    def chain(self, index: int) -> bytes:
-        """Return the chain of one point, 16 bytes."""
-        block = self.block(self.block_of(index))
-        chain: bytes = block.columns.records[index - block.first, 1].tobytes()
-        return chain
+    A chain depends on every point before it, so two logs that differ once never have the same chain
+    again, and the first difference is found by halves. What happens later (re-convergence, say) is
+    seen in the roots, not here. The two need not have been cut into the same blocks.
+
+    Raises:
+        RecordCorrupt: E-RECORD-004, when a block that was opened was changed.
+    """
+    common = min(len(a), len(b))
+    if not common or a.chain(common - 1) == b.chain(common - 1):
+        return None if len(a) == len(b) else common
+    # The index has the chain at the end of each block of `a`: no block of it is opened to halve.
+    firsts: list[int] = a._entries.firsts.tolist()
+    chains = a._file.table()["chain"][a._entries.blocks]
+    low, high = 0, bisect_right(firsts, common - 1) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if chains[middle].tobytes() == b.chain(firsts[middle + 1] - 1):
+            low = middle + 1
+        else:
+            high = middle
+    first, last = firsts[low], min(firsts[low + 1], common) - 1
+    differs = (a.chains(first, last) != b.chains(first, last)).any(axis=1)
+    assert differs.any(), "chains that differ at the end of a block differ somewhere in it"
+    return first + int(differs.argmax())

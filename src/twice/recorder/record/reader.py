@@ -1,8 +1,7 @@
 """The reader of a run record: what happened, from a file that nobody needs to trust.
 
-For verify, replay, diagnosis and reports. A closed record opens through its index; one that was not
-closed is scanned, and what stands before the tear is read like any other. Nothing in a record is
-ever executed or imported.
+A closed record opens through its index; one that was not closed is scanned, and what stands before
+the tear is read like any other. Nothing in a record is ever executed or imported.
 
 Invariant: every byte that leaves the reader was proved by the chain of checksums.
 """
@@ -10,25 +9,55 @@ Invariant: every byte that leaves the reader was proved by the chain of checksum
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
-from functools import cached_property
-from pathlib import Path
-from typing import Self
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property, partial
+from typing import NamedTuple, Self
 
-from twice.errors import RecordOutOfRange
-from twice.foundation.digests import Algorithm
-from twice.foundation.printable import pluralize
 from twice.foundation.with_blocks import Closing
 from twice.recorder.record.blobs import Blobs
-from twice.recorder.record.blockfile import BlockFile
-from twice.recorder.record.checking import check_file
-from twice.recorder.record.frames import Frame, read_frames
-from twice.recorder.record.layout import Kind
-from twice.recorder.record.payloads import SnapshotEntry, decode_json, decode_snapshots
+from twice.recorder.record.block_file import BlockFile, EntryIndex
+from twice.recorder.record.check import check_file
+from twice.recorder.record.layout import BLOCK_HEADER_BYTES, Kind
+from twice.recorder.record.payloads import (
+    KIND_BIT_MAX,
+    SnapshotEntry,
+    decode_frames,
+    decode_json,
+    decode_snapshots,
+)
 from twice.recorder.record.points import PointLog
-from twice.recorder.record.runs import Runs
-from twice.recorder.record.scan import Progress, Tear
-from twice.recorder.record.words import Words
+from twice.recorder.record.prefix import Progress
+from twice.recorder.record.symbols import SymbolTable
+
+_COUNTED = {
+    "points": Kind.POINTS,
+    "frames": Kind.FRAMES,
+    "snapshots": Kind.SNAPSHOTS,
+    "blobs": Kind.TABLES,
+    "pages": Kind.PAGES,
+}
+
+
+class Frame(NamedTuple):
+    """One entry of the journal.
+
+    Attributes:
+        kind: word for what the payload is.
+        actor: number of the actor.
+        tick: tick in which it happened.
+        point: index of the compare-point that follows it.
+        payload: as it was written.
+    """
+
+    kind: str
+    actor: int
+    tick: int
+    point: int
+    payload: bytes
+
+
+# Makes a frame of a row without the checks of its constructor: a journal has millions.
+_make_frame: Callable[[tuple[object, ...]], Frame] = partial(tuple.__new__, Frame)
 
 
 class RecordReader(Closing):
@@ -36,20 +65,31 @@ class RecordReader(Closing):
 
     Attributes:
         path: of the file.
+        format: format number of the file.
+        run_id: 16 random bytes of the run.
+        algorithm: of the digests in compare-points.
+        tear: where and why the intact part ends, or None when the record is complete.
+        complete: whether the record was closed, and its index and trailer are intact.
         identity: what the run is a function of, from its RFC 8785 document.
         ending: how the run ended, or None when the record does not say.
         points: the log of compare-points.
         blobs: byte strings that snapshots refer to.
+
+    Raises:
+        RecordCorrupt: E-RECORD-004, by every method, when a block that it needs was changed.
     """
 
     def __init__(self, file: BlockFile) -> None:
         self._file = file
-        self.path: Path = file.path
-        self.identity: dict[str, object] = file.decoded(0, decode_json)
+        self.path = file.path
+        self.format, self.run_id, self.algorithm, _ = file.header
+        self.tear = file.prefix.tear
+        self.complete = self.tear is None
+        self.identity: dict[str, object] = file.decode(0, decode_json)
         self.ending: dict[str, object] | None = None
         if file.prefix.ended:
-            self.ending = file.decoded(file.blocks - 1, decode_json)
-        self.points = PointLog(file, lambda: self._words)
+            self.ending = file.decode(file.blocks - 1, decode_json)
+        self.points = PointLog(file, lambda: self._symbols)
         self.blobs = Blobs(file)
 
     @classmethod
@@ -70,30 +110,12 @@ class RecordReader(Closing):
             file.close()
             raise
 
-    @property
-    def run_id(self) -> bytes:
-        """16 random bytes of the run."""
-        return self._file.header.run_id
-
-    @property
-    def algorithm(self) -> Algorithm:
-        """Of the digests in compare-points."""
-        return self._file.header.algorithm
-
-    @property
-    def format(self) -> int:
-        """Format number of the file."""
-        return self._file.header.format
-
-    @property
-    def complete(self) -> bool:
-        """Return whether the record was closed, and its index and trailer are intact."""
-        return self._file.prefix.tear is None
-
-    @property
-    def tear(self) -> Tear | None:
-        """Where and why the intact part ends, or None when the record is complete."""
-        return self._file.prefix.tear
+    @cached_property
+    def _symbols(self) -> SymbolTable:
+        symbols = SymbolTable()
+        for block in self._file.numbers(Kind.NAMES):
+            self._file.decode(int(block), symbols.add)
+        return symbols
 
     def check(self, progress: Progress | None = None) -> None:
         """Prove every byte of the file and the form of every block.
@@ -124,18 +146,42 @@ class RecordReader(Closing):
             last_point: only frames before this compare-point or an earlier one; so the frames that
                 led to point i are those from i to i.
             actor: only this actor's.
-
-        Raises:
-            RecordCorrupt: E-RECORD-004, when a block that may hold one was changed.
         """
-        return read_frames(
-            self._file,
-            lambda: self._words,
-            kinds=kinds,
-            first_point=first_point,
-            last_point=last_point,
-            actor=actor,
-        )
+        import numpy as np
+
+        file, known = self._file, self._symbols.kinds
+        rows = file.table()
+        fits = (rows["kind"] == Kind.FRAMES) & (rows["high"] >= first_point)
+        if last_point is not None:
+            fits &= rows["low"] <= last_point
+        wanted = None
+        if kinds is not None:
+            asked = frozenset(kinds)
+            wanted = frozenset(number for number, kind in enumerate(known) if kind in asked)
+            bits = sum(1 << bit for bit in {min(number, KIND_BIT_MAX) for number in wanted})
+            fits &= (rows["bits"] & np.uint64(bits)) != 0
+        for number in fits.nonzero()[0].tolist():
+            of_kind, *columns = file.decode(number, decode_frames)
+            if max(of_kind) >= len(known):
+                raise file.corrupt(number, "a frame has a kind that no names block says")
+            names = [known[kind] for kind in of_kind]
+            frames = map(_make_frame, zip(names, *columns, strict=True))
+            row = rows[number]
+            is_inside = row["low"] >= first_point and (
+                last_point is None or row["high"] <= last_point
+            )
+            # Most reads are of whole blocks: no condition for each of their frames.
+            if is_inside and wanted is None and actor is None:
+                yield from frames
+                continue
+            for kind, frame in zip(of_kind, frames, strict=True):
+                if (
+                    frame.point >= first_point
+                    and (last_point is None or frame.point <= last_point)
+                    and (wanted is None or kind in wanted)
+                    and (actor is None or frame.actor == actor)
+                ):
+                    yield frame
 
     @cached_property
     def snapshots(self) -> list[SnapshotEntry]:
@@ -143,25 +189,24 @@ class RecordReader(Closing):
         return [
             entry
             for block in self._file.numbers(Kind.SNAPSHOTS)
-            for entry in self._file.decoded(int(block), decode_snapshots)[0]
+            for entry in self._file.decode(int(block), decode_snapshots)[0]
         ]
+
+    @cached_property
+    def _snapshot_entries(self) -> EntryIndex:
+        return EntryIndex(self._file, Kind.SNAPSHOTS)
 
     def envelope(self, number: int) -> bytes:
         """Return the envelope of a snapshot, as it was written.
 
         Raises:
             RecordOutOfRange: E-RECORD-006, when there is no such snapshot.
-            RecordCorrupt: E-RECORD-004, when its block was changed.
         """
-        if not 0 <= number < self._snapshot_runs.count:
-            raise RecordOutOfRange(
-                f"Snapshot {number} was asked for.",
-                f"{self.path} holds {pluralize(self._snapshot_runs.count, 'snapshot')}, from 0.",
-                "Ask for one of those.",
-                number=number,
-            )
-        block, first, end = self._snapshot_runs.find(number)
-        envelopes = self._file.decoded(block, decode_snapshots)[1]
+        count = self._snapshot_entries.count
+        if not 0 <= number < count:
+            raise self._file.out_of_range("snapshot", number, count, number=number)
+        block, first, end = self._snapshot_entries.find(number)
+        envelopes = self._file.decode(block, decode_snapshots)[1]
         if len(envelopes) != end - first:
             raise self._file.corrupt(block, "it holds other snapshots than the index says")
         return envelopes[number - first]
@@ -171,32 +216,35 @@ class RecordReader(Closing):
 
         Raises:
             RecordOutOfRange: E-RECORD-006, when there is no such blob.
-            RecordCorrupt: E-RECORD-004, when a block that it needs was changed.
         """
-        return self.blobs.joined(number)
+        return self.blobs.join(number)
 
     def summary(self) -> dict[str, object]:
         """Summarise the content of the record and the bytes that it takes.
 
         Returns:
-            ``file_bytes``, ``points``, ``frames``, ``snapshots``, ``blobs``, ``complete``, and
-            ``blocks``: for each kind of block ``count``, ``stored_bytes`` and ``raw_bytes``.
+            ``file_bytes``, ``points``, ``frames``, ``snapshots``, ``blobs``, ``pages``, ``complete``,
+            and ``blocks``: for each kind of block ``count``, ``stored_bytes`` and ``raw_bytes``. With
+            the index and the trailer, the stored bytes and the file's header add up to the file.
         """
-        from twice.recorder.record.summary import summarise
-
-        return {**summarise(self._file), "complete": self.complete}
+        rows = self._file.table()
+        blocks = {
+            kind.name.lower(): {"count": 0, "stored_bytes": 0, "raw_bytes": 0}
+            for kind in Kind
+            if kind is not Kind.INDEX
+        }
+        for number in range(self._file.blocks):
+            header = self._file.read(number).header
+            of_kind = blocks[Kind(header.kind).name.lower()]
+            of_kind["count"] += 1
+            of_kind["stored_bytes"] += header.stored + BLOCK_HEADER_BYTES
+            of_kind["raw_bytes"] += header.raw + BLOCK_HEADER_BYTES
+        counts = {
+            name: int(rows["count"][rows["kind"] == kind].sum()) for name, kind in _COUNTED.items()
+        }
+        complete = self.complete
+        return {"file_bytes": self._file.size, **counts, "blocks": blocks, "complete": complete}
 
     def close(self) -> None:
         """Let go of the file."""
         self._file.close()
-
-    @cached_property
-    def _snapshot_runs(self) -> Runs:
-        return Runs(self._file, Kind.SNAPSHOTS)
-
-    @cached_property
-    def _words(self) -> Words:
-        words = Words()
-        for block in self._file.numbers(Kind.NAMES):
-            self._file.decoded(int(block), words.add)
-        return words

@@ -1,38 +1,66 @@
 """The writer of a run record: points, frames, blobs and snapshots in, chained blocks out.
 
-For the session that records. Entries wait in memory until a block of them is full, half a second
-has passed when the next one arrives, or `flush` is called; then the block is written at once. A
-killed process loses what waited, and what stands in the file is a valid prefix. Reading is in
-`reader`.
+Entries wait in memory until a block of them is full, half a second has passed when the next one
+arrives, or `flush` is called; then the block is written at once. A killed process loses what waited,
+and what stands in the file is a valid prefix.
 
-Invariant: a block that was sealed is never touched again; entries come back in the order given.
+Invariant: whatever an entry needs stands before it: names and pages, then tables, frames, points,
+snapshots. So a prefix never holds a point without the frames that led to it, nor a snapshot without
+its pages.
 """
 
 from __future__ import annotations
 
 import os
+import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
+from typing import Generic, TypeVar
 
 from twice.errors import DigestRefused, OutputUnwritable
 from twice.foundation.digests import DEFAULT, Algorithm
-from twice.recorder.record.assembly import Assembly, monotonic
-from twice.recorder.record.blocklog import BlockLog
-from twice.recorder.record.layout import (
-    FORMAT,
-    FRAME_BYTES_MAX,
-    FRAME_BYTES_PER_BLOCK,
-    FRAMES_PER_BLOCK,
-    POINTS_PER_BLOCK,
-    SNAPSHOTS_PER_BLOCK,
-    WAITING_BYTES_MAX,
-    Header,
-    Kind,
+from twice.recorder.record.blobs import PageStore
+from twice.recorder.record.block_writer import BlockWriter
+from twice.recorder.record.layout import FORMAT, Header, Kind
+from twice.recorder.record.payloads import (
+    FrameEntry,
+    PointEntry,
+    encode_frames,
+    encode_json,
+    encode_pages,
+    encode_points,
+    encode_snapshots,
+    encode_table,
+    encode_tables,
 )
-from twice.recorder.record.pages import Bytes
-from twice.recorder.record.pagetables import encode_table
-from twice.recorder.record.payloads import encode_json
+from twice.recorder.record.symbols import SymbolWriter
 
-_urandom = os.urandom  # the real one: sessions govern entropy later on
+POINTS_PER_BLOCK = 1024
+FRAMES_PER_BLOCK = 4096
+SNAPSHOTS_PER_BLOCK = 64
+WAITING_BYTES_MAX = 64 * 1024  # of one kind
+FRAME_BYTES_MAX = 1 << 30
+# The real ones: sessions govern the clock and entropy later on.
+_urandom, _monotonic = os.urandom, time.monotonic
+_SEAL_AFTER_S = 0.5
+_Entry = TypeVar("_Entry")
+
+
+class _Queue(Generic[_Entry]):
+    """Entries of one kind that wait, oldest first; their payload bytes; and how many were taken."""
+
+    def __init__(self) -> None:
+        self.entries: list[_Entry] = []
+        self.size_bytes = self.taken = 0
+
+    def take(self) -> tuple[int, list[_Entry]]:
+        """Take all waiting entries, and the number of the first."""
+        # A copy and a deletion of as many: an entry that another thread adds meanwhile stays.
+        entries = self.entries[:]
+        del self.entries[: len(entries)]
+        self.size_bytes, first = 0, self.taken
+        self.taken += len(entries)
+        return first, entries
 
 
 class RecordWriter:
@@ -41,13 +69,26 @@ class RecordWriter:
     Attributes:
         run_id: 16 bytes that the chain of checksums starts from.
         points: compare-points given so far; the next one has this index.
+
+    Raises:
+        OutputUnwritable: E-OUTPUT-002, once, by the method that finds the disk full or failing.
     """
 
-    def __init__(self, log: BlockLog, header: Header, *, durable: bool) -> None:
+    def __init__(self, blocks: BlockWriter, header: Header, *, durable: bool) -> None:
         self.run_id = header.run_id
         self.points = 0
-        self._log = log
-        self._waiting = Assembly(log, header.algorithm, durable=durable)
+        self._blocks = blocks
+        self._durable = durable
+        self._lock = threading.RLock()
+        self._is_sealing = False
+        self._on_failure: Callable[[OutputUnwritable], None] | None = None
+        self._symbols = SymbolWriter()
+        self._pages = PageStore(header.algorithm, lambda: self._seal(self._seal_filled_pages))
+        self._points = _Queue[PointEntry]()
+        self._frames = _Queue[FrameEntry]()
+        self._tables = _Queue[bytes]()
+        self._snapshots = _Queue[tuple[int, int, bytes]]()
+        self._due_at = _monotonic() + _SEAL_AFTER_S
 
     @classmethod
     def create(
@@ -81,22 +122,31 @@ class RecordWriter:
             EncodingRefused: E-ENCODE-001, when the identity holds what RFC 8785 cannot write.
             DigestRefused: E-DIGEST-001, when the algorithm is not known.
         """
-        header = Header(FORMAT, run_id or _urandom(16), _algorithm(algorithm), written_by)
-        log = BlockLog.create(path, header, encode_json(identity), force=force, hold=hold)
-        return cls(log, header, durable=durable)
+        try:
+            chosen = Algorithm(algorithm)
+        except ValueError as error:
+            raise DigestRefused(
+                f"{algorithm!r} is not a digest algorithm.",
+                f"Expected one of {', '.join(Algorithm)}.",
+                "Choose blake3, the default.",
+                algorithm=algorithm,
+            ) from error
+        header = Header(FORMAT, run_id or _urandom(16), chosen, written_by)
+        blocks = BlockWriter.create(path, header, encode_json(identity), force=force, hold=hold)
+        return cls(blocks, header, durable=durable)
 
     @property
     def failure(self) -> OutputUnwritable | None:
         """Return the error that stopped the writer, after it was raised once; later entries are dropped."""
-        return self._log.failure
+        return self._blocks.failure
 
-    def go_on_after_failure(self, told: Callable[[OutputUnwritable], None]) -> None:
+    def go_on_after_failure(self, on_failure: Callable[[OutputUnwritable], None]) -> None:
         """Raise nothing when the disk fails: written blocks stay, later ones are dropped.
 
         Args:
-            told: called once, with what would have been raised.
+            on_failure: called once, with what would have been raised.
         """
-        self._waiting.failed = told
+        self._on_failure = on_failure
 
     def layout(self, components: Sequence[str]) -> int:
         """Return the number for points with digests of these components, in this order.
@@ -104,7 +154,7 @@ class RecordWriter:
         Raises:
             EncodingTextRefused: E-ENCODE-003, when a name has no UTF-8 form.
         """
-        return self._waiting.names.layout(components)
+        return self._symbols.number_layout(components)
 
     def point(
         self, layout: int, tick: int, name: str, root: bytes, chain: bytes, digests: bytes
@@ -118,18 +168,15 @@ class RecordWriter:
             root: 16 bytes.
             chain: 16 bytes that depend on every point before.
             digests: 16 bytes per component of the layout, joined.
-
-        Raises:
-            OutputUnwritable: E-OUTPUT-002, once, when a full block cannot be written.
         """
-        waiting = self._waiting
-        waiting.points.append(((layout, name), tick, root, chain, digests))
+        waiting = self._points.entries
+        waiting.append(((layout, name), tick, root, chain, digests))
         index = self.points
         self.points = index + 1
-        if monotonic() >= waiting.due_at:
+        if _monotonic() >= self._due_at:
             self.flush()
-        elif len(waiting.points) >= POINTS_PER_BLOCK:
-            waiting.guarded(waiting.seal_points)
+        elif len(waiting) >= POINTS_PER_BLOCK:
+            self._seal(self._seal_points)
         return index
 
     def frame(self, kind: str, actor: int, payload: bytes, *, tick: int) -> None:
@@ -142,23 +189,28 @@ class RecordWriter:
             tick: tick number, within 62 bits.
 
         Raises:
-            OutputUnwritable: E-OUTPUT-002, once, when a full block cannot be written; and when
-                the payload is longer than a frame can be.
+            OutputUnwritable: E-OUTPUT-002, also when the payload is longer than a frame can be.
         """
         size = len(payload)
         if size > FRAME_BYTES_MAX:
-            raise _too_long(kind, size)
-        waiting = self._waiting
-        waiting.frames.append((waiting.names.kind(kind), actor, tick, self.points, payload))
-        waiting.frame_bytes += size
-        if monotonic() >= waiting.due_at:
+            raise OutputUnwritable(
+                f"A {kind!r} frame of {size} bytes does not fit in a run record.",
+                f"Expected at most {FRAME_BYTES_MAX} bytes in one frame.",
+                "Read or write the data in smaller pieces.",
+                size=size,
+            )
+        queue = self._frames
+        waiting = queue.entries
+        waiting.append((self._symbols.number_kind(kind), actor, tick, self.points, payload))
+        queue.size_bytes += size
+        if _monotonic() >= self._due_at:
             self.flush()
-        elif (
-            waiting.frame_bytes >= FRAME_BYTES_PER_BLOCK or len(waiting.frames) >= FRAMES_PER_BLOCK
-        ):
-            waiting.guarded(waiting.seal_frames)
+        elif queue.size_bytes >= WAITING_BYTES_MAX or len(waiting) >= FRAMES_PER_BLOCK:
+            self._seal(self._seal_frames)
 
-    def page_blob(self, key: str, parts: Sequence[Bytes], *, dedupe: bool = True) -> int:
+    def page_blob(
+        self, key: str, parts: Sequence[bytes | bytearray | memoryview], *, dedupe: bool = True
+    ) -> int:
         """Store a byte string given as parts and return its number for `RecordReader.blob`.
 
         Args:
@@ -166,96 +218,138 @@ class RecordWriter:
                 compared with this one, and has the same number when nothing changed.
             parts: each is cut into pages of 4,096 bytes from its own beginning.
             dedupe: False writes every page anew.
-
-        Raises:
-            OutputUnwritable: E-OUTPUT-002, once, when the disk is full.
         """
-        waiting = self._waiting
-        pages = waiting.pages
-        number, table = pages.store(key, parts) if dedupe else pages.store_anew(parts)
+        number, table = self._pages.store(key, parts, dedupe=dedupe)
         if table is not None:
             encoded = encode_table(table)
-            waiting.tables.append(encoded)
-            waiting.table_bytes += len(encoded)
-            if waiting.table_bytes >= WAITING_BYTES_MAX:
-                waiting.guarded(waiting.seal_tables)
+            self._tables.entries.append(encoded)
+            self._tables.size_bytes += len(encoded)
+            if self._tables.size_bytes >= WAITING_BYTES_MAX:
+                self._seal(self._seal_tables)
         return number
 
     def snapshot(self, tick: int, envelope: bytes) -> int:
-        """Add a snapshot, whose envelope names blobs, and return its number, from 0.
-
-        Raises:
-            OutputUnwritable: E-OUTPUT-002, once, when a full block cannot be written.
-        """
-        waiting = self._waiting
-        number = waiting.sealed[Kind.SNAPSHOTS] + len(waiting.snapshots)
-        waiting.snapshots.append((tick, self.points, envelope))
-        waiting.snapshot_bytes += len(envelope)
+        """Add a snapshot, whose envelope names blobs, and return its number, from 0."""
+        queue = self._snapshots
+        queue.entries.append((tick, self.points, envelope))
+        queue.size_bytes += len(envelope)
+        number = queue.taken + len(queue.entries) - 1
         if (
-            monotonic() >= waiting.due_at
-            or waiting.snapshot_bytes >= WAITING_BYTES_MAX
-            or len(waiting.snapshots) >= SNAPSHOTS_PER_BLOCK
+            _monotonic() >= self._due_at
+            or queue.size_bytes >= WAITING_BYTES_MAX
+            or len(queue.entries) >= SNAPSHOTS_PER_BLOCK
         ):
             self.flush()
         return number
 
     def flush(self) -> None:
-        """Seal everything that waits; it outlives this process from here on.
-
-        Raises:
-            OutputUnwritable: E-OUTPUT-002, once, when the disk is full or fails.
-        """
-        self._waiting.guarded(self._waiting.seal_all)
+        """Seal everything that waits; it outlives this process from here on."""
+        self._seal(self._seal_all)
 
     def close(self, ending: Mapping[str, object]) -> None:
         """Seal everything that waits, then write the run's ending, the index and the trailer.
 
         Raises:
-            OutputUnwritable: E-OUTPUT-002, unless it was raised before (`failure`).
             EncodingRefused: E-ENCODE-001, when the ending holds what RFC 8785 cannot write.
         """
-        document, waiting = encode_json(ending), self._waiting
+        document = encode_json(ending)
+
+        def finish() -> None:
+            self._blocks.append(Kind.ENDING, b"", document)
+            self._blocks.finish()
+            if self._durable:
+                self._blocks.sync()
+
         try:
-            waiting.guarded(waiting.seal_all)
-            waiting.guarded(lambda: waiting.finish(document))
+            self._seal(self._seal_all)
+            self._seal(finish)
         finally:
             self.abandon()
 
     def publish(self) -> None:
-        """Replace the old record that `hold` left there; do nothing if there was none.
-
-        Raises:
-            OutputUnwritable: E-OUTPUT-002, when the folder does not take it.
-        """
-        self._log.publish()
+        """Replace the old record that `hold` left there; do nothing if there was none."""
+        self._blocks.publish()
 
     def withdraw(self) -> None:
         """Drop everything that waits and remove the record, unless it has replaced an old one."""
-        self._waiting.drop()
-        self._log.withdraw()
+        self._drop()
+        self._blocks.withdraw()
 
     def abandon(self) -> None:
         """Drop everything that waits and close the descriptor: in a forked child, or after an error."""
-        self._waiting.drop()
-        self._log.close()
+        self._drop()
+        self._blocks.close()
 
+    def _seal(self, seal: Callable[[], None]) -> None:
+        """Seal unless the writer has failed, was closed, or belongs to the parent process."""
+        if not self._blocks.is_usable:
+            self._drop()  # before the lock: in a forked child nobody may be left to release it
+            return
+        with self._lock:
+            if self._is_sealing:
+                return  # a signal handler, or a full block of pages, came in between
+            self._is_sealing = True
+            try:
+                seal()
+            except OutputUnwritable as error:
+                if self._on_failure is None:
+                    raise
+                self._on_failure(error)
+            finally:
+                self._is_sealing = False
+                if self._blocks.failure is not None:
+                    self._drop()
 
-def _algorithm(label: str) -> Algorithm:
-    try:
-        return Algorithm(label)
-    except ValueError as error:
-        raise DigestRefused(
-            f"{label!r} is not a digest algorithm.",
-            f"Expected one of {', '.join(Algorithm)}.",
-            "Choose blake3, the default.",
-            algorithm=label,
-        ) from error
+    def _seal_all(self) -> None:
+        self._seal_points()
+        first, snapshots = self._snapshots.take()
+        if snapshots:
+            self._blocks.append(Kind.SNAPSHOTS, *encode_snapshots(first, snapshots))
+        self._due_at = _monotonic() + _SEAL_AFTER_S
+        if self._durable:
+            self._blocks.sync()
 
+    def _seal_points(self, pages_before: int | None = None) -> None:
+        """Seal points, and the blocks before them; ``pages_before`` leaves later pages waiting."""
+        self._seal_frames(pages_before)
+        first, points = self._points.take()
+        if points:
+            shapes = self._symbols.number_shapes([point[0] for point in points])
+            self._seal_symbols()
+            self._blocks.append(Kind.POINTS, *encode_points(first, points, shapes))
 
-def _too_long(kind: str, size: int) -> OutputUnwritable:
-    return OutputUnwritable(
-        f"A {kind!r} frame of {size} bytes does not fit in a run record.",
-        f"Expected at most {FRAME_BYTES_MAX} bytes in one frame.",
-        "Read or write the data in smaller pieces.",
-        size=size,
-    )
+    def _seal_frames(self, pages_before: int | None = None) -> None:
+        self._seal_tables(pages_before)  # a frame may name blobs
+        first, frames = self._frames.take()
+        if frames:
+            self._seal_symbols()
+            self._blocks.append(Kind.FRAMES, *encode_frames(first, frames))
+
+    def _seal_tables(self, pages_before: int | None = None) -> None:
+        self._seal_pages(pages_before)
+        first, tables = self._tables.take()
+        if tables:
+            self._blocks.append(Kind.TABLES, *encode_tables(first, tables))
+
+    def _seal_filled_pages(self) -> None:
+        """Seal a full block of pages of the blob under way, whose table does not wait yet."""
+        # First the points that do not need them: a disk that these pages fill keeps the points.
+        if self._points.entries:
+            self._seal_points(pages_before=self._pages.begun)
+        self._seal_pages()
+
+    def _seal_pages(self, before: int | None = None) -> None:
+        first, pages = self._pages.take_fresh(before)
+        if pages:
+            self._blocks.append(Kind.PAGES, *encode_pages(first, pages))
+
+    def _seal_symbols(self) -> None:
+        symbols = self._symbols.take_new()
+        if symbols is not None:
+            self._blocks.append(Kind.NAMES, b"", encode_json(symbols))
+
+    def _drop(self) -> None:
+        """Drop everything that waits."""
+        for queue in (self._points, self._frames, self._tables, self._snapshots):
+            queue.take()
+        self._pages.take_fresh()

@@ -107,7 +107,7 @@ class Redaction:
         self.learned += 1
         self.active = self.mask.active
 
-    def typed(self, text: str, where: str) -> str:
+    def hide_typed(self, text: str, where: str) -> str:
         """Learn a text that somebody typed unseen, and return the stars to write down for it."""
         if not self.policy.holds(TERMINAL):
             return text
@@ -137,7 +137,7 @@ class Redaction:
         try:
             return self._walk(value, where)
         except RecursionError:  # deeper than Python calls: nothing inside can be changed
-            return self._untouched(value, where)
+            return self._require_clean(value, where)
 
     def arguments(self, words: Sequence[str], where: str) -> list[str]:
         """Return the program's own arguments with their secrets blanked, and learn those secrets.
@@ -235,9 +235,9 @@ class Redaction:
             return value if same else kind(parts)
         if kind is dict:
             return {self._walk(k, where): self._walk(v, where) for k, v in value.items()}
-        return self._untouched(value, where)
+        return self._require_clean(value, where)
 
-    def _untouched(self, value: Any, where: str) -> Any:
+    def _require_clean(self, value: Any, where: str) -> Any:
         """Return the value as it is if it has no known secret: a shape may occur in it by chance."""
         spans = self.mask.known_spans(encode(value))
         if spans:

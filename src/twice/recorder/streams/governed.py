@@ -38,13 +38,19 @@ class Governed(ABC):
     def read(self) -> dict[str, object]:
         """Return the public state as plain values, with its ``kind``."""
 
-    @abstractmethod
     def write(self, state: Mapping[str, object]) -> None:
         """Put a state back, in place.
 
         Raises:
             StreamStateRefused: E-RNG-004, when the state does not fit.
         """
+        if state.get("kind") != self.kind:
+            raise refuse_state(f"is of kind {state.get('kind')!r}", self.kind)
+        self._put(state)
+
+    @abstractmethod
+    def _put(self, state: Mapping[str, object]) -> None:
+        """Put a state of this kind back, or refuse it."""
 
     def source(self) -> object:
         """Return the object that has the state: two streams with the same one have one position."""

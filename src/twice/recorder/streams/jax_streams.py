@@ -64,12 +64,10 @@ class GovernedJax(Governed):
         """Return the algorithm and the number of keys returned."""
         return {"kind": self.kind, "algorithm": ALGORITHM, "position": self._stream.position}
 
-    def write(self, state: Mapping[str, object]) -> None:
-        """Put the counter back in place."""
-        match dict(state):
-            case {"kind": self.kind, "algorithm": "threefry2x32", "position": int(position)} if (
-                0 <= position < _COUNTER_LIMIT
-            ):
-                self._stream.position = position
-            case _:
-                raise refuse_state(f"is of kind {state.get('kind')!r}", self.kind)
+    def _put(self, state: Mapping[str, object]) -> None:
+        position, algorithm = state.get("position"), state.get("algorithm")
+        if not isinstance(position, int) or not 0 <= position < _COUNTER_LIMIT:
+            raise refuse_state(f"holds the counter {position!r}", self.kind)
+        if algorithm != ALGORITHM:
+            raise refuse_state(f"is of algorithm {algorithm!r}", self.kind)
+        self._stream.position = position

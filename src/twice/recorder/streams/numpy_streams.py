@@ -104,8 +104,7 @@ class GovernedBits(Governed):
         """Return numpy's state, with arrays as labelled bytes."""
         return {"kind": self.kind, **to_plain(self.bits.state)}
 
-    def write(self, state: Mapping[str, object]) -> None:
-        """Put a state back in place."""
+    def _put(self, state: Mapping[str, object]) -> None:
         self.bits.state = from_plain(state, like=self.bits.state, kind=self.kind)
 
 
@@ -122,13 +121,13 @@ class GovernedRandomState(Governed):
         if views is None or gauss is None:
             self.moving = self._whole
         else:
-            self.views, self.moving = (*views, *gauss), self._replaced
+            self.views, self.moving = (*views, *gauss), self._read_replacement
 
     def source(self) -> object:
         """Return the bit generator, which a ``Generator`` may share."""
         return self._bits
 
-    def _replaced(self) -> bytes:
+    def _read_replacement(self) -> bytes:
         """Return the state if ``set_bit_generator`` has replaced the bits since, else nothing."""
         same = self._legacy._bit_generator is self._bits
         return b"" if same else pack_plain(self.read())
@@ -136,19 +135,18 @@ class GovernedRandomState(Governed):
     def _whole(self) -> bytes:
         if isinstance(self._bits, (*_PCG64, np.random.MT19937)):
             gauss = pack_gauss(_read_legacy(self._legacy))
-            return pack_bits(self._bits, self._bits.state) + gauss + self._replaced()
+            return pack_bits(self._bits, self._bits.state) + gauss + self._read_replacement()
         return pack_plain(to_plain(_read_legacy(self._legacy)))
 
     def read(self) -> dict[str, object]:
         """Return numpy's state, with arrays as labelled bytes."""
         return {"kind": self.kind, **to_plain(_read_legacy(self._legacy))}
 
-    def write(self, state: Mapping[str, object]) -> None:
-        """Put a state back in place."""
+    def _put(self, state: Mapping[str, object]) -> None:
         if type(state.get("gauss")) is not float:
             raise refuse_state(f"holds the Gaussian {state.get('gauss')!r}", self.kind)
-        here = _read_legacy(self._legacy)
-        self._legacy.set_state(from_plain(state, like=here, kind=self.kind))
+        like = _read_legacy(self._legacy)
+        self._legacy.set_state(from_plain(state, like=like, kind=self.kind))
 
 
 def _read_legacy(legacy: np.random.RandomState) -> dict[str, Any]:
@@ -256,10 +254,8 @@ def from_plain(state: Mapping[str, object], *, like: Mapping[str, Any], kind: st
     """Convert a plain state to numpy's form, checked against a state of the same generator.
 
     Raises:
-        StreamStateRefused: E-RNG-004, when kind, algorithm, shape or range differ.
+        StreamStateRefused: E-RNG-004, when algorithm, shape or range differ.
     """
-    if state.get("kind") != kind:
-        raise refuse_state(f"is of kind {state.get('kind')!r}", kind)
     if state.get("bit_generator") != like["bit_generator"]:
         raise refuse_state(f"is of algorithm {state.get('bit_generator')!r}", kind)
     return _convert({key: state[key] for key in state if key != "kind"}, like, "state", kind)

@@ -11,7 +11,7 @@ Invariant: no line of the user's code runs, and nothing is looked through that i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, NoReturn, cast
 
@@ -80,30 +80,6 @@ def refuse_taken(name: str, kind: str) -> StreamTaken:
         f"The stream {name!r} was taken before (kind {kind}).",
         "Each stream has one owner, so that no component shifts another's draws.",
         f"Pass the generator you have, or take another path, such as {name + '/2'!r}.",
-        name=name,
-    )
-
-
-def refuse_adoption(name: str, other: str) -> StreamShared:
-    """Build the error for a generator that is governed under another name."""
-    return StreamShared(
-        f"The generator adopted as {name!r} is governed as {other!r} already.",
-        "A generator has one owner and one name.",
-        f"Adopt it once, or give {name!r} a generator of its own.",
-        name=name,
-    )
-
-
-def refuse_owners(name: str, kind: str, owners: Sequence[str]) -> StreamShared:
-    """Build the error for a stream of several components."""
-    own = " and ".join(
-        f"run.{'python' if kind == 'python' else 'rng'}({f'{owner}/{name}'!r})"
-        for owner in owners[:2]
-    )
-    return StreamShared(
-        f"The stream {name!r} is held by the components {', '.join(map(repr, owners))}.",
-        "Each stream has one owner, so that no component shifts another's draws.",
-        f"Take one for each, {own}; or say that it is meant: run.streams.share({name!r})",
         name=name,
     )
 

@@ -78,11 +78,9 @@ class GovernedRandom(Governed):
             "gauss_next": gauss,
         }
 
-    def write(self, state: Mapping[str, object]) -> None:
-        """Put a state back in place."""
+    def _put(self, state: Mapping[str, object]) -> None:
         match dict(state):
             case {
-                "kind": self.kind,
                 "algorithm": "MT19937",
                 "version": 3,
                 "words": bytes(words),
@@ -91,7 +89,7 @@ class GovernedRandom(Governed):
             } if len(words) == WORDS.size and 0 <= index <= 624:
                 self._random.setstate((WORDS_VERSION, (*WORDS.unpack(words), index), gauss))
             case _:
-                raise refuse_state(f"of kind {state.get('kind')!r} does not fit", self.kind)
+                raise refuse_state("has other fields, or values out of range", self.kind)
 
 
 def pack_random(state: tuple[Any, ...]) -> bytes:

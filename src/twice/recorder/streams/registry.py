@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from twice.errors import ExtraMissing, StreamOffThread, StreamTaken, UsageError
+from twice.errors import ExtraMissing, StreamOffThread, StreamShared, StreamTaken, UsageError
 from twice.foundation.seeds import (
     RULE,
     SHARED_BY_MODULES,
@@ -25,17 +25,11 @@ from twice.foundation.seeds import (
     is_shared,
     path_segments,
 )
-from twice.recorder.streams.adoption import GovernedGetter, govern
 from twice.recorder.streams.draw_counts import draws
+from twice.recorder.streams.foreign import GovernedGetter, SharedGenerators, govern
 from twice.recorder.streams.governed import Governed
-from twice.recorder.streams.ownership import (
-    find_owners,
-    refuse_adoption,
-    refuse_owners,
-    refuse_taken,
-)
+from twice.recorder.streams.ownership import find_owners, refuse_taken
 from twice.recorder.streams.python_streams import GovernedRandom, PythonStream
-from twice.recorder.streams.shared_generators import SharedGenerators
 
 if TYPE_CHECKING:
     import numpy as np
@@ -156,7 +150,12 @@ class Streams:
         source = made.source()
         for other in self.names():
             if other != name and self._live[other].source() is source:
-                raise refuse_adoption(name, other)
+                raise StreamShared(
+                    f"The generator adopted as {name!r} is governed as {other!r} already.",
+                    "A generator has one owner and one name.",
+                    f"Adopt it once, or give {name!r} a generator of its own.",
+                    name=name,
+                )
         self._foreign.add(name)
         self._join(name, made)
 
@@ -192,7 +191,14 @@ class Streams:
         }
         for name, owners in sorted(find_owners(held, components).items()):
             if len(owners) > 1:
-                raise refuse_owners(name, self._live[name].kind, owners)
+                method = "python" if self._live[name].kind == "python" else "rng"
+                own = " and ".join(f"run.{method}({f'{owner}/{name}'!r})" for owner in owners[:2])
+                raise StreamShared(
+                    f"The stream {name!r} is held by the components {', '.join(map(repr, owners))}.",
+                    "Each stream has one owner, so that no component shifts another's draws.",
+                    f"Take one for each, {own}; or say that it is meant: run.streams.share({name!r})",
+                    name=name,
+                )
 
     def govern_globals(self) -> None:
         """Seed the generators everybody shares, and those of numpy and torch when they load."""
@@ -212,10 +218,9 @@ class Streams:
         return sorted(self._live)
 
     def positions(self) -> bytes:
-        """Return the positions of all streams as bytes: equal where every later draw is equal.
+        """Return name, kind and position of all streams as bytes: equal where every later draw is equal.
 
         Called at every compare-point, so it reads memory and asks no generator for its state.
-        The layout is, per stream in order of name: name, kind, raw position.
         """
         if self._parts is None:
             self._parts = self._lay_out()
@@ -253,7 +258,7 @@ class Streams:
 
     def globals_used(self) -> list[str]:
         """Name the shared generators that were drawn from since they were governed."""
-        return [] if self._shared is None else self._shared.used()
+        return [] if self._shared is None else self._shared.list_used()
 
     # Putting back ---------------------------------------------------------------------------
 

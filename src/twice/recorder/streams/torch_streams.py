@@ -61,13 +61,8 @@ class GovernedTorch(Governed):
         """Return torch's state as bytes; 5,056 of them on a CPU."""
         return {"kind": self.kind, "state": self._position()}
 
-    def write(self, state: Mapping[str, object]) -> None:
-        """Put a state back in place."""
-        match dict(state):
-            case {"kind": self.kind, "state": bytes(raw)}:
-                _write_bytes(self._torch, raw, self.kind)
-            case _:
-                raise refuse_state(f"is of kind {state.get('kind')!r}", self.kind)
+    def _put(self, state: Mapping[str, object]) -> None:
+        _write_bytes(self._torch, state.get("state"), self.kind)
 
 
 def open_torch(name: str, seed: Seed, device: str) -> GovernedTorch:
@@ -87,7 +82,7 @@ class GovernedTorchDefaults(Governed):
         self.generator = torch.default_generator
         self.moving = lambda: b"".join(self._states().values())
 
-    def reseed(self, seed: Seed) -> None:
+    def seed_all(self, seed: Seed) -> None:
         """Seed every default generator; those of GPUs not yet started get it when they start."""
         torch.manual_seed(torch_seed(seed))
 
@@ -105,16 +100,15 @@ class GovernedTorchDefaults(Governed):
         """Return one state per device."""
         return {"kind": self.kind, "states": self._states()}
 
-    def write(self, state: Mapping[str, object]) -> None:
-        """Put the states back in place."""
+    def _put(self, state: Mapping[str, object]) -> None:
         states = state.get("states")
-        if state.get("kind") != self.kind or not isinstance(states, Mapping):
-            raise refuse_state(f"is of kind {state.get('kind')!r}", self.kind)
+        if not isinstance(states, Mapping):
+            raise refuse_state(f"holds the states {states!r}", self.kind)
         if any(str(name).startswith("cuda") for name in states):
             torch.cuda.init()
         here = self._generators()
         for name, raw in states.items():
-            if name not in here or not isinstance(raw, bytes):
+            if name not in here:
                 raise refuse_state(f"is for the device {name!r}, which is not here", self.kind)
             _write_bytes(here[name], raw, self.kind)
 
@@ -124,7 +118,9 @@ def _read_bytes(generator: Any) -> bytes:
     return raw
 
 
-def _write_bytes(generator: Any, raw: bytes, kind: str) -> None:
+def _write_bytes(generator: Any, raw: object, kind: str) -> None:
+    if not isinstance(raw, bytes):
+        raise refuse_state(f"holds {type(raw).__name__} and no bytes", kind)
     try:
         generator.set_state(torch.frombuffer(bytearray(raw), dtype=torch.uint8))
     except (RuntimeError, TypeError, ValueError) as error:

@@ -36,7 +36,7 @@ from twice.recorder.serving import serve
 from twice.recorder.session import Session
 from twice.recorder.setup import Setup
 from twice.recorder.sink import RecordingSink, Sink
-from twice.recorder.streams.shared_generators import shared_position
+from twice.recorder.streams.foreign import shared_position
 from twice.recorder.writing import recording_session
 from twice.specification.cost.rules import RunVariant
 from twice.worker.channel import Channel

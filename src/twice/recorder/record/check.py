@@ -1,43 +1,35 @@
-"""Proving a whole record: every byte by the chain, every block by its form.
+"""The check of a whole record: every byte by the chain, every block by its form.
 
-For `verify` and for anyone who must rule out that a record was changed. A record that was never
-closed is torn and says so; it never passes.
+A record that was never closed is torn and says so; it never passes.
 
 Invariant: when this returns, each byte of the file is one that the writer wrote, in its place.
 """
 
 from __future__ import annotations
 
-import struct
 from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
 
 from twice.errors import RecordCorrupt, RecordTorn
-from twice.foundation.digests import raw_digest
 from twice.foundation.printable import pluralize
-from twice.recorder.record.blockfile import BlockFile
-from twice.recorder.record.blocks import Expander, StoredBlock
-from twice.recorder.record.chain import checksum_algorithm
-from twice.recorder.record.layout import PAGE_BYTES, Kind, unpack_head
-from twice.recorder.record.pagetables import (
-    FullTable,
-    decode_pages,
-    decode_table,
-    decode_tables,
-    page_spans,
-    pages_in,
-)
+from twice.recorder.record.block_file import BlockFile
+from twice.recorder.record.blocks import Expander, StoredBlock, page_digest
+from twice.recorder.record.layout import PAGE_BYTES, Kind, MalformedError, unpack_head
 from twice.recorder.record.payloads import (
-    MalformedError,
+    FullTable,
+    count_pages,
     decode_frames,
     decode_json,
-    decode_points,
+    decode_pages,
     decode_snapshots,
+    decode_table,
+    decode_tables,
 )
 from twice.recorder.record.points import PointBlock
-from twice.recorder.record.scan import Progress, Tear
-from twice.recorder.record.words import Words
+from twice.recorder.record.prefix import Progress, Tear
+from twice.recorder.record.symbols import SymbolTable
 
 
 def check_file(file: BlockFile, progress: Progress | None = None) -> None:
@@ -51,94 +43,89 @@ def check_file(file: BlockFile, progress: Progress | None = None) -> None:
         RecordCorrupt: E-RECORD-004, when a byte was changed; names block, offset and kind.
         RecordTorn: E-RECORD-003, when the record was never closed.
     """
-    forms = _Forms(file)
-    tear = file.scan(progress, forms.visit).tear
-    if forms.fault is not None:
-        raise file.corrupt(*forms.fault)
+    checker = _FormChecker(file)
+    tear = file.scan(progress, checker.visit).tear
+    # The form first: it stands before the tear.
+    if checker.fault is not None:
+        raise file.corrupt(*checker.fault)
     if tear is not None:
-        raise _stopped(file, tear)
+        raise _refuse(file, tear)
 
 
-class _Forms:
+class _FormChecker:
     """Looks into every block as it is proved, and remembers the first that no writer made."""
 
     def __init__(self, file: BlockFile) -> None:
         self.fault: tuple[int, str] | None = None
-        self._digest = raw_digest(checksum_algorithm(file.header.algorithm))
+        self._digest = page_digest(file.header.algorithm)
         self._expander = Expander()
-        self._words = Words()
+        self._symbols = SymbolTable()
         self._blocks = 0
         self._page_lengths = array("H")
         self._blob_lengths: list[Sequence[int]] = []
-        self._seen = dict.fromkeys(Kind, 0)
+        self._entries = dict.fromkeys(Kind, 0)
 
     def visit(self, block: StoredBlock) -> None:
+        """Check the form of one block."""
         number, self._blocks = self._blocks, self._blocks + 1
         if self.fault is None:
             try:
-                self._look(Kind(block.header.kind), self._expander.payload(block))
-            except (MalformedError, struct.error) as error:
+                self._check(Kind(block.header.kind), self._expander.expand(block))
+            except MalformedError as error:
                 self.fault = (number, str(error))
 
-    def _look(self, kind: Kind, payload: bytes) -> None:
+    def _check(self, kind: Kind, payload: bytes) -> None:
         if kind is Kind.NAMES:
-            self._words.add(payload)
-        elif kind in (Kind.IDENTITY, Kind.ENDING):
+            self._symbols.add(payload)
+            return
+        if kind in (Kind.IDENTITY, Kind.ENDING):
             decode_json(payload)
-        else:
-            head = unpack_head(payload)
-            if head.first != self._seen[kind]:
-                raise MalformedError(f"entry {self._seen[kind]} of its kind is missing")
-            self._entries(kind, payload)
-            self._seen[kind] += head.count
-
-    def _entries(self, kind: Kind, payload: bytes) -> None:
+            return
+        head = unpack_head(payload, kind)
+        if head.first != self._entries[kind]:
+            raise MalformedError(f"entry {self._entries[kind]} of its kind is missing")
+        self._entries[kind] += head.entries
         if kind is Kind.POINTS:
-            PointBlock(decode_points(payload), self._words)
+            PointBlock(payload, self._symbols)
         elif kind is Kind.FRAMES:
-            kinds = len(self._words.kinds)
-            if max(decode_frames(payload).kinds) >= kinds:
+            if max(decode_frames(payload)[0]) >= len(self._symbols.kinds):
                 raise MalformedError("a frame has a kind that no names block says")
         elif kind is Kind.PAGES:
-            _, digests, contents = decode_pages(payload)
+            digests, contents = decode_pages(payload)
             if digests != [self._digest(content) for content in contents]:
                 raise MalformedError("a page has another digest than its content")
             self._page_lengths.extend(map(len, contents))
         elif kind is Kind.TABLES:
-            self._tables(payload)
+            for data in decode_tables(payload):
+                self._check_table(data)
         elif kind is Kind.SNAPSHOTS:
             decode_snapshots(payload)
 
-    def _tables(self, payload: bytes) -> None:
-        for data in decode_tables(payload):
-            table, number = decode_table(data), len(self._blob_lengths)
-            if isinstance(table, FullTable):
-                self._blob_lengths.append(table.lengths)
-                places: Sequence[int] = range(len(table.pages))
-            elif table.base < number:
-                self._blob_lengths.append(self._blob_lengths[table.base])
-                places = table.places
-            else:
-                raise MalformedError(f"blob {number} changes blob {table.base}, which comes later")
-            self._pages_fit(number, places, table.pages)
-
-    def _pages_fit(self, number: int, places: Sequence[int], pages: Sequence[int]) -> None:
+    def _check_table(self, data: bytes) -> None:
         """Check that every page of a table comes before it and has the length of its place."""
-        lengths = self._blob_lengths[number]
-        ends = [end for _, end in page_spans(lengths)]
-        for place, page in zip(places, pages, strict=True):
+        table, number = decode_table(data), len(self._blob_lengths)
+        places: Sequence[int]
+        if isinstance(table, FullTable):
+            lengths, places = table.lengths, range(len(table.pages))
+        elif table.base < number:
+            lengths, places = self._blob_lengths[table.base], table.places
+        else:
+            raise MalformedError(f"blob {number} changes blob {table.base}, which comes later")
+        self._blob_lengths.append(lengths)
+        ends = list(accumulate(map(count_pages, lengths)))
+        for place, page in zip(places, table.pages, strict=True):
             part = bisect_right(ends, place)
             if part == len(ends):
                 raise MalformedError(f"blob {number} has no page {place}")
-            begin = ends[part] - pages_in(lengths[part])
-            expected = min(PAGE_BYTES, lengths[part] - PAGE_BYTES * (place - begin))
+            before = PAGE_BYTES * (place - ends[part] + count_pages(lengths[part]))
+            expected = min(PAGE_BYTES, lengths[part] - before)
             if page >= len(self._page_lengths) or self._page_lengths[page] != expected:
                 raise MalformedError(
                     f"blob {number} needs page {page} with {pluralize(expected, 'byte')}, and it is not there"
                 )
 
 
-def _stopped(file: BlockFile, tear: Tear) -> RecordCorrupt | RecordTorn:
+def _refuse(file: BlockFile, tear: Tear) -> RecordCorrupt | RecordTorn:
     """Build the refusal for a record whose chain does not reach its trailer."""
     where = f"{file.path}: block {tear.block}, at byte {tear.offset}"
     fields = {

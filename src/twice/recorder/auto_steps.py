@@ -1,4 +1,4 @@
-"""Steps of a program's libraries as its ticks, each with a compare-point.
+"""Steps of a program's libraries as its ticks, each with a compare-point, in programs that do not know twice.
 
 A step that a library reports ends a tick: everything that the program did since the step before it,
 and the step itself. The point at its end compares what the step gave, and streams, reads, inputs and
@@ -7,15 +7,18 @@ million, and so on: a run of any length has a few ten thousand.
 
 Not counted: steps on other threads and in processes that the program forks; the first are a caveat.
 
-Invariant: whether a step has a point depends on its number alone.
+Invariant: whether a step has a point depends on its number alone. A program without these libraries runs as if this
+were not there.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from threading import get_ident
 from types import ModuleType
+from typing import Final
 
 from twice.errors import EncodingRefused
 from twice.foundation.encoding import encode
@@ -24,7 +27,17 @@ from twice.recorder.imports import ImportWatch
 from twice.recorder.session import Session
 
 Undo = Callable[[], None]
-FORM = "automatic"
+
+WATCHED: Final[Mapping[str, str]] = {
+    "gymnasium.core": "twice.integrations.gymnasium_steps",
+    "gymnasium.vector.vector_env": "twice.integrations.gymnasium_steps",
+    "torch.optim.optimizer": "twice.integrations.torch_steps",
+}
+"""Module of a library -> module that knows its steps, loaded once the first was imported.
+
+Its ``watch(steps, module)`` returns what undoes it. Names, because nothing below imports an integration."""
+
+_FORM = "automatic"
 _EVERY_STEP_DIGITS = 4
 _PLAIN = frozenset({bool, int, float})
 _NUMBERS = frozenset({"float32", "float64", "int64", "int32", "uint8", "bool"})
@@ -36,7 +49,7 @@ def has_point(step: int) -> bool:
     return step % stride == 0
 
 
-class Latest:
+class LatestStep:
     """What a library's latest step gave: the target of one component.
 
     Attributes:
@@ -50,7 +63,7 @@ class Latest:
         self.moved = True
         self.last = last
 
-    def changed(self) -> list[str] | None:
+    def list_changed(self) -> list[str] | None:
         """Return None, which means all keys, after a step, and no keys without one."""
         moved, self.moved = self.moved, False
         return None if moved else []
@@ -66,21 +79,19 @@ class AutoSteps:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._thread = get_ident()
-        self._latest: dict[str, Latest] = {}
+        self._latest: dict[str, LatestStep] = {}
         self._undo: list[Undo] = []
-        self._watch: ImportWatch | None = None
+        self._watch = ImportWatch(dict.fromkeys(WATCHED, self._begin))
         self._opened = False
         self._elsewhere: set[str] = set()
         self._left_out: set[str] = set()
 
-    def watch(self, known: Mapping[str, Callable[[AutoSteps, ModuleType], Undo]]) -> None:
+    def watch(self) -> None:
         """Watch the steps of known libraries, now or when they are imported."""
-
-        def told(begin: Callable[[AutoSteps, ModuleType], Undo]) -> Callable[[ModuleType], None]:
-            return lambda module: self._undo.append(begin(self, module))
-
-        self._watch = ImportWatch({name: told(begin) for name, begin in known.items()})
         self._watch.install()
+
+    def _begin(self, module: ModuleType) -> None:
+        self._undo.append(import_module(WATCHED[module.__name__]).watch(self, module))
 
     def counts(self, library: str) -> bool:
         """Return whether a step that begins here and now counts as a step of the run."""
@@ -95,26 +106,28 @@ class AutoSteps:
             )
         return False
 
-    def begins(self) -> None:
+    def begin(self) -> None:
         """Start the run at its first step; everything before that is construction."""
         if not self._opened:
             self._opened = True
             self._session._start()
             self._open()
 
-    def latest(self, library: str, *, last: Callable[[], Mapping[str, object]] | None) -> Latest:
+    def latest(
+        self, library: str, *, last: Callable[[], Mapping[str, object]] | None
+    ) -> LatestStep:
         """Return the component of a library, and make it at the library's first step."""
         found = self._latest.get(library)
         if found is None:
-            found = self._latest[library] = Latest(last)
-            changed = None if last is None else found.changed
+            found = self._latest[library] = LatestStep(last)
+            changed = None if last is None else found.list_changed
             read = found.__dict__.__getitem__
             self._session.points.add(
-                Component(library, found, lambda: read("state"), None, None, changed, FORM)
+                Component(library, found, lambda: read("state"), None, None, changed, _FORM)
             )
         return found
 
-    def plain(self, library: str, name: str, value: object) -> object:
+    def to_plain(self, library: str, name: str, value: object) -> object:
         """Return the value if it can be compared; else add a caveat and return None."""
         if type(value) in _PLAIN or (
             type(value).__module__ == "numpy" and getattr(value, "dtype", None) in _NUMBERS
@@ -136,7 +149,7 @@ class AutoSteps:
         """Return whether the step that ends now has a point."""
         return has_point(self._session.tick)
 
-    def ends(self) -> None:
+    def end(self) -> None:
         """End a step: take its point, and open the next tick."""
         if self.takes_point:
             self._session._take("tick")
@@ -144,11 +157,9 @@ class AutoSteps:
 
     def finish(self) -> None:
         """End the program: stop counting steps, and give the last tick to the last step."""
-        for undo in reversed(self._undo):
-            undo()
-        self._undo.clear()
-        if self._watch is not None:
-            self._watch.remove()
+        while self._undo:
+            self._undo.pop()()
+        self._watch.remove()
         if not self._opened or os.getpid() != self._session.owner:
             return
         self._session.tick -= 1

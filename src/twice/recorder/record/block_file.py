@@ -1,0 +1,330 @@
+"""A record as a file of blocks that are opened one at a time, each proved when it is read.
+
+It finds the blocks by the index, or by scanning where there is none, and returns payloads whose
+checksum follows from the block before. What a payload means is decided by the callers.
+
+Invariant: nothing is believed about a file before its header's checksum stands, no payload leaves
+here unproved, and nothing that was returned keeps the file mapped.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import stat
+import struct
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from twice.errors import (
+    RecordCorrupt,
+    RecordForeign,
+    RecordOutOfRange,
+    RecordTorn,
+    RecordUnreadable,
+    RecordVersion,
+    SessionMisuse,
+)
+from twice.foundation.digests import Algorithm
+from twice.foundation.printable import pluralize
+from twice.recorder.record.blocks import Chain, Expander, StoredBlock, find_block
+from twice.recorder.record.layout import (
+    BLOCK_HEADER_BYTES,
+    FORMAT,
+    HEADER_BYTES,
+    MAGIC,
+    ROW_FIELDS,
+    Header,
+    Kind,
+    MalformedError,
+    unpack_header,
+    unpack_row,
+)
+from twice.recorder.record.prefix import Prefix, Progress, Visit, read_closed, scan
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+READABLE = (FORMAT,)
+_CACHE_BYTES = 32 << 20
+_Decoded = TypeVar("_Decoded")
+# Sessions govern the operating system's functions later on; the record needs the real ones.
+_open, _close, _fstat = os.open, os.close, os.fstat
+# Without O_NONBLOCK a named pipe at the path would make the reader wait for ever.
+_READ = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_CLOEXEC", "O_BINARY", "O_NONBLOCK"))
+
+
+class BlockFile:
+    """The blocks of one record, read-only.
+
+    Attributes:
+        header: the file header.
+        chain: of checksums that starts from it.
+        prefix: the blocks that stand, and the tear behind them if there is one.
+
+    Raises:
+        RecordUnreadable: E-RECORD-005, when it is missing, a folder, or not permitted.
+        RecordForeign: E-RECORD-002, when it is not a run record.
+        RecordVersion: E-RECORD-001, when it is of a format this version does not read.
+        RecordTorn: E-RECORD-003, when it ends before anything can be read.
+        RecordCorrupt: E-RECORD-004, when its header was changed.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self._cache: OrderedDict[int, bytes] = OrderedDict()
+        self._cached_bytes = 0
+        self._expander = Expander()
+        self._table: npt.NDArray[np.void] | None = None
+        self._map = _map_file(self.path)
+        self._data = memoryview(self._map)
+        try:
+            start = bytes(self._data[:HEADER_BYTES])
+            self.header = _read_header(self.path, start)
+            self.chain = Chain(self.header.algorithm, start)
+            self.prefix = read_closed(self._data, self.chain) or scan(self._data, self.chain)
+            if not self.blocks:
+                raise self._nothing()  # noqa: TRY301
+        except BaseException:
+            self.close()
+            raise
+        self._rows = bytes(self.prefix.rows)
+
+    @property
+    def size(self) -> int:
+        """Length of the file in bytes, as it was opened."""
+        return len(self._map)
+
+    @property
+    def blocks(self) -> int:
+        """Return how many intact blocks there are, without the index."""
+        return self.prefix.blocks
+
+    def table(self) -> npt.NDArray[np.void]:
+        """Return the index as a structured array, one element per block (`ROW_FIELDS`)."""
+        if self._table is None:
+            import numpy as np
+
+            self._table = np.frombuffer(self._rows, np.dtype(ROW_FIELDS))
+        return self._table
+
+    def numbers(self, kind: Kind) -> npt.NDArray[np.intp]:
+        """Return the numbers of the blocks of a kind, in file order."""
+        numbers: npt.NDArray[np.intp] = (self.table()["kind"] == kind).nonzero()[0]
+        return numbers
+
+    def read(self, number: int) -> StoredBlock:
+        """Return a block as it is in the file, after a check of its checksum."""
+        self._require_open()
+        offset, kind = unpack_row(self._rows, number)
+        block = find_block(self._data, offset)
+        if isinstance(block, str):
+            raise self.corrupt(number, block)
+        if block.header.kind != kind:
+            raise self.corrupt(number, "it is of another kind than the index says")
+        before = self.chain.start
+        if number:
+            at, _ = unpack_row(self._rows, number - 1)
+            before = bytes(self._data[at + 16 : at + BLOCK_HEADER_BYTES])
+        if not block.follows(self.chain, before):
+            raise self.corrupt(number, "its checksum does not follow from what stands before it")
+        return block
+
+    def payload(self, number: int) -> bytes:
+        """Return the expanded payload of a block; the last ones used are cached."""
+        cached = self._cache.get(number)
+        if cached is not None:
+            self._cache.move_to_end(number)
+            return cached
+        try:
+            payload = self._expander.expand(self.read(number))
+        except MalformedError as error:
+            raise self.corrupt(number, str(error)) from error
+        self._cache[number] = payload
+        self._cached_bytes += len(payload)
+        while self._cached_bytes > _CACHE_BYTES and len(self._cache) > 1:
+            _, dropped = self._cache.popitem(last=False)
+            self._cached_bytes -= len(dropped)
+        return payload
+
+    def decode(self, number: int, decode: Callable[[bytes], _Decoded]) -> _Decoded:
+        """Return a block's payload through a decoder."""
+        try:
+            return decode(self.payload(number))
+        except (MalformedError, struct.error) as error:
+            raise self.corrupt(number, str(error)) from error
+
+    def scan(self, progress: Progress | None = None, visit: Visit | None = None) -> Prefix:
+        """Prove the whole file from its start."""
+        self._require_open()
+        return scan(self._data, self.chain, progress, visit)
+
+    def copy_bytes(self, begin: int, end: int) -> bytes:
+        """Return bytes of the file as they are; nothing is proved here."""
+        self._require_open()
+        return bytes(self._data[begin:end])
+
+    def kind_at(self, offset: int) -> str:
+        """Return the kind that the bytes at an offset claim; for messages only."""
+        block = find_block(self._data, offset)
+        return "unknown" if isinstance(block, str) else Kind(block.header.kind).name.lower()
+
+    def corrupt(self, number: int, why: str) -> RecordCorrupt:
+        """Build the refusal for a block of this record."""
+        offset, found = unpack_row(self._rows, number)
+        # An index that lies may name a kind that there is not.
+        kind = Kind(found).name.lower() if found in Kind._value2member_map_ else "unknown"
+        return RecordCorrupt(
+            f"{self.path}: block {number} ({kind}), at byte {offset}, was changed: {why}.",
+            "Expected the bytes that were written when the run was recorded.",
+            "Take another copy of the file; `twice show` tells what still stands before it.",
+            path=str(self.path),
+            block=number,
+            offset=offset,
+            kind=kind,
+        )
+
+    def close(self) -> None:
+        """Unmap the file; payloads that were returned stay."""
+        self._cache.clear()
+        self._data.release()
+        self._map.close()
+
+    def _require_open(self) -> None:
+        if self._map.closed:
+            raise SessionMisuse(
+                f"{self.path} was closed.",
+                "Expected an open record.",
+                "Read from it inside the `with` block, or open it again.",
+                path=str(self.path),
+            )
+
+    def _nothing(self) -> RecordCorrupt | RecordTorn:
+        """Build the refusal for a record of which no block stands."""
+        tear = self.prefix.tear
+        assert tear is not None, "a prefix without blocks has a tear"
+        return (RecordCorrupt if tear.damaged else RecordTorn)(
+            f"{self.path}: its first block, at byte {tear.offset}, does not stand: {tear.reason}.",
+            "Expected the identity of the run there.",
+            "Nothing of the run can be read; take another copy, or record it again.",
+            path=str(self.path),
+            offset=tear.offset,
+            block=0,
+            kind="identity",
+        )
+
+    def out_of_range(
+        self, noun: str, number: int, count: int, /, **fields: int
+    ) -> RecordOutOfRange:
+        """Build the refusal for an entry that is not in this record."""
+        return RecordOutOfRange(
+            f"{noun.capitalize()} {number} was asked for.",
+            f"{self.path} holds {pluralize(count, noun)}, from 0.",
+            "Ask for one of those.",
+            **fields,
+        )
+
+
+class EntryIndex:
+    """The blocks of one kind, and which entries, counted over the whole file, each of them holds.
+
+    Attributes:
+        blocks: numbers of the blocks in the file.
+        firsts: int64, one per block and one more: number of its first entry; the last is the count.
+        count: entries in all of them.
+    """
+
+    def __init__(self, file: BlockFile, kind: Kind) -> None:
+        import numpy as np
+
+        self.blocks = file.numbers(kind)
+        counts = file.table()["count"][self.blocks]
+        self.firsts = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
+        self.count = int(self.firsts[-1])
+
+    def find(self, entry: int) -> tuple[int, int, int]:
+        """Return the number of the block in the file, and the range of entries that it contains."""
+        at = int(self.firsts.searchsorted(entry, "right")) - 1
+        return int(self.blocks[at]), int(self.firsts[at]), int(self.firsts[at + 1])
+
+
+def _map_file(path: Path) -> mmap.mmap:
+    """Map the file into memory, read-only."""
+    try:
+        descriptor = _open(path, _READ)
+        try:
+            status = _fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                kind = "a folder" if stat.S_ISDIR(status.st_mode) else "not a regular file"
+                raise OSError(f"it is {kind}")
+            if status.st_size == 0:
+                raise _foreign(path, "it is empty")
+            return mmap.mmap(descriptor, status.st_size, access=mmap.ACCESS_READ)
+        finally:
+            _close(descriptor)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise RecordUnreadable(
+            f"{path} cannot be opened: {reason}.",
+            "Expected the path of a run record that may be read.",
+            "Check the path; `twice ls` lists the records in a folder.",
+            path=str(path),
+        ) from error
+
+
+def _read_header(path: Path, start: bytes) -> Header:
+    """Read the header of a record in a format that this version knows."""
+    if not start.startswith(MAGIC[: len(start)]):
+        zeros = not any(start)
+        raise _foreign(path, "it starts with zeros" if zeros else f"it starts with {start[:8]!r}")
+    if len(start) < HEADER_BYTES:
+        raise RecordTorn(
+            f"{path} ends after {pluralize(len(start), 'byte')}, inside its header; nothing of the run is in it.",
+            f"Expected a header of {HEADER_BYTES} bytes and blocks behind it.",
+            "Record the run again.",
+            path=str(path),
+            offset=len(start),
+        )
+    fields = unpack_header(start)
+    if fields is None:
+        raise RecordCorrupt(
+            f"{path}: the file header, bytes 0 to {HEADER_BYTES}, was changed.",
+            "Expected a header whose checksum stands.",
+            "Take another copy of the file.",
+            path=str(path),
+            offset=0,
+            kind="header",
+        )
+    number, run_id, label, written_by = fields
+    if number not in READABLE:
+        raise _other_version(path, f"record format {number}", written_by)
+    try:
+        algorithm = Algorithm(label.decode("ascii", "replace"))
+    except ValueError as error:
+        raise _other_version(path, f"digested with {label!r}", written_by) from error
+    return Header(number, run_id, algorithm, written_by)
+
+
+def _foreign(path: Path, why: str) -> RecordForeign:
+    return RecordForeign(
+        f"{path} is not a run record: {why}.",
+        f"Expected a file that starts with {MAGIC!r}.",
+        "Give the path of a file that `twice record` wrote.",
+        path=str(path),
+    )
+
+
+def _other_version(path: Path, what: str, written_by: str) -> RecordVersion:
+    reads = " to ".join(str(number) for number in sorted({min(READABLE), max(READABLE)}))
+    writer = f"twice {written_by}" if written_by else "a version of twice it does not name"
+    newer = f"'twice>={written_by}'" if written_by else "--upgrade twice"
+    return RecordVersion(
+        f"{path} is {what}; this version reads record format {reads}.",
+        f"It was written by {writer}.",
+        f"Install that version or newer: pip install {newer}",
+        path=str(path),
+        written_by=written_by,
+    )
