@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from twice.diagnosis.surroundings_factors import list_differing_factors, swap
 from twice.errors import UsageError
 from twice.recorder.environment.surroundings import (
-    Pins,
     Surroundings,
     environ_for_child,
     for_recording,
@@ -24,10 +23,7 @@ def written_and_read(surroundings: Surroundings) -> Surroundings:
 
 names = st.sampled_from(["PYTHONHASHSEED", "OMP_NUM_THREADS", "TZ", "LANG", "MODE", "API_TOKEN"])
 chosen = st.dictionaries(names, st.sampled_from(["1", "2", "3"]))
-cwds = st.sampled_from(["caller", "program"])
-surroundings = st.builds(
-    lambda explicit, cwd: for_recording({}, explicit=explicit, pins=Pins(cwd=cwd)), chosen, cwds
-)
+surroundings = st.builds(lambda explicit: for_recording({}, explicit=explicit), chosen)
 
 
 @given(surroundings, surroundings)

@@ -8,7 +8,6 @@ what a child sees.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Final
 
@@ -16,8 +15,6 @@ from twice.errors import UsageError
 from twice.foundation.dataclass import dataclass
 from twice.recorder.environment import process_start as child
 from twice.recorder.environment.surroundings import Surroundings, Variable
-
-WORKING_DIRECTORY: Final = "working directory"
 
 _FACTORS: Final = {
     "hash seed": ("PYTHONHASHSEED",),
@@ -70,8 +67,6 @@ def list_differing_factors(a: Surroundings, b: Surroundings) -> list[DifferingFa
         ]
         if apart:
             found.append(DifferingFactor(factor, _describe(a, apart), _describe(b, apart)))
-    if a.cwd != b.cwd:
-        found.append(DifferingFactor(WORKING_DIRECTORY, a.cwd, b.cwd))
     return found
 
 
@@ -81,20 +76,18 @@ def swap(a: Surroundings, b: Surroundings, factor: str) -> Surroundings:
     Raises:
         UsageError: E-USE-001, when neither side knows the factor.
     """
-    if factor == WORKING_DIRECTORY:
-        return replace(a, cwd=b.cwd)
     grouped = _group_by_factor(a, b)
     if factor not in grouped:
         raise UsageError(
             f"There is no factor {factor!r} in these surroundings.",
-            f"Known here: {', '.join((*grouped, WORKING_DIRECTORY))}.",
+            f"Known here: {', '.join(grouped)}.",
             "Name one of them.",
             factor=factor,
         )
     names = grouped[factor]
     kept = {name: value for name, value in a.variables.items() if name not in names}
     taken = {name: b.variables[name] for name in names if name in b.variables}
-    return replace(a, variables={**kept, **taken})
+    return Surroundings({**kept, **taken})
 
 
 def _group_by_factor(a: Surroundings, b: Surroundings) -> dict[str, list[str]]:

@@ -15,7 +15,6 @@ from twice.errors import ConfigError, SurroundingsRefused
 from twice.recorder.environment.libraries import usual_counts
 from twice.recorder.environment.surroundings import (
     THREAD_CAPS,
-    Pins,
     Surroundings,
     environ_for_child,
     for_recording,
@@ -133,14 +132,6 @@ def test_explicit_variables_win() -> None:
 
     assert decided(found, "TZ") == ("UTC", "explicit")
     assert decided(found, "MODE") == ("fast", "explicit")
-
-
-def test_pins_can_be_chosen() -> None:
-    found = for_recording({}, pins=Pins(hash_seed=5, threads=2, time_zone="CET", cwd="program"))
-
-    assert decided(found, "PYTHONHASHSEED") == ("5", "pinned")
-    assert decided(found, "MKL_NUM_THREADS") == ("2", "pinned")
-    assert found.cwd == "program"
 
 
 @pytest.mark.parametrize("seed", ["random", "-1", "4294967296", "0x10", "1.0", " 1", "٣"])
@@ -288,6 +279,7 @@ def test_image_variables_are_neither_reported_nor_governed() -> None:
         (None, "format"),
         ({"format": "twice.surroundings/2"}, "format"),
         ({"format": "twice.surroundings/1", "cwd": "/tmp", "variables": []}, "cwd"),
+        ({"format": "twice.surroundings/1", "cwd": "program", "variables": []}, "cwd"),
         ({"format": "twice.surroundings/1", "cwd": "caller", "variables": {}}, "variables"),
     ],
 )

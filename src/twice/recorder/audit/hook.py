@@ -27,6 +27,9 @@ from twice.recorder.audit.channels import (
     CHANGED_BESIDE,
     CONNECT,
     LISTEN,
+    NATIVE_SOCKET,
+    PIPE,
+    STARTED,
     BackChannel,
     Wording,
     describe_open,
@@ -49,21 +52,6 @@ from twice.recorder.effects.ops import PROCESS_START, PROCESS_SYSTEM, Op
 from twice.recorder.kernel import confinement
 from twice.recorder.program import Program, user_modules
 
-_SOCKET = BackChannel(
-    "network.descriptor",
-    "a socket appeared that no Python code made",
-    "put the call that makes it into a function and declare it: @twice.effect",
-)
-_PIPE = BackChannel(
-    "process.descriptor",
-    "what goes through the descriptor of a process's pipe is not recorded, and a replay has no such pipe",
-    "read the pipe itself, or use communicate()",
-)
-_STARTED = BackChannel(
-    "process.start",
-    "a process that a library starts is not recorded",
-    "put the call into a function and declare it: @twice.effect",
-)
 _OF_A_FILE = frozenset({"function", "script"})
 Refuse = Callable[[SealBroken], bool]
 """Told of a refusal, which the program may catch; whether it stands."""
@@ -132,18 +120,18 @@ class Watch:
             why = "a package starts a process while it is imported; a replay starts it again"
             self.inventory.count("process.importing", "assumed", self._shorten(where), why)
         else:
-            self._count(_STARTED, op.name, where)
+            self._count(STARTED, op.name, where)
 
     def name_pipe(self) -> None:
         """Count or refuse that the program takes the descriptor of a pipe to a process."""
-        self._count(_PIPE, "the descriptor of a pipe to a process", user_line())
+        self._count(PIPE, "the descriptor of a pipe to a process", user_line())
 
     def look(self) -> None:
         """Count or refuse sockets that appeared without anybody of the session's having made them."""
         for words in self._sockets.find_new():
             talks = ", ".join([*find_clients(), *find_mapped_clients()])
             who = f" (these libraries talk by themselves: {talks})" if talks else ""
-            self._count(_SOCKET, f"{words}{who}", user_line())
+            self._count(NATIVE_SOCKET, f"{words}{who}", user_line())
 
     def adopt(self) -> None:
         """Assign the descriptors that appeared just now to a declared effect."""
