@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from twice.foundation.determinism_class import DeterminismClass, Predicate, Scope
     from twice.recorder.active import effect
     from twice.recorder.environment.versions import read_versions
-    from twice.recorder.in_this_process import recording
+    from twice.recorder.inline import recording
     from twice.recorder.recorder import record
     from twice.recorder.run import Run
     from twice.recorder.runrecord import RunRecord
@@ -81,7 +81,7 @@ _ASKED_FOR = {
     "open": "twice.recorder.runrecord",
     "read_versions": "twice.recorder.environment.versions",
     "record": "twice.recorder.recorder",
-    "recording": "twice.recorder.in_this_process",
+    "recording": "twice.recorder.inline",
     "replay": "twice.replayer.replay_session",
     "rerun": "twice.replayer.rerun",
     "trusting": "twice.replayer.preconditions",

@@ -10,12 +10,15 @@ import pytest
 
 from twice.diagnosis import window
 from twice.diagnosis.attribution import Observations, attribute
-from twice.diagnosis.line_judgement import find_remedy, name_lines
+from twice.diagnosis.divergence import Attribution
+from twice.diagnosis.line_judgement import find_remedies, find_remedy, name_lines
 from twice.diagnosis.localization import callables as tags
 from twice.diagnosis.localization.result import Located, Place
 from twice.diagnosis.localization.source_facts import UNKNOWN
+from twice.diagnosis.log_comparison import InputDifference
 from twice.diagnosis.surroundings_factors import DifferingFactor
 from twice.foundation.channels import Channel
+from twice.recorder.program import Program
 
 GUARD = Place("p.py", 1, "f", "if flag:")
 OTHER_ENVIRONMENT = [DifferingFactor("env FLAG", "", "FLAG=1")]
@@ -161,3 +164,15 @@ def test_a_line_that_runs_a_loop_is_no_more_than_a_candidate(
     named = name_lines(located(calls=calls, beside=None), (), library_read=True)
 
     assert named.result == result
+
+
+def test_other_inputs_are_the_first_thing_to_do_about() -> None:
+    ranked = [Attribution(Channel.RNG, 0.99, ("the position of a generator differs after it",))]
+    program = Program("function", "p.py", "main")
+
+    (alike,) = find_remedies(
+        Observations(), ranked, program, [InputDifference("config.n", "2", "3")]
+    )
+
+    assert alike.startswith("record both runs with the same config.n: ")
+    assert find_remedies(Observations(), ranked, program) != [alike]

@@ -19,7 +19,7 @@ from twice.recorder import writing
 from twice.recorder.cadence import Cadence
 from twice.recorder.environment.fingerprint import measure
 from twice.recorder.environment.surroundings import for_recording
-from twice.recorder.naming import parse_program
+from twice.recorder.program_spec import parse_program
 from twice.recorder.session_job import GO_ON
 from twice.recorder.setup import Setup
 from twice.worker.channel import Channel, pair

@@ -375,7 +375,8 @@ class _Diagnosis:
         """Build the verdict from the facts of the records and the other findings."""
         a, b, where = self.a.record, self.b.record, self._where
         if "attribution" in found:
-            found["remedies"] = find_remedies(self._seen, found["attribution"], a.setup.program)
+            ranked, program = found["attribution"], a.setup.program
+            found["remedies"] = find_remedies(self._seen, ranked, program, self._inputs)
         verdict = Divergence(
             a=str(a.path),
             b=str(b.path),

@@ -22,6 +22,7 @@ from twice.diagnosis.localization import callables as tags
 from twice.diagnosis.localization.function_source import function_lines, lines_called
 from twice.diagnosis.localization.result import Located, Place
 from twice.diagnosis.localization.source_facts import facts_at, line_facts
+from twice.diagnosis.log_comparison import InputDifference
 from twice.diagnosis.tracing.paths import OBJECT
 from twice.foundation.channels import Channel
 from twice.foundation.comparison import FieldDifference
@@ -263,14 +264,23 @@ def list_blind_spots(located: Located) -> list[str]:
     return list(dict.fromkeys(spots))
 
 
-def find_remedies(seen: Observations, ranked: Sequence[Attribution], program: Program) -> list[str]:
-    """Return what to do: about the environment where that is suspected, or about the likeliest channel.
+def find_remedies(
+    seen: Observations,
+    ranked: Sequence[Attribution],
+    program: Program,
+    inputs: Sequence[InputDifference] = (),
+) -> list[str]:
+    """Return what to do: about other inputs, about the environment where that is suspected, or the likeliest channel.
 
     Args:
         seen: what is known of the runs.
         ranked: the channels, the likeliest first.
         program: of the runs.
+        inputs: in which the runs differ, where the caller compares them anyway.
     """
+    if inputs:
+        names = ", ".join(row.what for row in inputs)
+        return [f"record both runs with the same {names}: what differs may follow from that alone"]
     if elsewhere := seen.environment.remedy:
         return [elsewhere]
     has_run = not program.whole

@@ -20,7 +20,7 @@ from twice.errors import UsageError
 from twice.foundation.channels import Channel
 from twice.foundation.next_step import NextStep
 from twice.foundation.printable import printable
-from twice.recorder.config import in_settings
+from twice.recorder.config import format_settings
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.setup import Setup
 
@@ -111,7 +111,7 @@ def list_run_words(setup: Setup, *options: str) -> list[str]:
     """List the words that name a run on a command line: program, seed, configuration, options, arguments."""
     program = setup.program
     named = ["-m", program.target] if program.kind == "main" else [str(program)]
-    given = [word for each in in_settings(setup.config) for word in ("--set", each)]
+    given = [word for each in format_settings(setup.config) for word in ("--set", each)]
     arguments = ["--", *program.arguments] if program.arguments else []
     return [*named, "--seed", str(setup.seed.value), *given, *options, *arguments]
 

@@ -32,10 +32,10 @@ from twice.recorder.effects.files.filesystem import Files
 from twice.recorder.effects.lending import LentSource
 from twice.recorder.effects.sources import BranchSource, RecordedSource
 from twice.recorder.inputs import InputEvent, RecordedInputs
-from twice.recorder.program import is_user_file
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session import Session
 from twice.recorder.sink import Sink
+from twice.recorder.user_code import is_user_file
 from twice.recorder.wiring import Control, Resume
 from twice.replayer.compare_sink import ComparingSink
 from twice.replayer.rebuild import rebuilt_session

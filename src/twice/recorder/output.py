@@ -19,7 +19,7 @@ from functools import partial
 
 from twice.foundation.digests import Algorithm, new_hasher
 from twice.recorder.compared_output import ComparedLines
-from twice.recorder.frame_kinds import ERRORS, OUTPUT
+from twice.recorder.record_form import ERRORS, OUTPUT
 from twice.recorder.redaction.redaction import Redaction
 from twice.recorder.redaction.streams import StreamRedactor
 

@@ -1,7 +1,6 @@
-"""A run record, open for reading: what happened, answered without executing anything.
+"""A run record, open for reading, in the words of a run: setup, ending, inputs, compare-points, snapshots, output.
 
-This is the reader's view in the words of a run: setup, ending, inputs, compare-points, snapshots,
-output. It judges nothing; verifying and diagnosing do.
+It judges nothing; verifying and diagnosing do.
 
 Invariant: opening a record from a stranger runs none of its code, and reading never changes it.
 """
@@ -17,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from twice.errors import OutputUnwritable, RecordOutOfRange, UsageError
-from twice.foundation.dataclass import dataclass
 from twice.foundation.encoding import decode
 from twice.foundation.printable import pluralize
 from twice.foundation.seeds import Seed
@@ -27,7 +25,6 @@ from twice.recorder.effects.events import ACTOR, CONNECTION, LENIENT, STRICT, Ev
 from twice.recorder.effects.filenames import told
 from twice.recorder.effects.files.kept import CONTENT, Kept
 from twice.recorder.effects.ops import FILE_OPENED, FILES_LEFT, MAIN
-from twice.recorder.frame_kinds import ERRORS, INPUT, LOOP, OUTPUT, ROLLBACK, LoopSpan
 from twice.recorder.identity import check_identity
 from twice.recorder.inputs import InputEvent, read_input
 from twice.recorder.native_files import NATIVE_FILES, RecordedFiles, read_native_files
@@ -35,30 +32,22 @@ from twice.recorder.ordering import PREFIX
 from twice.recorder.placing import Placing
 from twice.recorder.program import Program
 from twice.recorder.record import RecordReader
-from twice.recorder.record_form import reading, require_form
+from twice.recorder.record_form import (
+    ERRORS,
+    INPUT,
+    LOOP,
+    OUTPUT,
+    ROLLBACK,
+    LoopSpan,
+    Redacted,
+    Rollback,
+    reading,
+    require_form,
+)
 from twice.recorder.redaction.redaction import REDACTION
 from twice.recorder.setup import Setup
 from twice.recorder.snapshots import load
 from twice.recorder.trust import UNTRUSTED_BYTES_MAX, choose_allowed, digest_identity, is_trusted
-
-
-@dataclass(frozen=True)
-class Rollback:
-    """One rollback: the tick it was asked for in, the tick it went back to, its compare-point."""
-
-    tick: int
-    to: int
-    point: int
-
-
-@dataclass(frozen=True)
-class Redacted:
-    """How often a rule blanked something before a compare-point (-1 for the run's own arguments)."""
-
-    point: int
-    rule: str
-    where: str
-    count: int
 
 
 class RunRecord(Closing):
@@ -80,7 +69,8 @@ class RunRecord(Closing):
         self.identity: dict[str, Any] = dict(reader.identity)
         check_identity(self.identity, self.path)
         require_form(self.identity, reader.ending, self.path)
-        setup = _setup_of(self.identity, self.path)
+        with reading("a setup", self.path, UsageError):  # its writer may not have been twice
+            setup = Setup.from_json(self.identity["setup"])
         self.digest = digest_identity(self.identity)
         self.recorded_allow = setup.allow
         allow = choose_allowed(self.digest, setup.allow)
@@ -138,8 +128,7 @@ class RunRecord(Closing):
     @property
     def parent(self) -> Mapping[str, Any] | None:
         """For a branch: run id of its parent and where it left."""
-        parent: Mapping[str, Any] | None = self.identity["parent"]
-        return parent
+        return self.identity["parent"]  # type: ignore[no-any-return]
 
     def inputs(self, *, tick: int | None = None) -> list[InputEvent]:
         """Return inputs in order, of one tick if it is given, from the record alone."""
@@ -172,14 +161,14 @@ class RunRecord(Closing):
 
     def lenient_lines(self) -> Iterator[tuple[str, Event]]:
         """Yield the same reads, each with the key of the actor on whose thread it was made."""
-        keys = {number: key for key, number in self.actors().items()}
+        keys = self._actor_keys()
         for frame in self.reader.frames(kinds=[LENIENT]):
             key = keys.get(frame.actor, MAIN)
             for event in unpack(frame.payload):
                 yield key, event
 
     def library_reads(self, until: int) -> dict[int, list[Event]]:
-        """Return the same reads by the index of the compare-point that followed, up to that one."""
+        """Return the same reads by the index of the compare-point that followed, up to a point."""
         found: dict[int, list[Event]] = {}
         for frame in self.reader.frames(kinds=[LENIENT]):
             if frame.point > until:
@@ -252,9 +241,12 @@ class RunRecord(Closing):
         """Return the numbers of the actors other than the main program, by their keys."""
         return {str(decode(each.payload)): each.actor for each in self.reader.frames(kinds=[ACTOR])}
 
+    def _actor_keys(self) -> dict[int, str]:
+        return {number: key for key, number in self.actors().items()}
+
     def actor_reads(self) -> dict[str, list[Event]]:
         """Return reads of the world by every other actor's own code, in its order."""
-        keys = {number: key for key, number in self.actors().items()}
+        keys = self._actor_keys()
         reads: dict[str, list[Event]] = {key: [] for key in keys.values()}
         if keys:
             for frame in self.reader.frames(kinds=[STRICT]):
@@ -268,7 +260,7 @@ class RunRecord(Closing):
         Args:
             until: index of the last compare-point that it was written before; None for all.
         """
-        keys = {number: key for key, number in self.actors().items()}
+        keys = self._actor_keys()
         found: dict[str, list[Event]] = {}
         for frame in self.reader.frames(kinds=[CONNECTION]):
             if until is not None and frame.point > until:
@@ -278,7 +270,7 @@ class RunRecord(Closing):
 
     def connection_order(self) -> list[str]:
         """Return the key of the connection of each event on one, in the order of the record."""
-        keys = {number: key for key, number in self.actors().items()}
+        keys = self._actor_keys()
         return [
             keys[frame.actor]
             for frame in self.reader.frames(kinds=[CONNECTION])
@@ -391,9 +383,3 @@ class RunRecord(Closing):
 
     def __repr__(self) -> str:
         return f"RunRecord({str(self.path)!r}, program={self.setup.program}, ticks={self.ticks})"
-
-
-def _setup_of(identity: Mapping[str, Any], path: Path) -> Setup:
-    """Read the setup of an identity; its writer may not have been twice."""
-    with reading("a setup", path, UsageError):
-        return Setup.from_json(identity["setup"])

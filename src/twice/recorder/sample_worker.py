@@ -15,9 +15,9 @@ from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.sources import LiveSource
 from twice.recorder.environment.fingerprint import measure
 from twice.recorder.environment.probe_cache import KeptProbes
-from twice.recorder.executing import execute
-from twice.recorder.frame_kinds import SUMMARY
+from twice.recorder.execution import execute
 from twice.recorder.inputs import LiveInputs
+from twice.recorder.record_form import SUMMARY
 from twice.recorder.session import Session
 from twice.recorder.setup import Setup
 from twice.recorder.sink import Sink

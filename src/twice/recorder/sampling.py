@@ -29,9 +29,8 @@ from twice.foundation.seeds import Seed, derive_in
 from twice.recorder.environment.probe_cache import PROBES, read_known_probes
 from twice.recorder.environment.surroundings import Surroundings, environ_for_child
 from twice.recorder.runrecord import RunRecord
-from twice.recorder.session_job import RECORDING, WORLD, hear
+from twice.recorder.session_job import RECORDING, WORLD, describe_copy, hear
 from twice.recorder.setup import Setup
-from twice.recorder.world_request import describe_copy
 from twice.worker.process import FreshWorker
 
 SAMPLE = "sample"

@@ -23,11 +23,11 @@ from twice.recorder.cadence import RateGuard
 from twice.recorder.comparepoints import ComparePoints, Taken
 from twice.recorder.components import Component
 from twice.recorder.config import Config
-from twice.recorder.frame_kinds import INPUT, LEFT, LOOP, ROLLBACK, SUMMARY
 from twice.recorder.inputs import LiveInputs
 from twice.recorder.judging import judged_by
 from twice.recorder.keeping import KeptTicks
 from twice.recorder.migrations import Migration
+from twice.recorder.record_form import INPUT, LEFT, LOOP, ROLLBACK, SUMMARY
 from twice.recorder.results import Results
 from twice.recorder.setup import Setup
 from twice.recorder.snapshots import (

@@ -14,9 +14,9 @@ from twice.recorder.audit.hook import Refuse
 from twice.recorder.audit.inventory import Inventory
 from twice.recorder.comparepoints import Taken
 from twice.recorder.effects.layer import EffectLayer
-from twice.recorder.frame_kinds import LoopSpan
 from twice.recorder.inputs import Inputs
 from twice.recorder.output import no_output, print_nothing
+from twice.recorder.record_form import LoopSpan
 from twice.recorder.sink import Sink
 from twice.recorder.snapshots import Captured
 from twice.recorder.streams import Streams

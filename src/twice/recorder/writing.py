@@ -17,17 +17,15 @@ from twice.errors import TwiceError
 from twice.foundation.digests import Algorithm
 from twice.foundation.environment import Fingerprint
 from twice.recorder.compared_output import list_folders
-from twice.recorder.describing import describe_ending
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.sources import LiveSource
 from twice.recorder.environment.fingerprint import measure
 from twice.recorder.environment.probe_cache import KeptProbes
 from twice.recorder.environment.surroundings import Surroundings
-from twice.recorder.executing import execute
+from twice.recorder.execution import describe_ending, execute
 from twice.recorder.identity import build_identity
 from twice.recorder.inputs import LiveInputs
 from twice.recorder.kernel.confinement import current
-from twice.recorder.native_files import roots_of
 from twice.recorder.output import OutputCapture
 from twice.recorder.record import RecordWriter, hidden_beside
 from twice.recorder.redaction.redaction import Redaction, redact_identity
@@ -121,7 +119,7 @@ def record_here(
     """Record the run that a job describes.
 
     Args:
-        job: from ``recorder.record_job``.
+        job: from ``recorder.build_record_job``.
         channel: to the parent.
         measured: the environment of this process, where it was measured before.
     """
@@ -166,7 +164,7 @@ def record_here(
         )
         current().begin(
             own=[out, str(hidden_beside(Path(out), os.getpid())), os.environ[NESTED]],
-            roots=roots_of(setup.program),
+            roots=setup.program.roots(),
             algorithm=setup.algorithm,
             copy_limit=setup.copy_limit,
         )

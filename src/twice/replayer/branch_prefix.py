@@ -19,8 +19,8 @@ from twice.recorder.comparepoints import Taken
 from twice.recorder.effects.events import ACTOR, LENIENT, STRICT, unpack
 from twice.recorder.effects.ops import OPS
 from twice.recorder.effects.tallies import count, select_cursor_numbers
-from twice.recorder.frame_kinds import ERRORS, INPUT, LOOP, OUTPUT
 from twice.recorder.record import Frame
+from twice.recorder.record_form import ERRORS, INPUT, LOOP, OUTPUT
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.sink import RecordingSink, Sink
 from twice.recorder.snapshots import Cursors, load

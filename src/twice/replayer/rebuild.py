@@ -14,9 +14,9 @@ from twice.foundation.seeds import Seed
 from twice.recorder.audit.hook import Refuse
 from twice.recorder.effects.answers import Source
 from twice.recorder.effects.layer import EffectLayer
-from twice.recorder.frame_kinds import ROLLBACK
 from twice.recorder.inputs import Inputs
 from twice.recorder.output import OutputCapture
+from twice.recorder.record_form import ROLLBACK
 from twice.recorder.redaction.redaction import Redaction
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session import Session

@@ -17,16 +17,14 @@ from typing import Any, NoReturn
 from twice.errors import ReplayRefused, SealBroken, TwiceError
 from twice.foundation.encoding import decode
 from twice.recorder.comparepoints import Taken
-from twice.recorder.describing import describe_ending
 from twice.recorder.effects.sources import BranchSource, RecordedSource
 from twice.recorder.environment.fingerprint import measure
 from twice.recorder.environment.probe_cache import KeptProbes
 from twice.recorder.environment.surroundings import Surroundings
-from twice.recorder.executing import execute
+from twice.recorder.execution import describe_ending, execute
 from twice.recorder.identity import build_identity
 from twice.recorder.inputs import BranchInputs, RecordedInputs
 from twice.recorder.kernel.confinement import current
-from twice.recorder.native_files import roots_of
 from twice.recorder.record import RecordWriter
 from twice.recorder.redaction.redaction import Redaction, redact_identity
 from twice.recorder.runrecord import RunRecord
@@ -198,7 +196,7 @@ def branch_here(job: Mapping[str, Any], channel: Channel) -> None:
             session = branch.rebuild()
             current().begin(
                 own=[str(Path(job["out"]).parent), os.environ[NESTED]],
-                roots=roots_of(record.setup.program),
+                roots=record.setup.program.roots(),
                 algorithm=record.setup.algorithm,
                 copy_limit=record.setup.copy_limit,
             )

@@ -50,7 +50,8 @@ from twice.recorder.effects.actors import OUTSIDE, current
 from twice.recorder.effects.askers import while_imported
 from twice.recorder.effects.ops import PROCESS_START, PROCESS_SYSTEM, Op
 from twice.recorder.kernel import confinement
-from twice.recorder.program import Program, user_modules
+from twice.recorder.program import Program
+from twice.recorder.user_code import list_user_modules
 
 _OF_A_FILE = frozenset({"function", "script"})
 Refuse = Callable[[SealBroken], bool]
@@ -153,7 +154,7 @@ class Watch:
             why = f"{library} talks to the network by itself, and nothing that it does is recorded"
             remedy = "put its calls into functions and declare them: @twice.effect"
             self.inventory.count_unsupported(f"library.{name}", "", why, remedy)
-        sources = user_modules()
+        sources = list_user_modules()
         if self._program.kind in _OF_A_FILE:
             with suppress(ProgramNotFound):  # It may be gone by now.
                 sources.append(self._program.path().resolve())

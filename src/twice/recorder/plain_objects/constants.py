@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from twice.recorder.plain_objects import kinds
-from twice.recorder.program import is_user_file
+from twice.recorder.user_code import is_user_file
 
 _OBJECTS_MAX: Final = 200_000
 

@@ -21,18 +21,17 @@ from twice.foundation.digests import digest_bytes
 from twice.foundation.encoding import encode
 from twice.foundation.printable import pluralize
 from twice.recorder.audit import hook
-from twice.recorder.describing import describe_ending
+from twice.recorder.child import serve
 from twice.recorder.effects import ops
 from twice.recorder.effects.clock import REAL, is_governed
 from twice.recorder.environment.fingerprint import measure
 from twice.recorder.environment.surroundings import Surroundings
-from twice.recorder.executing import execute
+from twice.recorder.execution import describe_ending, execute
 from twice.recorder.identity import build_identity
 from twice.recorder.output import no_output
 from twice.recorder.record import RecordWriter
 from twice.recorder.redaction.redaction import Redaction, redact_identity
 from twice.recorder.runrecord import RunRecord
-from twice.recorder.serving import serve
 from twice.recorder.session import Session
 from twice.recorder.setup import Setup
 from twice.recorder.sink import RecordingSink, Sink

@@ -30,7 +30,7 @@ from twice.recorder.effects.files.writes import Writes
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.kernel.file_policies import PolicyRow
 from twice.recorder.placing import Names
-from twice.recorder.program import is_ours
+from twice.recorder.user_code import is_ours
 
 _PROVER = f"{os.sep}interception.py"
 

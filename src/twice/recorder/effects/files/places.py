@@ -20,7 +20,7 @@ from typing import Any
 from twice.recorder.effects.filenames import kept, told
 from twice.recorder.kernel.path_resolution import follow_links
 from twice.recorder.placing import Names
-from twice.recorder.program import is_user_file
+from twice.recorder.user_code import is_user_file
 
 _readlink, _getcwd = os.readlink, os.getcwd
 _NO_FILES = ("/proc/", "/sys/", "/dev/")
