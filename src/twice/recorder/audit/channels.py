@@ -239,7 +239,7 @@ _CARRYING = tuple(
         "recorder/program.py",
         "recorder/run.py",
         "recorder/audit/",
-        "recorder/comparepoints.py",
+        "recorder/compare_points.py",
         "diagnosis/tracing/",
     )
 )
