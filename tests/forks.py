@@ -278,7 +278,7 @@ def serve(folder: Path, controller: int, kind: str, digest: str, ready: int) -> 
         for module in FORKED:
             importlib.import_module(f"{module}.__main__")
             del sys.modules[f"{module}.__main__"]  # it is run, not imported
-        importlib.import_module("twice.recorder.serving").load_for_sessions()
+        importlib.import_module("twice.recorder.child").load_for_sessions()
         fingerprint.run_probes = probe_cache.run_probes = _run_probes_once()  # type: ignore[attr-defined]
     gc.collect()
     gc.freeze()

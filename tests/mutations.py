@@ -119,16 +119,16 @@ MUTATIONS = (
     ),
     Mutation(
         "chain-unlinked",
-        "recorder/record/blocks.py",
+        "recorder/record/layout.py",
         "        hasher.update(previous)\n",
         "",
         "the checksum of a block does not cover the block before it",
     ),
     Mutation(
         "snapshot-by-size",
-        "recorder/snapshots.py",
-        'if again != b"".join(parts):',
-        "if len(again) != sum(map(len, parts)):",
+        "recorder/restore.py",
+        "if again == form:",
+        "if len(again) == len(form):",
         "a restored component passes when its state is as long as the captured one",
     ),
     Mutation(

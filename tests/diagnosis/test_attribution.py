@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from twice.diagnosis import window
-from twice.diagnosis.attribution import DifferingFactor, Observations, attribute
+from twice.diagnosis.attribution import Observations, attribute
 from twice.diagnosis.divergence import Attribution
 from twice.diagnosis.line_judgement import find_remedies, find_remedy, name_lines
 from twice.diagnosis.localization import callables as tags
 from twice.diagnosis.localization.result import Located, Place
 from twice.diagnosis.localization.source_facts import UNKNOWN
 from twice.diagnosis.log_comparison import InputDifference
+from twice.diagnosis.surroundings_factors import DifferingFactor
 from twice.foundation.channels import Channel
 from twice.recorder.program import Program
 

@@ -1,15 +1,28 @@
-"""Configuration is plain data that cannot change, and remembers what was read of it."""
+"""Configuration is plain data that cannot change, remembers what was read of it, and comes back from a record as it was."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+import rfc8785
+from hypothesis import given
+from hypothesis import strategies as st
 
 import twice
+from programs import verified
 from twice.errors import ConfigError, ConfigKeyUnknown
-from twice.recorder.config import Config, parse_settings, parse_value, read_config
+from twice.foundation.encoding import encode
+from twice.recorder.config import (
+    Config,
+    describe_floats,
+    parse_settings,
+    parse_value,
+    read_config,
+    restore_floats,
+)
 
 
 def test_a_key_that_was_not_given_is_an_error_that_names_what_was() -> None:
@@ -106,3 +119,36 @@ def test_a_configuration_that_no_record_holds_is_refused(tmp_path: Path) -> None
 
     with pytest.raises(ConfigError, match="more than 64 levels"):
         twice.record(program, seed=1, config=_nested(900), out=tmp_path / "a.twice")
+
+
+PLAIN = st.recursive(
+    st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | st.text(max_size=3)
+    | st.floats(allow_nan=False, allow_infinity=False),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=8,
+)  # fmt: skip
+
+
+@given(st.dictionaries(st.text(max_size=3), PLAIN, max_size=4))
+def test_a_configuration_survives_the_document_it_is_written_in(config: dict[str, Any]) -> None:
+    document = json.loads(rfc8785.dumps({"config": config, **describe_floats(config)}))
+
+    read = restore_floats(document["config"], document)
+
+    assert encode(read) == encode(config)
+
+
+@pytest.mark.integration
+def test_a_whole_float_is_a_float_in_the_replay(tmp_path: Path) -> None:
+    program = """
+    def main(run):
+        run.track("held", {"scale": run.config["scale"], "more": run.config["more"]})
+        for _ in run.ticks(1):
+            pass
+    """
+
+    statement = verified(
+        tmp_path, program, config={"scale": 1.0, "more": [2.0, {"a": 0.0}, 3, -0.0]}
+    )
+
+    assert statement.result == "PASS"

@@ -137,7 +137,8 @@ def test_a_state_that_fails_at_the_very_end_is_the_ending(tmp_path: Path) -> Non
 
 
 @pytest.mark.integration
-def test_a_process_that_dies_leaves_what_it_recorded(tmp_path: Path) -> None:
+@pytest.mark.parametrize("in_copy", [False, True])
+def test_a_process_that_dies_leaves_what_it_recorded(tmp_path: Path, in_copy: bool) -> None:
     with pytest.raises(ProgramFailed, match="exit code 9") as caught:
         recorded(
             tmp_path,
@@ -151,7 +152,9 @@ def test_a_process_that_dies_leaves_what_it_recorded(tmp_path: Path) -> None:
                         os.write(2, b"on the way out")
                         os._exit(9)
             """,
+            in_copy=in_copy,
         )
+    assert not [*tmp_path.glob(".twice-*")]
     assert "on the way out" in caught.value.expected
     with RunRecord.open(tmp_path / "a.twice") as record:
         assert (record.complete, record.ending) == (False, None)

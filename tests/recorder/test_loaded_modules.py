@@ -6,13 +6,17 @@ import ast
 import inspect
 import textwrap
 
-from twice.recorder import serving
+from twice.recorder import child, session_job
 
 
 def test_what_a_session_imports_when_it_begins_its_server_has_loaded() -> None:
     """Every fork imported what keeps its world anew."""
-    tree = ast.parse(textwrap.dedent(inspect.getsource(serving.serve)))
-    late = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    late = {
+        node.module
+        for function in (child.serve, session_job.parse_world)
+        for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(function))))
+        if isinstance(node, ast.ImportFrom)
+    }
 
     assert late
-    assert late <= set(serving._LOADED)
+    assert late <= set(child._LOADED)

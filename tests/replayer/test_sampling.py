@@ -11,7 +11,7 @@ from twice.errors import SampleMissing, SampleUndecided
 from twice.foundation.determinism_class import DeterminismClass, Predicate, SampleTest, Summary
 from twice.foundation.seeds import Seed, derive_in
 from twice.recorder.runrecord import RunRecord
-from twice.recorder.sampling import read_sample
+from twice.recorder.samples import read_sample
 
 pytestmark = pytest.mark.integration
 

@@ -33,7 +33,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
     "hmac": (("foundation/seeds.py",), "twice.foundation.seeds"),
     "pickle": ((), "twice.foundation.encoding"),
     "marshal": (
-        ("diagnosis/tracing/flow_collector.py", "recorder/bytecode.py"), "twice.foundation.encoding"
+        ("diagnosis/tracing/flow_collector.py", "recorder/imports.py"), "twice.foundation.encoding"
     ),
     "shelve": ((), "twice.foundation.encoding"),
     "dill": ((), "twice.foundation.encoding"),
@@ -67,7 +67,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
     "socket": (
         (
             "recorder/effects/", "recorder/interception.py", "worker/process.py",
-            "worker/channel.py", "recorder/serving.py", "recorder/kernel/",
+            "worker/channel.py", "recorder/child.py", "recorder/kernel/",
             "tooling/serving/transports.py",
         ),
         "worker.channel for child processes, run.effects.net for programs",

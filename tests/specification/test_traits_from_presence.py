@@ -10,7 +10,7 @@ import pytest
 
 from twice.cli.code_facts import read_presence, read_sources
 from twice.recorder.cadence import parse_cadence
-from twice.recorder.naming import parse_program
+from twice.recorder.program_spec import parse_program
 from twice.recorder.recorder import record
 from twice.specification.create import create_workspace
 from twice.specification.fill import fill_workspace

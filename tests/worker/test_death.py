@@ -20,7 +20,7 @@ from twice.errors import ProgramFailed
 from twice.foundation.seeds import Seed
 from twice.recorder.cadence import Cadence
 from twice.recorder.environment.surroundings import for_recording
-from twice.recorder.recorder import as_program, record_program
+from twice.recorder.recorder import record_program, to_program
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.setup import Setup
 from twice.replayer.branch_session import BranchingSession
@@ -128,7 +128,7 @@ def test_a_verification_may_be_killed_at_any_moment(path: Path) -> None:
 @pytest.mark.heavy
 def test_a_recording_may_be_killed_at_any_moment(tmp_path: Path) -> None:
     program, out = write(tmp_path, SOURCE), tmp_path / "killed.twice"
-    setup = Setup(as_program(program), Seed(1))
+    setup = Setup(to_program(program), Seed(1))
     killer, deaths, recordings = Killer(5, 0.8), list[str](), 0
     for _ in range(60):
         out.unlink(missing_ok=True)

@@ -18,8 +18,8 @@ from twice.errors import OutputUnwritable, UsageError
 from twice.foundation.seeds import Seed
 from twice.recorder.audit.inventory import parse_allowed
 from twice.recorder.config import parse_settings, read_config
-from twice.recorder.naming import AS_MAIN, is_record, parse_program
 from twice.recorder.program import Program
+from twice.recorder.program_spec import AS_MAIN, is_record, parse_program
 from twice.recorder.recorder import refuse_existing
 from twice.replayer.preconditions import trusting
 

@@ -17,10 +17,10 @@ from pathlib import Path
 from twice.errors import RedactionRefused
 from twice.foundation.dataclass import dataclass
 from twice.foundation.printable import pluralize
-from twice.recorder.frame_kinds import ERRORS, OUTPUT
 from twice.recorder.record import RecordReader
 from twice.recorder.record.block_file import BlockFile
 from twice.recorder.record.layout import Kind
+from twice.recorder.record_form import ERRORS, OUTPUT
 from twice.recorder.redaction.mask import list_forms
 from twice.recorder.snapshots import load
 
@@ -48,7 +48,7 @@ class Sighting:
 
 
 @dataclass(frozen=True)
-class Search:
+class SecretSearch:
     """What was looked through, and what was found.
 
     Attributes:
@@ -68,7 +68,10 @@ class Search:
     unread: str
 
 
-def search(path: Path, secrets: Mapping[str, bytes]) -> Search:
+_Find = Callable[[str, int | None, bytes], list[Sighting]]
+
+
+def search(path: Path, secrets: Mapping[str, bytes]) -> SecretSearch:
     """Look for values in a record.
 
     Args:
@@ -93,59 +96,40 @@ def search(path: Path, secrets: Mapping[str, bytes]) -> Search:
         for form, how in list_forms(value).items()
         if len(form) >= SECRET_MIN
     }
+
+    def find(place: str, tick: int | None, data: bytes) -> list[Sighting]:
+        return [
+            Sighting(name, form, place, tick, data.count(needle))
+            for needle, (name, form) in needles.items()
+            if needle in data
+        ]
+
     file = BlockFile(path)
     try:
         with RecordReader.open(path) as reader:
-            finder = _Finder(needles)
-            sightings = [*_places(file, reader, finder)]
+            framed, kept = [*_search_frames(reader, find)], [*_search_snapshots(reader, find)]
             tear = reader.tear
-        data = file.copy_bytes(0, file.size)
+        # What frames and components say better stands there once.
+        better = {Kind.FRAMES: framed, Kind.PAGES: kept}
+        kinds = [Kind(int(kind)) for kind in file.table["kind"]]
+        sightings = []
+        for number in range(file.blocks):
+            place = f"block {number} ({kinds[number].name.lower()})"
+            said = {(one.name, one.form) for one in better.get(kinds[number], ())}
+            found = find(place, None, file.payload(number))
+            sightings += [one for one in found if (one.name, one.form) not in said]
+        sightings += [*framed, *kept]
         if not sightings:
-            sightings = list(finder("the file as it lies", None, data))
-        return Search(
-            sightings,
-            len(secrets),
-            len(needles),
-            file.blocks,
-            file.size,
-            "" if tear is None else f"{tear.reason}, from byte {tear.offset} on",
+            sightings = find("the file as it lies", None, file.copy_bytes(0, file.size_bytes))
+        unread = "" if tear is None else f"{tear.reason}, from byte {tear.offset} on"
+        return SecretSearch(
+            sightings, len(secrets), len(needles), file.blocks, file.size_bytes, unread
         )
     finally:
         file.close()
 
 
-class _Finder:
-    """Looks for every form of every value."""
-
-    def __init__(self, needles: Mapping[bytes, tuple[str, str]]) -> None:
-        self._needles = needles
-
-    def __call__(self, place: str, tick: int | None, data: bytes) -> Iterator[Sighting]:
-        for needle, (name, form) in self._needles.items():
-            if needle in data:
-                yield Sighting(name, form, place, tick, data.count(needle))
-
-
-_Find = Callable[[str, int | None, bytes], Iterator[Sighting]]
-
-
-def _places(file: BlockFile, reader: RecordReader, find: _Find) -> Iterator[Sighting]:
-    framed = list(_frames(reader, find))
-    kept = list(_snapshots(reader, find))
-    kinds = file.table()["kind"]
-    for number in range(file.blocks):
-        kind = Kind(int(kinds[number]))
-        # What frames and components say better stands there once.
-        known = {Kind.FRAMES: framed, Kind.PAGES: kept}.get(kind, [])
-        said = {(one.name, one.form) for one in known}
-        for one in find(f"block {number} ({kind.name.lower()})", None, file.payload(number)):
-            if (one.name, one.form) not in said:
-                yield one
-    yield from framed
-    yield from kept
-
-
-def _frames(reader: RecordReader, find: _Find) -> Iterator[Sighting]:
+def _search_frames(reader: RecordReader, find: _Find) -> Iterator[Sighting]:
     printed: dict[str, list[bytes]] = {OUTPUT: [], ERRORS: []}
     said: set[tuple[str, str, str]] = set()
     for frame in reader.frames():
@@ -162,7 +146,7 @@ def _frames(reader: RecordReader, find: _Find) -> Iterator[Sighting]:
                 yield one
 
 
-def _snapshots(reader: RecordReader, find: _Find) -> Iterator[Sighting]:
+def _search_snapshots(reader: RecordReader, find: _Find) -> Iterator[Sighting]:
     for entry in reader.snapshots:
         captured = load(reader, entry.number)
         for name, parts in sorted(captured.subsystems.items()):

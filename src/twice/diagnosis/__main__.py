@@ -25,9 +25,9 @@ from twice.diagnosis.window import (
     leaves_of,
     window_session,
 )
-from twice.recorder.executing import execute
+from twice.recorder.child import serve_actions
+from twice.recorder.execution import execute
 from twice.recorder.runrecord import RunRecord
-from twice.recorder.serving import serve_actions
 from twice.replayer.rebuild import resume_at
 from twice.replayer.replay_job import open_job_record
 from twice.worker.channel import Channel

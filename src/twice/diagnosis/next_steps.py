@@ -20,7 +20,7 @@ from twice.errors import UsageError
 from twice.foundation.channels import Channel
 from twice.foundation.next_step import NextStep
 from twice.foundation.printable import printable
-from twice.recorder.config import in_settings
+from twice.recorder.config import format_settings
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.setup import Setup
 
@@ -89,6 +89,12 @@ def list_next_steps(found: Divergence, a: RunRecord, b: RunRecord) -> list[NextS
     if named and _can_be_named(a):
         again = shlex.join(["twice", "vary", *list_run_words(a.setup, "--factor", named[0])])
         steps.append(NextStep("see whether a correction helps", again, channel))
+    at, agreed = found.compare_point, found.last_agreement
+    is_coarse = at is not None and agreed is not None and at.tick - agreed.tick > 1
+    if is_coarse and a.setup.granularity != "tick" and _can_be_named(a):
+        finer = ["twice", "record", *list_run_words(a.setup, "--compare", "tick")]
+        about = "record both with a compare-point at each tick, which names the tick"
+        steps.append(NextStep(about, shlex.join(finer), channel, is_optional=bool(found.operation)))
     if not _find_obstacle(found, a, b):
         diagnose = f"verify {a.path} --diagnose" if a is b else f"diagnose {a.path} {b.path}"
         name = re.sub(r"\W", "_", a.path.stem)
@@ -111,7 +117,7 @@ def list_run_words(setup: Setup, *options: str) -> list[str]:
     """List the words that name a run on a command line: program, seed, configuration, options, arguments."""
     program = setup.program
     named = ["-m", program.target] if program.kind == "main" else [str(program)]
-    given = [word for each in in_settings(setup.config) for word in ("--set", each)]
+    given = [word for each in format_settings(setup.config) for word in ("--set", each)]
     arguments = ["--", *program.arguments] if program.arguments else []
     return [*named, "--seed", str(setup.seed.value), *given, *options, *arguments]
 

@@ -1,7 +1,4 @@
-"""The process that records one run, runs a member of a sample or measures itself: ``python -m twice.recorder``.
-
-Invariant: what it does is decided by the one job that it receives.
-"""
+"""The process that records one run, runs a member of a sample or measures itself: ``python -m twice.recorder``."""
 
 from __future__ import annotations
 
@@ -13,8 +10,8 @@ if __name__ == "__main__":
 from collections.abc import Mapping
 from typing import Any
 
-from twice.recorder.serving import Handler, serve
-from twice.recorder.writing import record_here
+from twice.recorder.child import Handler, serve
+from twice.recorder.record_session import record_here
 from twice.worker.channel import Channel
 
 

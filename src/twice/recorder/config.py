@@ -1,4 +1,4 @@
-"""Configuration of a run: where it comes from, and what the program read of it.
+"""Configuration of a run: its sources, its form in a record, and the keys that the program read.
 
 Values are plain data (TOML's types). A key that the program asks for and nobody gave is an error
 at once; a key that somebody gave and the program never read is reported when the run ends, because
@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from copy import deepcopy
 from math import copysign
 from pathlib import Path
 from typing import Any
@@ -65,62 +67,60 @@ class Config(Mapping[str, Any]):
         return f"Config({self._values!r})"
 
     @property
-    def values_given(self) -> dict[str, Any]:
-        """A copy of the given values, without marking anything as read."""
-        return dict(self._values)
-
-    @property
     def keys_unread(self) -> list[str]:
         """Keys that were given and never read, sorted."""
         return sorted(set(self._values) - set(self._read))
 
 
-def whole_floats(values: object) -> list[list[str | int]]:
-    """Return the places of floats without a fraction: RFC 8785 writes 1.0 as 1."""
-    return _places(values, float.is_integer)
+def describe_floats(values: object) -> dict[str, list[list[str | int]]]:
+    """Return the places of floats that RFC 8785 writes as an integer, and of the -0.0 among them; none if there are none.
+
+    The identity holds them beside the configuration, under these names.
+    """
+    found: dict[str, list[list[str | int]]] = {}
+    for place, value in _list_floats(values, []):
+        if value.is_integer():
+            found.setdefault("config_floats", []).append(place)
+        if value == 0 and copysign(1, value) < 0:
+            found.setdefault("config_negative_zeros", []).append(place)
+    return found
 
 
-def negative_zeros(values: object) -> list[list[str | int]]:
-    """Return the places of -0.0, which RFC 8785 writes as 0 too."""
-    return _places(values, lambda each: each == 0 and copysign(1, each) < 0)
-
-
-def _places(
-    values: object, holds: Callable[[float], bool], place: tuple[str | int, ...] = ()
-) -> list[list[str | int]]:
-    if isinstance(values, float) and holds(values):
-        return [[*place]]
+def _list_floats(values: object, place: list[str | int]) -> Iterator[tuple[list[str | int], float]]:
     inner: Iterable[tuple[str | int, object]] = ()
-    if isinstance(values, Mapping):
+    if isinstance(values, float):
+        yield place, values
+    elif isinstance(values, Mapping):
         inner = values.items()
     elif isinstance(values, list | tuple):
         inner = enumerate(values)
-    return [found for key, value in inner for found in _places(value, holds, (*place, key))]
+    for key, value in inner:
+        yield from _list_floats(value, [*place, key])
 
 
-def with_floats(
-    values: Any,
-    places: Iterable[list[str | int]],
-    negative: Iterable[list[str | int]] = (),
-) -> Any:
-    """Return the values with floats at those places, and -0.0 at the negative ones among them."""
-    for place in places:
-        values = _as_float(values, place, 1)
-    for place in negative:
-        values = _as_float(values, place, -1)
-    return values
+def restore_floats(values: Any, described: Mapping[str, Any]) -> Any:
+    """Return the values of a document with the floats that ``describe_floats`` found in them.
 
-
-def _as_float(values: Any, place: list[str | int], sign: int) -> Any:
-    if not place:
-        # Stars may stand there.
-        return sign * float(values) if isinstance(values, int | float) else values
-    key, *rest = place
-    if isinstance(values, Mapping) and key in values:
-        return {**values, str(key): _as_float(values[key], rest, sign)}
-    if isinstance(values, list) and isinstance(key, int) and key < len(values):
-        return [*values[:key], _as_float(values[key], rest, sign), *values[key + 1 :]]
-    return values
+    Args:
+        values: as the document holds them; they are not changed.
+        described: has the places, or not: the identity.
+    """
+    places: list[tuple[list[Any], int]] = [
+        (place, 1) for place in described.get("config_floats", ())
+    ]
+    places += [(place, -1) for place in described.get("config_negative_zeros", ())]
+    # In a list, so that the whole of it can be replaced like a part.
+    held = [deepcopy(values) if places else values]
+    for place, sign in places:
+        inner: Any = held
+        *path, last = [0, *place]
+        with suppress(LookupError, TypeError):  # a place that a stranger made up
+            for key in path:
+                inner = inner[key]
+            # Stars may stand where a secret was.
+            if isinstance(inner[last], int | float):
+                inner[last] = sign * float(inner[last])
+    return held[0]
 
 
 def read_config(path: Path) -> dict[str, Any]:
@@ -130,7 +130,7 @@ def read_config(path: Path) -> dict[str, Any]:
         ConfigError: E-CONFIG-001, when it is missing, malformed, or not a table.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        data = _parse_text(path.suffix.lower(), path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else f"not UTF-8: {error.reason}"
         raise ConfigError(
@@ -138,10 +138,8 @@ def read_config(path: Path) -> dict[str, Any]:
             "Expected a TOML, JSON or YAML file.",
             "Check the path given to --config.",
         ) from error
-    try:
-        data = _parse(path.suffix.lower(), text)
     except RecursionError as error:
-        raise _immodest(str(path)) from error
+        raise _make_size_error(str(path)) from error
     except ValueError as error:
         raise ConfigError(
             f"{path} does not parse: {error}",
@@ -154,7 +152,7 @@ def read_config(path: Path) -> dict[str, Any]:
             "Expected named values at the top level.",
             'For example: {"n": 1000}',
         )
-    require_modest(data, str(path))
+    require_bounded(data, str(path))
     return data
 
 
@@ -162,7 +160,7 @@ _DEPTH_MAX = 64
 _VALUES_MAX = 1_000_000
 
 
-def require_modest(values: object, what: str = "The configuration") -> None:
+def require_bounded(values: object, what: str = "The configuration") -> None:
     """Refuse values that unfold without end: YAML's references let a line expand to a billion values.
 
     Raises:
@@ -174,14 +172,14 @@ def require_modest(values: object, what: str = "The configuration") -> None:
         value, depth = left.pop()
         counted += 1
         if depth > _DEPTH_MAX or counted > _VALUES_MAX:
-            raise _immodest(what)
+            raise _make_size_error(what)
         if isinstance(value, dict):
             left += [(each, depth + 1) for each in value.values()]
         elif isinstance(value, list | tuple):
             left += [(each, depth + 1) for each in value]
 
 
-def _immodest(what: str) -> ConfigError:
+def _make_size_error(what: str) -> ConfigError:
     return ConfigError(
         f"{what} holds more than {_DEPTH_MAX} levels of tables and lists, or more than {_VALUES_MAX:,} values.",
         "Expected plain values; what a reference repeats counts each time.",
@@ -189,7 +187,7 @@ def _immodest(what: str) -> ConfigError:
     )
 
 
-def _parse(suffix: str, text: str) -> Any:
+def _parse_text(suffix: str, text: str) -> Any:
     if suffix == ".toml":
         import tomllib
 
@@ -235,12 +233,11 @@ def parse_value(text: str) -> Any:
         return text
 
 
-def in_settings(values: Mapping[str, Any]) -> list[str]:
+def format_settings(values: Mapping[str, Any]) -> list[str]:
     """Write values as ``key=value`` each, by key; ``parse_settings`` reads all but tables back."""
-    return [f"{key}={_written(value)}" for key, value in sorted(values.items())]
-
-
-def _written(value: object) -> str:
-    if isinstance(value, str) and parse_value(value) == value:
-        return value
-    return json.dumps(value, default=str)
+    return [
+        f"{key}={value}"
+        if isinstance(value, str) and parse_value(value) == value
+        else f"{key}={json.dumps(value, default=str)}"
+        for key, value in sorted(values.items())
+    ]

@@ -1,9 +1,7 @@
-"""What a run is: one document that says what was executed, from what, under which rules.
+"""The document that opens a record: what is executed, from which code, in which surroundings, under which rules.
 
-The identity opens the record: format and behaviour numbers, setup (program, seed, config, class,
-policies), code version, surroundings, environment. It is written before the first line of the
-program runs; what is only known at the end (every source file loaded, every stream taken) stands in
-the ending.
+It is written before the first line of the program runs; what is only known at the end (every source file loaded,
+every stream taken) stands in the ending.
 
 Invariant: two runs with equal identities differ only by what they read from the world.
 """
@@ -24,8 +22,9 @@ from twice.foundation.environment import Fingerprint
 from twice.foundation.seeds import RULE
 from twice.recorder.effects.ops import BEHAVIOUR as EFFECTS_BEHAVIOUR
 from twice.recorder.environment.surroundings import Surroundings
-from twice.recorder.program import Program, source_digests
+from twice.recorder.program import Program
 from twice.recorder.setup import Setup
+from twice.recorder.user_code import digest_sources
 
 FORMAT = "twice.run/1"
 BEHAVIOURS: Mapping[str, int] = {
@@ -96,26 +95,22 @@ def check_identity(identity: Mapping[str, Any], path: object) -> None:
 
 
 def code_version(program: Program) -> dict[str, object]:
-    """Commit, digest of uncommitted changes, and digest of the program's own file."""
+    """Return the commit, the digest of uncommitted changes, and the digest of the program's own file."""
     root = program.folder()
     files: dict[str, str] = {}
-    if program.kind in {"function", "script"}:
+    if program.is_file:
         path = program.path()
-        files = source_digests([path], root)
+        files = digest_sources([path], root)
         root = path.parent
-    return {**_git_version(root), "files": files}
-
-
-def _git_version(folder: Path) -> dict[str, object]:
-    commit = _git(folder, "rev-parse", "HEAD")
+    commit = _run_git(root, "rev-parse", "HEAD")
     if commit is None:
-        return {"commit": None, "dirty": None}
-    difference = _git(folder, "diff", "HEAD", "--binary", "--no-ext-diff") or b""
+        return {"commit": None, "dirty": None, "files": files}
+    difference = _run_git(root, "diff", "HEAD", "--binary", "--no-ext-diff") or b""
     dirty = str(digest_bytes(difference, Algorithm.SHA256)) if difference.strip() else None
-    return {"commit": commit.decode().strip(), "dirty": dirty}
+    return {"commit": commit.decode().strip(), "dirty": dirty, "files": files}
 
 
-def _git(folder: Path, *arguments: str) -> bytes | None:
+def _run_git(folder: Path, *arguments: str) -> bytes | None:
     try:
         done = subprocess.run(
             ["git", "-C", str(folder), *arguments],  # noqa: S607  (git is where the user has it)

@@ -1,4 +1,4 @@
-"""Report the import of a module, for patches of modules that a session must not load itself.
+"""Imports of a program: reported, for patches of modules that a session must not load itself, and made from the source.
 
 A program may ask for a spec without importing (``find_spec("torch")``, to see whether it is installed), and an import
 may fail. So a module is watched until its body has run.
@@ -11,14 +11,21 @@ the ones that Python would have made.
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
-from importlib.util import find_spec
-from types import ModuleType
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import cache_from_source, find_spec
+from marshal import dumps, loads
+from types import CodeType, ModuleType
 from typing import Any
 
+from twice.recorder.effects.patches import Patch
+from twice.recorder.user_code import is_user_file
+
+_SETTLED_S = 2
+_stat = os.stat  # the real one: bound before anything is patched
 Told = Callable[[ModuleType], None]
 
 
@@ -91,3 +98,42 @@ class _Telling(Loader):
         told = self._told.pop(module.__name__, None)
         if told is not None:
             told(module)
+
+
+def source_patches() -> list[Patch]:
+    """Return patches that let one source be one code, whether its bytecode is there already or not.
+
+    Python takes compiled code for that of a source by its size and its time in whole seconds. A program that was
+    executed, changed and executed again within one second would run as it was before. And a set of constants iterates
+    in another order when it was read from bytecode than when it was compiled just now.
+
+    Not for: bytecode that is older than the second in which its source was written, or made by other means;
+    installed packages.
+    """
+    real, compiled = SourceFileLoader.path_stats, SourceFileLoader.source_to_code
+
+    def path_stats(self: SourceFileLoader, path: Any) -> Mapping[str, Any]:
+        if is_user_file(os.fspath(path)) and _may_be_stale(path):
+            raise OSError("its bytecode is not trusted")  # the loader goes on without any
+        return real(self, path)
+
+    def source_to_code(self: SourceFileLoader, data: Any, path: Any, **options: Any) -> CodeType:
+        code: CodeType = compiled(self, data, path, **options)
+        if not is_user_file(os.fspath(path)):
+            return code
+        again: CodeType = loads(dumps(code))  # noqa: S302  (what this process compiled just now)
+        return again
+
+    return [
+        Patch(SourceFileLoader, "path_stats", path_stats),
+        Patch(SourceFileLoader, "source_to_code", source_to_code),
+    ]
+
+
+def _may_be_stale(path: Any) -> bool:
+    """Return whether bytecode was made within moments of its source's time."""
+    try:
+        made_s = _stat(cache_from_source(path)).st_mtime
+    except (OSError, NotImplementedError):
+        return True  # there is none, and none is made
+    return made_s < int(_stat(path).st_mtime) + _SETTLED_S

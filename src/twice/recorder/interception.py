@@ -2,14 +2,14 @@
 
 Why: a program that calls ``time.time()`` or ``os.urandom()`` reads the world behind the back of
 any interface, and its past could not be told. While a session runs, the names that the files in
-``effects/`` list for this Python version stand for governed ones; ``restore`` puts the very same
+``effects/`` list for this Python version stand for governed ones; ``close`` puts the very same
 objects back. Every row that reads the world is probed when the session begins.
 
 What it misses: names bound before installation (``late_aliases`` finds them in the user's modules;
 sessions in a child process install first), C code that reads by itself, and the sources that the
 files in ``effects/`` name as not covered.
 
-Invariant: after ``restore`` every patched attribute is the object it was.
+Invariant: after ``close`` every patched attribute is the object it was.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextvars import Token
-from types import ModuleType, TracebackType
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Self
 
 from twice.errors import InterceptionRefused
-from twice.recorder import bytecode
+from twice.foundation.with_blocks import Closing
 from twice.recorder.effects import (
     clock,
     entropy,
@@ -46,16 +46,16 @@ from twice.recorder.effects.patches import Patch
 from twice.recorder.effects.sources import LiveSource
 from twice.recorder.effects.tick_clock import TickClock
 from twice.recorder.environment.libraries import impose_counts
-from twice.recorder.imports import ImportWatch
-from twice.recorder.placing import AsGiven
-from twice.recorder.program import is_user_file
+from twice.recorder.imports import ImportWatch, source_patches
+from twice.recorder.path_names import PathNames
+from twice.recorder.user_code import is_user_file
 
 if TYPE_CHECKING:
     from twice.recorder.effects.network.sockets import Network
 
 
-class Interception:
-    """Patches that hold from ``install`` to ``restore``; a context manager besides.
+class Interception(Closing):
+    """Patches that hold from ``install`` to ``close``.
 
     Args:
         layer: the layer that governs.
@@ -72,7 +72,7 @@ class Interception:
         files: Files | None = None,
     ) -> None:
         self._layer = layer
-        self._files = files or Files(layer, AsGiven())
+        self._files = files or Files(layer, PathNames())
         self._policy = policy
         self._tick = tick
         self._saved: list[tuple[Patch, Any]] = []
@@ -99,8 +99,8 @@ class Interception:
             }
         )
 
-    def install(self) -> None:
-        """Replace every target, and see that each reads the world through the layer.
+    def install(self) -> Self:
+        """Replace every target, and see that each reads the world through the layer; return this object.
 
         Raises:
             InterceptionRefused: E-EFFECT-003, when one does not.
@@ -111,7 +111,7 @@ class Interception:
         try:
             self._put(
                 [
-                    *bytecode.patches(),
+                    *source_patches(),
                     *clock.patches(layer, self._policy, self._tick),
                     *entropy.patches(layer),
                     *listing.patches(self._files),
@@ -126,8 +126,9 @@ class Interception:
             )
             self._watch.install()
         except BaseException:
-            self.restore()
+            self.close()
             raise
+        return self
 
     def _patch_socket(self, module: ModuleType) -> None:
         from twice.recorder.effects.network import listening, resolving, sockets
@@ -160,7 +161,7 @@ class Interception:
         self._put(entropy.ssl_patches(self._layer, module))
         self._put(tls.patches(self._network.connections, self._network.bindings, module))
 
-    def restore(self) -> None:
+    def close(self) -> None:
         """Put every patched attribute back, last one first."""
         self._watch.remove()
         while self._saved:
@@ -182,18 +183,6 @@ class Interception:
                     if id(value) in originals
                 ]
         return sorted(found)
-
-    def __enter__(self) -> Self:
-        self.install()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.restore()
 
     def _put(self, patches: list[Patch]) -> None:
         for patch in patches:

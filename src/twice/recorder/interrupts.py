@@ -6,6 +6,10 @@ record is being closed. SIGTERM and SIGHUP end a recorded program as an interrup
 record is closed. Where the first signal from outside struck is kept: the state from there on
 depends on a moment that no replay can repeat. What the program sends itself is its own doing.
 
+Rejected: a process group for the program, which would make the guess by time needless. A group must be given the
+terminal for its input, and then Ctrl-Z, ``fg`` and an end of the parent are for the parent to pass on as well; without
+the terminal the program stops at its first read.
+
 Not covered: handlers set from C, ``sigwait`` and its kin, ``set_wakeup_fd`` without a handler.
 
 Invariant: a program sees one signal for one keystroke, and none once it has ended.
@@ -17,19 +21,17 @@ import os
 import signal
 import threading
 import weakref
-from collections import defaultdict
 from collections.abc import Callable
 from time import perf_counter  # The real one: bound before anything is patched.
 from types import FrameType
 from typing import Any
 
 from twice.recorder.kernel.confinement import current
+from twice.worker.exit_by_signal import ENDING
 
 _SAME_KEYSTROKE_S = 1.0
-_ENDING = (signal.SIGTERM, signal.SIGHUP)
+_TWICE_SENT = frozenset({signal.SIGINT, *ENDING})
 _left_to_the_parent: list[bool] = []
-_leaving: list[weakref.WeakMethod[Callable[[], object]]] = []
-_TWICE_SENT = frozenset({signal.SIGINT, *_ENDING})
 
 
 class Terminated(BaseException):
@@ -42,19 +44,6 @@ class Terminated(BaseException):
     def __init__(self, number: int) -> None:
         super().__init__(signal.Signals(number).name)
         self.number = number
-
-
-class Keystrokes:
-    """Tells the second interrupt of one keystroke from the next keystroke."""
-
-    def __init__(self) -> None:
-        self._last_s = float("-inf")
-
-    def is_new(self) -> bool:
-        """Note an interrupt; whether it is a keystroke of its own."""
-        now = perf_counter()
-        same, self._last_s = now - self._last_s < _SAME_KEYSTROKE_S, now
-        return not same
 
 
 class Orderly:
@@ -86,15 +75,14 @@ class Interrupts:
     def __init__(self, position: Callable[[], int]) -> None:
         self.first_at: int | None = None
         self._position = position
-        self._keystrokes: defaultdict[int, Keystrokes] = defaultdict(Keystrokes)
+        self._last_s: dict[int, float] = {}  # by number: when it came last
         self._ended = False
         self._own: list[int] = []  # signals that the program is sending itself
         self._held_back: set[int] = set()  # of these, those that it blocks, and lets through later
         self._wrapped: dict[int, Any] = {}  # by number: the program's handler behind ours
         self._ends: tuple[signal.Signals, ...] = ()
-        self._undo: list[Callable[[], object]] = []
-        self._real_handler = signal.getsignal
-        self._real_set = signal.signal
+        self._replaced: list[tuple[Any, str, Any, Any]] = []
+        self._real_get, self._real_set = signal.getsignal, signal.signal
 
     def install(self, *, ends: bool = False) -> None:
         """Handle signals from here on, up to ``remove``.
@@ -107,15 +95,35 @@ class Interrupts:
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, self._handle)
         if ends:
-            self._ends = tuple(n for n in _ENDING if signal.getsignal(n) is signal.SIG_DFL)
+            self._ends = tuple(n for n in ENDING if signal.getsignal(n) is signal.SIG_DFL)
         for number in self._ends:
             signal.signal(number, self._terminate)
         if self._ends:
-            _hold_while_forking(self._leave_to_child)
-        self._replace(signal, "signal", self._setting(signal.signal))
-        self._replace(signal, "getsignal", self._getting(signal.getsignal))
-        self._replace(signal, "raise_signal", self._raising(signal.raise_signal))
-        self._replace(os, "kill", self._killing(os.kill))
+            self._hold_while_forking()
+        real_raise, real_kill = signal.raise_signal, os.kill
+
+        def set_handler(signalnum: int, handler: Any) -> Any:
+            behind = self._find_behind(signalnum, handler)
+            before = self._find_shown(signalnum, self._real_set(signalnum, behind))
+            self._wrapped[signalnum] = handler
+            return before
+
+        def getsignal(signalnum: int) -> Any:
+            return self._find_shown(signalnum, self._real_get(signalnum))
+
+        def raise_signal(signum: int, /) -> None:
+            self._send_itself(signum, lambda: real_raise(signum))
+
+        def kill(pid: int, number: int, /) -> None:
+            if pid == os.getpid():
+                self._send_itself(number, lambda: real_kill(pid, number))
+            else:
+                real_kill(pid, number)
+
+        self._replace(signal, "signal", set_handler)
+        self._replace(signal, "getsignal", getsignal)
+        self._replace(signal, "raise_signal", raise_signal)
+        self._replace(os, "kill", kill)
 
     def end(self) -> None:
         """Note that the program is over: a signal from now on would only damage its ending."""
@@ -123,32 +131,30 @@ class Interrupts:
 
     def remove(self) -> None:
         """Remove the replacements; the handlers stay, and do nothing any more."""
-        while self._undo:
-            self._undo.pop()()
-
-    def _replace(self, holder: Any, name: str, replacement: Any) -> None:
-        original = getattr(holder, name)
-        setattr(holder, name, replacement)
-
-        def put_back() -> None:
-            if getattr(holder, name) is replacement:
+        while self._replaced:
+            holder, name, replacement, original = self._replaced.pop()
+            if getattr(holder, name) is replacement:  # else the program has put its own there
                 setattr(holder, name, original)
 
-        self._undo.append(put_back)
+    def _replace(self, holder: Any, name: str, replacement: Any) -> None:
+        self._replaced.append((holder, name, replacement, getattr(holder, name)))
+        setattr(holder, name, replacement)
 
-    def _counts(self, number: int, *, orderly: bool = False) -> bool:
+    def _counts(self, number: int, *, is_orderly: bool = False) -> bool:
         """Return whether a signal is new, and not the same keystroke again; note where the first one came."""
         if number in self._own:
             return True
         if number in self._held_back:
             self._held_back.discard(number)
             return True
-        is_new = self._keystrokes[number].is_new()
+        now = perf_counter()
+        is_new = now - self._last_s.get(number, float("-inf")) >= _SAME_KEYSTROKE_S
+        self._last_s[number] = now
         if self._ended or (number in _TWICE_SENT and not is_new):
             return False
         if number == signal.SIGCHLD and current().covers_processes and not current().has_served:
             return True  # a process of the run ended, as it will in a replay
-        if self.first_at is None and not orderly:
+        if self.first_at is None and not is_orderly:
             self.first_at = self._position()
         return True
 
@@ -162,6 +168,28 @@ class Interrupts:
         if self._counts(number):
             raise Terminated(number)
 
+    def _hold_while_forking(self) -> None:
+        """Let a signal that ends programs wait while a child is forked, and end the child by it afterwards."""
+        # Python forgets signals that come in between. It also has no way to take a hook back: this one must
+        # not keep a session alive.
+        own = weakref.ref(self)
+        masks: dict[int, set[int]] = {}
+
+        def hold() -> None:
+            masks[threading.get_ident()] = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+
+        def release() -> None:
+            mask = masks.pop(threading.get_ident(), None)
+            if mask is not None:
+                signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+        def release_child() -> None:
+            if (inherited := own()) is not None:
+                inherited._leave_to_child()
+            release()
+
+        os.register_at_fork(before=hold, after_in_parent=release, after_in_child=release_child)
+
     def _leave_to_child(self) -> None:
         """Restore default signals in a forked child: it has no record to close.
 
@@ -169,11 +197,11 @@ class Interrupts:
         strikes right before it waits there is not seen until the waiting is over.
         """
         for number in self._ends:
-            if self._real_handler(number) == self._terminate:
+            if self._real_get(number) == self._terminate:
                 self._real_set(number, signal.SIG_DFL)
         self._ends = ()
 
-    def _shown(self, number: int, handler: Any) -> Any:
+    def _find_shown(self, number: int, handler: Any) -> Any:
         """Return a handler as the program may see it."""
         left = number == signal.SIGINT and handler is signal.SIG_IGN and number not in self._wrapped
         if handler == self._handle or (left and _left_to_the_parent):
@@ -182,15 +210,7 @@ class Interrupts:
             return signal.SIG_DFL
         return self._wrapped.get(number, handler) if callable(handler) else handler
 
-    def _setting(self, real: Callable[..., Any]) -> Callable[..., Any]:
-        def set_handler(signalnum: int, handler: Any) -> Any:
-            before = self._shown(signalnum, real(signalnum, self._behind(signalnum, handler)))
-            self._wrapped[signalnum] = handler
-            return before
-
-        return set_handler
-
-    def _behind(self, number: int, handler: Any) -> Any:
+    def _find_behind(self, number: int, handler: Any) -> Any:
         """Return the handler to set for the one that the program sets."""
         if handler is signal.default_int_handler:
             return self._handle
@@ -200,33 +220,22 @@ class Interrupts:
             return handler
 
         def counted(number: int, frame: FrameType | None) -> None:
-            if self._counts(number, orderly=isinstance(handler, Orderly)):
+            if self._counts(number, is_orderly=isinstance(handler, Orderly)):
                 handler(number, frame)
 
         return counted
 
-    def _getting(self, real: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda signalnum: self._shown(signalnum, real(signalnum))
-
-    def _raising(self, real: Callable[..., Any]) -> Callable[..., Any]:
-        def raise_signal(signum: int, /) -> None:
-            self._as_own(signum, lambda: real(signum))
-
-        return raise_signal
-
-    def _killing(self, real: Callable[..., Any]) -> Callable[..., Any]:
-        def kill(pid: int, number: int, /) -> None:
-            if pid == os.getpid():
-                self._as_own(number, lambda: real(pid, number))
-            else:
-                real(pid, number)
-
-        return kill
-
-    def _as_own(self, number: int, send: Callable[[], object]) -> None:
+    def _send_itself(self, number: int, send: Callable[[], object]) -> None:
         """Send a signal to this very process: its handler runs before this returns."""
         if threading.current_thread() is threading.main_thread():
-            self._end_by(number)
+            # A process that replays ignores SIGINT, and dies by SIGTERM, since its parent ends it. What the
+            # program sends itself means there what it meant when it was recorded.
+            stands = self._real_get(number)
+            if number in ENDING and stands is signal.SIG_DFL:
+                raise Terminated(number)
+            shown = self._find_shown(number, stands)
+            if stands is signal.SIG_IGN and shown is signal.default_int_handler:
+                raise KeyboardInterrupt
         if number in signal.pthread_sigmask(signal.SIG_BLOCK, ()):
             self._held_back.add(number)
         self._own.append(number)
@@ -234,46 +243,6 @@ class Interrupts:
             send()
         finally:
             self._own.remove(number)
-
-    def _end_by(self, number: int) -> None:
-        """Raise the error of a recording's handler, in a process that leaves the signal as it is.
-
-        A process that replays ignores SIGINT, and dies by SIGTERM, since its parent ends it; what the
-        program sends itself means there what it meant when it was recorded.
-        """
-        stands = self._real_handler(number)
-        if number in _ENDING and stands is signal.SIG_DFL:
-            raise Terminated(number)
-        if stands is signal.SIG_IGN and self._shown(number, stands) is signal.default_int_handler:
-            raise KeyboardInterrupt
-
-
-def _hold_while_forking(leave: Callable[[], object]) -> None:
-    """Let a signal that ends programs wait while a child is forked: Python forgets those that come in between.
-
-    Without a handler it would end the child at once, as the system does; ``leave`` takes ours away in the
-    child before the signal is let through.
-    """
-    _leaving.append(weakref.WeakMethod(leave))
-    if len(_leaving) > 1:
-        return
-    masks: dict[int, set[int]] = {}
-
-    def hold() -> None:
-        masks[threading.get_ident()] = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
-
-    def release() -> None:
-        mask = masks.pop(threading.get_ident(), None)
-        if mask is not None:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-
-    def release_child() -> None:
-        for each in _leaving:
-            if (call := each()) is not None:
-                call()
-        release()
-
-    os.register_at_fork(before=hold, after_in_parent=release, after_in_child=release_child)
 
 
 def ignore() -> None:

@@ -1,38 +1,34 @@
-"""How a program is named, found, loaded and hashed.
+"""How a program is found, named and loaded.
 
 A program is a function of a run in a file or a module, or a whole program as Python runs it: a
 script, or a module with ``-m``. The same value loads it while recording and finds it again later,
 from the same folder or another one. A closure or a notebook cell has no such name; it is ``inline``
-and cannot be started again. How people write programs down is in ``naming``.
+and cannot be started again. How people write programs down is in ``program_spec``.
 
 Invariant: nothing here runs a program; loading one happens only inside a session's process.
 """
 
 from __future__ import annotations
 
-import functools
 import importlib
 import importlib.util
 import inspect
 import os
-import stat
 import sys
-import sysconfig
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 from twice.errors import ProgramNotFound
 from twice.foundation.dataclass import dataclass
-from twice.foundation.digests import Algorithm, digest_bytes
 
-Kind = Literal["function", "module", "script", "main", "inline"]
+ProgramKind = Literal["function", "module", "script", "main", "inline"]
 
 
 @dataclass(frozen=True)
 class Program:
-    """What is executed.
+    """A program that can be executed.
 
     Attributes:
         kind: ``function`` (file and function), ``module`` (dotted module and function), ``script``
@@ -45,11 +41,11 @@ class Program:
         typed: the path of a script as it was given, which is its ``sys.argv[0]``.
     """
 
-    kind: Kind
+    kind: ProgramKind
     target: str
     function: str = ""
     root: str = ""
-    arguments: tuple[str, ...] = field(default=())
+    arguments: tuple[str, ...] = ()
     typed: str = ""
 
     def __str__(self) -> str:
@@ -61,6 +57,11 @@ class Program:
     def whole(self) -> bool:
         """Return whether it is a whole program as Python runs it, which knows nothing of a run."""
         return self.kind in {"script", "main"}
+
+    @property
+    def is_file(self) -> bool:
+        """Return whether it is named by its file."""
+        return self.kind in {"function", "script"}
 
     @property
     def rerunnable(self) -> bool:
@@ -82,18 +83,24 @@ class Program:
     def from_json(cls, data: Mapping[str, Any]) -> Program:
         """Build it from the JSON of ``to_json``."""
         return cls(
-            kind=data["kind"],
-            target=str(data["target"]),
-            function=str(data["function"]),
-            root=str(data["root"]),
-            arguments=tuple(str(part) for part in data["arguments"]),
-            typed=str(data.get("typed", "")),
+            data["kind"],
+            str(data["target"]),
+            str(data["function"]),
+            str(data["root"]),
+            tuple(str(part) for part in data["arguments"]),
+            str(data.get("typed", "")),
         )
 
     def folder(self) -> Path:
         """Return the folder that its paths start from: its root, or the current folder if it moved."""
         root, current = Path(self.root or "."), _current_folder()
         return next((at for at in (root, current) if self.is_in(at)), root)
+
+    def roots(self) -> list[str]:
+        """Return the folders of the program: files in them are its own, wherever they are."""
+        root = self.folder().resolve()
+        beside = (root / self.target).resolve().parent if self.is_file else root
+        return sorted({str(root), str(beside)})
 
     def near(self, folder: Path) -> Program:
         """Return the same program where a replay executes it.
@@ -110,7 +117,7 @@ class Program:
         if self.is_in(current):
             is_same = (current / self.target).resolve() == (recorded / self.target).resolve()
             return self if is_same else replace(self, root=str(current))
-        if self.kind not in {"function", "script"} or self.is_in(recorded):
+        if not self.is_file or self.is_in(recorded):
             return self
         for target in (self.target, Path(self.target).name):
             if (folder / target).is_file():
@@ -119,12 +126,12 @@ class Program:
 
     def is_in(self, folder: Path) -> bool:
         """Return whether a folder contains the program."""
+        if self.is_file:
+            return (folder / self.target).is_file()
         if self.kind == "inline":
             return False
-        if self.kind in {"module", "main"}:
-            place = folder / self.target.split(".", maxsplit=1)[0]
-            return place.is_dir() or place.with_suffix(".py").is_file()
-        return (folder / self.target).is_file()
+        place = folder / self.target.split(".", maxsplit=1)[0]
+        return place.is_dir() or place.with_suffix(".py").is_file()
 
     def path(self) -> Path:
         """Return the program's file.
@@ -151,14 +158,13 @@ def _current_folder() -> Path:
         return Path("/")
 
 
-def program_of(function: Callable[..., object]) -> Program:
+def name_function(function: Callable[..., object]) -> Program:
     """Name a function so that a fresh process can find it; inline when it cannot be found."""
     name = getattr(function, "__qualname__", "<lambda>")
     source = inspect.getsourcefile(function) if inspect.isfunction(function) else None
-    module = getattr(function, "__module__", "") or ""
-    label = f"{module}.{name}"
+    # "<" marks a lambda, or a function inside another one.
     if source is None or "<" in name or not Path(source).is_file():
-        return Program("inline", label)
+        return Program("inline", f"{getattr(function, '__module__', '') or ''}.{name}")
     root = Path.cwd().resolve()
     return Program("function", os.path.relpath(Path(source).resolve(), root), name, str(root))
 
@@ -168,17 +174,6 @@ def load(program: Program) -> Callable[..., object]:
 
     Raises:
         ProgramNotFound: E-PROGRAM-001, when the function is not there, or is none of a run.
-    """
-    found = find(program)
-    require_runnable(found, str(program))
-    return found
-
-
-def find(program: Program) -> Callable[..., Any]:
-    """Load any callable of the program.
-
-    Raises:
-        ProgramNotFound: E-PROGRAM-001, when it is not there.
     """
     if program.kind == "module":
         sys.path.insert(0, str(program.folder().resolve()))
@@ -196,7 +191,9 @@ def find(program: Program) -> Callable[..., Any]:
     for part in program.function.split("."):
         found = getattr(found, part, None)
     if not callable(found):
-        raise no_function(program.target, program.function, names_in(vars(module)))
+        offered = [name for name, value in vars(module).items() if inspect.isfunction(value)]
+        raise make_function_error(program.target, program.function, offered)
+    require_runnable(found, str(program))
     return found
 
 
@@ -213,10 +210,15 @@ def require_runnable(function: Callable[..., object], name: str) -> None:
         wrong = "is an async function: calling it executes none of its body"
     elif inspect.isgeneratorfunction(function):
         wrong = "is a generator function (it has a yield): calling it executes none of its body"
-    elif not _takes_one(function):
-        wrong = f"cannot be called with a run alone: it takes {inspect.signature(function)}"
     else:
-        return
+        try:
+            inspect.signature(function).bind(None)
+        except ValueError:  # made in C, and gives no signature
+            return
+        except TypeError:
+            wrong = f"cannot be called with a run alone: it takes {inspect.signature(function)}"
+        else:
+            return
     raise ProgramNotFound(
         f"{name} {wrong}.",
         "Expected a plain function that takes one run.",
@@ -225,137 +227,14 @@ def require_runnable(function: Callable[..., object], name: str) -> None:
     )
 
 
-def _takes_one(function: Callable[..., object]) -> bool:
-    try:
-        inspect.signature(function).bind(None)
-    except TypeError:
-        return False
-    except ValueError:  # Something made in C, which does not say what it takes.
-        return True
-    return True
-
-
-def names_in(namespace: Mapping[str, object]) -> list[str]:
-    """Return the names of the functions that a namespace defines, in order, for messages."""
-    return [name for name, value in namespace.items() if inspect.isfunction(value)]
-
-
-def source_digests(paths: Iterable[Path], root: Path) -> dict[str, str]:
-    """Digest of each source file, by its path relative to the root. Missing files are left out."""
-    found = {}
-    for path in sorted(paths):
-        if path.is_file():
-            name = os.path.relpath(path, root)
-            found[name] = str(digest_bytes(path.read_bytes(), Algorithm.SHA256))
-    return found
-
-
-def user_modules() -> list[Path]:
-    """Return the files of the loaded modules that belong to the user: not installed, not ours."""
-    return sorted({Path(origin).resolve() for origin in _user_origins()})
-
-
-def sourceless_modules() -> list[Path]:
-    """Return the byte code files of the user's loaded modules that have no source."""
-    return sorted({Path(origin).resolve() for origin in _user_origins(".pyc")})
-
-
-def linked_modules(folder: Path) -> list[Path]:
-    """Return paths below a folder by which user modules were imported through links that may change.
+def make_function_error(target: str, function: str, names: Iterable[str]) -> ProgramNotFound:
+    """Build the error for a function that its file or module does not have.
 
     Args:
-        folder: as the program was given it; the paths begin with what it resolves to.
+        target: the file or module.
+        function: the missing one.
+        names: the functions there.
     """
-    root = folder.resolve()
-    found = set()
-    for origin in _user_origins():
-        name = os.path.relpath(origin, folder)
-        if not name.startswith(os.pardir) and name != os.path.relpath(Path(origin).resolve(), root):
-            found.add(root / name)
-    return sorted(found)
-
-
-def _user_origins(suffix: str = ".py") -> list[str]:
-    return [
-        str(origin)
-        for module in list(sys.modules.values())
-        if (origin := getattr(module, "__file__", None))
-        and str(origin).endswith(suffix)
-        and is_user_file(str(origin))
-    ]
-
-
-_FOREIGN = tuple(
-    os.path.realpath(path) + os.sep
-    for path in (
-        *(
-            sysconfig.get_paths().get(name)
-            for name in ("stdlib", "platstdlib", "purelib", "platlib")
-        ),
-        os.path.join(os.path.realpath(sys.prefix), "lib"),  # noqa: PTH118
-        os.path.join(os.path.realpath(sys.base_prefix), "lib"),  # noqa: PTH118
-    )
-    if path
-)
-_OURS = os.path.realpath(Path(__file__).parents[1]) + os.sep
-# Programs that come with twice, and what they do: in a run they are the user's code. How their state
-# is read is not among it: thousands of lines that change nothing.
-_SHIPPED = tuple(
-    _OURS + name.replace("/", os.sep)
-    for name in (
-        "tooling/hosting/program.py",
-        "tooling/adapters/tables.py",
-        "tooling/adapters/scene/tools/",
-        "tooling/adapters/memory/scene.py",
-        "tooling/adapters/blender/scene.py",
-        "tooling/adapters/blender/building.py",
-    )
-)
-
-
-def is_user_file(path: str) -> bool:
-    """Return whether a source path is the user's own: not the interpreter's, not installed, not twice.
-
-    A program that comes with twice is executed like one of the user's, and counts as one.
-    """
-    if path.startswith("<"):
-        return False
-    return _is_user_path(path) if os.path.isabs(path) else _is_user_path(os.path.abspath(path))  # noqa: PTH100, PTH117
-
-
-@functools.cache
-def _is_user_path(path: str) -> bool:
-    """Return whether an absolute path is the user's own; called several times for every loaded module."""
-    folder, name = os.path.split(path)
-    plain = name not in {"", ".", ".."} and not _is_link(path)
-    real = (
-        f"{_real_folder(folder).rstrip(os.sep)}{os.sep}{name}" if plain else os.path.realpath(path)
-    )
-    return real.startswith(_SHIPPED) or (
-        not real.startswith(_FOREIGN)
-        and not real.startswith(_OURS)
-        and f"{os.sep}site-packages{os.sep}" not in real
-    )
-
-
-def _is_link(path: str, status: Callable[[str], os.stat_result] = os.lstat) -> bool:
-    try:
-        return stat.S_ISLNK(status(path).st_mode)
-    except (OSError, ValueError):
-        return False
-
-
-_real_folder = functools.cache(os.path.realpath)
-"""Hundreds of modules lie in a few folders, and each part of a path is a question to the system."""
-
-
-def is_ours(path: str) -> bool:
-    """Return whether a source path is one of twice's own."""
-    return path.startswith(_OURS) and not path.startswith(_SHIPPED)
-
-
-def no_function(target: str, function: str, names: list[str]) -> ProgramNotFound:
-    """Build the error for a function that its file or module does not have."""
     offered = ", ".join(dict.fromkeys(names)) or "none"
     return ProgramNotFound(
         f"{target} has no function {function!r}.",

@@ -1,7 +1,8 @@
-"""Whether a record's documents and frames have the form that twice gives them.
+"""The form that twice gives a record's documents and frames, and the refusal of others.
 
 Checksums say that a record is as its writer left it, not that twice was the writer. The members of identity and
 ending that other code relies on are checked when a record is opened; whoever reads frames does so ``reading``.
+The kinds are those of frames that a session writes besides its reads.
 
 Invariant: nothing of a record is executed, and no value is changed.
 """
@@ -16,10 +17,46 @@ from typing import Any, Final
 from twice.errors import RecordForeign, TwiceError
 from twice.foundation.dataclass import dataclass
 
+INPUT: Final = "input"
+OUTPUT: Final = "output"
+ERRORS: Final = "errors"
+LOOP: Final = "loop"
+LEFT: Final = "left"
+ROLLBACK: Final = "rollback"
+SUMMARY: Final = "summary"
+
 _MALFORMED = (
     KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError, RecursionError, AssertionError,
 )  # fmt: skip
 _TEXT_MAX: Final = 60
+
+
+@dataclass(frozen=True)
+class LoopSpan:
+    """A loop of the recorded run: where it ended, and the cursors there."""
+
+    next_tick: int
+    effects: Mapping[str, object]
+    inputs: int
+
+
+@dataclass(frozen=True)
+class Rollback:
+    """A rollback: the tick that asked for it, the tick it went back to, its compare-point."""
+
+    tick: int
+    to: int
+    point: int
+
+
+@dataclass(frozen=True)
+class Redacted:
+    """How often a rule blanked something before a compare-point (-1 for the run's own arguments)."""
+
+    point: int
+    rule: str
+    where: str
+    count: int
 
 
 @dataclass(frozen=True)
@@ -66,8 +103,6 @@ _ENDING: Final = {
     "native_files?": {"process?": (int, NoneType), "tier?": str},
 }
 """Members with a question mark may be missing: records of other versions do not have all of them."""
-
-
 _EXCEPTION: Final = {"type": str, "message": str, "frames?": _Each(dict, list)}
 
 
@@ -93,18 +128,19 @@ def require_form(
 
 
 def _find_wrong(value: Any, form: Any, place: str) -> Iterator[str]:
+    """Yield the members that do not have their form; a form is a type, types, ``_Each``, or forms by name."""
     if isinstance(form, _Each):
         if not isinstance(value, form.kind):
-            yield f"{place} is {_describe(value)}"
+            yield f"{place} is {_shorten(value)}"
         else:
             rows: Iterable[tuple[Any, Any]] = (
                 value.items() if isinstance(value, dict) else enumerate(value)  # type: ignore[arg-type]
             )
             for key, part in rows:
-                yield from _find_wrong(part, form.form, f"{place}[{_describe(key)}]")
+                yield from _find_wrong(part, form.form, f"{place}[{_shorten(key)}]")
     elif isinstance(form, dict):
         if not isinstance(value, Mapping):
-            yield f"{place} is {_describe(value)}"
+            yield f"{place} is {_shorten(value)}"
             return
         for name, inner in form.items():
             member = name.removesuffix("?")
@@ -113,10 +149,10 @@ def _find_wrong(value: Any, form: Any, place: str) -> Iterator[str]:
             elif member == name:
                 yield f"{place} has no member {member!r}"
     elif not isinstance(value, form) or (isinstance(value, bool) and form is int):
-        yield f"{place} is {_describe(value)}"
+        yield f"{place} is {_shorten(value)}"
 
 
-def _describe(value: object) -> str:
+def _shorten(value: object) -> str:
     text = repr(value)
     return text if len(text) <= _TEXT_MAX else f"{text[:_TEXT_MAX]}..."
 
@@ -135,21 +171,16 @@ def reading(what: str, path: object, *refusals: type[TwiceError]) -> Iterator[No
     """
     try:
         yield
-    except refusals as error:
-        raise _make_foreign_error(what, path, error) from error
-    except TwiceError:
-        raise
-    except _MALFORMED as error:
-        raise _make_foreign_error(what, path, error) from error
-
-
-def _make_foreign_error(what: str, path: object, error: Exception) -> RecordForeign:
-    """Build the error for content that does not have the form in which twice writes it."""
-    said = error.happened if isinstance(error, TwiceError) else str(error)
-    return RecordForeign(
-        f"{path} holds {what} that twice does not write: {type(error).__name__}: {said[:_TEXT_MAX]}.",
-        "Expected the form of docs/format/run-record.md.",
-        "Take the file from whoever recorded it, or record again. If twice wrote it so, twice is to blame: please "
-        "report what the same command says as python -X dev -m twice ...",
-        path=str(path),
-    )
+    except Exception as error:
+        # An error of ours passes though it is of a built-in kind as well: it is about something else.
+        is_ours = isinstance(error, TwiceError)
+        if not isinstance(error, refusals if is_ours else _MALFORMED):
+            raise
+        said = error.happened if isinstance(error, TwiceError) else str(error)
+        raise RecordForeign(
+            f"{path} holds {what} that twice does not write: {type(error).__name__}: {said[:_TEXT_MAX]}.",
+            "Expected the form of docs/format/run-record.md.",
+            "Take the file from whoever recorded it, or record again. If twice wrote it so, twice is to blame: please "
+            "report what the same command says as python -X dev -m twice ...",
+            path=str(path),
+        ) from error

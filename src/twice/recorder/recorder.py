@@ -1,7 +1,6 @@
-"""Record a run in a process of its own: the form that can be verified, seeked and branched.
+"""Record a run in a fresh process with pinned surroundings: the form that can be verified, seeked and branched.
 
-The process is a fresh one, with pinned surroundings. Code that has no name by which it could be started again
-is recorded where it runs, by ``in_this_process``.
+Code that has no name by which it could be started again is recorded where it runs, by ``inline``.
 
 Invariant: an existing output is never touched unless ``force`` says so.
 """
@@ -12,6 +11,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,33 +22,29 @@ from twice.recorder.cadence import default_cadence
 from twice.recorder.effects.filenames import told
 from twice.recorder.environment.probe_cache import PROBES, read_known_probes
 from twice.recorder.environment.surroundings import Surroundings, environ_for_child, for_recording
-from twice.recorder.naming import parse_program
-from twice.recorder.program import Program, program_of, require_runnable
+from twice.recorder.program import Program, name_function, require_runnable
+from twice.recorder.program_spec import parse_program
 from twice.recorder.record import discard_hidden
 from twice.recorder.record.block_writer import unwritable
 from twice.recorder.record.layout import MAGIC
 from twice.recorder.runrecord import RunRecord
-from twice.recorder.sampling import Progress, Sample, draw, summary_of
-from twice.recorder.session_job import GO_ON, RECORDING, SUPERVISED, WORLD, hear
+from twice.recorder.samples import Progress, Sample, draw, summary_of
+from twice.recorder.session_job import GO_ON, RECORDING, SUPERVISED, WORLD, describe_copy, hear
 from twice.recorder.setup import Setup
-from twice.recorder.world_request import describe_copy
 from twice.worker.process import FreshWorker, refuse_nesting
 
 SEED_VARIABLE = "TWICE_SEED"
 
 
-def master_seed(given: int | Seed | None, environ: Mapping[str, str] | None = None) -> Seed:
-    """Return the given master seed, else the environment variable's; never a default.
+def choose_master_seed(given: int | Seed | None) -> Seed:
+    """Return the given master seed, else that of the variable TWICE_SEED; never a default.
 
     Raises:
-        SeedMissing: E-SEED-001.
-        SeedRefused: E-SEED-003, when it is no integer in range.
+        SeedMissing: E-SEED-001. SeedRefused: E-SEED-003, when it is no integer in range.
     """
-    if isinstance(given, Seed):
-        return given
     if given is not None:
-        return Seed(given)
-    text = (os.environ if environ is None else environ).get(SEED_VARIABLE)
+        return given if isinstance(given, Seed) else Seed(given)
+    text = os.environ.get(SEED_VARIABLE)
     if text is None:
         raise SeedMissing(
             "No master seed was given.",
@@ -66,11 +62,11 @@ def master_seed(given: int | Seed | None, environ: Mapping[str, str] | None = No
         ) from None
 
 
-def as_program(program: str | Program | Callable[..., object]) -> Program:
+def to_program(program: str | Program | Callable[..., object]) -> Program:
     """Return a program as a value, from its text, its value, or a function."""
     if isinstance(program, Program):
         return program
-    return parse_program(program) if isinstance(program, str) else program_of(program)
+    return parse_program(program) if isinstance(program, str) else name_function(program)
 
 
 def record(
@@ -108,12 +104,13 @@ def record(
         SeedMissing: E-SEED-001. ProgramNotFound: E-PROGRAM-001. OutputExists: E-OUTPUT-001.
         ProgramFailed: E-PROGRAM-003, when the process died; what it recorded is kept.
     """
-    found = as_program(program)
+    found = to_program(program)
     policies.setdefault("cadence", default_cadence(policies.get("granularity", "tick")))
-    setup = Setup(found, master_seed(seed), dict(config or {}), **policies)
+    setup = Setup(found, choose_master_seed(seed), dict(config or {}), **policies)
     refuse_existing(Path(out), force=force, is_record=True)
     if not found.rerunnable:
-        from twice.recorder.in_this_process import record_function
+        # What starts a fresh process does not load all that a process that is recorded needs.
+        from twice.recorder.inline import record_function
 
         assert callable(program), "only a function can lack a name to find it by"
         require_runnable(program, found.target)
@@ -138,36 +135,39 @@ def record_program(
     in_copy: bool = False,
     on_full: str = GO_ON,
 ) -> dict[str, Any]:
-    """Record a program in a fresh process; the message with which that process ended.
+    """Record a program in a fresh process; return the message with which that process ended.
 
-    Of a statistical run the sample is drawn first, so that it stands at the front of the record;
-    ``progress`` is called with (members done, members). ``python`` is another interpreter's path, for
-    runs that have no sample. ``began`` is called with the number of the process once it is there.
-    ``in_copy`` lets the program change a copy of the files, and none of the user's. Where the record
-    cannot be written any more, ``on_full`` says whether the program goes on without (``go-on``) or ends (``stop``).
+    Args:
+        setup: everything decided about the run. The sample of a statistical one is drawn first, so that it
+            stands at the front of the record.
+        surroundings: of the process.
+        out: path of the record.
+        force: replace an existing output.
+        show: pass the program's output on while it runs.
+        stdin: as of ``FreshWorker``.
+        parent: of a branch: the run it left.
+        progress: is called with (members done, members) of a sample.
+        python: another interpreter's path, for runs that have no sample.
+        began: is called with the number of the process once it is there.
+        in_copy: let the program change a copy of the files, and none of the user's.
+        on_full: whether the program goes on (``go-on``) or ends (``stop``) if its record cannot be written any more.
 
     Raises:
-        TwiceError: what the process refused. ProgramFailed: E-PROGRAM-003, when it died.
+        TwiceError: the error of a process that refused. ProgramFailed: E-PROGRAM-003, when it died; what it
+            recorded is kept.
         SampleMissing: E-CLASS-002, when the class is statistical and no summary comes.
         FilesUnprotected: E-FILE-002, when the program needs a copy of the files, and none can be made here.
     """
     refuse_nesting()
     setup.require_recordable()
     summary = summary_of(setup.predicate)
-    sample = (
-        Sample(()) if summary is None else draw(setup, surroundings, summary, progress=progress)
-    )
-    aside = aside_folder(out) if in_copy else None
-    job = record_job(
-        setup,
-        surroundings,
-        out if aside is None else aside / out.name,
-        force=force,
-        parent=parent,
-        sample=sample,
-        in_copy=in_copy,
+    sample = draw(setup, surroundings, summary, progress=progress) if summary else Sample(())
+    aside = make_aside_folder(out) if in_copy else None
+    written, is_kept = out if aside is None else aside / out.name, True
+    job = build_record_job(
+        setup, surroundings, written, force=force, parent=parent, sample=sample, in_copy=in_copy,
         on_full=on_full,
-    )
+    )  # fmt: skip
     environ = environ_for_child(os.environ, surroundings)
     with FreshWorker(
         RECORDING,
@@ -182,19 +182,21 @@ def record_program(
             if began is not None:
                 began(child.pid)
             child.ask(job)
-            message = child.answer()
-            while message["kind"] in {"noticed", "full"}:
-                warn(message) if message["kind"] == "noticed" else _warn_of_full(message)
-                message = child.answer()
-            if aside is not None:
+            while (message := child.answer())["kind"] in {"noticed", "full"}:
+                warn(message)
+            if in_copy:
                 refuse_lack_of_copy(message, child.read_keeper_report())
             child.wait()
-            if aside is not None:
-                (aside / out.name).replace(out)
+        except FilesUnprotected:
+            is_kept = False  # the program ran into files that it could not change: no run to keep
+            raise
         finally:
             child.close()
-            discard_hidden(out, child.program_pid)
+            discard_hidden(written, child.program_pid)
             if aside is not None:
+                # Also the record of a process that died: how far it came is all that is known of it.
+                if is_kept and written.exists():
+                    written.replace(out)
                 shutil.rmtree(aside, ignore_errors=True)
     return message
 
@@ -221,7 +223,7 @@ def refuse_lack_of_copy(ended: Mapping[str, Any], report: Mapping[str, Any]) -> 
         )
 
 
-def aside_folder(out: Path) -> Path:
+def make_aside_folder(out: Path) -> Path:
     """Make a folder beside a path, for a process in a copy of the files: writes there are real.
 
     Raises:
@@ -235,7 +237,7 @@ def aside_folder(out: Path) -> Path:
     return folder
 
 
-def record_job(
+def build_record_job(
     setup: Setup,
     surroundings: Surroundings,
     out: Path,
@@ -247,10 +249,12 @@ def record_job(
     on_full: str = GO_ON,
 ) -> dict[str, object]:
     """Build the job of a process that records one run."""
-    shared = [str(out.absolute().parent)]
-    world = {WORLD: describe_copy(setup.program, shared=shared, is_recorded=True)}
+    world: dict[str, object] = {}
+    if in_copy:
+        shared = [str(out.absolute().parent)]
+        world[WORLD] = describe_copy(setup.program, shared=shared, is_recorded=True)
     return {
-        **(world if in_copy else {}),
+        **world,
         "action": "record",
         "setup": setup.to_json(),
         "surroundings": surroundings.to_json(),
@@ -264,21 +268,23 @@ def record_job(
     }
 
 
-def warn(row: Mapping[str, object]) -> None:
-    """Warn at once, while the program runs, that its record will not pass."""
-    sys.stderr.write(
-        f"warning: {in_words(row)}. Verifying will not say PASS: {row.get('remedy')}, or record "
-        f"with --allow {row.get('source')}.\n"
-    )
-    sys.stderr.flush()
+def warn(message: Mapping[str, object]) -> None:
+    """Warn at once, while the program runs, that its record will not pass, or ends before the program does.
 
-
-def _warn_of_full(message: Mapping[str, object]) -> None:
-    """Warn at once that the program goes on unrecorded."""
-    sys.stderr.write(
-        f"warning: {message['why']}\nwarning: the record ends here, and the program goes on without; to end "
-        "it instead: --on-full stop\n"
-    )
+    Args:
+        message: of the kind ``full``, with why the record ends; else a row of the inventory.
+    """
+    if message.get("kind") == "full":
+        text = (
+            f"{message['why']}\nwarning: the record ends here, and the program goes on without; to end "
+            "it instead: --on-full stop"
+        )
+    else:
+        text = (
+            f"{in_words(message)}. Verifying will not say PASS: {message.get('remedy')}, or record "
+            f"with --allow {message.get('source')}."
+        )
+    sys.stderr.write(f"warning: {text}\n")
     sys.stderr.flush()
 
 
@@ -286,7 +292,7 @@ def refuse_existing(out: Path, *, force: bool, is_record: bool = False) -> None:
     """Refuse to replace a file that nobody said may go, and a device whatever was said.
 
     Args:
-        out: what is to be written.
+        out: the path to be written.
         force: the user said that a file there may go.
         is_record: a record is to be written; then only a record may go, or an empty file.
 
@@ -309,18 +315,14 @@ def refuse_existing(out: Path, *, force: bool, is_record: bool = False) -> None:
             "Choose another path with -o.",
             path=str(out),
         )
-    if is_record and out.is_file() and not _may_go(out):
-        raise OutputExists(
-            f"{out} is no run record, and --force replaces nothing else.",
-            "Expected a path that is free, or a record.",
-            "Choose another path with -o, or remove the file first.",
-            path=str(out),
-        )
-
-
-def _may_go(out: Path) -> bool:
-    try:
-        with out.open("rb") as file:
-            return file.read(len(MAGIC)) in {MAGIC, b""}
-    except OSError:  # whoever cannot read it may still be refused to write it, by the system
-        return False
+    if is_record and out.is_file():
+        head = None
+        with suppress(OSError), out.open("rb") as file:  # what cannot be read may be anything
+            head = file.read(len(MAGIC))
+        if head not in {MAGIC, b""}:
+            raise OutputExists(
+                f"{out} is no run record, and --force replaces nothing else.",
+                "Expected a path that is free, or a record.",
+                "Choose another path with -o, or remove the file first.",
+                path=str(out),
+            )

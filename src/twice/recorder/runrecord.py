@@ -1,7 +1,6 @@
-"""A run record, open for reading: what happened, answered without executing anything.
+"""A run record, open for reading, in the words of a run: setup, ending, inputs, compare-points, snapshots, output.
 
-This is the reader's view in the words of a run: setup, ending, inputs, compare-points, snapshots,
-output. It judges nothing; verifying and diagnosing do.
+It judges nothing; verifying and diagnosing do.
 
 Invariant: opening a record from a stranger runs none of its code, and reading never changes it.
 """
@@ -17,48 +16,38 @@ from pathlib import Path
 from typing import Any
 
 from twice.errors import OutputUnwritable, RecordOutOfRange, UsageError
-from twice.foundation.dataclass import dataclass
 from twice.foundation.encoding import decode
 from twice.foundation.printable import pluralize
 from twice.foundation.seeds import Seed
 from twice.foundation.with_blocks import Closing
 from twice.recorder.compared_output import list_folders
+from twice.recorder.dict_order import PREFIX
 from twice.recorder.effects.events import ACTOR, CONNECTION, LENIENT, STRICT, Event, unpack
 from twice.recorder.effects.filenames import told
 from twice.recorder.effects.files.kept import CONTENT, Kept
 from twice.recorder.effects.ops import FILE_OPENED, FILES_LEFT, MAIN
-from twice.recorder.frame_kinds import ERRORS, INPUT, LOOP, OUTPUT, ROLLBACK, LoopSpan
 from twice.recorder.identity import check_identity
 from twice.recorder.inputs import InputEvent, read_input
 from twice.recorder.native_files import NATIVE_FILES, RecordedFiles, read_native_files
-from twice.recorder.ordering import PREFIX
-from twice.recorder.placing import Placing
+from twice.recorder.path_names import PathNames
 from twice.recorder.program import Program
 from twice.recorder.record import RecordReader
-from twice.recorder.record_form import reading, require_form
+from twice.recorder.record_form import (
+    ERRORS,
+    INPUT,
+    LOOP,
+    OUTPUT,
+    ROLLBACK,
+    LoopSpan,
+    Redacted,
+    Rollback,
+    reading,
+    require_form,
+)
 from twice.recorder.redaction.redaction import REDACTION
 from twice.recorder.setup import Setup
 from twice.recorder.snapshots import load
 from twice.recorder.trust import UNTRUSTED_BYTES_MAX, choose_allowed, digest_identity, is_trusted
-
-
-@dataclass(frozen=True)
-class Rollback:
-    """One rollback: the tick it was asked for in, the tick it went back to, its compare-point."""
-
-    tick: int
-    to: int
-    point: int
-
-
-@dataclass(frozen=True)
-class Redacted:
-    """How often a rule blanked something before a compare-point (-1 for the run's own arguments)."""
-
-    point: int
-    rule: str
-    where: str
-    count: int
 
 
 class RunRecord(Closing):
@@ -80,7 +69,8 @@ class RunRecord(Closing):
         self.identity: dict[str, Any] = dict(reader.identity)
         check_identity(self.identity, self.path)
         require_form(self.identity, reader.ending, self.path)
-        setup = _setup_of(self.identity, self.path)
+        with reading("a setup", self.path, UsageError):  # its writer may not have been twice
+            setup = Setup.from_json(self.identity["setup"])
         self.digest = digest_identity(self.identity)
         self.recorded_allow = setup.allow
         allow = choose_allowed(self.digest, setup.allow)
@@ -138,8 +128,7 @@ class RunRecord(Closing):
     @property
     def parent(self) -> Mapping[str, Any] | None:
         """For a branch: run id of its parent and where it left."""
-        parent: Mapping[str, Any] | None = self.identity["parent"]
-        return parent
+        return self.identity["parent"]  # type: ignore[no-any-return]
 
     def inputs(self, *, tick: int | None = None) -> list[InputEvent]:
         """Return inputs in order, of one tick if it is given, from the record alone."""
@@ -172,18 +161,16 @@ class RunRecord(Closing):
 
     def lenient_lines(self) -> Iterator[tuple[str, Event]]:
         """Yield the same reads, each with the key of the actor on whose thread it was made."""
-        keys = {number: key for key, number in self.actors().items()}
+        keys = self._actor_keys()
         for frame in self.reader.frames(kinds=[LENIENT]):
             key = keys.get(frame.actor, MAIN)
             for event in unpack(frame.payload):
                 yield key, event
 
     def library_reads(self, until: int) -> dict[int, list[Event]]:
-        """Return the same reads by the index of the compare-point that followed, up to that one."""
+        """Return the same reads by the index of the compare-point that followed, up to a point."""
         found: dict[int, list[Event]] = {}
-        for frame in self.reader.frames(kinds=[LENIENT]):
-            if frame.point > until:
-                break
+        for frame in self.reader.frames(kinds=[LENIENT], last_point=until):
             found.setdefault(frame.point, []).extend(unpack(frame.payload))
         return found
 
@@ -228,8 +215,8 @@ class RunRecord(Closing):
                     by_python.add(fields[0])
                 elif number == FILES_LEFT.number:
                     by_python.update(dict(fields[1] or ()))
-            placing = Placing(self.setup.program)
-            own = {os.path.normpath(placing.found(told(str(name)))) for name in by_python}
+            placing = PathNames(self.setup.program)
+            own = {os.path.normpath(placing.to_local(told(str(name)))) for name in by_python}
             files = self.native_files()
             self._native_writes = [
                 history.path
@@ -246,15 +233,18 @@ class RunRecord(Closing):
             RecordForeign: E-RECORD-002, for histories that no recording writes.
         """
         frames = (frame.payload for frame in self.reader.frames(kinds=[NATIVE_FILES]))
-        return read_native_files(self.ending, frames, Placing(self.setup.program))
+        return read_native_files(self.ending, frames, PathNames(self.setup.program))
 
     def actors(self) -> dict[str, int]:
         """Return the numbers of the actors other than the main program, by their keys."""
         return {str(decode(each.payload)): each.actor for each in self.reader.frames(kinds=[ACTOR])}
 
+    def _actor_keys(self) -> dict[int, str]:
+        return {number: key for key, number in self.actors().items()}
+
     def actor_reads(self) -> dict[str, list[Event]]:
         """Return reads of the world by every other actor's own code, in its order."""
-        keys = {number: key for key, number in self.actors().items()}
+        keys = self._actor_keys()
         reads: dict[str, list[Event]] = {key: [] for key in keys.values()}
         if keys:
             for frame in self.reader.frames(kinds=[STRICT]):
@@ -268,17 +258,15 @@ class RunRecord(Closing):
         Args:
             until: index of the last compare-point that it was written before; None for all.
         """
-        keys = {number: key for key, number in self.actors().items()}
+        keys = self._actor_keys()
         found: dict[str, list[Event]] = {}
-        for frame in self.reader.frames(kinds=[CONNECTION]):
-            if until is not None and frame.point > until:
-                break
+        for frame in self.reader.frames(kinds=[CONNECTION], last_point=until):
             found.setdefault(keys[frame.actor], []).extend(unpack(frame.payload))
         return found
 
     def connection_order(self) -> list[str]:
         """Return the key of the connection of each event on one, in the order of the record."""
-        keys = {number: key for key, number in self.actors().items()}
+        keys = self._actor_keys()
         return [
             keys[frame.actor]
             for frame in self.reader.frames(kinds=[CONNECTION])
@@ -391,9 +379,3 @@ class RunRecord(Closing):
 
     def __repr__(self) -> str:
         return f"RunRecord({str(self.path)!r}, program={self.setup.program}, ticks={self.ticks})"
-
-
-def _setup_of(identity: Mapping[str, Any], path: Path) -> Setup:
-    """Read the setup of an identity; its writer may not have been twice."""
-    with reading("a setup", path, UsageError):
-        return Setup.from_json(identity["setup"])

@@ -1,15 +1,27 @@
-"""What stands in the job of a session's process, besides what its action asks for, and what its messages leave behind.
+"""The job of a session's process: keys besides those of its action, and the world that its keeper makes.
 
-Invariant: a job is plain data.
+The parent reads the record and describes the world in plain values. The keeper must not load numpy: what a
+process has loaded before it enters a world is another file, to the system, than the one of the same name in it.
+
+Invariant: a job is plain data, and nothing of a record is executed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
+from twice.recorder.effects.filenames import kept, told
+from twice.recorder.effects.files.kept import Kept
 from twice.recorder.environment.probe_cache import keep_probes
+from twice.recorder.kernel.file_history import FileHistory
 from twice.recorder.trust import remember_message
+
+if TYPE_CHECKING:
+    from twice.recorder.kernel.world_keeper import WorldRequest
+    from twice.recorder.program import Program
+    from twice.recorder.runrecord import RunRecord
 
 RECORDING: Final = "twice.recorder"
 """The module that records, runs members of samples and measures."""
@@ -19,9 +31,121 @@ WORLD: Final = "world"
 """Set in a job whose process runs in a copy of the files: what else the keeper is told, by name."""
 GO_ON: Final = "go-on"
 """What a recording does when its record cannot be written any more; the other way is ``stop``."""
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 def hear(message: Mapping[str, Any]) -> None:
     """Keep a session's reports on its record and on this machine."""
     remember_message(message)
     keep_probes(message)
+
+
+def describe_copy(
+    program: Program, *, shared: Sequence[str] = (), is_recorded: bool = False
+) -> dict[str, object]:
+    """Return the request to the keeper of an execution in a copy of the present files.
+
+    Args:
+        program: is executed.
+        shared: real folders in which the product writes its own files.
+        is_recorded: whether the program is recorded.
+    """
+    return {
+        "histories": [],
+        "contents": "",
+        "roots": program.roots(),
+        "own": [],
+        "process": None,
+        "has_network": True,
+        "compares": False,
+        "keep": None,
+        "differing": None,
+        "is_recorded": is_recorded,
+        "shared": list(shared),
+        "native_writes": [],
+    }
+
+
+def describe_world(
+    record: RunRecord,
+    *,
+    has_network: bool,
+    compares: bool,
+    keep: str | None = None,
+    differing: str | None = None,
+    is_recorded: bool = False,
+    shared: Sequence[str] = (),
+) -> dict[str, object]:
+    """Return the request to the keeper of a replay, in plain values.
+
+    Args:
+        record: is replayed; open until the replay has ended.
+        has_network: whether the program may reach the network.
+        compares: whether the files that the program leaves are held against the record.
+        keep: a folder into which they are copied; None for nowhere.
+        differing: a folder into which the first that differ are copied; None for nowhere.
+        is_recorded: whether the program is recorded in its world.
+        shared: real folders in which the product writes its own files.
+    """
+    files = record.native_files()
+    return {
+        **describe_copy(record.setup.program, shared=shared, is_recorded=is_recorded),
+        "histories": [history.to_plain() for history in files.histories],
+        "contents": record.contents_folder(),
+        "own": [os.path.realpath(record.path)],
+        "process": files.process,
+        "has_network": has_network,
+        "compares": compares and files.tier == "supervisor",
+        "keep": keep,
+        "differing": differing,
+        "native_writes": list(map(kept, record.native_writes()[:1])),
+    }
+
+
+def parse_world(described: Mapping[str, Any], folder: str) -> WorldRequest:
+    """Build the keeper's request from its description.
+
+    Args:
+        described: from ``describe_world`` or ``describe_copy``.
+        folder: private to this execution.
+
+    Raises:
+        RecordForeign: E-RECORD-002, for histories that no recording writes.
+    """
+    # No parent needs these, and they load ctypes.
+    from twice.recorder.kernel.mount_table import is_below
+    from twice.recorder.kernel.package_paths import PackagePaths
+    from twice.recorder.kernel.world_keeper import WorldRequest
+
+    packages = PackagePaths(described["roots"])
+    own = frozenset(described["own"])
+    # What is no part of the run stays in sight, whatever a listing of the recording says.
+    private = [
+        os.path.realpath(os.path.dirname(folder)),  # noqa: PTH120
+        *map(os.path.realpath, described["shared"]),
+    ]
+
+    def is_ignored(path: str) -> bool:
+        if path in own or any(is_below(path, each) for each in private):
+            return True
+        return packages.is_of_machine(path)
+
+    # Descriptors of the real folders: their paths lead into the world later.
+    keep, differing = (
+        None if described[name] is None else os.open(described[name], _FOLDER)
+        for name in ("keep", "differing")
+    )
+    return WorldRequest(
+        histories=[FileHistory.from_plain(fields) for fields in described["histories"]],
+        content=Kept.found_in(described["contents"]).path,
+        folder=f"{folder}/world",
+        is_ignored=is_ignored,
+        process=described["process"],
+        has_network=described["has_network"],
+        compares=described["compares"],
+        keep=keep,
+        differing=differing,
+        is_recorded=described["is_recorded"],
+        shared=described["shared"],
+        native_writes=list(map(told, described["native_writes"])),
+    )

@@ -27,7 +27,7 @@ from twice.recorder.cadence import (
     require_dense,
 )
 from twice.recorder.compared_output import parse_ignored_output
-from twice.recorder.config import negative_zeros, require_modest, whole_floats, with_floats
+from twice.recorder.config import describe_floats, require_bounded, restore_floats
 from twice.recorder.effects.files.policies import Policy as FilePolicy
 from twice.recorder.effects.files.policies import parse_files
 from twice.recorder.effects.tick_clock import TickClock, parse_clock
@@ -90,7 +90,7 @@ class Setup:
         Raises:
             ConfigError: E-CONFIG-001.
         """
-        require_modest(self.config)
+        require_bounded(self.config)
 
     def require_recordable(self) -> None:
         """Refuse policies that only old records have.
@@ -107,8 +107,7 @@ class Setup:
             "program": self.program.to_json(),
             "seed": str(self.seed.value),
             "config": dict(self.config),
-            **({"config_floats": floats} if (floats := whole_floats(self.config)) else {}),
-            **({"config_negative_zeros": zeros} if (zeros := negative_zeros(self.config)) else {}),
+            **describe_floats(self.config),
             "predicate": self.predicate.to_json(),
             "policies": {
                 "digest": self.algorithm.value,
@@ -136,11 +135,7 @@ class Setup:
         return cls(
             program=program,
             seed=Seed(int(data["seed"])),
-            config=with_floats(
-                data["config"],
-                data.get("config_floats", ()),
-                data.get("config_negative_zeros", ()),
-            ),
+            config=restore_floats(data["config"], data),
             predicate=Predicate.from_json(data["predicate"]),
             algorithm=Algorithm(policies["digest"]),
             granularity=parse_granularity(policies["compare"]),

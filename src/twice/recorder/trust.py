@@ -4,22 +4,29 @@ Opening a record executes nothing. Executing one runs the program that it names,
 that it holds, as the account that asks for it. So whoever executes a record that came from elsewhere says so, and says
 again what the run may use of the world: a record opens no seal by itself.
 
-Grants are of this process. Processes that it starts are told with their job.
+A thing is yours when a command of twice made it here, under your account: an empty file in your state folder marks it,
+by kind and digest. Copying or receiving a thing does not make it yours. Grants are of this process. Processes that it
+starts are told with their job.
 
-Invariant: nothing that stands in a record makes it trusted.
+Not for: what another account of this machine may do; the folder is private to yours.
+
+Invariant: nothing that stands in a record makes it trusted. Only this module writes marks, and a mark is never read
+for more than that it is there.
 """
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, Final
 
 import rfc8785
 
 from twice.errors import RecordUntrusted
 from twice.foundation.digests import Algorithm, digest_bytes
-from twice.recorder.own_marks import is_own, mark_own
 
 GRANT: Final = "grant"
 """Key of a job."""
@@ -89,7 +96,7 @@ def is_made_here(digest: str) -> bool:
 def choose_allowed(digest: str, recorded: Sequence[str]) -> tuple[str, ...]:
     """Return the sources that a run may use: those of its own record, or of another record's caller."""
     given = _grants.get(digest, ())
-    return tuple(dict.fromkeys([*recorded, *given])) if is_made_here(digest) else tuple(given)
+    return tuple(dict.fromkeys([*recorded, *given])) if is_made_here(digest) else given
 
 
 def require_trusted(path: object, digest: str, program: object) -> None:
@@ -106,3 +113,44 @@ def require_trusted(path: object, digest: str, program: object) -> None:
             "(in Python: with twice.trusting(record): ...).",
             path=str(path),
         )
+
+
+def mark_own(kind: str, name: str) -> bool:
+    """Remember a thing that was just made; return whether that could be written down.
+
+    Args:
+        kind: what it is, one word in the plural: ``recipes``, ``records``.
+        name: its digest, in hexadecimal digits.
+    """
+    for folder in _folders():
+        path = folder / kind / name
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if _is_private(folder):
+                path.touch(mode=0o600)
+                return True
+    return False
+
+
+def is_own(kind: str, name: str) -> bool:
+    """Return whether this account made a thing."""
+    for folder in _folders():
+        with suppress(OSError):
+            if (folder / kind / name).is_file() and _is_private(folder):
+                return True
+    return False
+
+
+def _folders() -> tuple[Path, Path]:
+    """Return the folders of marks: the state folder, and one below /tmp for an account without a home."""
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(state) / "twice", Path("/tmp") / f"twice-{os.geteuid()}"  # noqa: S108
+
+
+def _is_private(folder: Path) -> bool:
+    """Return whether a folder is this account's, and not everybody may write into it."""
+    # Anybody can make the one below /tmp first; not followed, so that a link there is none either.
+    found = folder.lstat()
+    return (
+        stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o002
+    )

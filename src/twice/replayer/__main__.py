@@ -10,7 +10,7 @@ import gc
 if __name__ == "__main__":
     gc.disable()  # until ``serve``: imported objects stay
 
-from twice.recorder.serving import serve_actions
+from twice.recorder.child import serve_actions
 from twice.replayer.session_worker import branch_here, replay_here
 from twice.replayer.verify_worker import verify_here
 

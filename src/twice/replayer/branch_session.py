@@ -29,7 +29,7 @@ from twice.foundation.encoding import decode, encode
 from twice.foundation.with_blocks import Closing
 from twice.recorder.audit.inventory import may_talk
 from twice.recorder.record.block_writer import unwritable
-from twice.recorder.recorder import aside_folder, refuse_existing
+from twice.recorder.recorder import make_aside_folder, refuse_existing
 from twice.recorder.runrecord import RunRecord
 from twice.replayer.preconditions import require_rerunnable, require_same_code
 from twice.replayer.replay_job import (
@@ -86,7 +86,7 @@ class BranchingSession(Closing):
                 path=str(self._beside),
             )
         # A branch runs in a copy of the files. Its record is written here, to the real disk.
-        self._folder = aside_folder(self._target)
+        self._folder = make_aside_folder(self._target)
         self._record, self._files = self._folder / "branch.twice", self._folder / "files"
         self._files.mkdir()
         try:

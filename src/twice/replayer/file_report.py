@@ -28,7 +28,6 @@ from twice.recorder.effects.filenames import told
 from twice.recorder.kernel.file_history import ABSENT, FileState
 from twice.recorder.kernel.file_observation import UNSETTLED, FileUnsettled, observe_state
 from twice.recorder.kernel.file_policies import find_policy
-from twice.recorder.native_files import roots_of
 from twice.recorder.redaction.redaction import Redaction
 from twice.recorder.runrecord import RunRecord
 from twice.worker.process import run_apart
@@ -173,7 +172,7 @@ def judge_files(
         whole: whether the program ran from its start to its end, so that its files count.
     """
     files = record.native_files()
-    names = PathDisplay(roots_of(record.setup.program))
+    names = PathDisplay(record.setup.program.roots())
     histories = [history for history in files.histories if history.problem]
     unknown = [f"{names.show(history.path)}: {history.problem}" for history in histories]
     if stalled := told(str(kept.get("stalled", ""))):

@@ -23,9 +23,9 @@ from twice.recorder.audit.inventory import (
     may_talk,
     rows_of,
 )
+from twice.recorder.dict_order import ORDERS
 from twice.recorder.effects.ops import FILE_CHANGED
-from twice.recorder.ordering import ORDERS
-from twice.recorder.results import RESULTS
+from twice.recorder.output import RESULTS
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.setup import Setup
 from twice.replayer.file_report import FileJudgement

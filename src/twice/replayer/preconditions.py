@@ -19,9 +19,10 @@ from twice.errors import (
     ProgramNotRerunnable,
     SnapshotMissing,
 )
-from twice.recorder.program import Program, source_digests
+from twice.recorder.program import Program
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.trust import grant_for_block, require_trusted
+from twice.recorder.user_code import digest_sources
 from twice.replayer.outcome import SourceChange
 from twice.replayer.replay_job import find_files_read_back, restorable_snapshot
 
@@ -35,7 +36,7 @@ def source_changes(record: RunRecord) -> list[SourceChange]:
     if named in recorded:  # a record that travelled finds its program beside it, by its bare name
         recorded[record.setup.program.target] = recorded.pop(named)
     root = record.setup.program.folder()
-    now = source_digests([root / name for name in recorded], root)
+    now = digest_sources([root / name for name in recorded], root)
     return [
         SourceChange(name, recorded[name], now.get(name))
         for name in sorted(recorded)

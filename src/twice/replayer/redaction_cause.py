@@ -14,9 +14,9 @@ from collections.abc import Collection
 
 from twice.errors import RedactionNeeded
 from twice.foundation.printable import pluralize
-from twice.recorder.frame_kinds import ERRORS, OUTPUT
+from twice.recorder.record_form import ERRORS, OUTPUT, Redacted
 from twice.recorder.redaction.redaction import ASKED, SENT
-from twice.recorder.runrecord import Redacted, RunRecord
+from twice.recorder.runrecord import RunRecord
 from twice.replayer.replay_job import stand_ins_of
 
 _NOT_GIVEN = frozenset({ASKED, SENT, OUTPUT, ERRORS, "ending", "surroundings"})

@@ -17,9 +17,8 @@ from twice.recorder.environment.probe_cache import PROBES, read_known_probes
 from twice.recorder.environment.surroundings import Surroundings, environ_for_child
 from twice.recorder.redaction.redaction import read_placeholders
 from twice.recorder.runrecord import RunRecord
-from twice.recorder.session_job import WORLD, hear
+from twice.recorder.session_job import WORLD, describe_world, hear
 from twice.recorder.trust import GRANT, grant, is_made_here
-from twice.recorder.world_request import describe_world
 from twice.worker.fork_server import ForkServer
 from twice.worker.process import FreshWorker, Worker, refuse_nesting
 

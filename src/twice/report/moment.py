@@ -16,7 +16,7 @@ from twice.foundation.encoding import decode
 from twice.foundation.printable import pluralize, printable
 from twice.recorder.effects.events import LENIENT, STRICT, unpack
 from twice.recorder.effects.ops import MAIN, OPS, WITH_ARGUMENTS
-from twice.recorder.frame_kinds import ERRORS, INPUT, OUTPUT
+from twice.recorder.record_form import ERRORS, INPUT, OUTPUT
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.snapshots import STREAMS, read_envelope
 from twice.report.values import as_json, find_part, inline, lines

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from twice.diagnosis.divergence import Divergence, OperationFound
-from twice.recorder.program import source_digests
 from twice.recorder.runrecord import RunRecord
+from twice.recorder.user_code import digest_sources
 from twice.report.overview import (
     ending_text,
     identity_rows,
@@ -165,7 +165,7 @@ def _excerpt(operation: OperationFound, record: RunRecord) -> list[tuple[int, st
     wanted = (root / operation.file).resolve()
     for listed, digest in sorted(recorded.items()):
         path = root / listed
-        if path.resolve() == wanted and source_digests([path], root).get(listed) == digest:
+        if path.resolve() == wanted and digest_sources([path], root).get(listed) == digest:
             rows = wanted.read_text(encoding="utf-8", errors="backslashreplace").splitlines()
             first = max(operation.line - 1 - _LINES_AROUND, 0)
             shown = rows[first : operation.line + _LINES_AROUND]

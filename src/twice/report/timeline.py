@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from twice.foundation.printable import pluralize
 from twice.recorder.effects.events import LENIENT, STRICT
-from twice.recorder.frame_kinds import ERRORS, INPUT, OUTPUT
+from twice.recorder.record_form import ERRORS, INPUT, OUTPUT
 from twice.recorder.runrecord import RunRecord
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from twice.errors import TwiceError
 from twice.foundation.determinism_class import DeterminismClass, Predicate
 from twice.foundation.digests import digest_value
 from twice.foundation.seeds import Seed, is_shared
-from twice.recorder.config import in_settings
+from twice.recorder.config import format_settings
 from twice.recorder.environment.versions import measure_versions
 from twice.recorder.runrecord import RunRecord
 from twice.specification.cost.result import EVIDENCE as COSTS
@@ -314,7 +314,7 @@ def _read_setup(record: RunRecord) -> _Read:
     form = f"canonical form {behaviours['canonical_form']}"
     yield "00", "program", str(record.setup.program)
     yield "00", "seed", record.seed.value
-    yield "00", "config", list(in_settings(record.config))
+    yield "00", "config", list(format_settings(record.config))
     yield "01", "class", predicate.determinism_class.value
     yield "01", "scope", predicate.scope.value
     yield "01", "axis", predicate.axis.value

@@ -17,7 +17,7 @@ from typing import Any, Final, Literal
 
 from twice.errors import TwiceError
 from twice.foundation.printable import pluralize
-from twice.recorder.config import in_settings, parse_settings
+from twice.recorder.config import format_settings, parse_settings
 from twice.recorder.recorder import record_program
 from twice.recorder.runrecord import RunRecord
 from twice.replayer.preconditions import trusting
@@ -146,11 +146,11 @@ class _Refresh:
 
     def _fits(self, record: RunRecord) -> bool:
         """Whether a record is of the program, seed, configuration and class of the sheets."""
-        config = in_settings(parse_settings(self.workspace.strings("00", "config")))
+        config = format_settings(parse_settings(self.workspace.strings("00", "config")))
         return (
             str(record.setup.program) == self.program
             and record.seed.value == self.seed
-            and tuple(in_settings(record.config)) == tuple(config)
+            and tuple(format_settings(record.config)) == tuple(config)
             and record.setup.predicate.sentence() == read_predicate(self.workspace).sentence()
         )
 

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from twice.foundation.environment import Fingerprint
+from twice.recorder.child import serve_actions
 from twice.recorder.environment.fingerprint import measure
-from twice.recorder.program import user_modules
-from twice.recorder.serving import serve_actions
-from twice.recorder.writing import record_here
+from twice.recorder.record_session import record_here
+from twice.recorder.user_code import list_user_modules
 from twice.replayer.session_worker import branch_here, replay_here
 from twice.worker.channel import Channel
 
@@ -28,7 +28,7 @@ def _measured() -> Fingerprint:
 def _prepare() -> None:
     """Measure what every execution needs."""
     _measured()
-    user_modules()  # asks of every loaded file whose it is, and remembers
+    list_user_modules()  # asks of every loaded file whose it is, and remembers
 
 
 def _execute(job: Mapping[str, Any], channel: Channel) -> None:

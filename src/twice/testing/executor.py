@@ -27,10 +27,10 @@ from twice.foundation.seeds import Seed
 from twice.foundation.with_blocks import Closing
 from twice.recorder.cadence import parse_cadence
 from twice.recorder.environment.surroundings import Surroundings, environ_for_child, for_recording
-from twice.recorder.naming import parse_program
-from twice.recorder.program import Program, program_of, require_runnable
+from twice.recorder.program import Program, name_function, require_runnable
+from twice.recorder.program_spec import parse_program
 from twice.recorder.record import discard_hidden
-from twice.recorder.recorder import record_job, refuse_lack_of_copy
+from twice.recorder.recorder import build_record_job, refuse_lack_of_copy
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.setup import Setup
 from twice.recorder.trust import remember_record
@@ -86,7 +86,7 @@ def subject_of(
     if isinstance(thing, str):
         program, label = parse_program(thing), thing
     else:
-        program = program_of(thing)
+        program = name_function(thing)
         label = str(program)
         require_runnable(thing, label)
         if not program.rerunnable or "<" in program.function:
@@ -206,7 +206,9 @@ def record_in(
     pid = 0
     try:
         with closing(process):
-            message = process.ask(record_job(setup, surroundings, out, force=True, in_copy=True))
+            message = process.ask(
+                build_record_job(setup, surroundings, out, force=True, in_copy=True)
+            )
             while message["kind"] != "ended":
                 pid = int(message.get("pid", pid))
                 if (made := message.get("record")) is not None:

@@ -27,8 +27,8 @@ from twice.foundation.seeds import Seed
 from twice.recorder.audit.inventory import unsupported_rows
 from twice.recorder.cadence import parse_cadence
 from twice.recorder.environment.surroundings import for_recording
-from twice.recorder.naming import parse_program
-from twice.recorder.program import program_of
+from twice.recorder.program import name_function
+from twice.recorder.program_spec import parse_program
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.setup import Setup
 from twice.recorder.trust import grant
@@ -111,7 +111,7 @@ class RecordedRuns:
         setup = Setup(
             parse_program(program, cwd=self._root)
             if isinstance(program, str)
-            else program_of(program),
+            else name_function(program),
             Seed(seed),
             dict(config or {}),
             **{**policies, "cadence": parse_cadence(str(policies.get("cadence", "none")))},

@@ -7,14 +7,19 @@ from __future__ import annotations
 
 import signal
 from types import FrameType
-from typing import NoReturn
+from typing import Final, NoReturn
 
-_ENDING = (signal.SIGTERM, signal.SIGHUP)
+ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
+"""Signals by which others ask a process to end."""
+PASSED_ON: Final = (*ENDING, signal.SIGUSR1, signal.SIGUSR2)
+"""Signals that a command passes on to its worker."""
+KEEPER_PASSED_ON: Final = (*PASSED_ON, signal.SIGINT, signal.SIGQUIT)
+"""Signals that a keeper passes on to its program. A command handles an interrupt by itself."""
 
 
 def exit_by_signals() -> None:
     """Let SIGTERM and SIGHUP end this process by ``SystemExit``: folders removed, children ended."""
-    for number in _ENDING:
+    for number in ENDING:
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, _exit)
 

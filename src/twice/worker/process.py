@@ -29,7 +29,7 @@ from typing import Any, Protocol
 from twice.errors import ProgramFailed, UsageError
 from twice.foundation.with_blocks import Closing
 from twice.worker.channel import KEPT, Channel, pair, revive_error
-from twice.worker.exit_by_signal import would_end
+from twice.worker.exit_by_signal import PASSED_ON, would_end
 from twice.worker.exit_status import count_memory_kills, describe_exit
 
 NESTED = "TWICE_SESSION"
@@ -37,7 +37,6 @@ NESTED = "TWICE_SESSION"
 _SHOW_EVERY_S = 0.05
 _ENDING_S = 10.0
 _LONGEST_MS = 2**31 - 1  # that ``poll`` takes: 24 days
-_PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 
 
 class Process(Protocol):
@@ -259,7 +258,7 @@ class FreshWorker(Worker):
         self.program_pid = self._process.pid
         self._passing: dict[signal.Signals, Any] = {}
         if passes_interrupts and threading.current_thread() is threading.main_thread():
-            for number in _PASSED_ON:
+            for number in PASSED_ON:
                 if would_end(number):  # then the program handles it
                     self._passing[number] = signal.signal(number, self._interrupt)
         self._shown, self._done = [0, 0], threading.Event()

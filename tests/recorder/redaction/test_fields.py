@@ -131,3 +131,32 @@ def test_a_pattern_is_blanked_everywhere_and_of_groups_what_they_hold() -> None:
 )  # fmt: skip
 def test_names_are_judged_by_their_words(name: str, judgement: str) -> None:
     assert judge(name.encode()) == judgement
+
+
+@pytest.mark.parametrize(
+    ("command", "blanked"),
+    [
+        (("tool", "--password", "hunter2"), ("tool", "--password", "*******")),
+        (("tool", "--password=hunter2", b"-v"), ("tool", "--password=*******", b"-v")),
+        (("tool", "--token", "--verbose", "word"), ("tool", "--token", "--verbose", "word")),
+        (("curl", "-H", "X-Api-Key: abc"), ("curl", "-H", "X-Api-Key: ***")),
+        (("tool", "-p", "hunter2"), ("tool", "-p", "hunter2")),
+        ("tool --token 'a b' --n 1", "tool --token '***' --n 1"),
+        (b'tool --api-key "x" https://me:pw@h/', b'tool --api-key "*" https://me:**@h/'),
+        ((), ()),
+        ((1, "--password", "hunter2"), (1, "--password", "hunter2")),
+    ],
+)
+def test_a_command_keeps_its_words_and_loses_its_secrets(command: object, blanked: object) -> None:
+    assert Redaction(Policy(off=("shapes",))).command(command) == blanked
+
+
+def test_an_argument_behind_an_innocent_name_is_kept_unless_it_looks_like_a_credential() -> None:
+    redaction = Redaction(Policy(off=("shapes",)))
+    words = ["--key", "colour", "--key", "0123456789abcdef", "--password", "x"]
+
+    assert redaction.arguments(words, "arguments") == [
+        "--key", "colour", "--key", "*" * 16, "--password", "*",
+    ]  # fmt: skip
+    assert redaction.take() == [("arguments", "arguments", 2)]
+    assert redaction.value("see 0123456789abcdef", "x") == f"see {'*' * 16}"

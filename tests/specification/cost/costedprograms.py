@@ -9,7 +9,7 @@ from typing import Any
 from twice.foundation.seeds import Seed
 from twice.recorder.cadence import Cadence
 from twice.recorder.environment.surroundings import for_recording
-from twice.recorder.naming import parse_program
+from twice.recorder.program_spec import parse_program
 from twice.recorder.setup import Setup
 from twice.specification.cost.result import Cost, MeasuredRun
 from twice.specification.cost.rules import NOT_SWITCHED, RULES, RunVariant

@@ -17,7 +17,7 @@ from sheets_written import write
 from twice.errors import OutputUnwritable, UsageError
 from twice.foundation.seeds import Seed
 from twice.recorder.environment.surroundings import THREAD_CAPS, for_recording
-from twice.recorder.naming import parse_program
+from twice.recorder.program_spec import parse_program
 from twice.recorder.setup import Setup
 from twice.specification.cost.measurement import (
     BARE,

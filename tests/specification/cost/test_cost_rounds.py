@@ -13,7 +13,7 @@ from costedprograms import ORDERED, SWARM, declared, reader, run_of, written
 from twice.errors import ConfigKeyUnused, ProgramFailed
 from twice.foundation.seeds import Seed
 from twice.recorder.environment.surroundings import for_recording
-from twice.recorder.naming import parse_program
+from twice.recorder.program_spec import parse_program
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.setup import Setup
 from twice.specification.cost import measurement

@@ -16,7 +16,7 @@ from twice.foundation.encoding import encode
 from twice.foundation.seeds import Seed, derive
 from twice.recorder.cadence import parse_cadence
 from twice.recorder.environment.versions import measure_versions
-from twice.recorder.naming import parse_program
+from twice.recorder.program_spec import parse_program
 from twice.recorder.recorder import record
 from twice.specification.changes import to_lock_entry
 from twice.specification.front_matter import format_entry

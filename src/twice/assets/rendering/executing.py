@@ -25,8 +25,8 @@ from twice.assets.rendering.workplace import Workplace, workplace
 from twice.errors import TwiceError
 from twice.foundation.seeds import Seed
 from twice.recorder.environment.surroundings import environ_for_child, for_recording
-from twice.recorder.naming import AS_MAIN, parse_program
-from twice.recorder.recorder import record_job
+from twice.recorder.program_spec import AS_MAIN, parse_program
+from twice.recorder.recorder import build_record_job
 from twice.recorder.session_job import RECORDING, hear
 from twice.recorder.setup import Setup
 from twice.worker.process import FreshWorker
@@ -117,7 +117,7 @@ def _recorded(job: Job, place: Workplace) -> tuple[Path, str]:
         name = AS_MAIN + target if module else target
         program = parse_program(name, arguments=rest, cwd=place.folder)
         surroundings = for_recording({}, explicit=dict(job.env))
-        message = record_job(Setup(program, Seed(job.seed)), surroundings, out)
+        message = build_record_job(Setup(program, Seed(job.seed)), surroundings, out)
         base = _environ(job, place)
         if "PYTHONPATH" in os.environ:  # Where twice itself is found when it is not installed.
             base["PYTHONPATH"] = os.environ["PYTHONPATH"]

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from twice.assets.model.text import canonical_document
 from twice.foundation.digests import Algorithm, digest_bytes
-from twice.recorder.own_marks import is_own as is_marked
-from twice.recorder.own_marks import mark_own
+from twice.recorder.trust import is_own as is_marked
+from twice.recorder.trust import mark_own
 
 _DECIDING: Final = ("argv", "env", "inputs")
 _KIND: Final = "recipes"

@@ -35,7 +35,7 @@ from twice.cli.run_options import ProgramOptions, StartOptions, TrustFlag
 from twice.errors import UsageError
 from twice.foundation.determinism_class import Predicate
 from twice.recorder.environment.surroundings import for_recording
-from twice.recorder.recorder import master_seed
+from twice.recorder.recorder import choose_master_seed
 from twice.recorder.setup import Setup
 from twice.specification.cost.measurement import measure_cost, read_variant
 from twice.specification.cost.result import EVIDENCE, NUMBER, write_evidence
@@ -137,5 +137,5 @@ def declare_run(
     found, fields = program.find("cost"), policies.to_setup()
     if start.classes:
         fields["predicate"] = Predicate.parse(start.classes, "host")
-    setup = Setup(found, master_seed(start.master_seed()), start.values(), **fields)
+    setup = Setup(found, choose_master_seed(start.master_seed()), start.values(), **fields)
     return RunVariant(setup, for_recording(os.environ, explicit=policies.environment()))

@@ -27,7 +27,7 @@ from twice.diagnosis.diagnose import diagnose
 from twice.diagnosis.divergence import Divergence
 from twice.foundation.next_step import NextStep
 from twice.foundation.printable import printable
-from twice.recorder.naming import parse_program
+from twice.recorder.program_spec import parse_program
 from twice.recorder.recorder import record, refuse_existing
 from twice.replayer.verification import Verification
 from twice.replayer.verify import verify

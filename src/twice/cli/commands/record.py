@@ -42,9 +42,9 @@ from twice.foundation.determinism_class import (
 )
 from twice.foundation.printable import pluralize
 from twice.recorder.environment.surroundings import for_recording
-from twice.recorder.naming import runs_in
 from twice.recorder.program import Program
-from twice.recorder.recorder import master_seed, record_program, refuse_existing
+from twice.recorder.program_spec import list_run_functions
+from twice.recorder.recorder import choose_master_seed, record_program, refuse_existing
 from twice.recorder.redaction.redaction import Redaction
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session_job import GO_ON
@@ -97,7 +97,7 @@ def command(
     found = program.find("record")
     setup = Setup(
         program=found,
-        seed=master_seed(start.master_seed()),
+        seed=choose_master_seed(start.master_seed()),
         config=start.values(),
         predicate=parse_predicate(start.classes, promise),
         **policies.to_setup(),
@@ -162,7 +162,7 @@ def _describe(program: Program, ended: Mapping[str, Any], out: Path) -> Iterator
     if program.whole and ended["ticks"]:
         yield "note: a plain script: steps of its libraries are ticks; the rest of its state is not seen"
     elif program.whole:
-        found = runs_in(program.path()) if program.kind == "script" else []
+        found = list_run_functions(program.path()) if program.kind == "script" else []
         instead = f"; tick by tick: {program}:{found[0]}" if found else ""
         seen = "its reads, files, output and exit code count; its state is not seen"
         yield f"note: a plain script: {seen}{instead}"

@@ -50,9 +50,9 @@ from twice.foundation.dataclass import dataclass
 from twice.foundation.next_step import NextStep
 from twice.foundation.seeds import Seed
 from twice.recorder.environment.surroundings import Surroundings, for_recording
-from twice.recorder.naming import is_record
 from twice.recorder.program import Program
-from twice.recorder.recorder import as_program, master_seed, record_program
+from twice.recorder.program_spec import is_record
+from twice.recorder.recorder import choose_master_seed, record_program, to_program
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.setup import Setup
 from twice.replayer.notes import list_left_out, note_global_generators
@@ -118,8 +118,8 @@ def vary(
             setup = record.setup
             base = surroundings_of(record)
     else:
-        found = as_program(os.fspath(program) if isinstance(program, os.PathLike) else program)
-        setup = Setup(found, master_seed(seed), dict(config or {}), **policies)
+        found = to_program(os.fspath(program) if isinstance(program, os.PathLike) else program)
+        setup = Setup(found, choose_master_seed(seed), dict(config or {}), **policies)
         base = for_recording(os.environ, explicit=dict(env or {}))
     other = "" if python is None else resolve_interpreter(python)
     with tempfile.TemporaryDirectory(prefix="twice-vary-") as text:

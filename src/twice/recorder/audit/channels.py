@@ -17,7 +17,7 @@ from types import FrameType
 from typing import Any, Literal
 
 from twice.foundation.dataclass import dataclass
-from twice.recorder import program
+from twice.recorder import user_code
 
 _getpid = os.getpid  # The real one: bound before anything is patched.
 _WIDTH = 120
@@ -99,7 +99,7 @@ def _list_rows(
     }
 
 
-LISTEN, ACCEPT, CONNECT = "network.listen", "network.accept", "network.connect"
+LISTEN, CONNECT = "network.listen", "network.connect"
 _EFFECT = "put the call into a function and declare it: @twice.effect"
 _SERVICE = (
     "record the application at its boundary: twice.integrations.wsgi, twice.integrations.asgi"
@@ -146,7 +146,7 @@ BACK_CHANNELS: dict[str, tuple[BackChannel, Wording]] = {
         "socket.bind", "twice.listen", shown=(1,),
     ),
     **_list_rows(
-        BackChannel(ACCEPT, "somebody outside of the run connected to it", _SERVICE),
+        BackChannel("network.accept", "somebody outside of the run connected to it", _SERVICE),
         "twice.accept", shown=(1,),
     ),
     # On a connected socket they have no address: the event of its connecting was seen.
@@ -171,6 +171,19 @@ BACK_CHANNELS: dict[str, tuple[BackChannel, Wording]] = {
     **CHANGED_BESIDE,
 }  # fmt: skip
 """By event: the back channel that it is, and how the event is described."""
+
+# What raises no event, or one that says too little; ``hook.py`` meets them in other ways.
+NATIVE_SOCKET = BackChannel(
+    "network.descriptor",
+    "a socket appeared that no Python code made",
+    "put the call that makes it into a function and declare it: @twice.effect",
+)
+PIPE = BackChannel(
+    "process.descriptor",
+    "what goes through the descriptor of a process's pipe is not recorded, and a replay has no such pipe",
+    "read the pipe itself, or use communicate()",
+)
+STARTED = BackChannel("process.start", "a process that a library starts is not recorded", _EFFECT)
 
 _DEVICES = ("/dev/", "/proc/", "/sys/")
 _HARMLESS = ("/dev/null", "/dev/zero", "/dev/full", "/dev/fd/", "/dev/std", "/dev/tty")
@@ -200,13 +213,13 @@ def find_open_channel(path: object, flags: int, frame: FrameType) -> BackChannel
         return _ENTROPY if name.startswith(_ENTROPY_FILES) else _DEVICE
     if not is_users(frame) or is_device or name.endswith(".pyc"):
         return None
-    return _OPENED_BESIDE if program.is_user_file(name) else None
+    return _OPENED_BESIDE if user_code.is_user_file(name) else None
 
 
 _Owner = Literal["session", "user", "package", "library"]
 _Code = Literal["user", "package", "session", "carrier", "import", "library"]
 
-_PACKAGE = str(Path(program.__file__).parents[1]) + os.sep
+_PACKAGE = str(Path(user_code.__file__).parents[1]) + os.sep
 _INSTALLED = f"{os.sep}site-packages{os.sep}"
 # Files of ours that only carry the program's code: what runs under them is the program's.
 _CARRYING = tuple(
@@ -219,14 +232,14 @@ _CARRYING = tuple(
         "recorder/effects/network/listening.py",
         "recorder/effects/spawning.py",
         "recorder/effects/sqlite.py",
-        "recorder/executing.py",
+        "recorder/execution.py",
         "recorder/imports.py",
         "recorder/interrupts.py",
         "recorder/session.py",
         "recorder/program.py",
         "recorder/run.py",
         "recorder/audit/",
-        "recorder/comparepoints.py",
+        "recorder/compare_points.py",
         "diagnosis/tracing/",
     )
 )
@@ -277,9 +290,9 @@ def _classify(filename: str) -> _Code:
     if code is None:
         if filename.startswith("<frozen importlib"):
             code = "import"
-        elif program.is_ours(filename):
+        elif user_code.is_ours(filename):
             code = "carrier" if filename.startswith(_CARRYING) else "session"
-        elif program.is_user_file(filename):
+        elif user_code.is_user_file(filename):
             code = "user"
         else:
             code = "package" if _INSTALLED in filename else "library"

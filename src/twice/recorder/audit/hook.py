@@ -27,6 +27,9 @@ from twice.recorder.audit.channels import (
     CHANGED_BESIDE,
     CONNECT,
     LISTEN,
+    NATIVE_SOCKET,
+    PIPE,
+    STARTED,
     BackChannel,
     Wording,
     describe_open,
@@ -47,23 +50,9 @@ from twice.recorder.effects.actors import OUTSIDE, current
 from twice.recorder.effects.askers import while_imported
 from twice.recorder.effects.ops import PROCESS_START, PROCESS_SYSTEM, Op
 from twice.recorder.kernel import confinement
-from twice.recorder.program import Program, user_modules
+from twice.recorder.program import Program
+from twice.recorder.user_code import list_user_modules
 
-_SOCKET = BackChannel(
-    "network.descriptor",
-    "a socket appeared that no Python code made",
-    "put the call that makes it into a function and declare it: @twice.effect",
-)
-_PIPE = BackChannel(
-    "process.descriptor",
-    "what goes through the descriptor of a process's pipe is not recorded, and a replay has no such pipe",
-    "read the pipe itself, or use communicate()",
-)
-_STARTED = BackChannel(
-    "process.start",
-    "a process that a library starts is not recorded",
-    "put the call into a function and declare it: @twice.effect",
-)
 _OF_A_FILE = frozenset({"function", "script"})
 Refuse = Callable[[SealBroken], bool]
 """Told of a refusal, which the program may catch; whether it stands."""
@@ -121,29 +110,29 @@ class Watch:
                 return
         self._count(channel, words, where)
 
-    def ungoverned(self, op: Op) -> None:
+    def count_ungoverned(self, op: Op) -> None:
         """Count a read without an actor, or count or refuse a process that a library starts."""
         where = user_line()
         if op not in (PROCESS_START, PROCESS_SYSTEM):
             why = f"{op.name} was read on a thread that no Python code of the run started"
             remedy = "read it on a thread that the program starts, and hand the value over"
-            self.inventory.unsupported("threads.unowned", self._shorten(where), why, remedy)
+            self.inventory.count_unsupported("threads.unowned", self._shorten(where), why, remedy)
         elif while_imported(_getframe(1)):
             why = "a package starts a process while it is imported; a replay starts it again"
-            self.inventory.assumed("process.importing", self._shorten(where), why)
+            self.inventory.count("process.importing", "assumed", self._shorten(where), why)
         else:
-            self._count(_STARTED, op.name, where)
+            self._count(STARTED, op.name, where)
 
     def name_pipe(self) -> None:
         """Count or refuse that the program takes the descriptor of a pipe to a process."""
-        self._count(_PIPE, "the descriptor of a pipe to a process", user_line())
+        self._count(PIPE, "the descriptor of a pipe to a process", user_line())
 
     def look(self) -> None:
         """Count or refuse sockets that appeared without anybody of the session's having made them."""
         for words in self._sockets.find_new():
             talks = ", ".join([*find_clients(), *find_mapped_clients()])
             who = f" (these libraries talk by themselves: {talks})" if talks else ""
-            self._count(_SOCKET, f"{words}{who}", user_line())
+            self._count(NATIVE_SOCKET, f"{words}{who}", user_line())
 
     def adopt(self) -> None:
         """Assign the descriptors that appeared just now to a declared effect."""
@@ -160,22 +149,22 @@ class Watch:
         for name, library in find_clients().items():
             if inside:
                 why = f"{library} talks by itself; taken to have done so in declared effects alone"
-                self.inventory.assumed(f"library.{name}", "", why)
+                self.inventory.count(f"library.{name}", "assumed", "", why)
                 continue
             why = f"{library} talks to the network by itself, and nothing that it does is recorded"
             remedy = "put its calls into functions and declare them: @twice.effect"
-            self.inventory.unsupported(f"library.{name}", "", why, remedy)
-        sources = user_modules()
+            self.inventory.count_unsupported(f"library.{name}", "", why, remedy)
+        sources = list_user_modules()
         if self._program.kind in _OF_A_FILE:
             with suppress(ProgramNotFound):  # It may be gone by now.
                 sources.append(self._program.path().resolve())
         for place in find_numpy_clock_reads(dict.fromkeys(sources)):
             why = "numpy reads the clock in C, which nothing can record"
             remedy = "give it the time: numpy.datetime64(time.time_ns(), 'ns')"
-            self.inventory.unsupported("clock.numpy", self._shorten(place), why, remedy)
+            self.inventory.count_unsupported("clock.numpy", self._shorten(place), why, remedy)
         for name in find_mapped_clients():
             why = "loaded by another library; it would talk to the network by itself"
-            self.inventory.assumed(f"library.{name}", "", why)
+            self.inventory.count(f"library.{name}", "assumed", "", why)
         self._sockets.close()
 
     def _count(self, channel: BackChannel, words: str, where: str) -> None:
@@ -187,7 +176,7 @@ class Watch:
 
     def _count_unsupported(self, channel: BackChannel, words: str, where: str) -> None:
         place = self._shorten(where)
-        row = self.inventory.unsupported(channel.source, place, channel.why, channel.remedy)
+        row = self.inventory.count_unsupported(channel.source, place, channel.why, channel.remedy)
         if self._refuse is None or row.allowed:
             return
         error = SealBroken(

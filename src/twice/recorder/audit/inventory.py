@@ -122,7 +122,7 @@ class Inventory:
         self.tell: Callable[[Row], None] | None = None
         self._rows: dict[str, Row] = {}
 
-    def unsupported(self, source: str, place: str, why: str, remedy: str = "") -> Row:
+    def count_unsupported(self, source: str, place: str, why: str, remedy: str = "") -> Row:
         """Count an operation that reached the world beside the layer; its row."""
         is_new = source not in self._rows
         row = self.count(source, "unsupported", place, why, remedy)
@@ -131,10 +131,6 @@ class Inventory:
             if self.tell is not None and not row.allowed:
                 self.tell(row)
         return row
-
-    def assumed(self, source: str, place: str, why: str) -> None:
-        """Count a read beside the layer that is taken to be the same elsewhere."""
-        self.count(source, "assumed", place, why)
 
     def count(self, source: str, kind: Class, place: str, why: str, remedy: str = "") -> Row:
         """Count an operation of some class; its row, which keeps the class of the first one."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection
 from types import CodeType, FrameType
 from typing import Any
 
-from twice.recorder.program import is_user_file
+from twice.recorder.user_code import is_user_file
 
 
 def asker_of(frame: FrameType, wrappers: Collection[str]) -> CodeType:

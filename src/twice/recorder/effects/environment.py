@@ -35,7 +35,7 @@ from twice.recorder.effects.askers import asker_of, files_behind, files_of
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.outcomes import given, outcome_of
 from twice.recorder.effects.patches import Patch
-from twice.recorder.program import is_ours
+from twice.recorder.user_code import is_ours
 
 Made = Callable[[Any], Any]
 """Makes the value that the program is given from the plain one that the record holds."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from types import CodeType
 
-from twice.recorder.program import is_user_file
+from twice.recorder.user_code import is_user_file
 
 
 class Strictness:

@@ -28,10 +28,7 @@ from twice.recorder.kernel.preimages import PreimageStore
 from twice.recorder.kernel.supervisor import StopServing, Supervisor, serve_until
 from twice.recorder.kernel.thread_marks import ThreadMarks
 from twice.worker.channel import Channel
-
-_PASSED_ON = (
-    signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGQUIT,
-)  # fmt: skip
+from twice.worker.exit_by_signal import KEEPER_PASSED_ON
 
 
 def supervise_from_here(folder: str) -> None:
@@ -111,7 +108,7 @@ class Keeper:
             return
         if os.fork():
             return
-        for number in _PASSED_ON:
+        for number in KEEPER_PASSED_ON:
             signal.signal(number, signal.SIG_IGN)
         _let_go_of_all_but({supervisor.descriptor})
         with suppress(BaseException):
@@ -167,7 +164,7 @@ def pass_signals_on(child: int) -> None:
         with suppress(ProcessLookupError):
             os.kill(child, number)
 
-    for number in _PASSED_ON:
+    for number in KEEPER_PASSED_ON:
         signal.signal(number, pass_on)
 
 

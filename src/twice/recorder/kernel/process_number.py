@@ -25,12 +25,9 @@ from typing import NoReturn
 from twice.foundation.dataclass import dataclass
 from twice.recorder.kernel import libc
 from twice.recorder.kernel.namespaces import NamespaceRefused
+from twice.worker.exit_by_signal import KEEPER_PASSED_ON
 
-PASSED_ON = (
-    signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2,
-)  # fmt: skip
-"""Signals to the caller or to process 1 that reach the program."""
-_WATCHED = frozenset({*PASSED_ON, signal.SIGCHLD})
+_WATCHED = frozenset({*KEEPER_PASSED_ON, signal.SIGCHLD})
 _listdir = os.listdir
 _LAST_NUMBER = "/proc/sys/kernel/ns_last_pid"
 _FROM_KERNEL = 0x80
@@ -77,7 +74,7 @@ class NumberedProgram:
         return self._reading
 
     def send_signal(self, number: int) -> None:
-        """Send the program a signal of ``PASSED_ON``; ``SIGKILL`` ends it with all its descendants."""
+        """Send the program a signal of ``KEEPER_PASSED_ON``; ``SIGKILL`` ends it with all its descendants."""
         with suppress(ProcessLookupError):
             os.kill(self.init, number)
 

@@ -19,7 +19,12 @@ from binascii import Error as Base64Error
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from twice.recorder.redaction.secret_names import STEMS, is_secret_value, judge
+from twice.recorder.redaction.secret_names import (
+    STEMS,
+    is_secret_value,
+    judge,
+    looks_like_credential,
+)
 
 ARGUMENTS, HEADERS, COOKIE, FIELDS, JSON, URLS = (
     "arguments", "headers", "cookies", "fields", "json", "urls",
@@ -94,12 +99,13 @@ def find_fields(data: bytes, *, given: bool, line_start: bool = True) -> Iterato
         begin = at - (len(before) - len(before.rstrip(_NAME_BYTES)))
         after = _NAME_END.match(data, at)
         seen = end = after.end() if after else at
-        name = data[begin:end]
-        if len(name) > _NAME_MAX or judge(name) == "no":
+        if end - begin > _NAME_MAX or (judgement := judge(data[begin:end])) == "no":
             continue
         for one in _find_behind(data, small, begin, end, line_start=line_start):
             value = data[one.begin : one.end]
-            if value.strip() and is_secret_value(name, value, given=given):
+            if value.strip() and (
+                judgement == "clear" or not given or looks_like_credential(value)
+            ):
                 yield one
     if b"://" in data and b"@" in data:
         for match in _URL.finditer(data):

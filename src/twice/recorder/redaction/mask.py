@@ -147,11 +147,16 @@ class Mask:
 
     def text(self, text: str) -> tuple[str, list[Span]]:
         """Return text with every secret blanked, as long in UTF-8 as it was; no letter is cut."""
-        data, every = text.encode("utf-8", "surrogatepass"), list[Span]()
-        while spans := self.spans(data):
+        data = text.encode("utf-8", "surrogatepass")
+        spans = self.spans(data)
+        if not spans:
+            return text, spans
+        every: list[Span] = []
+        while spans:
             data, spans = blank_spans(data, [_widen(data, span) for span in spans])
             every += spans
-        return (data.decode("utf-8", "surrogatepass") if every else text), every
+            spans = self.spans(data)
+        return data.decode("utf-8", "surrogatepass"), every
 
 
 def is_worth_finding(value: bytes) -> bool:

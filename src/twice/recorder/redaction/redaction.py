@@ -122,7 +122,8 @@ class Redaction:
         if not self.active:
             return data
         changed, spans = self.mask.data(data)
-        self._count(spans, where)
+        if spans:
+            self._count(spans, where)
         return changed
 
     def value(self, value: Any, where: str) -> Any:
@@ -169,15 +170,15 @@ class Redaction:
         self, words: list[bytes], found: Iterable[list[PlacedSecret]], where: str
     ) -> list[bytes]:
         """Blank and learn the secrets that were found in each word; as many words come back."""
-        changed: list[bytes] = []
-        for word, secrets in zip(words, found, strict=True):
-            for one in secrets:
-                if not is_blank(word, one[:3]):
-                    for value in one.values(word):
-                        self.learn(value, one.rule)
-            changed.append(blank_spans(word, [one[:3] for one in secrets])[0])
-        changes = sum(new != old for new, old in zip(changed, words, strict=True))
-        self._count([(0, 0, ARGUMENTS)] * changes, where)
+        changed = list(words)
+        for number, (word, secrets) in enumerate(zip(words, found, strict=True)):
+            spans = [one[:3] for one in secrets if not is_blank(word, one[:3])]
+            for one in secrets if spans else ():
+                for value in one.values(word):
+                    self.learn(value, one.rule)
+            if spans:
+                changed[number] = blank_spans(word, spans)[0]
+                self._count([(0, 0, ARGUMENTS)], where)
         return changed
 
     def digestible(self, value: Any) -> Any:
@@ -224,7 +225,8 @@ class Redaction:
             if 4 * len(value) < self.mask.shortest:  # UTF-8 takes at most four bytes a letter
                 return value
             text, spans = self.mask.text(value)
-            self._count(spans, where)
+            if spans:
+                self._count(spans, where)
             return text
         if kind is bytes or kind is bytearray:
             changed = self.data(bytes(value), where)
@@ -257,10 +259,9 @@ class Redaction:
         self._count(spans, where)
 
     def _count(self, spans: list[Span], where: str) -> None:
-        if spans:
-            with self._lock:
-                for _, _, rule in spans:
-                    self._counts[rule, where] = self._counts.get((rule, where), 0) + 1
+        with self._lock:
+            for _, _, rule in spans:
+                self._counts[rule, where] = self._counts.get((rule, where), 0) + 1
 
 
 def redact_identity(

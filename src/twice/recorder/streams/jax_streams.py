@@ -35,14 +35,16 @@ class JaxStream(Unshareable):
         words = np.array([seed.value >> 32 & 0xFFFFFFFF, seed.value & 0xFFFFFFFF], dtype=np.uint32)
         self.stream_name = stream_name
         self.position = 0
+        # An attribute, because recorded states that hold a stream have it.
+        self._fold_in = jax.random.fold_in
         self._base = jax.random.wrap_key_data(words, impl=ALGORITHM)
 
     def key(self, index: int | None = None) -> Any:
         """Return key number ``index``, by default the next one; nothing moves."""
         number = self.position if index is None else index
         high, low = divmod(number, 2**32)  # ``fold_in`` takes 32 bits
-        base = jax.random.fold_in(self._base, high) if high else self._base
-        return jax.random.fold_in(base, low)
+        base = self._fold_in(self._base, high) if high else self._base
+        return self._fold_in(base, low)
 
     def next(self) -> Any:
         """Return the next key, which this stream has never returned before."""

@@ -25,7 +25,7 @@ from twice.errors import EncodingRefused, ProgramFailed, SessionMisuse, TwiceErr
 from twice.foundation.seeds import Seed
 from twice.foundation.with_blocks import Closing
 from twice.recorder.environment.surroundings import for_recording
-from twice.recorder.naming import parse_program
+from twice.recorder.program_spec import parse_program
 from twice.recorder.recorder import record_program, refuse_existing
 from twice.recorder.setup import Setup
 from twice.tooling import envelope

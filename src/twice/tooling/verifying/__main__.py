@@ -12,9 +12,9 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from twice.recorder.child import serve, serve_forks
 from twice.recorder.environment.fingerprint import measure, settings_at_start
 from twice.recorder.interrupts import ignore
-from twice.recorder.serving import serve, serve_forks
 from twice.tooling.errors import CallRefused
 from twice.tooling.finding import find_registry
 from twice.tooling.registry import Registry

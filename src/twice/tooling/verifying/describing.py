@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from twice.foundation.comparison import Tolerance, tolerance_from_json
-from twice.recorder.program import is_user_file, source_digests, user_modules
+from twice.recorder.user_code import digest_sources, is_user_file, list_user_modules
 from twice.tooling.cases import Case
 from twice.tooling.determinism import Determinism
 from twice.tooling.registry import Registry
@@ -84,10 +84,10 @@ def sources(registry: Registry) -> dict[str, str]:
     A module that a tool imports only when it is called is not among them.
     """
     named = [Path(found[0]).resolve() for each in registry if (found := _source(each))]
-    files = sorted({*user_modules(), *(path for path in named if is_user_file(str(path)))})
+    files = sorted({*list_user_modules(), *(path for path in named if is_user_file(str(path)))})
     if not files:
         return {}
-    return source_digests(files, Path(os.path.commonpath([path.parent for path in files])))
+    return digest_sources(files, Path(os.path.commonpath([path.parent for path in files])))
 
 
 def _tool(tool: Tool) -> dict[str, Any]:

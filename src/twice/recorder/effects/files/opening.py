@@ -31,7 +31,7 @@ from twice.recorder.effects.files.askers import By, asked_by
 from twice.recorder.effects.files.filesystem import Files
 from twice.recorder.effects.files.randomfile import DEVICES, RandomFile
 from twice.recorder.effects.patches import Patch
-from twice.recorder.program import is_ours, is_user_file
+from twice.recorder.user_code import is_ours, is_user_file
 
 _HERE = Path(__file__).parent / "__init__.py"
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND

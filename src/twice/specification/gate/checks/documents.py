@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from twice.errors import ClassRefused, ConfigError
 from twice.foundation.printable import pluralize
-from twice.recorder.config import in_settings, parse_settings
+from twice.recorder.config import format_settings, parse_settings
 from twice.specification.changes import compare_sheet
 from twice.specification.gate.checks.runs import describe_failure
 from twice.specification.gate.model import (
@@ -239,7 +239,7 @@ def check_test_vector(facts: GateFacts) -> Iterator[str]:
         run = f"it is a run with seed {vector.seed}, and 00 specifies {seed}"
         yield facts.tell("01", "vector", run)
     try:
-        config = tuple(in_settings(parse_settings(spec.strings("00", "config"))))
+        config = tuple(format_settings(parse_settings(spec.strings("00", "config"))))
         if spec.get("00") and vector.config != config:
             was, said = (", ".join(each) or "nothing" for each in (vector.config, config))
             yield facts.tell("01", "vector", f"it is a run with {was}, and 00 configures {said}")

@@ -12,8 +12,8 @@ from typing import Any
 
 from twice.errors import TwiceError
 from twice.foundation.seeds import Seed
-from twice.recorder.naming import parse_program
 from twice.recorder.program import Program
+from twice.recorder.program_spec import parse_program
 from twice.recorder.recorder import record
 from twice.recorder.runrecord import RunRecord
 from twice.specification.errors import SpecIncomplete

@@ -22,13 +22,13 @@ from twice.diagnosis.vary.report import FactorResult
 from twice.diagnosis.vary.search import vary
 from twice.errors import StreamOffThread, StreamShared, StreamTaken, TwiceError
 from twice.foundation.environment import NUMERIC_LIBRARIES, Fingerprint
-from twice.recorder.config import in_settings
+from twice.recorder.config import format_settings
 from twice.recorder.effects.ops import FILE_READ
 from twice.recorder.environment.fingerprint import measure_in
 from twice.recorder.environment.surroundings import for_recording
-from twice.recorder.placing import Placing
-from twice.recorder.program import source_digests
+from twice.recorder.path_names import PathNames
 from twice.recorder.runrecord import RunRecord
+from twice.recorder.user_code import digest_sources
 from twice.replayer.other_seed import is_moved_by_seed
 from twice.replayer.preconditions import source_changes, trusting
 from twice.replayer.restore_test import chosen
@@ -143,7 +143,7 @@ def gather_trial(context: EvidenceContext) -> GateTrial:
     with RunRecord.open(context.trial()) as record:
         ending: Mapping[str, Any] = record.ending or {}
         named = sorted({*record.identity["code"]["files"], *ending.get("files", ())})
-        root, placing = record.setup.program.folder(), Placing(record.setup.program)
+        root, placing = record.setup.program.folder(), PathNames(record.setup.program)
         files = _find_inside(context.project, (root / name for name in named))
         events = chain(
             record.strict_reads(), record.lenient_reads(), *record.actor_reads().values()
@@ -159,7 +159,7 @@ def gather_trial(context: EvidenceContext) -> GateTrial:
             floats=find_floats(record),
             numpy=uses_numpy(ending, [context.project / each for each in files]),
             files=files,
-            read=_find_inside(context.project, (Path(placing.found(name)) for name in read)),
+            read=_find_inside(context.project, (Path(placing.to_local(name)) for name in read)),
         )
 
 
@@ -267,7 +267,7 @@ def gather_vector(context: EvidenceContext) -> KnownRun:
                 ticks=record.ticks,
                 predicate=record.setup.predicate.sentence(),
                 seed=record.seed.value,
-                config=tuple(in_settings(record.config)),
+                config=tuple(format_settings(record.config)),
                 changed=tuple(changed),
             )
         if known.changed:
@@ -297,7 +297,7 @@ def _changed_here(record: RunRecord, project: Path) -> Iterator[str]:
         **record.identity["code"]["files"],
         **(record.ending or {})["files"],
     }
-    now = source_digests([project / name for name in recorded], project)
+    now = digest_sources([project / name for name in recorded], project)
     for name in sorted(recorded):
         if now.get(name) != recorded[name]:
             yield f"{name} {'differs' if name in now else 'is gone'}"

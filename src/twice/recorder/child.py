@@ -1,4 +1,4 @@
-"""What every session's process does first and last: take one job, report a refusal as data, leave.
+"""The worker's side of every session: take one job, report a refusal as data, leave.
 
 Invariant: a refusal reaches the parent as the error it was; anything else ends the process with its
 traceback, because it is a fault of ours or of the program.
@@ -23,7 +23,7 @@ from twice.recorder.kernel.confinement import current
 from twice.recorder.kernel.keeper import supervise_from_here
 from twice.recorder.kernel.tiers import SUPERVISOR, tiers_left_out
 from twice.recorder.redaction.shapes import compile_stems
-from twice.recorder.session_job import SUPERVISED, WORLD
+from twice.recorder.session_job import SUPERVISED, WORLD, parse_world
 from twice.worker import fork_server
 from twice.worker.channel import Channel, inherited, tell_error
 from twice.worker.process import NESTED
@@ -35,8 +35,9 @@ _LOADED = (
     "twice.recorder.effects.network.listening",
     "twice.recorder.effects.network.resolving",
     "twice.recorder.effects.network.sockets",
+    "twice.recorder.kernel.mount_table",
+    "twice.recorder.kernel.package_paths",
     "twice.recorder.kernel.world_keeper",
-    "twice.recorder.requested_world",
     "twice.recorder.streams.numpy_streams",
     "xxhash",
     "zstandard",
@@ -57,10 +58,8 @@ def serve(handle: Handler) -> NoReturn:
         left_out = tiers_left_out(os.environ)
         if WORLD in job:
             from twice.recorder.kernel.world_keeper import run_in_world
-            from twice.recorder.requested_world import request_of
 
-            folder = f"{os.environ[NESTED]}/{os.getpid()}"
-            request = request_of(job[WORLD], folder)
+            request = parse_world(job[WORLD], f"{os.environ[NESTED]}/{os.getpid()}")
             run_in_world(request, channel, lambda: _handle(handle, job, channel))
         elif job.get(SUPERVISED) and SUPERVISOR not in left_out:
             supervise_from_here(f"{os.environ[NESTED]}/preimages")

@@ -27,14 +27,11 @@ from twice.errors import ProgramNotFound
 from twice.recorder.effects.actors import outside
 from twice.recorder.program import Program
 
-_OURS = str(Path(__file__).parents[1]) + os.sep
+_PACKAGE = str(Path(__file__).parents[1]) + os.sep
 
 
-class _FirstMessage:
-    """Stands for the time at which ``logging`` was loaded, and is that of its first message.
-
-    A session loads ``logging`` before the program, at a time that no replay repeats.
-    """
+class _FirstMessageTime:
+    """The time of the first message, in place of the time at which ``logging`` was loaded."""
 
     def __init__(self) -> None:
         self._first: float | None = None
@@ -47,8 +44,9 @@ class _FirstMessage:
 
 def restart_logging() -> None:
     """Let ``logging`` count from the first message of the program."""
+    # A session loads ``logging`` before the program, at a time that no replay repeats.
     if "logging" in sys.modules:
-        sys.modules["logging"]._startTime = _FirstMessage()  # type: ignore[attr-defined]
+        sys.modules["logging"]._startTime = _FirstMessageTime()  # type: ignore[attr-defined]
 
 
 def run_main(program: Program, caveat: Callable[[str], None]) -> None:
@@ -56,7 +54,7 @@ def run_main(program: Program, caveat: Callable[[str], None]) -> None:
 
     Args:
         program: a script, or a module.
-        caveat: is told what whoever judges the run should know.
+        caveat: takes a fact that the verdict on the run should mention.
 
     Raises:
         ProgramNotFound: E-PROGRAM-001, when it is not there any more.
@@ -65,13 +63,23 @@ def run_main(program: Program, caveat: Callable[[str], None]) -> None:
     # The module that a session's process began with keeps running below.
     sys.modules["__main__"] = module
     module.__dict__.update(__annotations__={}, __builtins__=builtins)
-    code = _as_script(program, module) if program.kind == "script" else _as_module(program, module)
-    for name in _hidden(sys.path[0]):
+    if program.kind == "script":
+        target = program.path()
+        typed = os.path.join(program.folder(), program.typed)  # noqa: PTH118  (links and dots stay)
+        path = typed if program.typed and Path(typed).is_file() else str(target)
+        sys.argv = [program.typed or str(target), *program.arguments]
+        sys.path.insert(0, str(target.parent))
+        loader = SourceFileLoader("__main__", path)
+        module.__dict__.update(__file__=path, __cached__=None, __loader__=loader)
+        code = compile(outside(target.read_bytes), path, "exec", dont_inherit=True)
+    else:
+        code = _prepare_module(program, module)
+    for name in _list_hidden(sys.path[0]):
         caveat(f"{name} is not what `import` finds: a session had loaded that module before")
     exec(code, module.__dict__)  # noqa: S102  (running it is what a session is for)
 
 
-def _hidden(folder: str) -> list[str]:
+def _list_hidden(folder: str) -> list[str]:
     """Return modules in a folder that its programs do not reach: another has the name already."""
     try:
         names = outside(os.listdir, folder)
@@ -83,20 +91,15 @@ def _hidden(folder: str) -> list[str]:
         if (name := entry.removesuffix(".py")) in sys.modules
         and name != "__main__"
         and (entry != name or outside(Path(folder, entry, "__init__.py").is_file))
-        and not _from(folder, sys.modules[name])
+        and not os.path.realpath(getattr(sys.modules[name], "__file__", None) or os.sep).startswith(
+            os.path.realpath(folder) + os.sep
+        )
     ]
-
-
-def _from(folder: str, module: ModuleType) -> bool:
-    origin = getattr(module, "__file__", None)
-    return origin is not None and os.path.realpath(origin).startswith(
-        os.path.realpath(folder) + os.sep
-    )
 
 
 def show_exception(error: BaseException) -> None:
     """Print the program's last exception as its own process would: with its hook, without our frames."""
-    _without_ours(error, [])
+    _clean_tracebacks(error, [])
     sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
     hook = sys.excepthook
     trace = error.__traceback__
@@ -107,22 +110,24 @@ def show_exception(error: BaseException) -> None:
         hook(type(error), error, trace)
     except BaseException as another:  # noqa: BLE001  (a hook may raise anything; Python says both)
         sys.stderr.write("Error in sys.excepthook:\n")
-        another.__traceback__ = own_trace(another.__traceback__)
+        another.__traceback__ = _clean_trace(another.__traceback__)
         outside(sys.__excepthook__, type(another), another, another.__traceback__)
         sys.stderr.write("\nOriginal exception was:\n")
         outside(sys.__excepthook__, type(error), error, trace)
 
 
-def is_ours(code: CodeType) -> bool:
+def is_twice_code(code: CodeType) -> bool:
     """Return whether code belongs to this package."""
-    return code.co_filename.startswith(_OURS)
+    return code.co_filename.startswith(_PACKAGE)
 
 
-def own_trace(trace: TracebackType | None) -> TracebackType | None:
+def _clean_trace(trace: TracebackType | None) -> TracebackType | None:
     """Return a traceback without the frames of this package."""
     kept = []
-    while trace is not None:
-        if not is_ours(trace.tb_frame.f_code):
+    while (
+        trace is not None
+    ):  # in a loop: the trace of a RecursionError is as deep as recursion goes
+        if not is_twice_code(trace.tb_frame.f_code):
             kept.append(trace)
         trace = trace.tb_next
     below: TracebackType | None = None
@@ -131,36 +136,25 @@ def own_trace(trace: TracebackType | None) -> TracebackType | None:
     return below
 
 
-def _without_ours(error: BaseException | None, seen: list[int]) -> None:
+def _clean_tracebacks(error: BaseException | None, seen: list[int]) -> None:
     """Clean an exception, those behind it and those in it."""
     if error is None or id(error) in seen:
         return
     seen.append(id(error))
-    error.__traceback__ = own_trace(error.__traceback__)
-    _without_ours(error.__cause__, seen)
-    _without_ours(error.__context__, seen)
+    error.__traceback__ = _clean_trace(error.__traceback__)
+    _clean_tracebacks(error.__cause__, seen)
+    _clean_tracebacks(error.__context__, seen)
     if isinstance(error, BaseExceptionGroup):
         for inner in error.exceptions:
-            _without_ours(inner, seen)
+            _clean_tracebacks(inner, seen)
 
 
-def _as_script(program: Program, module: ModuleType) -> CodeType:
-    target = program.path()
-    typed = os.path.join(program.folder(), program.typed)  # noqa: PTH118  (links and dots stay)
-    path = typed if program.typed and Path(typed).is_file() else str(target)
-    sys.argv = [program.typed or str(target), *program.arguments]
-    sys.path.insert(0, str(target.parent))
-    loader = SourceFileLoader("__main__", path)
-    module.__dict__.update(__file__=path, __cached__=None, __loader__=loader)
-    return compile(outside(target.read_bytes), path, "exec", dont_inherit=True)
-
-
-def _as_module(program: Program, module: ModuleType) -> CodeType:
+def _prepare_module(program: Program, module: ModuleType) -> CodeType:
     sys.path.insert(0, str(program.folder().resolve()))
     sys.argv = ["-m", *program.arguments]
-    spec = _spec_of(program.target)
+    spec = _find_spec(program.target)
     if spec.submodule_search_locations is not None:
-        spec = _spec_of(f"{program.target}.__main__")
+        spec = _find_spec(f"{program.target}.__main__")
     get_code = getattr(spec.loader, "get_code", None)
     code = None if get_code is None else outside(get_code, spec.name)
     if code is None:
@@ -181,7 +175,7 @@ def _as_module(program: Program, module: ModuleType) -> CodeType:
     return code  # type: ignore[no-any-return]
 
 
-def _spec_of(name: str) -> ModuleSpec:
+def _find_spec(name: str) -> ModuleSpec:
     """Find a module as ``-m`` does: its packages are imported, and may raise."""
     try:
         spec = importlib.util.find_spec(name)

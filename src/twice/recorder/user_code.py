@@ -1,0 +1,117 @@
+"""Which source files are the user's own, and which of the loaded modules come from them."""
+
+from __future__ import annotations
+
+import functools
+import os
+import stat
+import sys
+import sysconfig
+from collections.abc import Iterable
+from pathlib import Path
+
+from twice.foundation.digests import Algorithm, digest_bytes
+
+_FOREIGN = tuple(
+    os.path.realpath(path) + os.sep
+    for path in (
+        *map(sysconfig.get_paths().get, ("stdlib", "platstdlib", "purelib", "platlib")),
+        os.path.join(os.path.realpath(sys.prefix), "lib"),  # noqa: PTH118
+        os.path.join(os.path.realpath(sys.base_prefix), "lib"),  # noqa: PTH118
+    )
+    if path
+)
+_OURS = os.path.realpath(Path(__file__).parents[1]) + os.sep
+# Programs that come with twice, and what they do: in a run they are the user's code. How their state
+# is read is not among it: thousands of lines that change nothing.
+_SHIPPED = tuple(
+    _OURS + name.replace("/", os.sep)
+    for name in (
+        "tooling/hosting/program.py",
+        "tooling/adapters/tables.py",
+        "tooling/adapters/scene/tools/",
+        "tooling/adapters/memory/scene.py",
+        "tooling/adapters/blender/scene.py",
+        "tooling/adapters/blender/building.py",
+    )
+)
+
+
+def is_user_file(path: str) -> bool:
+    """Return whether a source path is the user's own: not the interpreter's, not installed, not twice.
+
+    A program that comes with twice is executed like one of the user's, and counts as one.
+    """
+    if path.startswith("<"):
+        return False
+    return _is_user_path(path if os.path.isabs(path) else os.path.abspath(path))  # noqa: PTH100, PTH117
+
+
+def is_ours(path: str) -> bool:
+    """Return whether a source path is one of twice's own."""
+    return path.startswith(_OURS) and not path.startswith(_SHIPPED)
+
+
+# Both are asked several times for every loaded module. Hundreds of modules lie in a few folders, and each part of
+# a path is a question to the system.
+_real_folder = functools.cache(os.path.realpath)
+_lstat = os.lstat  # the real one: bound before anything is patched
+
+
+@functools.cache
+def _is_user_path(path: str) -> bool:
+    folder, name = os.path.split(path)
+    try:
+        is_link = stat.S_ISLNK(_lstat(path).st_mode)
+    except (OSError, ValueError):
+        is_link = False
+    if is_link or name in {"", ".", ".."}:
+        real = os.path.realpath(path)
+    else:
+        real = f"{_real_folder(folder).rstrip(os.sep)}{os.sep}{name}"
+    return real.startswith(_SHIPPED) or (
+        not real.startswith((*_FOREIGN, _OURS)) and f"{os.sep}site-packages{os.sep}" not in real
+    )
+
+
+def list_user_modules(suffix: str = ".py") -> list[Path]:
+    """Return the files of the loaded modules that belong to the user: not installed, not ours.
+
+    Args:
+        suffix: of the files; ``.pyc`` for modules that were loaded from byte code and have no source.
+    """
+    return sorted({Path(origin).resolve() for origin in _list_origins(suffix)})
+
+
+def list_linked_modules(folder: Path) -> list[Path]:
+    """Return paths below a folder by which user modules were imported through links that may change.
+
+    Args:
+        folder: as the program was given it; the paths begin with what it resolves to.
+    """
+    root = folder.resolve()
+    found = set()
+    for origin in _list_origins(".py"):
+        name = os.path.relpath(origin, folder)
+        if not name.startswith(os.pardir) and name != os.path.relpath(Path(origin).resolve(), root):
+            found.add(root / name)
+    return sorted(found)
+
+
+def _list_origins(suffix: str) -> list[str]:
+    return [
+        str(origin)
+        for module in list(sys.modules.values())
+        if (origin := getattr(module, "__file__", None))
+        and str(origin).endswith(suffix)
+        and is_user_file(str(origin))
+    ]
+
+
+def digest_sources(paths: Iterable[Path], root: Path) -> dict[str, str]:
+    """Return the digest of each source file, by its path relative to the root. Missing files are left out."""
+    return {
+        os.path.relpath(path, root): str(digest_bytes(path.read_bytes(), Algorithm.SHA256))
+        for path in sorted(paths)
+        if path.is_file()
+    }
