@@ -43,6 +43,7 @@ _NOT_HELD = (
 )
 _TICKS_TO_CHANGE = 3
 _UNSEEDED = "no stream of the run was drawn from: its seed decides nothing, unless the program reads run.seed"
+_OWN_READS = ("clock", "entropy")
 _UNRECORDED = "in an order that is not recorded"
 _THREADS = frozenset({"thread", "job"})
 _WIDTH = 16
@@ -113,7 +114,11 @@ def list_facts_of_equal_runs(record: RunRecord, orders: Mapping[str, str] | None
             )
     is_judged_alone = not (record.setup.program.whole or record.setup.predicate.sampled_summary)
     if is_judged_alone and _draws_nothing(record) and not _find_undrawn_streams(ending):
-        lines.append(_UNSEEDED)
+        effects = ending.get("effects", {})
+        reads = [*effects.get("strict", {}), *effects.get("lenient", {})]
+        # A program that works on files, servers or declared effects is not expected to draw.
+        if all(name.startswith(_OWN_READS) for name in reads):
+            lines.append(_UNSEEDED)
     return lines
 
 
