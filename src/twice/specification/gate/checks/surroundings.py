@@ -137,7 +137,10 @@ def check_concurrency(facts: GateFacts) -> Iterator[str]:
         for factor in (each for each in factors if each.factor == name):
             parts = facts.tell(*where, f"{said}, and by another {name}")
             yield from _judge_factor(
-                factor, f"the same by another {name}, which is not every schedule", parts, f"another {name}"
+                factor,
+                f"the same by another {name}, which is not every schedule",
+                parts,
+                f"another {name}",
             )
 
 
