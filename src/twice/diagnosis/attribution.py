@@ -28,6 +28,7 @@ from twice.diagnosis.tracing.value_preview import ON_GPU
 from twice.foundation.channels import Channel
 from twice.foundation.comparison import FieldDifference
 from twice.foundation.dataclass import dataclass
+from twice.foundation.environment import is_numeric
 from twice.foundation.printable import pluralize
 from twice.recorder.effects.ops import RECEIVED
 
@@ -298,11 +299,18 @@ def _name_factor(name: str) -> str:
 
 def channel_of_factor(name: str) -> Channel:
     """Return the channel through which a surrounding enters a run."""
+    variable = name.removeprefix("env ")
     if name in _ORDERS:
         return Channel.CONCURRENCY
-    if name in {"threads", "cpu dispatch"}:
+    if variable != name and variable.startswith(_OF_GPU):
+        return Channel.GPU
+    if name in {"threads", "cpu dispatch"} or (variable != name and is_numeric(variable)):
         return Channel.FLOATING_POINT
     return Channel.EFFECTS
+
+
+_OF_GPU = ("CUDA", "CUBLAS_", "CUDNN_", "NCCL_", "NVIDIA_", "XLA_")
+"""Beginnings of the variables that libraries of a GPU read."""
 
 
 _OF_TEXT = frozenset(

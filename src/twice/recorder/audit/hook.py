@@ -48,6 +48,7 @@ from twice.recorder.audit.inventory import (
 from twice.recorder.audit.native_sockets import NativeSockets, find_clients, find_mapped_clients
 from twice.recorder.effects.actors import OUTSIDE, current
 from twice.recorder.effects.askers import while_imported
+from twice.recorder.effects.network.within_run import is_within_run, may_listen
 from twice.recorder.effects.ops import PROCESS_START, PROCESS_SYSTEM, Op
 from twice.recorder.kernel import confinement
 from twice.recorder.program import Program
@@ -102,11 +103,13 @@ class Watch:
             is_own = confinement.current().is_own_process(args[0])
             (self._count if is_own else self._count_unsupported)(channel, words, where)
             return
-        if args and isinstance(args[0], _PlainSocket):
-            self._sockets.named.add(args[0].fileno())
-            if channel.source in {LISTEN, CONNECT} and _is_within_run(channel.source, *args[:2]):
-                place = self._shorten(where)
-                self.inventory.count(channel.source, "repeated", place, WITHIN_RUN)
+        if args and isinstance(sock := args[0], _PlainSocket):
+            self._sockets.named.add(sock.fileno())
+            is_within = (channel.source == LISTEN and may_listen(sock, args[1])) or (
+                channel.source == CONNECT and is_within_run(sock.family, args[1])
+            )
+            if is_within:
+                self.inventory.count(channel.source, "repeated", self._shorten(where), WITHIN_RUN)
                 return
         self._count(channel, words, where)
 
@@ -197,13 +200,6 @@ class Watch:
             with suppress(ValueError):
                 return str(Path(where).relative_to(folder))
         return where
-
-
-def _is_within_run(source: str, sock: Any, address: Any) -> bool:
-    """Return whether a socket listens, or connects, where only processes of the run are."""
-    from twice.recorder.effects.network.within_run import is_within_run, may_listen
-
-    return may_listen(sock, address) if source == LISTEN else is_within_run(sock.family, address)
 
 
 _watch: Watch | None = None

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from twice.errors import UsageError
 from twice.foundation.dataclass import dataclass
-from twice.recorder.kernel.confinement import current
 
 if TYPE_CHECKING:
     from twice.recorder.setup import Setup
@@ -201,6 +200,9 @@ def covered_sources(*, is_recording: bool, was_supervised: bool) -> Mapping[str,
         is_recording: whether this session asks the world and writes a record.
         was_supervised: whether the record that is replayed was made under supervision.
     """
+    # Commands import this module for its names, and load nothing of the kernel's.
+    from twice.recorder.kernel.confinement import current
+
     confinement = current()
     covers = confinement.is_watching if is_recording else confinement.is_world and was_supervised
     return _COVERED if covers else {}
