@@ -102,7 +102,7 @@ class Loads:
         """Whether an object of a class of the file is made state of the run there."""
         for call, where in self._trackings():
             given = call.args[1]
-            made = [given]
+            made: list[ast.AST] = [given]
             if isinstance(given, ast.Name):
                 made = [each.node for each in self._names.bindings(given.id, where)]
             for each in made:
