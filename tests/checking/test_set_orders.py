@@ -104,6 +104,22 @@ HARMLESS = {
     "elements that are counted with": (
         "def halves(given, table):\n    places = set(given)\n    return [table[place // 2] for place in places]\n"
     ),
+    "a tracked list that is sorted": (
+        "def main(run):\n    got = run.track('got', [])\n    for name in {'x', 'y'}:\n"
+        "        got.append(name)\n    got.sort()\n"
+    ),
+    "a tracked list that is emptied in each tick": (
+        "def main(run):\n    got = run.track('got', [])\n    for _ in run.ticks(2):\n"
+        "        for name in {'x', 'y'}:\n            got.append(name)\n        got.clear()\n"
+    ),
+    "a list beside a tracked one": (
+        "def main(run):\n    got, kept = [], []\n    run.track('kept', kept)\n"
+        "    for name in {'x', 'y'}:\n        got.append(name)\n"
+    ),
+    "what is handed to another library's track": (
+        "import analytics\n\ndef main(names):\n    got = []\n    analytics.track('names', got)\n"
+        "    for name in set(names):\n        got.append(name)\n"
+    ),
     "a flag that is asked for": (
         "class A:\n    def __init__(self, flags):\n        self.flags = list(set(flags) - {'old'})\n"
     ),
@@ -249,6 +265,19 @@ HARMFUL = {
     "members of an enumeration of words": (
         "from enum import Enum\n\nclass Colour(Enum):\n    RED = 'r'\n    BLUE = 'b'\n\n"
         "def colours():\n    return list({Colour.RED, Colour.BLUE})\n"
+    ),
+    "a tracked list": (
+        "def main(run):\n    got = run.track('got', [])\n    for _ in run.ticks(2):\n"
+        "        for name in {'x', 'y'}:\n            got.append(name)\n"
+    ),
+    "a list that is tracked later": (
+        "def main(run):\n    got = []\n    run.track('got', got)\n    for _ in run.ticks(2):\n"
+        "        for name in {'x', 'y'}:\n            got.append(name)\n"
+    ),
+    "an attribute of a tracked object": (
+        "class S:\n    def __init__(self):\n        self.a = []\n\n    def step(self, names):\n"
+        "        for name in set(names):\n            self.a.append(name)\n\n"
+        "def main(run):\n    s = run.track('s', S())\n    for _ in run.ticks(2):\n        s.step(['a', 'b'])\n"
     ),
     "partners from another list": (
         "def colours(names: set[str], palette):\n    return dict(list(zip(names, palette)))\n"

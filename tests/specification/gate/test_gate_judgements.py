@@ -88,11 +88,17 @@ JUDGED: list[tuple[int, str, Callable[[Heads], None], Change, CheckOutcome, str]
     (10, "M", nothing, given(vector=MOVED), FAIL, "other code: src/herd.py differs; record it anew, and say its digest in 01: twice record"),
     # What a library starts and one task alone are no concurrency.
     *((11, "M", nothing, ended(lineages=each), NA, NO_CONCURRENCY) for each in ({"main/inner": 3}, {"main/task": 3}, {})),
+    # More branches than can be open are a promise that nobody keeps.
+    (7, "M", said("06", branches=8), good, PASS, "step"),
+    (7, "M", said("06", branches=20), good, FAIL, "20 may be open at once, and twice opens 8 at most"),
     # Below its tier a schedule that decides is red without its sheet.
-    (11, "S", with_traits("concurrency", here=True), ended(lineages=TASKS), PASS, "the same by another task order"),
+    (11, "S", with_traits("concurrency", here=True), ended(lineages=TASKS), PASS, "the same by another task order, which is not every schedule"),
     (11, "S", with_traits("concurrency", here=True), lambda it: {**ended(lineages=TASKS)(it), **varied(task_order="differs")}, FAIL, "no sheet says what decides the order"),
     (11, "L", recorded_schedule, given(varied=()), BLOCKED, "twice records no schedule yet"),
     (12, "M", with_traits("floating-point", here=False), changed("trial", floats="", snapshots=0), BLOCKED, "no snapshot that would show"),
+    # A run with other threads shows nothing of the order within a sum, and exact bits have no tolerance.
+    (12, "L", nothing, good, PASS, "sums are stated as sequential; with another number of threads they are the same"),
+    (12, "L", said("08", epsilon="1e-3"), good, FAIL, "is stated, and the class bit-exact has none"),
     # Other instructions are asked of a promise that reaches other hosts.
     (12, "L", said("01", scope="cross-host"), good, BLOCKED, "no other instructions could be tried"),
     (12, "L", said("01", scope="cross-host"), given(**varied(libm="differs", cpu_features="same")), FAIL, "with other libm the run differs"),

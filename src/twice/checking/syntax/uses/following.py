@@ -138,11 +138,17 @@ def to_name(reading: Reading, at: At, name: ast.Name) -> Iterator[At | Outcome]:
         yield at.ends(Use.DROPPED, name)
 
 
-def to_attribute(reading: Reading, at: At, target: ast.Attribute) -> Iterator[At | Outcome]:
-    """Go on wherever an attribute that a value became is read; unread, it is state."""
+def to_attribute(
+    reading: Reading, at: At, target: ast.Attribute, put: ast.AST | None = None
+) -> Iterator[At | Outcome]:
+    """Go on wherever an attribute that a value became, or was put into, is read; unread, it is state."""
     owner = at.scope.owner
     own = isinstance(target.value, ast.Name) and target.value.id in {"self", "cls"}
     loads = reading.loads.of_attribute(target.attr, owner) if own and owner is not None else []
+    if put is not None and owner is not None and reading.loads.is_class_tracked(owner):
+        # The run reads a tracked object; that it is put into is no other reading.
+        own_statement = reading.survey.statement(put)
+        loads = [each for each in loads if reading.survey.statement(each[0]) is not own_statement]
     if loads:
         for load, scope in loads:
             yield At(load, scope, (*at.way, target), at.calls)
@@ -193,16 +199,26 @@ def to_container(
             ]
             for load, scope in others:
                 yield At(load, scope, (*at.way, put), at.calls)
-            if not others:
+            if reading.loads.is_tracked(container.id, at.scope) and not any(
+                _is_undone(reading, load) for load, _ in others
+            ):
+                yield at.ends(Use.STATE, put)
+            elif not others:
                 yield at.ends(Use.DROPPED if holder.is_function else Use.STATE, put)
         else:
             yield at.ends(Use.STATE, put)
     elif isinstance(container, ast.Attribute):
-        yield from to_attribute(reading, at, container)
+        yield from to_attribute(reading, at, container, put)
     elif isinstance(container, ast.Subscript):
         yield from to_container(reading, at, container.value, put)
     else:
         yield at.ends(Use.STATE, put)
+
+
+def _is_undone(reading: Reading, load: ast.AST) -> bool:
+    """Whether a container is sorted or emptied there."""
+    above = reading.survey.parents.get(load)
+    return isinstance(above, ast.Attribute) and above.attr in {"sort", "clear"}
 
 
 def to_sequence(

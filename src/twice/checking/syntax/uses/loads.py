@@ -84,6 +84,44 @@ class Loads:
                     found.append((node, where))
         return found
 
+    def is_tracked(self, name: str, scope: Scope) -> bool:
+        """Whether ``run.track("…", name)`` makes what a name holds state of the run."""
+        bound = [each.node for each in self._names.bindings(name, scope)]
+        holder = self._names.holder(name, scope)
+        for call, where in self._trackings():
+            given = call.args[1]
+            if call in bound or (
+                isinstance(given, ast.Name)
+                and given.id == name
+                and self._names.holder(name, where) is holder
+            ):
+                return True
+        return False
+
+    def is_class_tracked(self, owner: Scope) -> bool:
+        """Whether an object of a class of the file is made state of the run there."""
+        for call, where in self._trackings():
+            given = call.args[1]
+            made: list[ast.AST] = [given]
+            if isinstance(given, ast.Name):
+                made = [each.node for each in self._names.bindings(given.id, where)]
+            for each in made:
+                if isinstance(each, ast.Call):
+                    qualified = self._names.qualified(each.func, where)
+                    if qualified == LOCAL + self._names.path(owner):
+                        return True
+        return False
+
+    def _trackings(self) -> Iterator[tuple[ast.Call, Scope]]:
+        """Yield the calls ``run.track("…", …)`` of anything but a module that is imported."""
+        for node in self._attributes.get("track", ()):
+            call = self._survey.parents.get(node)
+            if isinstance(call, ast.Call) and call.func is node and len(call.args) == 2:
+                where, name = self.scope(node), call.args[0]
+                is_named = isinstance(name, ast.Constant) and isinstance(name.value, str)
+                if is_named and self._names.qualified(node, where) is None:
+                    yield call, where
+
     def calls_of(self, function: Scope) -> list[tuple[ast.Call, Scope]]:
         """Give the calls of a function or method of the file, as far as they are plain."""
         found: list[tuple[ast.Call, Scope]] = []

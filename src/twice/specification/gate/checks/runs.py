@@ -10,6 +10,7 @@ from twice.errors import ClassRefused, SnapshotCadence, TwiceError
 from twice.foundation.printable import pluralize
 from twice.foundation.seeds import RULE, SHARED_BY_MODULES, Seed, derive, is_shared
 from twice.recorder.cadence import parse_cadence, parse_granularity, require_dense
+from twice.replayer.branch_session import BRANCHES_OPEN_MAX
 from twice.replayer.verification import Verification
 from twice.specification.gate.model import (
     GateFacts,
@@ -295,6 +296,10 @@ def check_replay_scope(facts: GateFacts) -> Iterator[str]:
         if branches is False and claimed:
             one = "an operation is branching, and by sheet 00 no run branches"
             yield facts.tell("06", "operations", one)
+        stated = sheet.get("branches")
+        if isinstance(stated, int) and stated > BRANCHES_OPEN_MAX:
+            more = f"{stated} may be open at once, and twice opens {BRANCHES_OPEN_MAX} at most"
+            yield facts.tell("06", "branches", more)
     promise = None if sheet is None else read_promise(sheet.text("throughput"))
     if promise is not None:
         yield _judge_throughput(promise, facts)

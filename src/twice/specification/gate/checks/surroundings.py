@@ -137,7 +137,10 @@ def check_concurrency(facts: GateFacts) -> Iterator[str]:
         for factor in (each for each in factors if each.factor == name):
             parts = facts.tell(*where, f"{said}, and by another {name}")
             yield from _judge_factor(
-                factor, f"the same by another {name}", parts, f"another {name}"
+                factor,
+                f"the same by another {name}, which is not every schedule",
+                parts,
+                f"another {name}",
             )
 
 
@@ -156,6 +159,8 @@ def check_floating_point(facts: GateFacts) -> Iterator[str]:
     own, promised = spec.value("08", "epsilon"), spec.value("01", "epsilon")
     if None not in {own, promised} and not denies and is_complete(gaps) and own != promised:
         yield facts.tell("08", "epsilon", f"{own} is stated, and 01 promises {promised}")
+    if own is not None and not denies and spec.text("01", "class") == "bit-exact":
+        yield facts.tell("08", "epsilon", f"{own} is stated, and the class bit-exact has none")
     trial, fresh = require(facts.trial), require(facts.policies)
     factors = {each.factor: each for each in require(facts.varied)}
     if denies:
@@ -196,7 +201,7 @@ def check_floating_point(facts: GateFacts) -> Iterator[str]:
     if order in FIXED_ORDERS:
         untried = FactorResult(THREADS, "", "unavailable", "it was not varied")
         other = "another number of threads"
-        same = f"sums are {order}: the same with {other}"
+        same = f"sums are stated as {order}; with {other} they are the same"
         parts = f"sums are stated to be {order}, and with {other}"
         parts, other = (facts.tell("08", "reductions", each) for each in (parts, other))
         yield from _judge_factor(factors.get(THREADS, untried), same, parts, other)
