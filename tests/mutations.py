@@ -126,9 +126,9 @@ MUTATIONS = (
     ),
     Mutation(
         "snapshot-by-size",
-        "recorder/snapshots.py",
-        'if again != b"".join(parts):',
-        "if len(again) != sum(map(len, parts)):",
+        "recorder/restore.py",
+        "if again == form:",
+        "if len(again) == len(form):",
         "a restored component passes when its state is as long as the captured one",
     ),
     Mutation(

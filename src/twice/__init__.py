@@ -25,11 +25,10 @@ if TYPE_CHECKING:
     from twice.diagnosis.vary.search import vary
     from twice.foundation.comparison import Abs, Quantum, Rel, Ulp
     from twice.foundation.determinism_class import DeterminismClass, Predicate, Scope
-    from twice.recorder.active import effect
     from twice.recorder.environment.versions import read_versions
     from twice.recorder.inline import recording
     from twice.recorder.recorder import record
-    from twice.recorder.run import Run
+    from twice.recorder.run import Run, effect
     from twice.recorder.runrecord import RunRecord
     from twice.replayer.branch_session import branch
     from twice.replayer.preconditions import trusting
@@ -77,7 +76,7 @@ _ASKED_FOR = {
     "Ulp": "twice.foundation.comparison",
     "branch": "twice.replayer.branch_session",
     "diagnose": "twice.diagnosis.diagnose",
-    "effect": "twice.recorder.active",
+    "effect": "twice.recorder.run",
     "open": "twice.recorder.runrecord",
     "read_versions": "twice.recorder.environment.versions",
     "record": "twice.recorder.recorder",

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twice.foundation.encoding import decode, encode, loaded_types
-from twice.recorder.ordering import orders_of, reordered
+from twice.recorder.dict_order import apply_orders, find_orders
 
 
 @dataclass
@@ -41,19 +41,19 @@ def listed(value: Any) -> Any:
 
 @given(VALUES)
 def test_a_restored_value_iterates_like_the_captured_one(value: Any) -> None:
-    orders = decode(encode(orders_of(value)))
+    orders = decode(encode(find_orders(value)))
 
-    restored = reordered(decode(encode(value), resolve=loaded_types), orders)
+    restored = apply_orders(decode(encode(value), resolve=loaded_types), orders)
 
     assert listed(restored) == listed(value)
 
 
 @given(VALUES)
 def test_orders_do_not_change_the_canonical_form(value: Any) -> None:
-    restored = reordered(decode(encode(value), resolve=loaded_types), orders_of(value))
+    restored = apply_orders(decode(encode(value), resolve=loaded_types), find_orders(value))
 
     assert encode(restored) == encode(value)
 
 
 def test_dicts_in_canonical_order_need_no_orders() -> None:
-    assert orders_of({"a": [{"b": 1, "c": 2}]}) is None
+    assert find_orders({"a": [{"b": 1, "c": 2}]}) is None

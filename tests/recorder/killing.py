@@ -15,7 +15,7 @@ from pathlib import Path
 from time import perf_counter
 
 from twice.foundation.seeds import Seed
-from twice.recorder import writing
+from twice.recorder import record_session
 from twice.recorder.cadence import Cadence
 from twice.recorder.environment.fingerprint import measure
 from twice.recorder.environment.surroundings import for_recording
@@ -72,7 +72,7 @@ def start(folder: Path, name: str) -> tuple[int, Channel]:
         for descriptor in (1, 2):
             file = os.open(folder / f"{name}.{descriptor}", os.O_RDWR | os.O_CREAT | os.O_APPEND)
             os.dup2(file, descriptor)
-        writing.record_here(job, Channel(theirs))
+        record_session.record_here(job, Channel(theirs))
         os._exit(0)
     theirs.close()
     return child, ours
@@ -84,7 +84,7 @@ def main() -> None:
     os.environ[NESTED] = str(folder / "session")
     (folder / "program.py").write_text(PROGRAM)
     measured = measure()
-    writing.measure = lambda **_: measured
+    record_session.measure = lambda **_: measured
     child, channel = start(folder, "whole.twice")
     channel.receive()
     began = perf_counter()

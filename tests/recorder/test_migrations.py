@@ -17,8 +17,8 @@ from programs import recorded
 from twice.errors import ComponentRefused, MigrationRefused
 from twice.foundation.digests import Algorithm
 from twice.recorder.components import component_of
-from twice.recorder.migrations import Migration
-from twice.recorder.snapshots import Captured, Cursors, capture_components, put_back
+from twice.recorder.restore import Migration, restore_components
+from twice.recorder.snapshots import Captured, Cursors, capture_components
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = json.loads((ROOT / "docs/format/snapshot-envelope.schema.json").read_text())
@@ -77,7 +77,7 @@ def captured_of(target: object) -> Captured:
 
 
 def restored(target: object, captured: Captured) -> list[Migration]:
-    return put_back({"pond": component_of("pond", target)}, captured)
+    return restore_components({"pond": component_of("pond", target)}, captured)
 
 
 def changed(**members: Any) -> Any:

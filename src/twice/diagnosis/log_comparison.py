@@ -19,12 +19,12 @@ from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.encoding import decode
 from twice.foundation.seeds import Seed
+from twice.recorder.compare_points import is_judged
 from twice.recorder.components import RESERVED
-from twice.recorder.judging import judged_by
 from twice.recorder.record import first_difference
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.setup import Setup
-from twice.recorder.sink import VALUE
+from twice.recorder.sinks import VALUE
 from twice.replayer.preconditions import source_changes
 
 
@@ -248,14 +248,13 @@ def compare_digests(
     tolerated: Mapping[str, Tolerance],
 ) -> list[str]:
     """Columns of a point whose digests differ, of those that a class judges by them, sorted."""
-    judges = judged_by(predicate, lambda: tolerated)
     # A value that the program compares by name stands alone; every class judges it.
     is_explicit = len(one) == 1
     return [
         name
         for name in sorted({*one, *two})
         if one.get(name) != two.get(name)
-        and (judges(name) or (is_explicit and name not in tolerated))
+        and (is_judged(name, predicate, tolerated) or (is_explicit and name not in tolerated))
     ]
 
 

@@ -17,7 +17,7 @@ from twice.foundation.dataclass import dataclass
 from twice.foundation.printable import pluralize
 from twice.foundation.two_sample_tests import apply_test
 from twice.recorder.runrecord import RunRecord
-from twice.recorder.sampling import read_sample
+from twice.recorder.samples import read_sample
 from twice.replayer.statistical import describe_sample, describe_samples
 
 

@@ -25,18 +25,18 @@ from twice.diagnosis.tracing.trace import Plan, SamplePlan, Trace, plan_from_jso
 from twice.diagnosis.tracing.tracer import Tracer
 from twice.errors import EncodingRefused, InputMismatch, SealBroken
 from twice.foundation.encoding import encode
-from twice.recorder.comparepoints import Taken
+from twice.recorder.compare_points import ComparePoint
 from twice.recorder.components import Component
 from twice.recorder.effects.answers import Source
 from twice.recorder.effects.files.filesystem import Files
 from twice.recorder.effects.lending import LentSource
 from twice.recorder.effects.sources import BranchSource, RecordedSource
-from twice.recorder.inputs import InputEvent, RecordedInputs
+from twice.recorder.inputs import InputEvent, Inputs, RecordedInputs
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session import Session
-from twice.recorder.sink import Sink
+from twice.recorder.session_parts import Control, Resume
+from twice.recorder.sinks import Sink
 from twice.recorder.user_code import is_user_file
-from twice.recorder.wiring import Control, Resume
 from twice.replayer.compare_sink import ComparingSink
 from twice.replayer.rebuild import rebuilt_session
 from twice.worker.channel import Channel
@@ -44,7 +44,7 @@ from twice.worker.channel import Channel
 _is_user = functools.cache(is_user_file)  # asked for every loaded module at every sampled event
 
 
-class WindowInputs:
+class WindowInputs(Inputs):
     """Inputs of a window: what a branch substituted stays, everything else is the program's own."""
 
     def __init__(self, record: RunRecord) -> None:
@@ -72,7 +72,7 @@ class WindowInputs:
         self._recorded.seek(count)
 
 
-class WindowControl:
+class WindowControl(Control):
     """Starts the tracer after one compare-point and stops it at another.
 
     Args:
@@ -117,7 +117,7 @@ class WindowControl:
         if self._tracer is None and session.point_count - 1 == self._first and not session.muted:
             self._open()
 
-    def at_point(self, session: Session, taken: Taken) -> None:
+    def at_point(self, session: Session, taken: ComparePoint) -> None:
         """Open or close the window."""
         index = session.point_count - 1
         if index == self.last:
@@ -146,7 +146,7 @@ class WindowControl:
     def _hold(self) -> None:
         """Stop here, and go on in a fork for every plan that comes."""
         assert self._holder is not None, "a process that is held has what holds it"
-        self._session.wiring.output()  # what was printed is read by now
+        self._session.wiring.output.position()  # what was printed is read by now
         is_spent = self._count_changes() != self._changed_before
         asked = self._holder.hold(is_spent=is_spent)
         self._holds = asked["holds"]
@@ -181,11 +181,11 @@ class WindowControl:
         with _no_error_in_the_program():
             self._send(self._tracer.trace(), None, reached=True)
 
-    def _close(self, taken: Taken) -> None:
+    def _close(self, taken: ComparePoint) -> None:
         trace = self._tracer.stop() if self._tracer is not None else None
         self._send(trace, taken, reached=True)
 
-    def _send(self, trace: Trace | None, taken: Taken | None, *, reached: bool) -> None:
+    def _send(self, trace: Trace | None, taken: ComparePoint | None, *, reached: bool) -> None:
         session = self._session
         columns = () if taken is None else taken.columns
         self._channel.send(
@@ -239,7 +239,7 @@ class ClosingPointSink(Sink):
         if self._next == self._last:
             self._comparing.value(column, payload, tick)
 
-    def point(self, taken: Taken) -> None:
+    def point(self, taken: ComparePoint) -> None:
         """Compare the last point."""
         if self._next == self._last:
             self._comparing.point(taken)
@@ -247,7 +247,7 @@ class ClosingPointSink(Sink):
         self._next += 1
 
 
-class InspectControl:
+class InspectControl(Control):
     """Sends what is seen of the components before one tick, and ends the process.
 
     Args:
@@ -269,12 +269,6 @@ class InspectControl:
             return
         self._channel.send({"kind": "inspected", "seen": self._look(session.points.components)})
         os._exit(0)
-
-    def at_point(self, session: Session, taken: Taken) -> None:
-        """Go on."""
-
-    def compared(self, value: object) -> None:
-        """Go on."""
 
 
 def leaves_of(components: Mapping[str, Component]) -> dict[str, Any]:
@@ -303,7 +297,7 @@ def roots_of(session: Session, compared: object) -> dict[str, object]:
         found[name] = (component.live or component.read)()
         found[OBJECT + name] = component.target
     found["inputs"] = session.inputs_last
-    found["output"] = session.wiring.output().hex()
+    found["output"] = session.wiring.output.position().hex()
     files = find_files(session)
     found[FILES] = {} if files is None else files.read_written_files()
     found["effects"] = _read_questions(session)

@@ -218,7 +218,7 @@ class RecordedService(ABC):
             stop: ends the server, from another thread; without it the server ends with the program.
         """
         with self._run_application():
-            self._run._session.wiring.leave_errors_out()
+            self._run._session.wiring.output.leave_errors_out()
             self._run.caveat(
                 f"standard error is not compared while {self._name!r} serves: its server writes there, and "
                 "no replay starts one"

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from twice.recorder.child import Handler, serve
-from twice.recorder.writing import record_here
+from twice.recorder.record_session import record_here
 from twice.worker.channel import Channel
 
 

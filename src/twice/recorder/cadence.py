@@ -5,8 +5,6 @@ Points: after every tick (the default), at decisions only, at snapshots only, or
 follows a decision or an episode's end, or never. A snapshot always stands before the first tick
 unless there are none.
 
-A declared tick rate that snapshots cannot keep is an error; snapshots are never dropped silently.
-
 Invariant: where points and snapshots stand depends on the run alone, never on the clock.
 """
 
@@ -43,15 +41,11 @@ class Cadence:
 
     def due(self, tick: int, *, first: bool, decided: bool, episode_ended: bool) -> bool:
         """Return whether a snapshot is due before this tick."""
-        if self.unit == "none":
-            return False
-        if first:
-            return True
-        if self.unit == "decision":
-            return decided
-        if self.unit == "episode":
-            return episode_ended
-        return tick % self.every == 0
+        if first or self.unit == "none":
+            return self.unit != "none"
+        if self.unit == "tick":
+            return tick % self.every == 0
+        return decided if self.unit == "decision" else episode_ended
 
 
 def default_cadence(granularity: Granularity) -> Cadence:
@@ -84,10 +78,8 @@ def parse_cadence(text: str) -> Cadence:
     Raises:
         ClassRefused: E-CLASS-001, for anything else.
     """
-    if text == "tick":
-        return Cadence("tick", 1)
-    if text in {"decision", "episode", "none"}:
-        return Cadence(cast("Unit", text))
+    if text in get_args(Unit):
+        return Cadence(cast("Unit", text), 1 if text == "tick" else DEFAULT_EVERY)
     word, _, number = text.partition("=")
     if word == "every" and number.isdecimal() and int(number) > 0:
         return Cadence("tick", int(number))
@@ -104,7 +96,7 @@ def parse_granularity(text: str) -> Granularity:
     Raises:
         ClassRefused: E-CLASS-001, for anything else.
     """
-    return cast("Granularity", _one_of(text, get_args(Granularity), "a granularity", "--compare"))
+    return cast("Granularity", _parse_word(text, Granularity, "a granularity", "--compare"))
 
 
 def parse_strategy(text: str) -> Strategy:
@@ -113,21 +105,22 @@ def parse_strategy(text: str) -> Strategy:
     Raises:
         ClassRefused: E-CLASS-001, for anything else.
     """
-    return cast("Strategy", _one_of(text, get_args(Strategy), "a snapshot strategy", "--strategy"))
+    return cast("Strategy", _parse_word(text, Strategy, "a snapshot strategy", "--strategy"))
 
 
-def _one_of(text: str, offered: tuple[str, ...], what: str, option: str) -> str:
+def _parse_word(text: str, words: object, noun: str, option: str) -> str:
+    offered: tuple[str, ...] = get_args(words)
     if text in offered:
         return text
     raise ClassRefused(
-        f"{text!r} is not {what}.",
+        f"{text!r} is not {noun}.",
         f"Expected {', '.join(offered[:-1])} or {offered[-1]}.",
         f"For example: {option} {offered[0]}",
     )
 
 
 class RateGuard:
-    """Holds a declared tick rate against what snapshots really take.
+    """Holds a declared tick rate against what snapshots really take; none is ever dropped silently.
 
     Args:
         rate_hz: ticks per second that the program must sustain.
@@ -147,8 +140,12 @@ class RateGuard:
             SnapshotCadence: E-SNAPSHOT-001, when the median of the first eight snapshots, spread
                 over the ticks between them, takes longer than a tick may.
         """
+        if (
+            len(self._spent_s) == _MEASURED_AFTER
+        ):  # decided by then: a long run keeps no list of all
+            return
         self._spent_s.append(seconds)
-        if len(self._spent_s) != _MEASURED_AFTER:
+        if len(self._spent_s) < _MEASURED_AFTER:
             return
         median = sorted(self._spent_s)[_MEASURED_AFTER // 2]
         ticks = self._cadence.every if self._cadence.unit == "tick" else 1

@@ -3,7 +3,7 @@
 An object with ``state()`` and ``restore(state)`` is a component as it is. By convenience also:
 named attributes (``fields=[...]``), a dataclass instance, and mutable values whose content is their
 state (dict, list, set, bytearray, array, tensor, frame of pandas), what has ``state_dict()`` and ``load_state_dict(state)``, such as a model or an
-optimiser of torch, and any object of an ordinary class, by all its attributes (``plain_objects.py``). An object
+optimiser of torch, and any object of an ordinary class, by all its attributes (``plain_objects/``). An object
 with ``state()`` alone is compared but cannot be put back; seeking and branching then execute from the start, and
 say so.
 
@@ -22,15 +22,9 @@ from typing import Any
 from twice.errors import ComponentRefused
 from twice.foundation.comparison import Tolerance
 from twice.foundation.dataclass import dataclass
-from twice.recorder.migrations import find_state_version
-from twice.recorder.plain_objects import (
-    find_attributes,
-    has_attributes,
-    put_attributes,
-    put_content,
-    read_attributes,
-    read_content,
-)
+from twice.recorder.plain_objects.kinds import has_attributes, is_of
+from twice.recorder.plain_objects.reader import find_attributes, read_attributes, read_content
+from twice.recorder.plain_objects.writer import put_attributes, put_content
 
 _CONTAINERS = frozenset({dict, OrderedDict, defaultdict, Counter, list, deque, set, bytearray})
 RESERVED = ("effects", "inputs", "output", "streams")
@@ -63,8 +57,23 @@ class Component:
 
     @property
     def state_version(self) -> int:
-        """The version of the state that the class declares; 0 for none."""
-        return find_state_version(self.name, self.target)
+        """The version of the state that the class declares; 0 for none.
+
+        Raises:
+            ComponentRefused: E-TRACK-001, when it is no whole number from 1 on.
+        """
+        declared = getattr(type(self.target), "state_version", None)
+        # A property or a slot of that name is state of its own.
+        if declared is None or hasattr(declared, "__get__"):
+            return 0
+        if type(declared) is not int or declared < 1:
+            raise ComponentRefused(
+                f"The class of the component {self.name!r} has the state_version {declared!r}.",
+                "Expected a whole number, 1 or more.",
+                "For example: state_version = 1",
+                name=self.name,
+            )
+        return declared
 
 
 def component_of(
@@ -89,44 +98,6 @@ def component_of(
         ComponentRefused: E-TRACK-001, when the object is none of the forms above, or its class declares a
             ``state_version`` that is none.
     """
-    _require_name(name)
-    find_state_version(name, target)  # one that is no version is refused where it is tracked
-    changed = _changed_of(name, target) if incremental else None
-    if fields is not None:
-        _require_fields(name, target, fields)
-        return _by_attributes(name, target, tuple(fields), equivalence, changed, "fields")
-    state = getattr(target, "state", None)
-    if callable(state):
-        restore = getattr(target, "restore", None)
-        restorer: Callable[[Any], None] | None = restore if callable(restore) else None
-        form = "state only" if restorer is None else "state/restore"
-        return Component(name, target, state, restorer, equivalence, changed, form)
-    saved, load = getattr(target, "state_dict", None), getattr(target, "load_state_dict", None)
-    if callable(saved) and callable(load):
-        return Component(name, target, saved, load, equivalence, changed, "state_dict")
-    if dataclasses.is_dataclass(target) and not isinstance(target, type):
-        return _by_attributes(name, target, None, equivalence, changed, "dataclass")
-    if type(target) in _CONTAINERS:
-        read_content(target, name)  # what has no form is refused where it is tracked
-        return Component(
-            name,
-            target,
-            partial(read_content, target, name),
-            lambda state: put_content(target, state, name),
-            equivalence,
-            changed,
-            "content",
-            lambda: target,
-        )
-    content = _by_content(target)
-    if content is not None:
-        return Component(name, target, lambda: target, content, equivalence, changed, "content")
-    if not has_attributes(target):
-        raise _refused(name, target)
-    return _by_attributes(name, target, None, equivalence, changed, "attributes")
-
-
-def _require_name(name: str) -> None:
     if not name or name in RESERVED or name.startswith("order:"):
         raise ComponentRefused(
             f"A component cannot be called {name!r}.",
@@ -134,68 +105,94 @@ def _require_name(name: str) -> None:
             'For example: run.track("swarm", swarm)',
             name=name,
         )
-
-
-def _require_fields(name: str, target: object, fields: Sequence[str]) -> None:
-    missing = [field for field in fields if not hasattr(target, field)]
-    if missing or not fields:
+    changed = getattr(target, "changed", None) if incremental else None
+    if incremental and not callable(changed):
         raise ComponentRefused(
-            f"The component {name!r} has no attribute {', '.join(missing) or '(none was named)'}.",
-            f"Expected attributes of {type(target).__name__} that hold its state.",
-            "Name only attributes that exist when it is tracked.",
+            f"The component {name!r} is declared incremental and has no changed().",
+            "Expected a method that returns the top-level keys changed since it was last called.",
+            "Add changed(), or track it without incremental=True.",
             name=name,
         )
+    form, read, put, live = _understand(name, target, fields)
+    found = Component(name, target, read, put, equivalence, changed, form, live)
+    _ = found.state_version  # one that is no version is refused where it is tracked
+    return found
 
 
-def _by_attributes(
-    name: str,
-    target: object,
-    fields: tuple[str, ...] | None,
-    equivalence: Tolerance | None,
-    changed: Callable[[], Iterable[str] | None] | None,
-    form: str,
-) -> Component:
-    """Make a component of attributes, and read them once: a value without a form is refused here."""
-    read_attributes(target, name, fields)
-    return Component(
-        name,
-        target,
-        partial(read_attributes, target, name, fields),
-        lambda state: put_attributes(target, state, name, fields),
-        equivalence,
-        changed,
-        form,
-        partial(find_attributes, target, fields),
-    )
+_Form = tuple[str, Callable[[], object], Callable[[Any], None] | None, Callable[[], object] | None]
 
 
-def _by_content(target: object) -> Callable[[Any], None] | None:
-    """Return a function that gives a mutable value new content in place; None for other values."""
-    numpy = sys.modules.get("numpy")
-    if numpy is not None and isinstance(target, numpy.ndarray):
-        array: Any = target
+def _understand(name: str, target: object, fields: Sequence[str] | None) -> _Form:
+    """Return the form of an object, how its state is read and put back, and what is live of it."""
+    if fields is not None:
+        missing = [field for field in fields if not hasattr(target, field)]
+        if missing or not fields:
+            raise ComponentRefused(
+                f"The component {name!r} has no attribute {', '.join(missing) or '(none was named)'}.",
+                f"Expected attributes of {type(target).__name__} that hold its state.",
+                "Name only attributes that exist when it is tracked.",
+                name=name,
+            )
+        return _by_attributes(name, target, tuple(fields), "fields")
+    state = getattr(target, "state", None)
+    if callable(state):
+        restore = getattr(target, "restore", None)
+        return (
+            ("state/restore", state, restore, None)
+            if callable(restore)
+            else ("state only", state, None, None)
+        )
+    save, load = getattr(target, "state_dict", None), getattr(target, "load_state_dict", None)
+    if callable(save) and callable(load):
+        return "state_dict", save, load, None
+    if dataclasses.is_dataclass(target) and not isinstance(target, type):
+        return _by_attributes(name, target, None, "dataclass")
+    if type(target) in _CONTAINERS:
+        read_content(target, name)  # what has no form is refused where it is tracked
+        read = partial(read_content, target, name)
+        return "content", read, lambda put: put_content(target, put, name), lambda: target
+    numpy: Any = sys.modules.get("numpy")
+    is_ndarray = numpy is not None and isinstance(target, numpy.ndarray)
+    if (
+        is_ndarray
+        or is_of(target, "torch", "Tensor")
+        or is_of(target, "pandas", "DataFrame", "Series")
+    ):
+        return "content", lambda: target, partial(_replace_content, target), None
+    if not has_attributes(target):
+        raise _refuse(name, target)
+    return _by_attributes(name, target, None, "attributes")
 
-        def put_array(state: Any) -> None:
-            array[...] = state
 
-        return put_array
-    if _is_of(target, "torch", "Tensor") or _is_of(target, "pandas", "DataFrame", "Series"):
-        return lambda state: _require_content(target, state)
-    return None
-
-
-def _is_of(value: object, module: str, *names: str) -> bool:
-    """Return whether a value is of exactly one of some types of a library that is loaded."""
-    return type(value) in {getattr(sys.modules.get(module), name, None) for name in names}
+def _by_attributes(name: str, target: object, fields: tuple[str, ...] | None, form: str) -> _Form:
+    read = partial(read_attributes, target, name, fields)
+    read()  # a value without a form is refused where it is tracked
+    live = partial(find_attributes, target, fields)
+    return form, read, lambda state: put_attributes(target, state, name, fields), live
 
 
-def _require_content(target: Any, state: Any) -> None:
-    """Replace the content of a tensor or a frame in place.
+def _replace_content(target: Any, state: Any) -> None:
+    """Give an array, a tensor or a frame new content in place.
 
     Raises:
-        ComponentRefused: E-TRACK-001, where its shape or its columns are others now.
+        ComponentRefused: E-TRACK-001, where the shape of a tensor or the index of a series is another now.
     """
-    if _take_content(target, state):
+    if is_of(target, "torch", "Tensor"):
+        if type(state) is type(target) and target.shape == state.shape:
+            target.detach().copy_(state)
+            return
+    elif is_of(target, "pandas", "DataFrame"):
+        target.drop(index=target.index, inplace=True)
+        target.drop(columns=target.columns, inplace=True)
+        for label in state.columns:
+            target[label] = state[label]
+        return
+    elif is_of(target, "pandas", "Series"):
+        if target.index.equals(state.index):
+            target[:] = state
+            return
+    else:
+        target[...] = state
         return
     raise ComponentRefused(
         f"A {type(target).__qualname__} has another shape than in the snapshot, and cannot take its content.",
@@ -204,39 +201,7 @@ def _require_content(target: Any, state: Any) -> None:
     )
 
 
-def _take_content(target: Any, state: Any) -> bool:
-    """Copy the content into a tensor or a frame in place; return whether that was possible."""
-    if _is_of(target, "torch", "Tensor"):
-        if type(state) is not type(target) or target.shape != state.shape:
-            return False
-        target.detach().copy_(state)
-        return True
-    if _is_of(target, "pandas", "DataFrame"):
-        target.drop(index=target.index, inplace=True)
-        target.drop(columns=target.columns, inplace=True)
-        for label in state.columns:
-            target[label] = state[label]
-        return True
-    if _is_of(target, "pandas", "Series") and target.index.equals(state.index):
-        target[:] = state
-        return True
-    return False
-
-
-def _changed_of(name: str, target: object) -> Callable[[], Iterable[str] | None]:
-    changed = getattr(target, "changed", None)
-    if not callable(changed):
-        raise ComponentRefused(
-            f"The component {name!r} is declared incremental and has no changed().",
-            "Expected a method that returns the top-level keys changed since it was last called.",
-            "Add changed(), or track it without incremental=True.",
-            name=name,
-        )
-    found: Callable[[], Iterable[str] | None] = changed
-    return found
-
-
-def _refused(name: str, target: object) -> ComponentRefused:
+def _refuse(name: str, target: object) -> ComponentRefused:
     kind = type(target)
     generator = kind.__name__ in {"Generator", "Random", "RandomState", "SafeGenerator"}
     remedy = (

@@ -23,11 +23,11 @@ from typing import Any, NoReturn
 
 from twice.errors import ProgramNotFound, TwiceError
 from twice.foundation.printable import pluralize
-from twice.recorder import active
 from twice.recorder.audit import hook
 from twice.recorder.audit.hook import Watch
 from twice.recorder.audit.inventory import covered_sources, whole_inventory
 from twice.recorder.auto_steps import AutoSteps
+from twice.recorder.dict_order import ORDERS, digest_orders
 from twice.recorder.effects.actors import outside
 from twice.recorder.effects.files.making import files_of_session
 from twice.recorder.effects.ops import CALL
@@ -39,11 +39,10 @@ from twice.recorder.interrupts import Interrupts, Terminated
 from twice.recorder.kernel.confinement import current
 from twice.recorder.main_module import is_twice_code, restart_logging, run_main, show_exception
 from twice.recorder.native_files import write_native_files
-from twice.recorder.ordering import ORDERS, digest_orders
-from twice.recorder.placing import Placing
+from twice.recorder.output import RESULTS
+from twice.recorder.path_names import PathNames
 from twice.recorder.program import Program, load
-from twice.recorder.results import RESULTS
-from twice.recorder.run import Run
+from twice.recorder.run import Run, enter_session, leave_session
 from twice.recorder.session import Session
 from twice.recorder.user_code import (
     digest_sources,
@@ -65,12 +64,12 @@ def govern(session: Session) -> Iterator[Run]:
     importlib.import_module("numpy.random")
     setup, wiring = session.setup, session.wiring
     layer, in_force = wiring.layer, wiring.in_force
-    active.enter(session)
+    enter_session(session)
     if in_force.generators:
         wiring.streams.govern_globals()
     files = files_of_session(
         layer,
-        Placing(setup.program),
+        PathNames(setup.program),
         policy=setup.files,
         file_policies=setup.file_policies,
         algorithm=setup.algorithm,
@@ -91,7 +90,7 @@ def govern(session: Session) -> Iterator[Run]:
     if in_force.reads:
         interception.install()
     if in_force.watch:
-        layer.beside, layer.descriptors = watch.ungoverned, watch
+        layer.beside, layer.descriptors = watch.count_ungoverned, watch
         hook.begin(watch)
     session.caveats += [f"the session was run without its {name}" for name in in_force.missing()]
     session.caveats += [
@@ -104,7 +103,7 @@ def govern(session: Session) -> Iterator[Run]:
         hook.end()
         interception.close()
         wiring.streams.release_globals()
-        active.leave(session)
+        leave_session(session)
 
 
 def execute(
@@ -317,7 +316,7 @@ def describe_ending(session: Session) -> dict[str, object]:
         "files": digest_sources(dict.fromkeys(files), folder.resolve()),
         "imported": list_imported_libraries(),
         "config_unread": session.config.keys_unread,
-        "printed": wiring.summarise_output(),
+        "printed": wiring.output.summary(),
         "settings": settings_at_end(),
         "lineages": dict(sorted(wiring.layer.main.started.items())),
         "numerics": outside(numerics_at_end),  # its look-ups are no reads of the run

@@ -14,7 +14,6 @@ from typing import Any
 
 from twice.errors import TwiceError
 from twice.foundation.seeds import Seed
-from twice.recorder import active
 from twice.recorder.cadence import default_cadence
 from twice.recorder.environment.fingerprint import measure
 from twice.recorder.environment.probe_cache import (
@@ -30,14 +29,14 @@ from twice.recorder.kernel import confinement
 from twice.recorder.kernel.confinement import Confinement
 from twice.recorder.program import Program
 from twice.recorder.record import RecordWriter
+from twice.recorder.record_session import recording_session
 from twice.recorder.recorder import choose_master_seed, refuse_existing, warn
 from twice.recorder.redaction.redaction import Redaction, redact_identity
-from twice.recorder.run import Run
+from twice.recorder.run import Run, require_no_session
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session import Session
 from twice.recorder.setup import Setup
 from twice.recorder.trust import digest_identity, remember_record
-from twice.recorder.writing import recording_session
 
 _COMPLETED = {"how": "completed", "exit_code": 0}
 
@@ -103,8 +102,8 @@ def record_function(
 
 
 def _begin_session(setup: Setup, out: Path, *, force: bool) -> Session:
-    active.require_none()
-    surroundings = Surroundings.found(os.environ)
+    require_no_session()
+    surroundings = Surroundings.from_environ(os.environ)
     setup.require_recordable()
     redaction = Redaction(setup.redaction, os.environ)
     kept = KeptProbes({PROBES: read_known_probes()})

@@ -10,7 +10,7 @@ Invariant: the value the program gets is the value that the record holds.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from twice.errors import EncodingRefused, InputMismatch
 from twice.foundation.dataclass import dataclass
@@ -20,34 +20,27 @@ from twice.recorder.record_form import reading
 
 @dataclass(frozen=True, slots=True)
 class InputEvent:
-    """One input as the record holds it.
-
-    Attributes:
-        tick: when it was asked for.
-        name: what it is called.
-        value: the value the program got.
-        substituted: whether a branch put it there instead of what the thunk gave.
-        encoded: the journal frame, where it is known already; empty otherwise.
-    """
+    """One input as the record holds it: asked for at a tick, and the value that the program got."""
 
     tick: int
     name: str
     value: Any
     substituted: bool = False
+    """Whether a branch put it there instead of what the thunk gave."""
     encoded: bytes = b""
+    """The journal frame, where it is known already."""
 
     def payload(self) -> bytes:
-        """Return the journal frame."""
-        return self.encoded or _frame(self.name, self.value, substituted=self.substituted)
-
-
-def _frame(name: str, value: Any, *, substituted: bool = False) -> bytes:
-    """Build one journal frame; a refusal of the value names the input."""
-    try:
-        return encode((name, substituted, value))
-    except EncodingRefused as error:
-        happened = error.happened.replace("state[2]", f"The value of the input {name!r}", 1)
-        raise type(error)(happened, error.expected, error.remedy, **error.fields) from None
+        """Return the journal frame; a refusal of the value names the input."""
+        if self.encoded:
+            return self.encoded
+        try:
+            return encode((self.name, self.substituted, self.value))
+        except EncodingRefused as error:
+            happened = error.happened.replace(
+                "state[2]", f"The value of the input {self.name!r}", 1
+            )
+            raise type(error)(happened, error.expected, error.remedy, **error.fields) from None
 
 
 def read_input(tick: int, payload: bytes | bytearray | memoryview) -> InputEvent:
@@ -58,45 +51,28 @@ def read_input(tick: int, payload: bytes | bytearray | memoryview) -> InputEvent
     return InputEvent(tick, name, value, substituted)
 
 
-class Inputs(Protocol):
-    """Decides what an input's value is."""
+class Inputs:
+    """Decides what an input's value is: in a live run, what its thunk gives."""
 
     def settle(self, tick: int, name: str, value: Any) -> InputEvent:
         """Return the program's input, given the thunk's result."""
-        ...
+        return InputEvent(tick, name, value)
 
     def serve(self, tick: int, name: str, value: Any) -> InputEvent:
         """Return the input like ``settle``, but compare nothing: state is as it was constructed."""
-        ...
-
-    def seek(self, count: int) -> None:
-        """Continue after that many inputs."""
-        ...
-
-
-class LiveInputs:
-    """The thunk's value is the input."""
-
-    def settle(self, tick: int, name: str, value: Any) -> InputEvent:
-        """Return the thunk's result as the input."""
         return InputEvent(tick, name, value)
 
-    serve = settle
-
     def seek(self, count: int) -> None:
-        """Do nothing: a live run has no cursor."""
+        """Continue after that many inputs; a live run has no cursor."""
 
 
-class RecordedInputs:
+class RecordedInputs(Inputs):
     """The record's value is the input; the thunk must give the same.
 
     Args:
         frames: opens the recorded inputs at a count, as (tick, journal frame).
         differs: called with (tick, name, recorded, replayed) when the thunk gave something else, or
-            when another input is asked for.
-
-    Raises:
-        InputMismatch: E-EFFECT-003, from ``settle`` and ``serve``, when another input is asked for.
+            when another input is asked for, which is refused as well (E-EFFECT-003).
     """
 
     def __init__(
@@ -109,15 +85,13 @@ class RecordedInputs:
         self._differs = differs
 
     def settle(self, tick: int, name: str, value: Any) -> InputEvent:
-        """Return the recorded input, after a comparison with the thunk's result.
-
-        Frames are compared as bytes; a recorded value is decoded only where they differ.
-        """
-        encoded = _frame(name, value)
+        """Return the recorded input, after a comparison with the thunk's result."""
+        encoded = InputEvent(tick, name, value).payload()
         frame = next(self._frames, None)
+        # Bytes are compared first: a recorded value is decoded only where they differ.
         if frame == (tick, encoded):
             return InputEvent(tick, name, value, encoded=encoded)
-        event = self._expected(tick, name, frame)
+        event = self._require_asked(tick, name, frame)
         if not event.substituted:
             self._differs(tick, name, event.value, value)
         return event
@@ -125,22 +99,19 @@ class RecordedInputs:
     def serve(self, tick: int, name: str, value: Any) -> InputEvent:
         """Return the recorded input."""
         del value
-        return self._expected(tick, name, next(self._frames, None))
+        return self._require_asked(tick, name, next(self._frames, None))
 
     def seek(self, count: int) -> None:
         """Continue after that many inputs."""
         self._frames = self._open(count)
 
-    def _expected(self, tick: int, name: str, frame: tuple[int, bytes] | None) -> InputEvent:
-        """Return the recorded input, if the program asks for this one.
-
-        It is told before it is raised: a program may catch the error, and it has happened all the
-        same.
-        """
+    def _require_asked(self, tick: int, name: str, frame: tuple[int, bytes] | None) -> InputEvent:
+        """Return the recorded input, if the program asks for this one."""
         event = None if frame is None else read_input(*frame)
         if event is not None and (event.tick, event.name) == (tick, name):
             return event
         recorded = "no more inputs" if event is None else f"{event.name!r} at tick {event.tick}"
+        # Reported before it is raised: a program may catch the error, and it has happened all the same.
         self._differs(tick, name, recorded, f"{name!r} at tick {tick}")
         raise InputMismatch(
             f"The program asks for the input {name!r} at tick {tick}; the record holds {recorded}.",
@@ -151,14 +122,8 @@ class RecordedInputs:
         )
 
 
-class BranchInputs:
-    """Recorded inputs up to the fork, then what is substituted, then the thunk's own.
-
-    Args:
-        recorded: the parent's inputs.
-        fork: first tick at which the branch may differ.
-        substitutions: name -> value, at the fork alone.
-    """
+class BranchInputs(Inputs):
+    """Recorded inputs up to the fork, the first tick that may differ; then substitutions, or the thunk's own."""
 
     def __init__(
         self, recorded: Inputs, fork: int, substitutions: Mapping[str, Any] | None = None
@@ -170,16 +135,8 @@ class BranchInputs:
         self.used: set[str] = set()
 
     def substitute(self, values: Mapping[str, Any], tick: int, *, onwards: bool) -> None:
-        """Take other substitutions from a tick on.
-
-        Args:
-            values: name -> value.
-            tick: the first, the fork or a later one.
-            onwards: whether they hold at every later tick, or at that one alone.
-        """
-        self._substitutions = dict(values)
-        self._onwards = onwards
-        self._at = tick
+        """Take other substitutions: at a tick, the fork or a later one, and onwards or there alone."""
+        self._substitutions, self._at, self._onwards = dict(values), tick, onwards
 
     def unused(self) -> list[str]:
         """Return the names of substitutions that the program never asked for, sorted."""
@@ -193,7 +150,7 @@ class BranchInputs:
         if here and name in self._substitutions:
             self.used.add(name)
             return InputEvent(tick, name, self._substitutions[name], substituted=True)
-        return InputEvent(tick, name, value)
+        return super().settle(tick, name, value)
 
     def serve(self, tick: int, name: str, value: Any) -> InputEvent:
         """Return the parent's input, in a loop's wake that is not executed again."""

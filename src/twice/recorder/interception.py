@@ -47,7 +47,7 @@ from twice.recorder.effects.sources import LiveSource
 from twice.recorder.effects.tick_clock import TickClock
 from twice.recorder.environment.libraries import impose_counts
 from twice.recorder.imports import ImportWatch, source_patches
-from twice.recorder.placing import AsGiven
+from twice.recorder.path_names import PathNames
 from twice.recorder.user_code import is_user_file
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Interception(Closing):
         files: Files | None = None,
     ) -> None:
         self._layer = layer
-        self._files = files or Files(layer, AsGiven())
+        self._files = files or Files(layer, PathNames())
         self._policy = policy
         self._tick = tick
         self._saved: list[tuple[Patch, Any]] = []

@@ -22,7 +22,7 @@ from twice.foundation.encoding import decode, encode
 from twice.recorder.effects.files.kept import CONTENT, pieces
 from twice.recorder.kernel.file_history import FileHistory
 from twice.recorder.kernel.preimages import PreimageStore
-from twice.recorder.placing import Names, Placing
+from twice.recorder.path_names import PathNames
 from twice.recorder.record_form import reading
 from twice.recorder.user_code import list_user_modules
 
@@ -62,7 +62,7 @@ class RecordedFiles:
 def write_native_files(session: Session, found: NativeFiles) -> dict[str, object]:
     """Write a keeper's findings into the session's record; return their part of the ending."""
     changed = _name_unrecorded(session, found)
-    placing = Placing(session.setup.program)
+    placing = PathNames(session.setup.program)
     sources = {os.fspath(path) for path in list_user_modules()}
     histories = [
         history
@@ -73,7 +73,9 @@ def write_native_files(session: Session, found: NativeFiles) -> dict[str, object
     if session.setup.files == "none":
         histories = [history for history in histories if history.was_changed]
     written = [_write_content(session, found.folder, history) for history in histories]
-    plain = [replace(history, path=placing.named(history.path)).to_plain() for history in written]
+    plain = [
+        replace(history, path=placing.to_recorded(history.path)).to_plain() for history in written
+    ]
     for at in range(0, len(plain), _HISTORIES_PER_FRAME):
         session.frame(NATIVE_FILES, encode(tuple(plain[at : at + _HISTORIES_PER_FRAME])))
     return {
@@ -81,7 +83,7 @@ def write_native_files(session: Session, found: NativeFiles) -> dict[str, object
         "refused": found.refused,
         "read": sum(history.was_read for history in written),
         "written": sum(history.has_effect for history in written),
-        "changed": [placing.named(path) for path in changed],
+        "changed": [placing.to_recorded(path) for path in changed],
         "problems": [list(problem) for problem in found.problems],
         "process": _getpid(),
     }
@@ -93,7 +95,7 @@ def _name_unrecorded(session: Session, found: NativeFiles) -> list[str]:
     # A listing shows changes of Python's functions as well.
     native = [path for path in found.changed if not any(part.has_written(path) for part in parts)]
     if native:
-        inventory.unsupported(
+        inventory.count_unsupported(
             "files.native",
             "",
             f"{_name_some(native)}: written by code other than Python, which nothing here records or keeps away",
@@ -101,7 +103,7 @@ def _name_unrecorded(session: Session, found: NativeFiles) -> list[str]:
         )
     if found.connections and not inventory.has("network.descriptor"):
         shown = _name_some([words for words, _ in found.connections])
-        inventory.unsupported(
+        inventory.count_unsupported(
             "network.native",
             "",
             f"{shown}: connected by code other than Python, and what came in is not recorded",
@@ -115,7 +117,7 @@ def _name_some(names: Sequence[str]) -> str:
     return f"{', '.join(names[:_NAMED_MAX])}{more}"
 
 
-def read_native_files(ending: Any, frames: Iterable[bytes], names: Names) -> RecordedFiles:
+def read_native_files(ending: Any, frames: Iterable[bytes], names: PathNames) -> RecordedFiles:
     """Read back the documents of ``write_native_files``.
 
     Args:
@@ -134,7 +136,7 @@ def read_native_files(ending: Any, frames: Iterable[bytes], names: Names) -> Rec
             for fields in rows:
                 history = FileHistory.from_plain(fields)
                 found = os.path.normpath(
-                    names.found(history.path)
+                    names.to_local(history.path)
                 )  # a stranger may have written it
                 history = replace(history, path=found)
                 histories[found] = _merge(histories.get(found), history)
@@ -147,7 +149,7 @@ def read_native_files(ending: Any, frames: Iterable[bytes], names: Names) -> Rec
             [(str(text), int(count)) for text, count in stated.get("problems", ())],
             list(histories.values()),
             process,
-            [os.path.normpath(names.found(str(path))) for path in stated.get("changed", ())],
+            [os.path.normpath(names.to_local(str(path))) for path in stated.get("changed", ())],
         )
 
 

@@ -1,11 +1,12 @@
-"""What the program printed, captured at descriptor level.
+"""What a run hands over besides its state: printed text, captured at descriptor level, and results.
 
 While a session runs in a process of its own, descriptors 1 and 2 point to files. At every
 compare-point the new bytes of standard output are read back, written into the record with a line
 index, and added to a running digest: cumulative bytes are compared, never single writes. Which part of
 them is compared, ``compared_output`` decides.
 
-What it misses: output that a C library still holds in its own buffer appears at a later point.
+Not covered: output that a C library still holds in its own buffer appears at a later point. A returned value
+without a canonical form: its type is kept, and the verdict says that it was not compared.
 
 Invariant: a byte is captured once, in the order in which it reached the descriptor.
 """
@@ -15,28 +16,30 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import field
 from functools import partial
 
-from twice.foundation.digests import Algorithm, new_hasher
+from twice.errors import TwiceError
+from twice.foundation.comparison import short
+from twice.foundation.dataclass import dataclass
+from twice.foundation.digests import Algorithm, digest_value, new_hasher
 from twice.recorder.compared_output import ComparedLines
 from twice.recorder.record_form import ERRORS, OUTPUT
 from twice.recorder.redaction.redaction import Redaction
 from twice.recorder.redaction.streams import StreamRedactor
 
+RESULTS = "results"
+"""Key of the ending."""
 _CHUNK = 1 << 20
+_SUMMARIES_MAX = 10_000
 
 
 class CapturedFile:
-    """Follows one file that grows.
+    """Follows one file that grows, with secrets blanked; for the other arguments see ``OutputCapture``.
 
     Args:
         descriptor: an open descriptor of the file, readable; its offset is not used, and what it
             points to later does not matter.
-        algorithm: of the digest.
-        flow: blanks secrets in what comes.
-        ignored: regular expressions for lines that are not compared.
-        folders: of the program; standard error is compared without them.
-        is_errors: whether it is standard error.
     """
 
     def __init__(
@@ -55,20 +58,20 @@ class CapturedFile:
         self._descriptor = os.dup(descriptor)
         self._algorithm = algorithm
         self._offset = 0
-        self.restart(b"")
+        self._count_from(b"")
 
     def restart(self, before: bytes) -> None:
-        """Count as if these bytes, and nothing now in the file, had been printed."""
+        """Count as if these bytes, and nothing that is now in the file, had been printed."""
+        self._count_from(before)
+        self._offset = os.fstat(self._descriptor).st_size
+
+    def _count_from(self, before: bytes) -> None:
         self._hasher = new_hasher(self._algorithm)
         self._compared = self._begin()
         self._is_empty = True
         self.digest = b""
         self.size = self.lines = 0
         self._add(before)
-
-    def skip(self) -> None:
-        """Leave out the present content of the file."""
-        self._offset = os.fstat(self._descriptor).st_size
 
     def advance(self) -> bytes:
         """Return bytes that came since the last call, and count them in size, lines and digest."""
@@ -78,7 +81,7 @@ class CapturedFile:
         pieces = []
         while self._offset < end:
             piece = os.pread(self._descriptor, min(_CHUNK, end - self._offset), self._offset)
-            if not piece:
+            if not piece:  # cut off by the program meanwhile
                 break
             pieces.append(piece)
             self._offset += len(piece)
@@ -93,6 +96,7 @@ class CapturedFile:
         complete = data if lines.is_everything else lines.feed(data)
         self._is_empty = self._is_empty and not complete
         hasher.update(complete)
+        # The last line is compared as far as it goes, but more of it may come: it is hashed in a copy.
         if rest := lines.peek_rest():
             hasher = hasher.copy()
             hasher.update(rest)
@@ -103,7 +107,33 @@ class CapturedFile:
         return os.pread(self._descriptor, self._offset, 0)
 
 
-class OutputCapture:
+class Output:
+    """The output of a session that captures none, such as inline code in a notebook."""
+
+    def position(self) -> bytes:
+        """Return the digest of all compared bytes so far; empty while there are none."""
+        return b""
+
+    def leave_errors_out(self) -> None:
+        """Stop comparing standard error: processes that a replay does not start write there, too."""
+
+    def printed(self) -> tuple[bytes, bytes]:
+        """Return standard output and error up to the last position, from the start, secrets blanked."""
+        return b"", b""
+
+    def restart(self, output: bytes, errors: bytes) -> None:
+        """Go on as if exactly these bytes had been printed so far."""
+
+    def count(self) -> tuple[int, int] | None:
+        """Return bytes of output and errors that are written down so far; None if they are not captured."""
+        return None
+
+    def summary(self) -> dict[str, object]:
+        """Return sizes in bytes and lines, for the ending; empty if nothing is captured."""
+        return {}
+
+
+class OutputCapture(Output):
     """Standard output and error of this process, as columns of the run.
 
     Args:
@@ -148,39 +178,64 @@ class OutputCapture:
                 self._journal(OUTPUT, new_output, 0)
             if new_errors:
                 self._journal(ERRORS, new_errors, 0)
-        if self._compare_errors:
-            return self._output.digest + self._errors.digest
-        return self._output.digest
+        return self._output.digest + (self._errors.digest if self._compare_errors else b"")
 
     def leave_errors_out(self) -> None:
-        """Stop comparing standard error: processes that a replay does not start write there, too."""
+        """Stop comparing standard error."""
         self._compare_errors = False
 
     def printed(self) -> tuple[bytes, bytes]:
-        """Return standard output and error up to the last position, from the start, secrets blanked."""
+        """Return both streams up to the last position, as they were printed but for secrets."""
         output = self._redaction.file(OUTPUT).next(self._output.whole())
         return output, self._redaction.file(ERRORS).next(self._errors.whole())
 
     def restart(self, output: bytes, errors: bytes) -> None:
-        """Go on as if exactly these bytes had been printed so far."""
+        """Write down what is new, and go on from these bytes."""
         self.position()
-        for captured, before in ((self._output, output), (self._errors, errors)):
-            captured.restart(before)
-            captured.skip()
+        self._output.restart(output)
+        self._errors.restart(errors)
+
+    def count(self) -> tuple[int, int]:
+        """Write down what is new, and count it all."""
+        self.position()
+        return self._output.size, self._errors.size
 
     def summary(self) -> dict[str, object]:
-        """Return sizes in bytes and lines, for the ending."""
+        """Return the sizes of both streams."""
         return {
             "output": {"bytes": self._output.size, "lines": self._output.lines},
             "errors": {"bytes": self._errors.size, "lines": self._errors.lines},
         }
 
 
-def print_nothing() -> tuple[bytes, bytes]:
-    """Return the output of a session that captures none."""
-    return b"", b""
+@dataclass
+class Results:
+    """The results of one run.
 
+    Attributes:
+        returned: what the program's function returned; None for nothing.
+        summaries: names and numbers of ``run.summary``, in the order in which the program gave them.
+    """
 
-def no_output() -> bytes:
-    """Return the position of a session that captures nothing (inline code in a notebook)."""
-    return b""
+    returned: object = None
+    summaries: list[tuple[str, float]] = field(default_factory=list)
+
+    def describe(self, algorithm: Algorithm) -> dict[str, object]:
+        """Return plain values: ``returned`` and ``summaries``, each where there is one; never fail a run.
+
+        Args:
+            algorithm: of the digest of the returned value.
+        """
+        found: dict[str, object] = {}
+        if (value := self.returned) is not None:
+            described = {"type": f"{type(value).__module__}.{type(value).__qualname__}"}
+            try:
+                digest = str(digest_value(value, algorithm))
+                described |= {"digest": digest, "text": short(value)}
+            except (TwiceError, RecursionError):
+                pass  # no canonical form, or one that is too deep: the type alone stands
+            found["returned"] = described
+        if self.summaries:
+            summaries = self.summaries[:_SUMMARIES_MAX]
+            found["summaries"] = [[name, value.hex()] for name, value in summaries]
+        return found

@@ -28,7 +28,7 @@ from twice.recorder.record import discard_hidden
 from twice.recorder.record.block_writer import unwritable
 from twice.recorder.record.layout import MAGIC
 from twice.recorder.runrecord import RunRecord
-from twice.recorder.sampling import Progress, Sample, draw, summary_of
+from twice.recorder.samples import Progress, Sample, draw, summary_of
 from twice.recorder.session_job import GO_ON, RECORDING, SUPERVISED, WORLD, describe_copy, hear
 from twice.recorder.setup import Setup
 from twice.worker.process import FreshWorker, refuse_nesting

@@ -1,21 +1,22 @@
-"""What a program sees of its run.
+"""What a program sees of its run, and the session that governs this process for code without a ``run`` at hand.
 
 A program is a function of a ``Run``: everything it needs from outside (configuration, random
 streams, inputs, the clock) and everything it declares (components, ticks, compare-points) goes
 through this one object. It is the same object in every mode; nothing here tells the program
 whether it is being recorded or replayed.
 
-Invariant: a ``Run`` holds no state of its own; the session does.
+Invariant: a ``Run`` holds no state of its own; the session does. At most one session governs a process.
 """
 
 from __future__ import annotations
 
+import functools
 import random
 from collections.abc import Callable, Sequence
 from numbers import Real
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from twice.errors import TickMisuse, UsageError
+from twice.errors import SessionMisuse, TickMisuse, UsageError
 from twice.foundation.comparison import Tolerance
 from twice.foundation.seeds import Seed
 from twice.recorder.components import component_of
@@ -31,7 +32,9 @@ from twice.recorder.ticks import Ticks
 if TYPE_CHECKING:
     import numpy as np
 
+P = ParamSpec("P")
 T = TypeVar("T")
+_governing: list[Session] = []
 
 
 class Effects:
@@ -235,3 +238,65 @@ class Run:
             RollbackRefused: E-TICK-002, when that tick is not kept.
         """
         self._session.rollback(to)
+
+
+def require_no_session() -> None:
+    """Refuse to begin a run where another one is under way.
+
+    Raises:
+        SessionMisuse: E-REPLAY-002.
+    """
+    if _governing:
+        raise SessionMisuse(
+            "A run is being recorded in this process already.",
+            "Expected one run at a time in one process.",
+            "End the first: leave its with-block.",
+        )
+
+
+def enter_session(session: Session) -> None:
+    """Let a session govern this process.
+
+    Raises:
+        SessionMisuse: E-REPLAY-002, when another one does.
+    """
+    require_no_session()
+    _governing.append(session)
+
+
+def leave_session(session: Session) -> None:
+    """End a session's government."""
+    if session in _governing:
+        _governing.remove(session)
+
+
+def current_session() -> Session | None:
+    """Return the session that governs this process, or None."""
+    return _governing[0] if _governing else None
+
+
+def effect(function: Callable[P, T]) -> Callable[P, T]:
+    """Declare a function to be an effect: a model call, a C library, a device.
+
+    Inside a run its result is recorded and, in replay, served without calling it. Outside of a run
+    it is the plain function.
+
+    Args:
+        function: arguments and result must have a canonical form.
+
+    Raises:
+        EffectRefused: E-EFFECT-002, from the call, when they have none.
+        EffectMismatch: E-EFFECT-001, from the call, in replay, when it differs from the record.
+    """
+    name = f"{function.__module__}.{function.__qualname__}"
+
+    @functools.wraps(function)
+    def governed(*args: P.args, **kwargs: P.kwargs) -> T:
+        # Asked at each call: the decorator runs while modules are imported, before any session.
+        current = current_session()
+        if current is None:
+            return function(*args, **kwargs)
+        result: Any = governed_call(current.wiring.layer, name, function, *args, **kwargs)
+        return result  # type: ignore[no-any-return]
+
+    return governed

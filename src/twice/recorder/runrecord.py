@@ -21,6 +21,7 @@ from twice.foundation.printable import pluralize
 from twice.foundation.seeds import Seed
 from twice.foundation.with_blocks import Closing
 from twice.recorder.compared_output import list_folders
+from twice.recorder.dict_order import PREFIX
 from twice.recorder.effects.events import ACTOR, CONNECTION, LENIENT, STRICT, Event, unpack
 from twice.recorder.effects.filenames import told
 from twice.recorder.effects.files.kept import CONTENT, Kept
@@ -28,8 +29,7 @@ from twice.recorder.effects.ops import FILE_OPENED, FILES_LEFT, MAIN
 from twice.recorder.identity import check_identity
 from twice.recorder.inputs import InputEvent, read_input
 from twice.recorder.native_files import NATIVE_FILES, RecordedFiles, read_native_files
-from twice.recorder.ordering import PREFIX
-from twice.recorder.placing import Placing
+from twice.recorder.path_names import PathNames
 from twice.recorder.program import Program
 from twice.recorder.record import RecordReader
 from twice.recorder.record_form import (
@@ -170,9 +170,7 @@ class RunRecord(Closing):
     def library_reads(self, until: int) -> dict[int, list[Event]]:
         """Return the same reads by the index of the compare-point that followed, up to a point."""
         found: dict[int, list[Event]] = {}
-        for frame in self.reader.frames(kinds=[LENIENT]):
-            if frame.point > until:
-                break
+        for frame in self.reader.frames(kinds=[LENIENT], last_point=until):
             found.setdefault(frame.point, []).extend(unpack(frame.payload))
         return found
 
@@ -217,8 +215,8 @@ class RunRecord(Closing):
                     by_python.add(fields[0])
                 elif number == FILES_LEFT.number:
                     by_python.update(dict(fields[1] or ()))
-            placing = Placing(self.setup.program)
-            own = {os.path.normpath(placing.found(told(str(name)))) for name in by_python}
+            placing = PathNames(self.setup.program)
+            own = {os.path.normpath(placing.to_local(told(str(name)))) for name in by_python}
             files = self.native_files()
             self._native_writes = [
                 history.path
@@ -235,7 +233,7 @@ class RunRecord(Closing):
             RecordForeign: E-RECORD-002, for histories that no recording writes.
         """
         frames = (frame.payload for frame in self.reader.frames(kinds=[NATIVE_FILES]))
-        return read_native_files(self.ending, frames, Placing(self.setup.program))
+        return read_native_files(self.ending, frames, PathNames(self.setup.program))
 
     def actors(self) -> dict[str, int]:
         """Return the numbers of the actors other than the main program, by their keys."""
@@ -262,9 +260,7 @@ class RunRecord(Closing):
         """
         keys = self._actor_keys()
         found: dict[str, list[Event]] = {}
-        for frame in self.reader.frames(kinds=[CONNECTION]):
-            if until is not None and frame.point > until:
-                break
+        for frame in self.reader.frames(kinds=[CONNECTION], last_point=until):
             found.setdefault(keys[frame.actor], []).extend(unpack(frame.payload))
         return found
 

@@ -16,13 +16,13 @@ from twice.recorder.effects.sources import LiveSource
 from twice.recorder.environment.fingerprint import measure
 from twice.recorder.environment.probe_cache import KeptProbes
 from twice.recorder.execution import execute
-from twice.recorder.inputs import LiveInputs
+from twice.recorder.inputs import Inputs
 from twice.recorder.record_form import SUMMARY
 from twice.recorder.session import Session
+from twice.recorder.session_parts import Wiring
 from twice.recorder.setup import Setup
-from twice.recorder.sink import Sink
+from twice.recorder.sinks import Sink
 from twice.recorder.streams import Streams
-from twice.recorder.wiring import Wiring
 from twice.worker.channel import Channel
 
 
@@ -53,10 +53,9 @@ def sample_here(job: Mapping[str, Any], channel: Channel) -> None:
         LiveSource(), None, opted_in=setup.strict_packages, algorithm=setup.algorithm
     )
     streams = Streams(setup.seed, rule=setup.rule)
-    session = Session(setup, Wiring(streams=streams, layer=layer, inputs=LiveInputs(), sink=sink))
+    session = Session(setup, Wiring(streams=streams, layer=layer, inputs=Inputs(), sink=sink))
     ending = execute(session, dict)
     # What an unfinished run had reported by then is not its summary.
-    finished = ending["how"] in {"completed", "exit"}
-    value = sink.last if finished else None
-    told = {"how": ending["how"], "value": value, "environment": environment}
-    channel.send({"kind": "ended", **told, **kept.message()})
+    value = sink.last if ending["how"] in {"completed", "exit"} else None
+    message = {"how": ending["how"], "value": value, "environment": environment}
+    channel.send({"kind": "ended", **message, **kept.message()})

@@ -20,35 +20,27 @@ from twice.errors import TickMisuse
 from twice.foundation.comparison import Tolerance
 from twice.foundation.encoding import encode, encode_parts
 from twice.recorder.cadence import RateGuard
-from twice.recorder.comparepoints import ComparePoints, Taken
+from twice.recorder.compare_points import ComparePoint, ComparePoints, is_judged
 from twice.recorder.components import Component
 from twice.recorder.config import Config
-from twice.recorder.inputs import LiveInputs
-from twice.recorder.judging import judged_by
-from twice.recorder.keeping import KeptTicks
-from twice.recorder.migrations import Migration
+from twice.recorder.inputs import Inputs
+from twice.recorder.output import Results
 from twice.recorder.record_form import INPUT, LEFT, LOOP, ROLLBACK, SUMMARY
-from twice.recorder.results import Results
+from twice.recorder.restore import Migration, decode_state, restore_components
+from twice.recorder.session_parts import Resume, Wiring
 from twice.recorder.setup import Setup
 from twice.recorder.snapshots import (
     STREAMS,
     Captured,
     Cursors,
+    RollbackBuffer,
     capture_components,
-    decoded,
-    put_back,
 )
 from twice.recorder.ticks import TickLoop, Ticks
-from twice.recorder.wiring import Resume, Wiring
 
 
 class Session:
-    """One execution of a program.
-
-    Args:
-        setup: what was decided before the run.
-        wiring: where things come from and go to.
-    """
+    """One execution of a program, by its setup and the parts that it is wired with."""
 
     def __init__(self, setup: Setup, wiring: Wiring) -> None:
         self.setup = setup
@@ -66,11 +58,10 @@ class Session:
                 "streams": wiring.streams.positions,
                 "inputs": lambda: self.inputs_position,
                 "effects": wiring.layer.position,
-                "output": wiring.output,
+                "output": wiring.output.position,
             },
-            judged_by(setup.predicate, lambda: self.tolerances),
+            lambda column: is_judged(column, setup.predicate, self.tolerances),
         )
-        self._short = self.points.short
         self._resume = wiring.resume
         self._next_tick = 0
         self._open_loop: weakref.ref[TickLoop] | None = None
@@ -80,7 +71,7 @@ class Session:
         self._inputs_count = 0
         self._decided = self._episode_ended = False
         self._rolled_back_to: int | None = None
-        self._kept = KeptTicks()
+        self._kept = RollbackBuffer()
         self._rate: RateGuard | None = None
         self._pending: BaseException | None = None
         self.caveats: list[str] = []
@@ -117,7 +108,7 @@ class Session:
         decide = inputs.serve if self.muted and self._loop_number >= 0 else inputs.settle
         event = decide(self.tick, name, thunk())
         payload = event.payload()
-        self.inputs_position = self._short(self.inputs_position + encode((name, event.value)))
+        self.inputs_position = self.points.short(self.inputs_position + encode((name, event.value)))
         self.inputs_last[name] = event.value
         self._inputs_count += 1
         self._decided = True
@@ -153,14 +144,9 @@ class Session:
             self._take(f"episode:{name}")
 
     def rollback(self, to: int) -> None:
-        """Put the state before tick ``to`` back; the next tick is ``to`` again.
-
-        Raises:
-            TickMisuse: E-TICK-001, outside of a tick.
-            RollbackRefused: E-TICK-002, when that tick is not kept.
-        """
+        """Put the state before tick ``to`` back; the next tick is ``to`` again."""
         self._require_open_tick(f"run.rollback({to})")
-        self.put_back(self._kept.take(to, self.tick))
+        self.put_back(self._kept.rewind(to, self.tick))
         self.frame(ROLLBACK, encode((self.tick, to)))
         self._rolled_back_to = to
         self._take("rollback")
@@ -225,29 +211,25 @@ class Session:
             self._start()
         return True
 
+    def _start(self) -> None:
+        self._started = True
+        self._take("start")
+
     def _end_loop(self, loop: TickLoop) -> None:
         loop.closed = True
         self._open_loop = None
         effects = self.wiring.layer.snapshot()
-        payload = (self._next_tick, effects["reads"], effects["asked"], self._inputs_count)
-        self.frame(LOOP, encode(payload))
-
-    def _start(self) -> None:
-        self._started = True
-        self._take("start")
+        where = (self._next_tick, effects["reads"], effects["asked"], self._inputs_count)
+        self.frame(LOOP, encode(where))
 
     def _close_tick(self, how: str) -> None:
         if how != "completed":
             self.frame(LEFT, encode((self.tick, how)))
         self.tick_open = False
-        if self._rolled_back_to is not None:
-            self._next_tick, self._rolled_back_to = self._rolled_back_to, None
-            name = "abandoned"
-        else:
-            self._next_tick = self.tick + 1
-            name = "tick"
+        to, self._rolled_back_to = self._rolled_back_to, None
+        self._next_tick = self.tick + 1 if to is None else to
         if self.setup.granularity == "tick":
-            self._take(name)
+            self._take("tick" if to is None else "abandoned")
 
     def _before(self, tick: int) -> None:
         first = tick == self._loop_first and self._loop_number == 0
@@ -274,7 +256,7 @@ class Session:
                 self.wiring.sink.value(column, payload, self.tick)
         self._hand_on(taken)
 
-    def _hand_on(self, taken: Taken) -> None:
+    def _hand_on(self, taken: ComparePoint) -> None:
         self.wiring.sink.point(taken)
         self.point_count += 1
         self.wiring.control.at_point(self, taken)
@@ -306,7 +288,7 @@ class Session:
             loop_first=self._loop_first,
             points=self.point_count,
             chain=self.points.chain,
-            printed=self.wiring.count_printed(),
+            printed=self.wiring.output.count(),
         )
         marks = self.wiring.marks
         return Captured(tick, subsystems, cursors, marks, self.setup.algorithm, versions)
@@ -319,7 +301,7 @@ class Session:
         self.wiring.layer.restore(cursors.effects)
         self.wiring.inputs.seek(cursors.inputs)
         self._inputs_count, self.inputs_position = cursors.inputs, cursors.inputs_chain
-        self.wiring.restart_output(*resume.output)
+        self.wiring.output.restart(*resume.output)
         self.points.chain = cursors.chain
         self.point_count = cursors.points
         self._next_tick = captured.tick
@@ -332,12 +314,12 @@ class Session:
     def put_back(self, captured: Captured) -> None:
         """Put back components first, then streams: a ``restore`` may draw."""
         with self.wiring.streams.restoring():
-            migrated = put_back(self.points.components, captured)
+            migrated = restore_components(self.points.components, captured)
         for each in migrated:
             self.wiring.sink.pass_over(each.component)
         self.migrated += migrated
         self.caveats += map(str, migrated)
-        self.wiring.streams.restore(decoded(captured.subsystems[STREAMS]))
+        self.wiring.streams.restore(decode_state(captured.subsystems[STREAMS]))
         self.points.forget()
 
     def end(self) -> BaseException | None:
@@ -355,11 +337,7 @@ class Session:
         return problem
 
     def close(self, ending: Mapping[str, Any]) -> dict[str, Any]:
-        """Close the sink with the ending; the whole of it, caveats included.
-
-        Raises:
-            OutputUnwritable: E-OUTPUT-002, when the end of the record cannot be written.
-        """
+        """Close the sink with the ending; return the whole of it, caveats included."""
         whole = {**ending, "caveats": self.caveats}
         self.wiring.sink.close(whole)
         return whole
@@ -381,7 +359,7 @@ class Session:
     def disown(self) -> None:
         """Stop writing, serving and comparing in a forked child."""
         self.muted = True
-        self.wiring.inputs = LiveInputs()
+        self.wiring.inputs = Inputs()
         self.wiring.layer.disown()
         self.wiring.sink.disown()
 

@@ -5,35 +5,34 @@ the cursors of effects, inputs and output. Stored, each part becomes pages of th
 that stands there already costs a reference. Restoring decodes fresh values, so no two restores
 share anything.
 
-Construct, then restore: components first, then streams (a ``restore`` may draw), then cursors.
-
 Invariant: every snapshot can be restored on its own, and its state hash is over contents alone.
 """
 
 from __future__ import annotations
 
 import json
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 import rfc8785
 
-from twice.errors import DecodingRefused, RestoreRefused, TwiceError
+from twice.errors import DecodingRefused, RestoreRefused, RollbackRefused
 from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import Algorithm, digest_parts
-from twice.foundation.encoding import decode, encode_parts, loaded_types
-from twice.recorder.migrations import Migration, make_refusal, migrate
-from twice.recorder.ordering import PREFIX, orders_of, reordered
+from twice.foundation.encoding import encode_parts
+from twice.recorder.dict_order import PREFIX, find_orders
 from twice.recorder.record import RecordReader, RecordWriter
 from twice.recorder.record_form import reading
 
 if TYPE_CHECKING:
     from twice.recorder.components import Component
 
-ENVELOPE_VERSION = 1
 STREAMS = "streams"
 Parts = list[bytes | memoryview]
+_FORMAT = "twice.snapshot/1"
+_KEPT_BYTES_MAX = 64 << 20
 
 
 @dataclass(frozen=True)
@@ -61,6 +60,58 @@ class Cursors:
     chain: bytes
     printed: tuple[int, int] | None = None
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the entry ``cursors`` of an envelope; ``points`` and ``chain`` stand beside it."""
+        effects: Mapping[str, Any] = self.effects
+        lenient = effects.get("lenient", {})
+        parts: bytes = effects.get("parts") or b""
+        return {
+            "effects": {
+                "reads": effects["reads"],
+                "asked": bytes(effects["asked"]).hex(),
+                "unfolded": bytes(effects.get("unfolded", b"")).hex(),
+                "lenient": {str(number): lenient[number] for number in sorted(lenient)},
+                "children": effects.get("children", {}),
+                **({"parts": parts.hex()} if parts else {}),
+            },
+            "inputs": self.inputs,
+            "inputs_chain": self.inputs_chain.hex(),
+            "loop": self.loop,
+            "loop_first": self.loop_first,
+            **({"printed": list(self.printed)} if self.printed else {}),
+        }
+
+    @classmethod
+    def from_json(cls, envelope: Mapping[str, Any]) -> Cursors:
+        """Read the cursors of an envelope back."""
+        stated = envelope["cursors"]
+        of_effects = stated["effects"]
+        effects: dict[str, Any] = {
+            "reads": of_effects["reads"],
+            "asked": bytes.fromhex(of_effects["asked"]),
+            "unfolded": bytes.fromhex(of_effects.get("unfolded", "")),
+            "children": dict(of_effects.get("children", {})),
+            "parts": bytes.fromhex(of_effects.get("parts", "")),
+        }
+        # Records of earlier versions say nothing of lenient reads, and a restore leaves those alone.
+        if "lenient" in of_effects:
+            lenient = of_effects["lenient"].items()
+            effects["lenient"] = {int(number): count for number, count in lenient}
+        printed = None
+        if stated.get("printed") is not None:
+            output, errors = map(int, stated["printed"])
+            printed = output, errors
+        return cls(
+            effects=effects,
+            inputs=stated["inputs"],
+            inputs_chain=bytes.fromhex(stated["inputs_chain"]),
+            loop=stated["loop"],
+            loop_first=stated["loop_first"],
+            points=envelope["point"],
+            chain=bytes.fromhex(envelope["chain"]),
+            printed=printed,
+        )
+
 
 @dataclass(frozen=True)
 class Captured:
@@ -82,16 +133,9 @@ class Captured:
     algorithm: Algorithm
     versions: Mapping[str, int] = field(default_factory=dict)
 
-    def digests(self) -> dict[str, str]:
-        """Return the labelled digest of each subsystem's canonical form."""
-        return {
-            name: str(digest_parts(self.subsystems[name], self.algorithm))
-            for name in sorted(self.subsystems)
-        }
-
     def size(self) -> int:
         """Return the bytes of all canonical forms."""
-        return sum(len(part) for parts in self.subsystems.values() for part in parts)
+        return sum(_size(parts) for parts in self.subsystems.values())
 
     def frozen(self) -> Captured:
         """Copy the snapshot, so that it is independent of the program's arrays."""
@@ -99,6 +143,55 @@ class Captured:
             name: [bytes(part) for part in parts] for name, parts in self.subsystems.items()
         }
         return replace(self, subsystems=copied)
+
+
+def _size(parts: Parts) -> int:
+    return sum(map(len, parts))
+
+
+class RollbackBuffer:
+    """Snapshots in memory, by tick, that a run can be rolled back to.
+
+    Invariant: the latest one is kept; earlier ones while all of them together are small.
+    """
+
+    def __init__(self) -> None:
+        self._captured: OrderedDict[int, Captured] = OrderedDict()
+        self._total = 0
+
+    def __contains__(self, tick: int) -> bool:
+        return tick in self._captured
+
+    def keep(self, captured: Captured) -> None:
+        """Keep one more, with bytes of its own; the earliest go when there are too many."""
+        self._drop(captured.tick)
+        self._captured[captured.tick] = captured.frozen()
+        # A running sum: with a snapshot before every tick there are tens of thousands of them.
+        self._total += captured.size()
+        while len(self._captured) > 1 and self._total > _KEPT_BYTES_MAX:
+            self._drop(next(iter(self._captured)))
+
+    def rewind(self, to: int, now: int) -> Captured:
+        """Return the snapshot before a tick, and drop the ones after it: they are no longer the past.
+
+        Raises:
+            RollbackRefused: E-TICK-002, when that tick is not kept.
+        """
+        kept = self._captured.get(to)
+        if kept is None:
+            raise RollbackRefused(
+                f"Tick {to} is not kept; the run is at tick {now}.",
+                f"Ticks kept: {', '.join(map(str, self._captured)) or 'none'}.",
+                "Keep more: --snapshots tick, or every=N.",
+                to=to,
+            )
+        for tick in [tick for tick in self._captured if tick > to]:
+            self._drop(tick)
+        return kept
+
+    def _drop(self, tick: int) -> None:
+        if (dropped := self._captured.pop(tick, None)) is not None:
+            self._total -= dropped.size()
 
 
 def capture_components(
@@ -109,7 +202,7 @@ def capture_components(
     for name, component in components.items():
         state = component.read()
         captured[name] = encode_parts(state)
-        orders = orders_of(state)
+        orders = find_orders(state)
         if orders is not None:
             captured[PREFIX + name] = encode_parts(orders)
     versions = {name: component.state_version for name, component in components.items()}
@@ -118,72 +211,35 @@ def capture_components(
 
 def store(writer: RecordWriter, captured: Captured, *, dedupe: bool) -> None:
     """Write a snapshot's pages and envelope into the record."""
-    digests = captured.digests()
-    subsystems = {
-        name: {
-            "blob": writer.page_blob(name, captured.subsystems[name], dedupe=dedupe),
+    digests: dict[str, str] = {}
+    subsystems: dict[str, object] = {}
+    for name in sorted(captured.subsystems):
+        parts = captured.subsystems[name]
+        digests[name] = str(digest_parts(parts, captured.algorithm))
+        subsystems[name] = {
+            "blob": writer.page_blob(name, parts, dedupe=dedupe),
             "digest": digests[name],
-            "bytes": sum(len(part) for part in captured.subsystems[name]),
+            "bytes": _size(parts),
             **({"state_version": captured.versions[name]} if name in captured.versions else {}),
         }
-        for name in sorted(captured.subsystems)
-    }
     cursors = captured.cursors
     envelope: Any = {
-        "format": "twice.snapshot/1",
+        "format": _FORMAT,
         "specification": "docs/format/snapshot-envelope.md",
         "tick": captured.tick,
         "point": cursors.points,
         "chain": cursors.chain.hex(),
         "identity": dict(captured.identity),
         "subsystems": subsystems,
-        "state_hash": state_hash(digests, captured.algorithm),
-        "cursors": {
-            "effects": {
-                "reads": cursors.effects["reads"],
-                "asked": bytes(cursors.effects["asked"]).hex(),  # type: ignore[call-overload]
-                "unfolded": bytes(cursors.effects.get("unfolded", b"")).hex(),  # type: ignore[call-overload]
-                "lenient": _by_number(cursors.effects.get("lenient", {})),
-                "children": cursors.effects.get("children", {}),
-                **_parts(cursors.effects.get("parts")),
-            },
-            "inputs": cursors.inputs,
-            "inputs_chain": cursors.inputs_chain.hex(),
-            "loop": cursors.loop,
-            "loop_first": cursors.loop_first,
-            **({"printed": list(cursors.printed)} if cursors.printed else {}),
-        },
+        "state_hash": _hash_state(digests, captured.algorithm),
+        "cursors": cursors.to_json(),
     }
     writer.snapshot(captured.tick, rfc8785.dumps(envelope))
 
 
-def _read_sizes(stated: Any) -> tuple[int, int] | None:
-    if stated is None:
-        return None
-    output, errors = map(int, stated)
-    return output, errors
-
-
-def _parts(parts: object) -> dict[str, str]:
-    return {"parts": parts.hex()} if isinstance(parts, bytes) and parts else {}
-
-
-def _by_number(counts: object) -> dict[str, int]:
-    """Return lenient reads by operation number, as text for JSON."""
-    assert isinstance(counts, dict), "lenient cursors are counts by number"
-    return {str(number): counts[number] for number in sorted(counts)}
-
-
-def _lenient_cursors(effects: Mapping[str, Any]) -> dict[str, dict[int, int]]:
-    """Read the lenient cursors back; records of earlier versions have none and leave them alone."""
-    if "lenient" not in effects:
-        return {}
-    return {"lenient": {int(number): count for number, count in effects["lenient"].items()}}
-
-
-def state_hash(digests: Mapping[str, str], algorithm: Algorithm) -> str:
+def _hash_state(digests: dict[str, str], algorithm: Algorithm) -> str:
     """Digest over the subsystems' names and digests: the contents, not the envelope."""
-    return str(digest_parts([rfc8785.dumps(dict(digests))], algorithm))
+    return str(digest_parts([rfc8785.dumps(digests)], algorithm))
 
 
 def read_envelope(reader: RecordReader, number: int) -> dict[str, Any]:
@@ -194,10 +250,10 @@ def read_envelope(reader: RecordReader, number: int) -> dict[str, Any]:
     """
     with reading(f"snapshot {number}", reader.path):
         envelope = json.loads(bytes(reader.envelope(number)))
-    if not isinstance(envelope, dict) or envelope.get("format") != "twice.snapshot/1":
+    if not isinstance(envelope, dict) or envelope.get("format") != _FORMAT:
         raise DecodingRefused(
             f"Snapshot {number} of {reader.path} has no envelope that this version reads.",
-            'Expected the format "twice.snapshot/1".',
+            f'Expected the format "{_FORMAT}".',
             "Open the record with the version that wrote it, or run: twice migrate RECORD -o NEW",
         )
     return envelope
@@ -209,140 +265,36 @@ def load(reader: RecordReader, number: int) -> Captured:
     Raises:
         RestoreRefused: E-TRACK-003, when contents and digest disagree. RecordForeign: E-RECORD-002.
     """
-    with reading(f"snapshot {number}", reader.path):
-        return _load(reader, number)
-
-
-def _load(reader: RecordReader, number: int) -> Captured:
-    envelope = read_envelope(reader, number)
+    algorithm = Algorithm(reader.algorithm)
     subsystems: dict[str, Parts] = {}
-    for name in sorted(envelope["subsystems"]):
-        entry = envelope["subsystems"][name]
-        content = bytes(reader.blob(entry["blob"]))
-        if str(digest_parts([content], Algorithm(reader.algorithm))) != entry["digest"]:
+    versions: dict[str, int] = {}
+    digests: dict[str, str] = {}
+    with reading(f"snapshot {number}", reader.path):
+        envelope = read_envelope(reader, number)
+        for name, entry in sorted(envelope["subsystems"].items()):
+            content = bytes(reader.blob(entry["blob"]))
+            subsystems[name], digests[name] = [content], entry["digest"]
+            if str(digest_parts([content], algorithm)) != entry["digest"]:
+                raise RestoreRefused(
+                    f"The snapshot before tick {envelope['tick']} holds other contents for {name!r} "
+                    "than its digest says.",
+                    f"Expected {entry['digest']}.",
+                    "The record is damaged: use an earlier snapshot, or record again.",
+                )
+            if "state_version" in entry:
+                versions[name] = int(entry["state_version"])
+        found = _hash_state(digests, algorithm)
+        if found != envelope["state_hash"]:
             raise RestoreRefused(
-                f"The snapshot before tick {envelope['tick']} holds other contents for {name!r} "
-                "than its digest says.",
-                f"Expected {entry['digest']}.",
+                f"The snapshot before tick {envelope['tick']} has the state hash {found}.",
+                f"Expected {envelope['state_hash']}, as its envelope says.",
                 "The record is damaged: use an earlier snapshot, or record again.",
             )
-        subsystems[name] = [content]
-    digests = {name: entry["digest"] for name, entry in sorted(envelope["subsystems"].items())}
-    found = state_hash(digests, Algorithm(reader.algorithm))
-    if found != envelope["state_hash"]:
-        raise RestoreRefused(
-            f"The snapshot before tick {envelope['tick']} has the state hash {found}.",
-            f"Expected {envelope['state_hash']}, as its envelope says.",
-            "The record is damaged: use an earlier snapshot, or record again.",
+        return Captured(
+            tick=envelope["tick"],
+            subsystems=subsystems,
+            cursors=Cursors.from_json(envelope),
+            identity=dict(envelope["identity"]),
+            algorithm=algorithm,
+            versions=versions,
         )
-    cursors = envelope["cursors"]
-    return Captured(
-        tick=envelope["tick"],
-        subsystems=subsystems,
-        cursors=Cursors(
-            effects={
-                "reads": cursors["effects"]["reads"],
-                "asked": bytes.fromhex(cursors["effects"]["asked"]),
-                "unfolded": bytes.fromhex(cursors["effects"].get("unfolded", "")),
-                **_lenient_cursors(cursors["effects"]),
-                "children": dict(cursors["effects"].get("children", {})),
-                "parts": bytes.fromhex(cursors["effects"].get("parts", "")),
-            },
-            inputs=cursors["inputs"],
-            inputs_chain=bytes.fromhex(cursors["inputs_chain"]),
-            loop=cursors["loop"],
-            loop_first=cursors["loop_first"],
-            points=envelope["point"],
-            chain=bytes.fromhex(envelope["chain"]),
-            printed=_read_sizes(cursors.get("printed")),
-        ),
-        identity=dict(envelope["identity"]),
-        algorithm=Algorithm(reader.algorithm),
-        versions={
-            name: int(entry["state_version"])
-            for name, entry in envelope["subsystems"].items()
-            if "state_version" in entry
-        },
-    )
-
-
-def decoded(parts: Parts, orders: Parts | None = None) -> Any:
-    """Decode a subsystem's state into fresh values of types that the program has loaded."""
-    value = decode(b"".join(parts), resolve=loaded_types)
-    if orders is None:
-        return value
-    kept: Any = decode(b"".join(orders))
-    return reordered(value, kept)
-
-
-def put_back(components: Mapping[str, Component], captured: Captured) -> list[Migration]:
-    """Restore every component that a snapshot holds; return those whose state had to be migrated.
-
-    Raises:
-        RestoreRefused: E-TRACK-003, when one has no ``restore`` or came back different.
-        MigrationRefused: E-TRACK-004, when one has another version and cannot be migrated.
-    """
-    migrated = []
-    for name, component in components.items():
-        if name not in captured.subsystems:
-            continue
-        if component.put is None:
-            raise RestoreRefused(
-                f"The component {name!r} has no restore().",
-                "Expected restore(state), which puts back what state() returned.",
-                "Add restore(); until then seeking and branching execute from the start.",
-                name=name,
-            )
-        parts, orders = captured.subsystems[name], captured.subsystems.get(PREFIX + name)
-        old, new = captured.versions.get(name, 0), component.state_version
-        if old == new:
-            component.put(decoded(parts, orders))
-            if places := _find_changed(component, parts):
-                raise RestoreRefused(
-                    f"The component {name!r} came back different after restore(): {places}.",
-                    "Expected state() right after restore(state) to return that very state.",
-                    "Let restore() put back everything that state() returns.",
-                    name=name,
-                )
-        else:
-            migrated.append(Migration(name, old, new, captured.tick))
-            _put_back_migrated(component, parts, orders, migrated[-1])
-    return migrated
-
-
-def _put_back_migrated(
-    component: Component, parts: Parts, orders: Parts | None, migration: Migration
-) -> None:
-    """Restore a component from a state of another version."""
-    assert component.put is not None, "whether it can be put back was asked before"
-    try:
-        state = decoded(parts, orders)
-    except DecodingRefused:  # a class in it has other fields by now: a stand-in has the old ones
-        state = decode(b"".join(parts))
-    state = migrate(component.target, state, migration)
-    try:
-        parts = [b"".join(encode_parts(state))]
-    except TwiceError as error:
-        why = f"migrate() returned no plain state: {error.happened.rstrip('.')}"
-        remedy = "Let migrate() return what state() returns."
-        raise make_refusal(migration, why, remedy) from error
-    remedy = f"Let migrate() return the very state that state() returns in version {migration.new}."
-    try:
-        component.put(state)
-        places = _find_changed(component, parts)
-    except Exception as error:
-        why = f"the migrated state cannot be put back: {type(error).__name__}: {error}"
-        raise make_refusal(migration, why, remedy) from error
-    if places:
-        raise make_refusal(migration, f"the migrated state came back different: {places}", remedy)
-
-
-def _find_changed(component: Component, parts: Parts) -> str:
-    """Return the first places at which a component does not read as these parts; empty if it does."""
-    again = b"".join(encode_parts(component.read()))
-    if again == b"".join(parts):
-        return ""
-    from twice.foundation.comparison import differences
-
-    found = differences(decoded(parts), decode(again, resolve=loaded_types))
-    return ", ".join(difference.path for difference in found[:3]) or "its canonical form"

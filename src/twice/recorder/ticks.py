@@ -10,19 +10,10 @@ Invariant: there are as many closed ticks as ticks were entered.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-
-class LoopOwner(Protocol):
-    """What a loop tells the session that owns it."""
-
-    def next_tick(self, loop: TickLoop) -> int | None:
-        """Close the open tick, and open the next one; None ends the loop."""
-        ...
-
-    def leave(self, loop: TickLoop) -> None:
-        """Close the loop, which was left early."""
-        ...
+if TYPE_CHECKING:
+    from twice.recorder.session import Session
 
 
 class TickLoop(Iterator[int]):
@@ -34,10 +25,10 @@ class TickLoop(Iterator[int]):
         closed: whether it has ended.
     """
 
-    __slots__ = ("__weakref__", "_owner", "closed", "count", "first")
+    __slots__ = ("__weakref__", "_session", "closed", "count", "first")
 
-    def __init__(self, owner: LoopOwner, count: int | None) -> None:
-        self._owner = owner
+    def __init__(self, session: Session, count: int | None) -> None:
+        self._session = session
         self.count = count
         self.first: int | None = None
         self.closed = False
@@ -46,14 +37,14 @@ class TickLoop(Iterator[int]):
         return self
 
     def __next__(self) -> int:
-        tick = self._owner.next_tick(self)
+        tick = self._session.next_tick(self)
         if tick is None:
             raise StopIteration
         return tick
 
     def __del__(self) -> None:
         if self.first is not None and not self.closed:
-            self._owner.leave(self)
+            self._session.leave(self)
 
 
 class Ticks:
@@ -62,17 +53,17 @@ class Ticks:
     Holding on to this object does not keep its loop open: a ``for`` statement owns the loop.
     """
 
-    __slots__ = ("_count", "_loop", "_owner")
+    __slots__ = ("_count", "_loop", "_session")
 
-    def __init__(self, owner: LoopOwner, count: int | None) -> None:
-        self._owner = owner
+    def __init__(self, session: Session, count: int | None) -> None:
+        self._session = session
         self._count = count
         self._loop: TickLoop | None = None
 
     def __iter__(self) -> TickLoop:
-        return TickLoop(self._owner, self._count)
+        return TickLoop(self._session, self._count)
 
     def __next__(self) -> int:
         if self._loop is None:
-            self._loop = TickLoop(self._owner, self._count)
+            self._loop = iter(self)
         return next(self._loop)

@@ -15,14 +15,14 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from twice.recorder.comparepoints import Taken
+from twice.recorder.compare_points import ComparePoint
 from twice.recorder.effects.events import ACTOR, LENIENT, STRICT, unpack
 from twice.recorder.effects.ops import OPS
 from twice.recorder.effects.tallies import count, select_cursor_numbers
 from twice.recorder.record import Frame
 from twice.recorder.record_form import ERRORS, INPUT, LOOP, OUTPUT
 from twice.recorder.runrecord import RunRecord
-from twice.recorder.sink import RecordingSink, Sink
+from twice.recorder.sinks import RecordingSink, Sink
 from twice.recorder.snapshots import Cursors, load
 
 Reads = dict[str, Counter[str]]
@@ -57,7 +57,7 @@ def copy_prefix(record: RunRecord, sink: RecordingSink, cursors: Cursors) -> Rea
         point = reader.points.point(index)
         columns = tuple(point.digests)
         digests = b"".join(point.digests.values())
-        sink.point(Taken(point.tick, point.name, columns, point.root, point.chain, digests))
+        sink.point(ComparePoint(point.tick, point.name, columns, point.root, point.chain, digests))
     while frame is not None and not copied.reaches(cursors):
         copied.add(frame)
         frame = next(frames, None)
@@ -130,6 +130,30 @@ def merge_manifests(
     return whole
 
 
+class BranchSink(RecordingSink):
+    """Writes a branch into its own record, and hands its observations to a second sink first.
+
+    Attributes:
+        checking: the second sink; the prefix that is copied goes to the record alone.
+    """
+
+    checking = Sink()
+
+    def point(self, taken: ComparePoint) -> None:
+        """Check and append the point."""
+        self.checking.point(taken)
+        super().point(taken)
+
+    def value(self, column: str, payload: bytes, tick: int) -> None:
+        """Check and append the value."""
+        self.checking.value(column, payload, tick)
+        super().value(column, payload, tick)
+
+    def pass_over(self, column: str) -> None:
+        """Tell the checking sink: nothing is compared in the branch's own record."""
+        self.checking.pass_over(column)
+
+
 class BranchPrefixSink(Sink):
     """Hands points on to a checking sink while they lie before the fork.
 
@@ -142,7 +166,7 @@ class BranchPrefixSink(Sink):
         self._checking = checking
         self._fork = fork
 
-    def point(self, taken: Taken) -> None:
+    def point(self, taken: ComparePoint) -> None:
         """Compare a point of the prefix."""
         if taken.tick < self._fork and taken.name != "end":
             self._checking.point(taken)

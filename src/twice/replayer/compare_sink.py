@@ -10,15 +10,15 @@ Invariant: a point passes only after every judged column of it was compared.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Any
 
 from twice.foundation.comparison import tolerance_from_json
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.encoding import decode, loaded_types
-from twice.recorder.comparepoints import Taken
-from twice.recorder.judging import judged_by
+from twice.recorder.compare_points import ComparePoint, is_judged
 from twice.recorder.runrecord import RunRecord
-from twice.recorder.sink import VALUE, Sink
+from twice.recorder.sinks import VALUE, Sink
 from twice.replayer.outcome import Failure, no_counts
 
 _SHOWN_CHARACTERS_MAX = 200
@@ -56,11 +56,14 @@ class ComparingSink(Sink):
         self._pending: Any = None
         self._differs, self._find_unmade_read = differs, find_unmade_read
         self._values: dict[str, Any] = {}
-        self._judged, self._passed_over = judged_by(predicate, dict), {*passed_over}
+        self._judged, self._passed_over = (
+            partial(is_judged, predicate=predicate, tolerances={}),
+            {*passed_over},
+        )
         self.next_index = first
         self.counts = no_counts()
 
-    def point(self, taken: Taken) -> None:
+    def point(self, taken: ComparePoint) -> None:
         """Compare one point."""
         index, self.next_index = self.next_index, self.next_index + 1
         values, self._values = self._values, {}
@@ -136,7 +139,7 @@ class ComparingSink(Sink):
                 found[name] = (within, value)
 
     def _fail(
-        self, index: int, taken: Taken, columns: Sequence[str], recorded: str, replayed: str
+        self, index: int, taken: ComparePoint, columns: Sequence[str], recorded: str, replayed: str
     ) -> None:
         self.counts["failed"] += 1
         # Two digests of reads say nothing to a person; the first recorded read that was not made does.

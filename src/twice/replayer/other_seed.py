@@ -11,7 +11,7 @@ Invariant: inputs and reads of the world are the recorded ones, so that chance o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ from twice.foundation.comparison import differences
 from twice.foundation.determinism_class import DeterminismClass, Predicate
 from twice.foundation.encoding import decode
 from twice.foundation.seeds import Seed
-from twice.recorder.judging import judged_by
+from twice.recorder.compare_points import is_judged
 from twice.recorder.runrecord import RunRecord
 from twice.replayer.evidence import gather_evidence
 from twice.replayer.outcome import Replay, list_result_differences
@@ -68,7 +68,7 @@ def _list_ends(
     record: RunRecord, plan: Plan, seeds: Sequence[Seed], start: Start
 ) -> Iterator[bool]:
     """Yield, for each seed, whether the run with it ends in another way."""
-    last, judged = len(record.reader.points) - 1, judged_by(plan.predicate, dict)
+    last, predicate = len(record.reader.points) - 1, plan.predicate
     was = execute_once(record, replace(plan, capture=last), start=start)
     for seed in seeds:
         both = (record.seed, seed)
@@ -79,13 +79,14 @@ def _list_ends(
             or any(list_result_differences(was.results, now.results))
             or any(
                 without_seeds(each.a.encode(), both) != without_seeds(each.b.encode(), both)
-                for each in differences(_decode(was, judged), _decode(now, judged))
+                for each in differences(_decode(was, predicate), _decode(now, predicate))
             )
         )
 
 
-def _decode(replay: Replay, judged: Callable[[str], bool]) -> dict[str, Any]:
-    return {name: decode(state) for name, state in replay.state.items() if judged(name)}
+def _decode(replay: Replay, predicate: Predicate) -> dict[str, Any]:
+    states = replay.state.items()
+    return {name: decode(state) for name, state in states if is_judged(name, predicate, {})}
 
 
 def _as_job(seed: Seed, *, told: bool) -> Mapping[str, Any]:

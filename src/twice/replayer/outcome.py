@@ -17,9 +17,9 @@ from typing import Any
 from twice.foundation.dataclass import dataclass
 from twice.foundation.environment import Fingerprint
 from twice.recorder.compared_output import select_of_message
-from twice.recorder.migrations import Migration
-from twice.recorder.ordering import ORDERS
-from twice.recorder.results import RESULTS
+from twice.recorder.dict_order import ORDERS
+from twice.recorder.output import RESULTS
+from twice.recorder.restore import Migration
 
 STOPPED = "stopped"
 """How an execution ended that was to go no further."""

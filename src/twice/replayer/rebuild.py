@@ -20,10 +20,10 @@ from twice.recorder.record_form import ROLLBACK
 from twice.recorder.redaction.redaction import Redaction
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session import Session
-from twice.recorder.sink import Sink
+from twice.recorder.session_parts import Control, Resume, Wiring
+from twice.recorder.sinks import Sink
 from twice.recorder.snapshots import load
 from twice.recorder.streams import Streams
-from twice.recorder.wiring import Control, NoControl, Resume, Wiring
 
 
 def rebuilt_session(
@@ -81,12 +81,8 @@ def rebuilt_session(
             ),
             inputs=inputs,
             sink=sink,
-            output=output.position,
-            printed=output.printed,
-            leave_errors_out=output.leave_errors_out,
-            restart_output=output.restart,
-            summarise_output=output.summary,
-            control=control or NoControl(),
+            output=output,
+            control=control or Control(),
             resume=resume,
             may_roll_back=journal_all or rolls_back(record),
             refuse=refuse,

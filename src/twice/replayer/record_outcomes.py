@@ -21,8 +21,8 @@ from twice.recorder.effects.ops import FILES_LEFT
 from twice.recorder.kernel.file_history import ABSENT, FileHistory, FileState
 from twice.recorder.kernel.file_observation import locate_difference
 from twice.recorder.kernel.package_paths import PackagePaths
-from twice.recorder.placing import Placing
-from twice.recorder.results import RESULTS
+from twice.recorder.output import RESULTS
+from twice.recorder.path_names import PathNames
 from twice.recorder.runrecord import RunRecord
 from twice.replayer.file_report import PathDisplay, compare_written_files
 from twice.replayer.outcome import (
@@ -100,7 +100,7 @@ def _find_changed(record: RunRecord) -> dict[str, FileHistory]:
     """Return the files that a run changed, by the name under which they are shown."""
     files = record.native_files()
     found: dict[str, FileHistory] = {}
-    roots, places = record.setup.program.roots(), Placing(record.setup.program)
+    roots, places = record.setup.program.roots(), PathNames(record.setup.program)
     names = PathDisplay(roots)
     if files.tier == "supervisor":
         packages, own = PackagePaths(roots), os.path.realpath(record.path)
@@ -115,7 +115,7 @@ def _find_changed(record: RunRecord) -> dict[str, FileHistory]:
         if number == FILES_LEFT.number:
             left: Mapping[str, tuple[int, str, int]] = dict(fields[1] or ())
             for name, (_, digest, size) in left.items():
-                path = names.show(places.found(told(name)))
+                path = names.show(places.to_local(told(name)))
                 found[path] = FileHistory(path, ABSENT, FileState("file", digest, size))
     return found
 

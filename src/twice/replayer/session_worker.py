@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 from twice.errors import ReplayRefused, SealBroken, TwiceError
 from twice.foundation.encoding import decode
-from twice.recorder.comparepoints import Taken
+from twice.recorder.compare_points import ComparePoint
 from twice.recorder.effects.sources import BranchSource, RecordedSource
 from twice.recorder.environment.fingerprint import measure
 from twice.recorder.environment.probe_cache import KeptProbes
@@ -26,14 +26,19 @@ from twice.recorder.identity import build_identity
 from twice.recorder.inputs import BranchInputs, RecordedInputs
 from twice.recorder.kernel.confinement import current
 from twice.recorder.record import RecordWriter
+from twice.recorder.record_session import snapshot_marks
 from twice.recorder.redaction.redaction import Redaction, redact_identity
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session import Session
-from twice.recorder.sink import RecordingSink, Sinks
+from twice.recorder.session_parts import Control
 from twice.recorder.trust import digest_identity
-from twice.recorder.wiring import NoControl
-from twice.recorder.writing import snapshot_marks
-from twice.replayer.branch_prefix import BranchPrefixSink, Reads, copy_prefix, merge_manifests
+from twice.replayer.branch_prefix import (
+    BranchPrefixSink,
+    BranchSink,
+    Reads,
+    copy_prefix,
+    merge_manifests,
+)
 from twice.replayer.compare_sink import ComparingSink
 from twice.replayer.outcome import Failure
 from twice.replayer.rebuild import rebuilt_session, resume_at
@@ -43,7 +48,7 @@ from twice.worker.channel import Channel, tell_error
 from twice.worker.process import NESTED
 
 
-class CommandControl(NoControl):
+class CommandControl(Control):
     """Stops before the tick that was asked for and takes commands there.
 
     Args:
@@ -68,7 +73,7 @@ class CommandControl(NoControl):
         if is_there and session.point_count > self._after:
             self._wait(session, {"kind": "at", "tick": tick})
 
-    def at_point(self, session: Session, taken: Taken) -> None:
+    def at_point(self, session: Session, taken: ComparePoint) -> None:
         """Wait at the very end as well: there is a state to look at."""
         if taken.name == "end" and self._until is not None:
             self._wait(session, {"kind": "at", "tick": session.tick + 1, "ended": True})
@@ -126,18 +131,18 @@ class BranchExecution:
         """Build the session, with the parent's prefix in the record of the branch."""
         record, setup, fork = self._record, self._record.setup, self._job["fork"]
         resume, first = resume_at(record, self._job["snapshot"]), 0
-        keeps = setup.strategy != "event-sourced"
-        recording = RecordingSink(self._writer, dedupe=setup.strategy != "full", keep=keeps)
+        sink = BranchSink(self._writer, setup.strategy)
         if resume is not None:
             first = resume.captured.cursors.points
-            self._copied = copy_prefix(record, recording, resume.captured.cursors)
+            self._copied = copy_prefix(record, sink, resume.captured.cursors)
         checking = ComparingSink(record, setup.predicate, self._refuse_prefix, first=first)
+        sink.checking = BranchPrefixSink(checking, fork)
         recorded = RecordedInputs(record.input_frames, self._input_differs)
         self._inputs = BranchInputs(recorded, fork)
         self._source = BranchSource(RecordedSource(record), sealed=self._job["sealed"])
         self.session = rebuilt_session(
             record,
-            sink=Sinks([BranchPrefixSink(checking, fork), recording]),
+            sink=sink,
             source=self._source,
             inputs=self._inputs,
             control=CommandControl(self._channel, fork, substitute=self._inputs.substitute),

@@ -20,7 +20,7 @@ from twice.foundation.environment import Fingerprint, diff_fingerprints
 from twice.foundation.printable import pluralize
 from twice.foundation.two_sample_tests import Agreement, apply_test
 from twice.recorder.runrecord import RunRecord
-from twice.recorder.sampling import Progress, Sample, draw, read_sample
+from twice.recorder.samples import Progress, Sample, draw, read_sample
 from twice.replayer.outcome import Failure
 from twice.replayer.preconditions import require_rerunnable
 from twice.replayer.replay_job import folder_of, surroundings_of

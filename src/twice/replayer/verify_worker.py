@@ -20,7 +20,8 @@ from twice.foundation.determinism_class import Predicate
 from twice.foundation.encoding import encode
 from twice.foundation.seeds import Seed
 from twice.recorder.audit.channels import user_line
-from twice.recorder.comparepoints import Taken
+from twice.recorder.compare_points import ComparePoint
+from twice.recorder.dict_order import ORDERS
 from twice.recorder.effects import ops
 from twice.recorder.effects.answers import Source
 from twice.recorder.effects.clock import REAL
@@ -29,13 +30,12 @@ from twice.recorder.environment.fingerprint import measure
 from twice.recorder.environment.probe_cache import KeptProbes
 from twice.recorder.execution import execute
 from twice.recorder.inputs import RecordedInputs
-from twice.recorder.ordering import ORDERS
-from twice.recorder.results import RESULTS
+from twice.recorder.output import RESULTS
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session import Session
-from twice.recorder.sink import Sink
+from twice.recorder.session_parts import Control, Resume
+from twice.recorder.sinks import Sink
 from twice.recorder.snapshots import STREAMS
-from twice.recorder.wiring import Control, NoControl, Resume
 from twice.replayer.bounded_reads import CheckpointBoundedReads
 from twice.replayer.compare_sink import ComparingSink
 from twice.replayer.outcome import Failure, describe_raising_line
@@ -53,7 +53,7 @@ _TEXTS = {"recorded", "replayed", "message", "traceback"}
 """Members of a message that may quote values of the program."""
 
 
-class VerificationMonitor(NoControl):
+class VerificationMonitor(Control):
     """Follows one verification inside its process, and stops it at its last point or at the first failure.
 
     Args:
@@ -132,7 +132,7 @@ class VerificationMonitor(NoControl):
             self.session.wiring.sink = Sink()
         return self.session
 
-    def at_point(self, session: Session, taken: Taken) -> None:
+    def at_point(self, session: Session, taken: ComparePoint) -> None:
         """Send a state, report progress, or stop, after a point was compared."""
         del taken
         index = session.point_count - 1
@@ -151,7 +151,7 @@ class VerificationMonitor(NoControl):
         is_from_top = self._snapshot is None
         if failure.columns == ("output",) and self.session is not None and is_from_top:
             recorded = self._record.printed(before_point=failure.index + 1)
-            replayed = self.session.wiring.printed()
+            replayed = self.session.wiring.output.printed()
             ignored, folders = self._record.setup.ignored_output, self._record.program_folders()
             place, self._is_reordered = compare_outputs(recorded, replayed, ignored, folders)
             if place is not None:
@@ -173,7 +173,7 @@ class VerificationMonitor(NoControl):
         recorded, told = self._record.seed, session.setup.seed
         seeds = (recorded, told)
         was = [without_seeds(each, seeds) for each in self._record.printed()]
-        now = [without_seeds(each, seeds) for each in session.wiring.printed()]
+        now = [without_seeds(each, seeds) for each in session.wiring.output.printed()]
         if was != now:
             texts = "what the recorded run printed", "something else"
             self.differs(Failure(index, tick, "end", ("output",), *texts))

@@ -13,7 +13,7 @@ import numpy as np
 
 from twice.foundation.printable import pluralize
 from twice.foundation.seeds import Seed
-from twice.recorder.comparepoints import CHAIN_START
+from twice.recorder.compare_points import CHAIN_START
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.streams.registry import Streams
 from twice.specification.tiers import Trait

@@ -14,8 +14,8 @@ from typing import Any
 from twice.foundation.environment import Fingerprint
 from twice.recorder.child import serve_actions
 from twice.recorder.environment.fingerprint import measure
+from twice.recorder.record_session import record_here
 from twice.recorder.user_code import list_user_modules
-from twice.recorder.writing import record_here
 from twice.replayer.session_worker import branch_here, replay_here
 from twice.worker.channel import Channel
 

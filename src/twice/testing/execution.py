@@ -14,14 +14,17 @@ from typing import Any, Final, NoReturn
 
 from twice.foundation.encoding import decode, encode
 from twice.foundation.environment import Fingerprint
+from twice.recorder.compare_points import ComparePoint
 from twice.recorder.components import component_of
 from twice.recorder.config import Config
 from twice.recorder.effects.sources import BranchSource, RecordedSource
 from twice.recorder.inputs import BranchInputs, RecordedInputs
+from twice.recorder.restore import decode_state
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session import Session
-from twice.recorder.sink import Sink
-from twice.recorder.snapshots import STREAMS, decoded, load
+from twice.recorder.session_parts import Control
+from twice.recorder.sinks import Sink
+from twice.recorder.snapshots import STREAMS, load
 from twice.replayer.branch_prefix import BranchPrefixSink
 from twice.replayer.outcome import STOPPED, Failure
 from twice.replayer.rebuild import rebuilt_session
@@ -78,15 +81,21 @@ def execute_example(job: Mapping[str, Any], channel: Channel, measured: Fingerpr
         execute_watched(watch)
 
 
-class _HookedMonitor:
+class _HookedMonitor(Control):
     """A monitor with something to do before each tick."""
 
     def __init__(self, watch: VerificationMonitor, hooks: list[_BeforeTick]) -> None:
-        self.at_point, self.compared, self._hooks = watch.at_point, watch.compared, hooks
+        self._watch, self._hooks = watch, hooks
 
     def before_tick(self, session: Session, tick: int) -> None:
         for hook in self._hooks:
             hook(session, tick)
+
+    def at_point(self, session: Session, taken: ComparePoint) -> None:
+        self._watch.at_point(session, taken)
+
+    def compared(self, value: object) -> None:
+        self._watch.compared(value)
 
 
 def _build_branch(
@@ -165,7 +174,7 @@ def _add_bystander(watch: VerificationMonitor, record: RunRecord, session: Sessi
 
     def compare(session: Session, tick: int) -> None:
         if tick in numbers:
-            recorded = decoded(load(record.reader, numbers[tick]).subsystems[STREAMS])
+            recorded = decode_state(load(record.reader, numbers[tick]).subsystems[STREAMS])
             now = session.wiring.streams.snapshot()
             for name in sorted({*recorded, *now} - {BYSTANDER}):
                 both = recorded.get(name), now.get(name)

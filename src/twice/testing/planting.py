@@ -20,10 +20,11 @@ import numpy as np
 from twice.errors import EncodingRefused, FaultMisplaced
 from twice.foundation.encoding import decode, encode, encode_parts, loaded_types
 from twice.recorder.components import Component
+from twice.recorder.restore import decode_state
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session import Session
-from twice.recorder.snapshots import decoded, load
-from twice.recorder.wiring import Resume
+from twice.recorder.session_parts import Resume
+from twice.recorder.snapshots import load
 from twice.testing.faults import Fault, Kind
 
 _FLOATS: Final = (float, np.floating)
@@ -65,8 +66,8 @@ class FaultPlanter:
         fault, captured = self._fault, resume.captured
         if fault.kind != "dropped field" or captured.tick < fault.tick:
             return resume
-        state = decoded(_require_component(fault.component, captured.subsystems))
-        first = decoded(load(self._record.reader, 0).subsystems[fault.component])
+        state = decode_state(_require_component(fault.component, captured.subsystems))
+        first = decode_state(load(self._record.reader, 0).subsystems[fault.component])
         begun = get_part(first, fault.field)
         self.is_planted = encode(get_part(state, fault.field)) != encode(begun)
         forgotten = encode_parts(replace_part(state, fault.field, begun))

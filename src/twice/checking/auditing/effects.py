@@ -42,7 +42,7 @@ _LAYER: Final = {
     "stdin": "input",
     "call": "declared",
 }
-_DECLARING: Final = frozenset({"twice.effect", "twice.recorder.active.effect"})
+_DECLARING: Final = frozenset({"twice.effect", "twice.recorder.run.effect"})
 _WRITING: Final = frozenset("wax")
 _SHOWN_MAX: Final = 60
 

@@ -16,8 +16,8 @@ from typing import Any
 from twice.errors import EffectRefused
 from twice.integrations.dbapi.cursor import RecordedCursor
 from twice.integrations.dbapi.proxy import DriverProxy, TransactionBlock, parameter, result
-from twice.recorder import active
 from twice.recorder.effects import ops
+from twice.recorder.run import current_session
 
 _READ = frozenset(
     {"autocommit", "closed", "in_transaction", "isolation_level", "read_only", "total_changes"}
@@ -41,7 +41,7 @@ def connect(connector: Callable[..., Any], /, *args: Any, name: str = "db", **kw
         EffectRefused: E-EFFECT-002, for what cannot be recorded: arguments, rows, methods.
         EffectMismatch: E-EFFECT-001, in replay, for another statement or other parameters.
     """
-    session = active.session()
+    session = current_session()
     if session is None:
         return connector(*args, **kwargs)
     layer = session.wiring.layer

@@ -19,12 +19,12 @@ from typing import Any
 from twice.errors import EffectRefused, EncodingRefused
 from twice.foundation.digests import Algorithm, digest_value
 from twice.foundation.encoding import decode, encode, loaded_types
+from twice.recorder.dict_order import apply_orders, find_orders
 from twice.recorder.effects import ops
 from twice.recorder.effects.actors import outside
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.outcomes import RETURNED, given, outcome_of
 from twice.recorder.kernel.confinement import current
-from twice.recorder.ordering import orders_of, reordered
 from twice.recorder.redaction.redaction import Redaction
 
 
@@ -77,7 +77,7 @@ def governed_call(
 def _in_order(value: object, orders: Any) -> Any:
     """Restore the order of a recorded result's dicts, which canonical form sorts."""
     fresh: Any = decode(encode(value), resolve=loaded_types)
-    return reordered(fresh, orders)
+    return apply_orders(fresh, orders)
 
 
 def _arguments_digest(
@@ -110,5 +110,5 @@ def _outcome(
             "Return the part that the program uses, as plain values.",
             name=name,
         ) from error
-    orders = orders_of(outcome[1])
+    orders = find_orders(outcome[1])
     return outcome if orders is None else (*outcome, orders)

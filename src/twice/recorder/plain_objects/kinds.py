@@ -18,6 +18,7 @@ from typing import Any, Final
 from twice.foundation.encoding import OpaqueKind, OpaqueValue, registry, type_name
 from twice.foundation.encoding.format import present_name, recorded_name
 from twice.foundation.object_attributes import attributes, class_facts
+from twice.recorder.user_code import is_user_file
 
 LEAVES: Final = frozenset({bool, int, float, complex, str, bytes, type(None)})
 KEYED: Final = frozenset({dict, OrderedDict, defaultdict, Counter})
@@ -38,6 +39,7 @@ _GENERATORS: Final = frozenset(
         "numpy.random.bit_generator.BitGenerator",
     }
 )  # fmt: skip
+_OBJECTS_MAX: Final = 200_000
 _HEAP_TYPE: Final = 1 << 9
 _NOT_INSTANTIABLE: Final = 1 << 7
 
@@ -48,7 +50,7 @@ def mark(kind: str, **parts: object) -> OpaqueValue:
 
 
 def has_attributes(target: object) -> bool:
-    """Return whether an object is of an ordinary class, and has at least one attribute."""
+    """Return whether an object of an ordinary class has at least one attribute."""
     return is_ordinary(type(target)) and bool(attributes_of(target))
 
 
@@ -58,7 +60,7 @@ def attributes_of(value: object) -> list[tuple[str, object]]:
 
 
 def is_ordinary(kind: type) -> bool:
-    """Return whether a class is written in Python up to ``object``, and has no canonical form of its own."""
+    """Return whether a class is written in Python, and has no canonical form of its own."""
     return is_written_in_python(kind) and not registry.knows(kind)
 
 
@@ -100,11 +102,14 @@ def is_frozen(value: object) -> bool:
     return bool(parameters is not None and parameters.frozen)
 
 
+def is_of(value: object, module: str, *names: str) -> bool:
+    """Return whether a value is of exactly one of some types of a library that is loaded."""
+    return type(value) in [getattr(sys.modules.get(module), name, None) for name in names]
+
+
 def is_array(value: object) -> bool:
     """Return whether a value is an array of numpy or a tensor of torch."""
-    names = (("numpy", "ndarray"), ("torch", "Tensor"))
-    found = {getattr(sys.modules.get(module), name, None) for module, name in names}
-    return type(value) in found
+    return is_of(value, "numpy", "ndarray") or is_of(value, "torch", "Tensor")
 
 
 def is_constant(value: object) -> bool:
@@ -175,17 +180,53 @@ def cells_of(function: object) -> tuple[object, ...]:
     """Return numbers and texts of a function's defaults and closure; other values become None."""
     if not isinstance(function, types.FunctionType):
         return ()
-    held = [*(function.__defaults__ or ()), *(map(_content_of, function.__closure__ or ()))]
+    held = list(function.__defaults__ or ())
+    for cell in function.__closure__ or ():
+        try:
+            held.append(cell.cell_contents)
+        except ValueError:  # not bound yet
+            held.append(None)
     return tuple(value if type(value) in LEAVES else None for value in held)
-
-
-def _content_of(cell: types.CellType) -> object:
-    try:
-        return cell.cell_contents
-    except ValueError:  # not bound yet
-        return None
 
 
 def partial_parts(value: functools.partial[Any]) -> dict[str, object]:
     """Return the function of a partial, and its arguments."""
     return {"arguments": value.args, "function": value.func, "keywords": value.keywords}
+
+
+def find_constants(target: object) -> frozenset[int]:
+    """Return the ids of objects that the program's own modules have without a component.
+
+    These are constants, defaults of functions and class attributes. A component may hold such an object for a while;
+    filling it with another state would change it for the whole program.
+
+    Not covered: constants that only a local variable holds. Nothing tells them from state.
+
+    Args:
+        target: of the component; what is reached through it alone does not count.
+    """
+    seen: set[int] = {id(target)}
+    waiting: deque[object] = deque()
+    for module in list(sys.modules.values()):
+        origin = getattr(module, "__file__", None)
+        if isinstance(origin, str) and is_user_file(origin):
+            waiting.extend(vars(module).values())
+    while waiting and len(seen) < _OBJECTS_MAX:
+        value: Any = waiting.popleft()
+        kind = type(value)
+        if kind in LEAVES or id(value) in seen or isinstance(value, types.ModuleType):
+            continue
+        seen.add(id(value))
+        if kind in KEYED:
+            waiting.extend(value.values())
+        elif kind in LISTED or kind in {set, frozenset}:
+            waiting.extend(value)
+        elif kind is types.FunctionType:
+            waiting.extend([*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()])
+        elif isinstance(value, type):
+            # Classes of libraries are left alone: they lead to everything.
+            if not is_of_twice(value) and is_written_in_python(value):
+                waiting.extend(vars(value).values())
+        elif is_written_in_python(kind) and not is_of_twice(kind):
+            waiting.extend(part for _, part in attributes_of(value))
+    return frozenset(seen - {id(target)})

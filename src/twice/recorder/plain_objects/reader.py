@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from twice.errors import ComponentRefused
 from twice.foundation.encoding import OpaqueKind, OpaqueValue, registry, type_name
+from twice.foundation.object_attributes import class_facts
 from twice.recorder.plain_objects import kinds
 from twice.recorder.plain_objects.kinds import LEAVES, mark
 
@@ -42,20 +43,11 @@ def read_attributes(
     return {name: reader.read(value, name, 0) for name, value in held.items()}
 
 
-def read_content(target: Any, component: str) -> object:
-    """Return a dict or a list with its items as values that have a canonical form.
+def read_content(value: Any, component: str, path: str = "") -> object:
+    """Return a value at a path of a component, by itself, with its items as values that have a canonical form.
 
     Raises:
         ComponentRefused: E-TRACK-001, for a value without such a form; its path is named.
-    """
-    return _Reader(component).read(target, "", 0)
-
-
-def read_at(value: object, component: str, path: str) -> object:
-    """Return the value at one path of a component, by itself.
-
-    Raises:
-        ComponentRefused: E-TRACK-001, for a value without a canonical form.
     """
     return _Reader(component).read(value, path, 0)
 
@@ -86,7 +78,8 @@ class _Reader:
         if depth > _DEPTH_MAX:
             raise self._refuse(path, f"values nested more than {_DEPTH_MAX} deep")
         if kinds.is_constant(value):
-            return self._read_constant(value)
+            name, cells = kinds.name_constant(value), kinds.cells_of(value)
+            return mark(kinds.CONSTANT, name=name, **({"cells": cells} if cells else {}))
         if kinds.is_generator(value):
             raise self._refuse_generator(value, path)
         if kinds.is_shareable(value):
@@ -128,7 +121,11 @@ class _Reader:
 
     def _read_container(self, value: Any, kind: type, path: str, depth: int) -> object:
         if kind in kinds.LISTED:
-            items = self._read_items(value, path, depth)
+            # Long lists of numbers are common, and need no path for each.
+            if LEAVES.issuperset(map(type, value)):
+                items: list[object] = list(value)
+            else:
+                items = [self.read(item, f"{path}[{i}]", depth + 1) for i, item in enumerate(value)]
             if kind is deque:
                 return mark(kinds.DEQUE, items=items, maxlen=value.maxlen)
             return tuple(items) if kind is tuple else items
@@ -143,17 +140,13 @@ class _Reader:
             return mark(kinds.COUNTER, items=read)
         return OrderedDict(read) if kind is OrderedDict else read
 
-    def _read_items(self, value: Sequence[Any], path: str, depth: int) -> list[object]:
-        if LEAVES.issuperset(map(type, value)):
-            return list(value)
-        return [self.read(item, f"{path}[{i}]", depth + 1) for i, item in enumerate(value)]
-
     def _read_dataclass(self, value: Any, path: str, depth: int) -> object:
         names = tuple(sorted(field.name for field in dataclasses.fields(value)))
         if not kinds.is_written_in_python(type(value)) or not all(
             hasattr(value, name) for name in names
         ):
             return value  # refused where it is encoded, with its path
+        # The object itself where nothing in it needed another form: most dataclasses hold plain values.
         held = [getattr(value, name) for name in names]
         parts = self._read_parts(names, held, path, depth)
         if all(map(is_, parts, held)):
@@ -179,10 +172,6 @@ class _Reader:
             for name, item in zip(names, held, strict=True)
         ]
 
-    def _read_constant(self, value: object) -> OpaqueValue:
-        name, cells = kinds.name_constant(value), kinds.cells_of(value)
-        return mark(kinds.CONSTANT, name=name, **({"cells": cells} if cells else {}))
-
     def _require_keys(self, keys: Iterable[object], path: str) -> None:
         """Refuse keys and elements that have no canonical form, and so no order."""
         for key in keys:
@@ -196,7 +185,8 @@ class _Reader:
 
     def _refuse_generator(self, value: object, path: str) -> ComponentRefused:
         kind = type(value)
-        stream = "run.python" if "random.Random" in map(type_of, kind.__mro__) else "run.rng"
+        is_python = "random.Random" in class_facts(kind).lineage
+        stream = "run.python" if is_python else "run.rng"
         return self._refuse(
             path,
             f"a generator of random numbers ({kind.__module__}.{kind.__qualname__})",
@@ -213,8 +203,3 @@ class _Reader:
             name=self._component,
             path=path,
         )
-
-
-def type_of(kind: type) -> str:
-    """Return the dotted name of a class."""
-    return f"{kind.__module__}.{kind.__qualname__}"

@@ -18,9 +18,8 @@ from typing import Any
 from twice.errors import RestoreRefused, TwiceError
 from twice.foundation.encoding import OpaqueKind, OpaqueValue, encode, type_name
 from twice.recorder.plain_objects import kinds
-from twice.recorder.plain_objects.constants import find_constants
-from twice.recorder.plain_objects.kinds import KEYED, LEAVES
-from twice.recorder.plain_objects.reader import read_at
+from twice.recorder.plain_objects.kinds import KEYED, LEAVES, find_constants
+from twice.recorder.plain_objects.reader import read_content
 
 
 def put_attributes(
@@ -88,8 +87,6 @@ class _Writer:
             return self._rebuild_items(
                 self._choose(current, value, path, list), current, value, path
             )
-        if kind is tuple:
-            return tuple(self._rebuild_each(current, value, path))
         if kind is set:
             target: set[Any] = self._choose(current, value, path, set)
             target.clear()
@@ -97,14 +94,14 @@ class _Writer:
             return target
         if kind is bytearray:
             raw: bytearray = self._choose(current, value, path, bytearray)
-            raw[:] = value
+            raw[:] = value  # never cleared first: a view of it would forbid that
             return raw
-        if isinstance(value, tuple):
+        if isinstance(value, tuple):  # a named one comes without its constructor
             return tuple.__new__(kind, self._rebuild_each(current, value, path))
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             return self._rebuild_dataclass(current, value, path)
         is_own = kinds.is_array(value) and self._take(current, path, value)
-        found = place_content(current, value) if is_own else value
+        found = _place_content(current, value) if is_own else value
         self._keep(found, path)
         return found
 
@@ -120,15 +117,26 @@ class _Writer:
         if name == kinds.METHOD:
             return self._rebuild_method(current, parts, path)
         if name == kinds.PARTIAL:
-            return self._rebuild_partial(current, parts, path)
+            old = kinds.partial_parts(current) if isinstance(current, functools.partial) else {}
+            arguments, function, keywords = (
+                self.rebuild(old.get(each), parts[each], f"{path}.{each}")
+                for each in ("arguments", "function", "keywords")
+            )
+            self.known[path] = made = functools.partial(function, *arguments, **keywords)
+            return made
         if name == kinds.DEQUE:
-            return self._rebuild_deque(current, value, parts, path)
+            queue = current  # its length limit cannot be set, so one with another is made anew
+            is_there = type(current) is deque and current.maxlen == parts["maxlen"]
+            if not is_there or not self._take(current, path, value):
+                queue = deque(maxlen=parts["maxlen"])
+                self._keep(queue, path)
+            return self._rebuild_items(queue, current, parts["items"], path)
         if name == kinds.COUNTER:
             target = self._choose(current, value, path, Counter)
             return self._rebuild_keyed(target, current, parts["items"], path)
         if name == kinds.DEFAULTDICT:
-            old = current.default_factory if type(current) is defaultdict else None
-            factory = self.rebuild(old, parts["factory"], f"{path}.default_factory")
+            made_by = current.default_factory if type(current) is defaultdict else None
+            factory = self.rebuild(made_by, parts["factory"], f"{path}.default_factory")
             keyed: defaultdict[Any, Any] = self._choose(current, value, path, defaultdict)
             keyed.default_factory = factory
             return self._rebuild_keyed(keyed, current, parts["items"], path)
@@ -142,7 +150,11 @@ class _Writer:
         if name == kinds.OBJECT:
             name, parts = str(parts["type"]), parts["attributes"]
         if type_name(type(current)) != name or not self._take(current, path, value):
-            current = self._make(name, path)
+            cls = kinds.find_loaded(name)
+            if not isinstance(cls, type) or not kinds.is_ordinary(cls):
+                raise self._refuse(path, f"an object of {name}")
+            current = object.__new__(cls)
+            self._keep(current, path)
         self.fill(current, parts, path)
         return current
 
@@ -161,16 +173,6 @@ class _Writer:
         target.extend(items)
         return target
 
-    def _rebuild_deque(
-        self, current: Any, value: object, parts: Mapping[str, Any], path: str
-    ) -> Any:
-        target = current
-        is_there = type(current) is deque and current.maxlen == parts["maxlen"]
-        if not is_there or not self._take(current, path, value):
-            target = deque(maxlen=parts["maxlen"])
-            self._keep(target, path)
-        return self._rebuild_items(target, current, parts["items"], path)
-
     def _rebuild_each(self, current: Any, value: Sequence[Any], path: str) -> list[Any]:
         old = list(current) if isinstance(current, list | tuple | deque) else []
         return [
@@ -187,7 +189,9 @@ class _Writer:
         for name in sorted(field.name for field in dataclasses.fields(value)):
             old = getattr(current, name, None) if is_there else None
             part = self.rebuild(old, getattr(value, name), f"{path}.{name}")
-            is_same = is_same and (part is old or _is_same_leaf(part, old))
+            is_same = is_same and (
+                part is old or (type(part) is type(old) and type(part) in LEAVES and part == old)
+            )
             object.__setattr__(target, name, part)
         return current if is_same else target  # a frozen one may be a constant of the program
 
@@ -207,15 +211,6 @@ class _Writer:
         self.known[path] = found
         return found
 
-    def _rebuild_partial(self, current: Any, parts: Mapping[str, Any], path: str) -> Any:
-        old = kinds.partial_parts(current) if isinstance(current, functools.partial) else {}
-        arguments, function, keywords = (
-            self.rebuild(old.get(name), parts[name], f"{path}.{name}")
-            for name in ("arguments", "function", "keywords")
-        )
-        self.known[path] = made = functools.partial(function, *arguments, **keywords)
-        return made
-
     def _choose(self, current: Any, value: Any, path: str, kind: type) -> Any:
         """Return the container that is there, or a new one where that one may not be filled."""
         target = current if type(current) is kind and self._take(current, path, value) else kind()
@@ -230,28 +225,19 @@ class _Writer:
         """
         if id(current) in self.used:
             return False
-        if id(current) in self._constants and not self._holds(current, value, path):
-            return False
+        if id(current) in self._constants:
+            try:
+                held = encode(read_content(current, self._component, path))
+            except TwiceError:
+                return False
+            if held != encode(value):
+                return False
         self._keep(current, path)
         return True
-
-    def _holds(self, current: object, value: object, path: str) -> bool:
-        try:
-            return encode(read_at(current, self._component, path)) == encode(value)
-        except TwiceError:
-            return False
 
     def _keep(self, target: object, path: str) -> None:
         self.known[path] = target
         self.used.add(id(target))
-
-    def _make(self, name: str, path: str) -> Any:
-        cls = kinds.find_loaded(name)
-        if not isinstance(cls, type) or not kinds.is_ordinary(cls):
-            raise self._refuse(path, f"an object of {name}")
-        made: object = object.__new__(cls)
-        self._keep(made, path)
-        return made
 
     def _find_constant(self, current: object, parts: Mapping[str, Any], path: str) -> object:
         name, cells = str(parts["name"]), parts.get("cells", ())
@@ -275,10 +261,6 @@ class _Writer:
             name=self._component,
             path=path,
         )
-
-
-def _is_same_leaf(one: object, other: object) -> bool:
-    return type(one) is type(other) and type(one) in LEAVES and one == other
 
 
 def _with_cells(function: object, cells: Sequence[object]) -> object:
@@ -306,7 +288,7 @@ def _with_cells(function: object, cells: Sequence[object]) -> object:
     return made
 
 
-def place_content(current: Any, value: Any) -> Any:
+def _place_content(current: Any, value: Any) -> Any:
     """Put an array or a tensor into the one that is there, so that views of it stay views; else return the value."""
     if type(current) is not type(value) or (current.shape, current.dtype) != (
         value.shape,

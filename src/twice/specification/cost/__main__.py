@@ -28,15 +28,15 @@ from twice.recorder.environment.fingerprint import measure
 from twice.recorder.environment.surroundings import Surroundings
 from twice.recorder.execution import describe_ending, execute
 from twice.recorder.identity import build_identity
-from twice.recorder.output import no_output
+from twice.recorder.output import OutputCapture
 from twice.recorder.record import RecordWriter
+from twice.recorder.record_session import recording_session
 from twice.recorder.redaction.redaction import Redaction, redact_identity
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session import Session
 from twice.recorder.setup import Setup
-from twice.recorder.sink import RecordingSink, Sink
+from twice.recorder.sinks import RecordingSink, Sink
 from twice.recorder.streams.foreign import shared_position
-from twice.recorder.writing import recording_session
 from twice.specification.cost.rules import RunVariant
 from twice.worker.channel import Channel
 
@@ -137,7 +137,7 @@ def _read_back(session: Session) -> dict[str, str]:
         "shared generators": digest_bytes(shared_position()).hex[:8],
         "effects recorded": "governed" if is_governed() else "plain",
         "back channels watched": "watched" if hook.is_watched() else "alone",
-        "output captured": "free" if wiring.output is no_output else "captured",
+        "output captured": "captured" if isinstance(wiring.output, OutputCapture) else "free",
         "record written": "written" if isinstance(wiring.sink, RecordingSink) else "dropped",
         "files": setup.files,
         "secrets blanked": pluralize(len(setup.redaction.off), "rule") + " off",

@@ -18,8 +18,8 @@ from twice.recorder.cadence import Cadence
 from twice.recorder.environment.surroundings import Surroundings
 from twice.recorder.redaction.policy import RULES as REDACTIONS
 from twice.recorder.redaction.policy import Policy
+from twice.recorder.session_parts import InForce
 from twice.recorder.setup import Setup
-from twice.recorder.wiring import InForce
 
 
 @dataclass(frozen=True, slots=True)

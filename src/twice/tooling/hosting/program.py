@@ -38,7 +38,7 @@ def session(run: Run) -> None:
     Config: ``registry``, its name; ``offer``, what the host offers for a contract; ``levels``, how
     far declarations were tried, by the tool's fingerprint.
     """
-    run._session.wiring.leave_errors_out()
+    run._session.wiring.output.leave_errors_out()
     run.caveat("standard error of a tool session is not compared: libraries of tools write there")
     line = Line(run)
     registry = find_registry(run.config["registry"])

@@ -29,7 +29,7 @@ from twice.recorder.effects.files.process_files import ProcessFiles
 from twice.recorder.effects.files.writes import Writes
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.kernel.file_policies import PolicyRow
-from twice.recorder.placing import Names
+from twice.recorder.path_names import PathNames
 from twice.recorder.user_code import is_ours
 
 _PROVER = f"{os.sep}interception.py"
@@ -53,7 +53,7 @@ class Files:
     def __init__(
         self,
         layer: EffectLayer,
-        placing: Names,
+        placing: PathNames,
         *,
         policy: Policy = "digest",
         file_policies: Sequence[PolicyRow] = (),

@@ -23,12 +23,12 @@ from twice.recorder.effects.files.world_tree import WorldTree
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.kernel.confinement import current
 from twice.recorder.kernel.file_policies import PolicyRow
-from twice.recorder.placing import Names
+from twice.recorder.path_names import PathNames
 
 
 def files_of_session(
     layer: EffectLayer,
-    placing: Names,
+    placing: PathNames,
     *,
     policy: Policy,
     file_policies: Sequence[PolicyRow],

@@ -19,7 +19,7 @@ from typing import Any
 
 from twice.recorder.effects.filenames import kept, told
 from twice.recorder.kernel.path_resolution import follow_links
-from twice.recorder.placing import Names
+from twice.recorder.path_names import PathNames
 from twice.recorder.user_code import is_user_file
 
 _readlink, _getcwd = os.readlink, os.getcwd
@@ -43,7 +43,7 @@ class Places:
         drawn_parts: parts of names that were drawn at random, and the key that a record shows for each.
     """
 
-    def __init__(self, placing: Names, upper: str = "") -> None:
+    def __init__(self, placing: PathNames, upper: str = "") -> None:
         self._placing = placing
         self._upper = upper
         self.drawn_parts: dict[str, str] = {}
@@ -55,7 +55,7 @@ class Places:
 
     def named(self, place: str) -> str:
         """Return the name of a place in the record."""
-        name = kept(self._placing.named(place))
+        name = kept(self._placing.to_recorded(place))
         if self.drawn_parts:
             for at in range(len(name) - _DRAWN_CHARACTERS, 0, -1):
                 key = self.drawn_parts.get(name[at : at + _DRAWN_CHARACTERS])
@@ -68,7 +68,7 @@ class Places:
         if "{" in name:
             for part, key in self.drawn_parts.items():
                 name = name.replace(key, part)
-        return told(self._placing.found(name))
+        return told(self._placing.to_local(name))
 
     def of(self, path: Any, folder: int | None = None) -> str | None:
         """Return the place that a path means; None for a descriptor or a value that is not a path.

@@ -26,7 +26,7 @@ from twice.recorder.config import format_settings
 from twice.recorder.effects.ops import FILE_READ
 from twice.recorder.environment.fingerprint import measure_in
 from twice.recorder.environment.surroundings import for_recording
-from twice.recorder.placing import Placing
+from twice.recorder.path_names import PathNames
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.user_code import digest_sources
 from twice.replayer.other_seed import is_moved_by_seed
@@ -143,7 +143,7 @@ def gather_trial(context: EvidenceContext) -> GateTrial:
     with RunRecord.open(context.trial()) as record:
         ending: Mapping[str, Any] = record.ending or {}
         named = sorted({*record.identity["code"]["files"], *ending.get("files", ())})
-        root, placing = record.setup.program.folder(), Placing(record.setup.program)
+        root, placing = record.setup.program.folder(), PathNames(record.setup.program)
         files = _find_inside(context.project, (root / name for name in named))
         events = chain(
             record.strict_reads(), record.lenient_reads(), *record.actor_reads().values()
@@ -159,7 +159,7 @@ def gather_trial(context: EvidenceContext) -> GateTrial:
             floats=find_floats(record),
             numpy=uses_numpy(ending, [context.project / each for each in files]),
             files=files,
-            read=_find_inside(context.project, (Path(placing.found(name)) for name in read)),
+            read=_find_inside(context.project, (Path(placing.to_local(name)) for name in read)),
         )
 
 

@@ -24,19 +24,19 @@ from twice.recorder.environment.probe_cache import KeptProbes
 from twice.recorder.environment.surroundings import Surroundings
 from twice.recorder.execution import describe_ending, execute
 from twice.recorder.identity import build_identity
-from twice.recorder.inputs import LiveInputs
+from twice.recorder.inputs import Inputs
 from twice.recorder.kernel.confinement import current
 from twice.recorder.output import OutputCapture
 from twice.recorder.record import RecordWriter, hidden_beside
 from twice.recorder.redaction.redaction import Redaction, redact_identity
-from twice.recorder.sampling import SAMPLE
+from twice.recorder.samples import SAMPLE
 from twice.recorder.session import Session
 from twice.recorder.session_job import GO_ON, WORLD
+from twice.recorder.session_parts import Control, InForce, Wiring
 from twice.recorder.setup import Setup
-from twice.recorder.sink import RecordingSink
+from twice.recorder.sinks import RecordingSink
 from twice.recorder.streams import Streams
 from twice.recorder.trust import digest_identity
-from twice.recorder.wiring import InForce, NoControl, Wiring
 from twice.worker.channel import Channel
 from twice.worker.process import NESTED
 
@@ -52,12 +52,9 @@ def recording_session(
 ) -> Session:
     """Build a session that asks the world and writes everything into one record."""
     does = in_force or InForce()
-    event_sourced = setup.strategy == "event-sourced"
-    sink = RecordingSink(writer, dedupe=setup.strategy != "full", keep=not event_sourced)
-    holder: list[Session] = []
 
     def journal(kind: str, payload: bytes, actor: int = 0) -> None:
-        holder[0].frame(kind, payload, actor)
+        session.frame(kind, payload, actor)
 
     layer = EffectLayer(
         LiveSource(),
@@ -69,13 +66,13 @@ def recording_session(
     wiring = Wiring(
         streams=Streams(setup.seed, rule=setup.rule),
         layer=layer,
-        inputs=LiveInputs(),
-        sink=sink,
+        inputs=Inputs(),
+        sink=RecordingSink(writer, setup.strategy),
         marks=snapshot_marks(identity),
         in_force=does,
     )
     if capture:
-        output = OutputCapture(
+        wiring.output = OutputCapture(
             setup.algorithm,
             journal,
             compare_errors=setup.compare_errors,
@@ -83,15 +80,11 @@ def recording_session(
             folders=list_folders(setup.program),
             redaction=layer.redaction,
         )
-        wiring.output, wiring.restart_output = output.position, output.restart
-        wiring.leave_errors_out = output.leave_errors_out
-        wiring.summarise_output = output.summary
     session = Session(setup, wiring)
-    holder.append(session)
     return session
 
 
-class _Publishing(NoControl):
+class _PublishingControl(Control):
     """Lets a new record replace an old one when its first tick begins."""
 
     def __init__(self, writer: RecordWriter) -> None:
@@ -116,13 +109,7 @@ def snapshot_marks(identity: Mapping[str, Any]) -> dict[str, object]:
 def record_here(
     job: Mapping[str, Any], channel: Channel, *, measured: Fingerprint | None = None
 ) -> None:
-    """Record the run that a job describes.
-
-    Args:
-        job: from ``recorder.build_record_job``.
-        channel: to the parent.
-        measured: the environment of this process, where it was measured before.
-    """
+    """Record the run that a job of ``build_record_job`` describes; ``measured`` is an environment measured before."""
     setup = Setup.from_json(job["setup"])
     surroundings = Surroundings.from_json(job["surroundings"])
     redaction = Redaction(setup.redaction, os.environ)
@@ -142,7 +129,7 @@ def record_here(
     )
     out = os.path.realpath(job["out"])
     session = recording_session(setup, writer, identity, capture=True, redaction=redaction)
-    session.wiring.control = _Publishing(writer)
+    session.wiring.control = _PublishingControl(writer)
     session.wiring.inventory.tell = lambda row: channel.send({"kind": "noticed", **row.to_json()})
     if job["on_full"] == GO_ON:
         writer.on_failure = lambda error: channel.send({"kind": "full", "why": str(error)})
@@ -172,16 +159,16 @@ def record_here(
             session,
             lambda: describe_ending(session),
             begin=begin,
-            leave=lambda ending: _tell(channel, session, writer, ending, job["on_full"]),
+            leave=lambda ending: _report_ending(channel, session, writer, ending, job["on_full"]),
         )
     except TwiceError:
         if session.tick < 0:
             writer.withdraw()  # Nothing of the run came to pass.
         raise
-    _tell(channel, session, writer, ending, job["on_full"])
+    _report_ending(channel, session, writer, ending, job["on_full"])
 
 
-def _tell(
+def _report_ending(
     channel: Channel,
     session: Session,
     writer: RecordWriter,

@@ -5,16 +5,16 @@ that iterates its dict sees the order of insertion all the same, so a restored d
 orders of all dicts of a state are kept as permutations of their canonical order, in the order in
 which a walk meets the dicts; most dicts share a few key sets, so the permutations are few.
 
-What it does not keep: the iteration order of sets, which depends on their history, and dicts inside
+Not covered: the iteration order of sets, which depends on their history, and dicts inside
 registered types, whose insides only their owner knows.
 
-Invariant: ``reordered(decode(encode(value)), orders_of(value))`` iterates like ``value`` does.
+Invariant: ``apply_orders(decode(encode(value)), find_orders(value))`` iterates like ``value`` does.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -28,10 +28,13 @@ if TYPE_CHECKING:
 ORDERS = "orders"
 """Key of the ending."""
 PREFIX = "order:"
+"""Of the name under which a snapshot holds the orders of a component."""
 Orders = tuple[list[list[int]], list[int]]
+_END = object()
+_PLAIN = frozenset({int, float, str, bytes, bool, type(None), complex})
 
 
-def orders_of(value: object) -> Orders | None:
+def find_orders(value: object) -> Orders | None:
     """Return permutations of a value's dicts, or None when every dict is in canonical order.
 
     Returns:
@@ -43,17 +46,24 @@ def orders_of(value: object) -> Orders | None:
     by_keys: dict[tuple[Any, ...], tuple[int, list[Any]]] = {}
     met: list[int] = []
 
-    def canonical(found: dict[Any, Any]) -> list[Any]:
+    def note_order(found: dict[Any, Any]) -> list[Any]:
         keys = tuple(found)
-        kinds = tuple(map(type, keys))
+        kinds = tuple(map(type, keys))  # 1 and True are equal keys, and have two canonical forms
         known = by_keys.get((keys, kinds))
         if known is None:
-            known = _placed(keys, shapes, numbers)
-            by_keys[keys, kinds] = known
+            ordered = _sort_keys(keys)
+            places = {_as_text_or_form(key): place for place, key in enumerate(ordered)}
+            order = tuple(places[_as_text_or_form(key)] for key in keys)
+            if order == tuple(range(len(keys))):
+                order = ()
+            if order not in numbers:
+                shapes.append(list(order))
+                numbers[order] = len(shapes)
+            known = by_keys[keys, kinds] = numbers[order], ordered
         met.append(known[0])
         return known[1]
 
-    _walk(value, canonical)
+    _walk(value, note_order)
     return (shapes, met) if any(met) else None
 
 
@@ -65,21 +75,21 @@ def digest_orders(components: Mapping[str, Component], algorithm: Algorithm) -> 
     found = {}
     for name, component in components.items():
         with suppress(Exception):  # the program's own state() runs after its end
-            orders = orders_of(component.read())
+            orders = find_orders(component.read())
             if orders is not None:
                 found[name] = str(digest_value(orders, algorithm))
     return found
 
 
-def reordered(value: Any, orders: Orders | None) -> Any:
+def apply_orders(value: Any, orders: Orders | None) -> Any:
     """Put the dicts of a freshly decoded value into their recorded order, in place."""
     if orders is None:
         return value
     shapes, met = orders
     numbers = iter(met)
 
-    def canonical(found: dict[Any, Any]) -> list[Any]:
-        keys = list(found)
+    def reorder(found: dict[Any, Any]) -> list[Any]:
+        keys = list(found)  # as decoded, so in canonical order
         number = next(numbers)
         if number:
             items = list(found.items())
@@ -87,62 +97,36 @@ def reordered(value: Any, orders: Orders | None) -> Any:
             found.update(items[place] for place in shapes[number - 1])
         return keys
 
-    _walk(value, canonical)
+    _walk(value, reorder)
     return value
 
 
-def _placed(
-    keys: tuple[Any, ...], shapes: list[list[int]], numbers: dict[tuple[int, ...], int]
-) -> tuple[int, list[Any]]:
-    """Return the number of a key set's permutation, and its keys in canonical order."""
-    ordered = _canonical_keys(keys)
-    places = {_mark(key): place for place, key in enumerate(ordered)}
-    order = tuple(places[_mark(key)] for key in keys)
-    if order == tuple(range(len(keys))):
-        order = ()
-    if order not in numbers:
-        shapes.append(list(order))
-        numbers[order] = len(shapes)
-    return numbers[order], ordered
-
-
-def _mark(key: Any) -> Any:
+def _as_text_or_form(key: Any) -> Any:
     return key if type(key) is str else encode(key)
 
 
-def _canonical_keys(keys: tuple[Any, ...]) -> list[Any]:
+def _sort_keys(keys: tuple[Any, ...]) -> list[Any]:
     if all(type(key) is str for key in keys):
         return sorted(keys)
-    by_mark = {encode(key): key for key in keys}
+    # The encoder alone knows how keys of several types sort, so it sorts them.
+    by_form = {encode(key): key for key in keys}
     decoded: Any = decode(encode(dict.fromkeys(keys)), resolve=loaded_types)
-    return [by_mark[encode(key)] for key in decoded]
+    return [by_form[encode(key)] for key in decoded]
 
 
-def _walk(value: object, canonical: Callable[[dict[Any, Any]], list[Any]]) -> None:
-    """Visit every dict, parents first, members in canonical order."""
+def _walk(value: object, visit: Callable[[dict[Any, Any]], list[Any]]) -> None:
+    """Visit every dict, parents first, members in canonical order; ``visit`` returns the keys in that order."""
     waiting: list[Iterator[object]] = [iter((value,))]
     while waiting:
         found = next(waiting[-1], _END)
         if found is _END:
             waiting.pop()
         elif type(found) is dict:
-            waiting.append(map(found.__getitem__, canonical(found)))
+            waiting.append(map(found.__getitem__, visit(found)))
         elif isinstance(found, list | tuple):
-            if not _is_plain(found):
+            # A long list of numbers holds no dict; its first value tells most others apart at once.
+            if found and not (type(found[0]) in _PLAIN and _PLAIN.issuperset(map(type, found))):
                 waiting.append(iter(found))
         elif dataclasses.is_dataclass(found) and not isinstance(found, type | Enum):
             fields = dataclasses.fields(found)
             waiting.append(iter([getattr(found, field.name, None) for field in fields]))
-
-
-_END = object()
-_PLAIN = frozenset({int, float, str, bytes, bool, type(None), complex})
-
-
-def _is_plain(values: Sequence[object]) -> bool:
-    """Return whether no value of a sequence can contain a dict; look at the first value first."""
-    if not values:
-        return True
-    if type(values[0]) not in _PLAIN:
-        return False
-    return all(type(value) in _PLAIN for value in values)

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, fields
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from twice.foundation.dataclass import dataclass
 from twice.recorder.audit.hook import Refuse
 from twice.recorder.audit.inventory import Inventory
-from twice.recorder.comparepoints import Taken
+from twice.recorder.compare_points import ComparePoint
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.inputs import Inputs
-from twice.recorder.output import no_output, print_nothing
+from twice.recorder.output import Output
 from twice.recorder.record_form import LoopSpan
-from twice.recorder.sink import Sink
+from twice.recorder.sinks import Sink
 from twice.recorder.snapshots import Captured
 from twice.recorder.streams import Streams
 
@@ -25,33 +25,17 @@ if TYPE_CHECKING:
     from twice.recorder.session import Session
 
 
-class Control(Protocol):
-    """May look at, pause or stop a session between ticks and at compare-points."""
+class Control:
+    """May look at, pause or stop a session between ticks and at compare-points; this one lets it run."""
 
     def before_tick(self, session: Session, tick: int) -> None:
         """Act before the next tick begins; its snapshot has been captured."""
-        ...
 
-    def at_point(self, session: Session, taken: Taken) -> None:
+    def at_point(self, session: Session, taken: ComparePoint) -> None:
         """Act on a compare-point that was taken and passed on."""
-        ...
 
     def compared(self, value: object) -> None:
         """Act on a value that is about to be compared."""
-        ...
-
-
-class NoControl:
-    """Lets the session run."""
-
-    def before_tick(self, session: Session, tick: int) -> None:
-        """Go on."""
-
-    def at_point(self, session: Session, taken: Taken) -> None:
-        """Go on."""
-
-    def compared(self, value: object) -> None:
-        """Go on."""
 
 
 @dataclass(frozen=True)
@@ -94,18 +78,31 @@ class InForce:
 
 @dataclass
 class Wiring:
-    """The exchangeable parts of a session."""
+    """The parts of one session.
+
+    Attributes:
+        streams: its named random streams, and the shared generators.
+        layer: where reads of the world come from.
+        inputs: what decides an input's value.
+        sink: where observations go.
+        output: what the program prints.
+        control: who may pause it.
+        resume: where it starts; None for the top.
+        marks: facts about the run for the envelope of each snapshot.
+        may_roll_back: whether snapshots are kept in memory for a rollback.
+        inventory: operations that the record does not hold.
+        refuse: called with each operation that a sealed execution refuses; None if it is not sealed.
+        contents: opens the contents of files that the record carries.
+        was_supervised: whether the record that is replayed was made under supervision.
+        in_force: what of its work the session does.
+    """
 
     streams: Streams
     layer: EffectLayer
     inputs: Inputs
     sink: Sink
-    output: Callable[[], bytes] = no_output
-    printed: Callable[[], tuple[bytes, bytes]] = print_nothing
-    leave_errors_out: Callable[[], None] = field(default=lambda: None)
-    restart_output: Callable[[bytes, bytes], None] = field(default=lambda _out, _err: None)
-    summarise_output: Callable[[], dict[str, object]] = field(default=dict)
-    control: Control = field(default_factory=NoControl)
+    output: Output = field(default_factory=Output)
+    control: Control = field(default_factory=Control)
     resume: Resume | None = None
     marks: Mapping[str, object] = field(default_factory=dict)
     may_roll_back: bool = True
@@ -114,9 +111,3 @@ class Wiring:
     contents: Callable[[], Iterable[bytes]] = tuple
     was_supervised: bool = False
     in_force: InForce = field(default_factory=InForce)
-
-    def count_printed(self) -> tuple[int, int] | None:
-        """Return bytes of output and errors that are written down so far; None if they are not captured."""
-        self.output()
-        sizes: Any = self.summarise_output()
-        return (sizes["output"]["bytes"], sizes["errors"]["bytes"]) if sizes else None

@@ -5,7 +5,7 @@ the world afresh and leaves no record; of what it reports by ``run.summary(name,
 value of the declared name counts. A recording keeps its sample as journal frames at the front of
 the record, so a run that is killed later still has it.
 
-What it does not do: hold two samples against each other; ``foundation.two_sample_tests`` does.
+Not covered: the comparison of two samples; ``foundation.two_sample_tests`` does that.
 
 Invariant: a member's seed depends on the master seed and its index alone.
 """
@@ -39,14 +39,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One run of a sample.
-
-    Attributes:
-        index: 0 to N - 1.
-        seed: its master seed.
-        value: the summary, or None when the run gave none.
-        how: how the run ended: ``completed``, ``exception``, ``died`` ...
-    """
+    """One run of a sample: its number from 0 on, its master seed, its summary or None, and how it ended."""
 
     index: int
     seed: Seed
@@ -78,27 +71,27 @@ def summary_of(predicate: Predicate) -> Summary | None:
         SampleMissing: E-CLASS-002, when something is statistical and no summary is declared for it.
     """
     sampled = predicate.sampled_parts
-    if predicate.sample is not None and len(sampled) == 1:
-        return predicate.sample
-    if sampled == ("",):
-        raise SampleMissing(
-            "The class is statistical, and no summary is declared.",
-            "Expected the name of a number that the program reports, a test and a margin.",
-            "For example: --class statistical --summary reward --test means --epsilon 0.5",
-        )
-    if len(sampled) == 1:
-        raise SampleMissing(
-            f"The component {sampled[0]!r} is statistical, and no summary is declared for it.",
-            "Expected the name of a number that the program reports for it, a test and a margin.",
-            f"For example: --summary reward:{sampled[0]} --test means --epsilon 0.5",
-        )
-    if sampled:
+    if not sampled:
+        return None
+    if len(sampled) > 1:
         raise SampleMissing(
             f"{pluralize(len(sampled), 'component')} are statistical: {', '.join(sampled)}.",
             "Expected one at most, because a record holds the sample of one summary.",
             "Leave one, or make the whole run statistical: --class statistical --summary NAME",
         )
-    return None
+    if predicate.sample is not None:
+        return predicate.sample
+    if sampled == ("",):  # the run as a whole
+        raise SampleMissing(
+            "The class is statistical, and no summary is declared.",
+            "Expected the name of a number that the program reports, a test and a margin.",
+            "For example: --class statistical --summary reward --test means --epsilon 0.5",
+        )
+    raise SampleMissing(
+        f"The component {sampled[0]!r} is statistical, and no summary is declared for it.",
+        "Expected the name of a number that the program reports for it, a test and a margin.",
+        f"For example: --summary reward:{sampled[0]} --test means --epsilon 0.5",
+    )
 
 
 def draw(
@@ -136,19 +129,30 @@ def draw(
             while started < summary.n and len(waiting) < at_once:
                 seed = derive_in(setup.seed, "sweep", started, rule=setup.rule)
                 child = running.enter_context(FreshWorker(RECORDING, environ, cwd=cwd, heard=hear))
-                child.channel.send(_job(setup, seed, summary, measured=measured and not started))
+                # Nobody looks at a member's compare-points, so it takes as few as can be.
+                own = replace(setup, seed=seed, granularity="episode")
+                job = {
+                    "action": "sample",
+                    "setup": own.to_json(),
+                    "summary": summary.name,
+                    "measured": measured and not started,
+                    PROBES: read_known_probes(),
+                    WORLD: describe_copy(setup.program),
+                }
+                child.channel.send(job)
                 waiting.append((started, seed, child))
                 started += 1
-            member, message = _finished(*waiting.popleft())
+            member, message = _receive_member(*waiting.popleft())
             members.append(member)
             if member.value is None and member.how == "completed":
-                raise _unreported(summary, members)  # A misspelt name costs one run, not N.
+                # A misspelt name costs one run, not N.
+                raise _refuse_unreported(summary, members)
             if message.get("environment") is not None:
                 environment = Fingerprint.from_json(message["environment"])
             if progress is not None:
                 progress(len(members), summary.n)
     if all(member.value is None for member in members):
-        raise _unreported(summary, members)
+        raise _refuse_unreported(summary, members)
     return Sample(members, environment)
 
 
@@ -162,20 +166,8 @@ def read_sample(record: RunRecord) -> Sample:
     return Sample(members)
 
 
-def _job(setup: Setup, seed: Seed, summary: Summary, *, measured: bool) -> Mapping[str, object]:
-    # Nobody looks at a member's compare-points, so it takes as few as can be.
-    own = replace(setup, seed=seed, granularity="episode")
-    return {
-        "action": "sample",
-        "setup": own.to_json(),
-        "summary": summary.name,
-        "measured": measured,
-        PROBES: read_known_probes(),
-        WORLD: describe_copy(setup.program),
-    }
-
-
-def _finished(index: int, seed: Seed, child: FreshWorker) -> tuple[Member, Mapping[str, Any]]:
+def _receive_member(index: int, seed: Seed, child: FreshWorker) -> tuple[Member, Mapping[str, Any]]:
+    """Wait for the end of one member; return it, and the message of its process."""
     try:
         message: Mapping[str, Any] = child.answer()
     except ProgramFailed:
@@ -185,7 +177,7 @@ def _finished(index: int, seed: Seed, child: FreshWorker) -> tuple[Member, Mappi
     return Member(index, seed, message["value"], message["how"]), message
 
 
-def _unreported(summary: Summary, members: Sequence[Member]) -> SampleMissing:
+def _refuse_unreported(summary: Summary, members: Sequence[Member]) -> SampleMissing:
     endings = ", ".join(sorted({member.how for member in members}))
     return SampleMissing(
         f"A run with seed {members[-1].seed.value} reported no summary {summary.name!r} "

@@ -8,18 +8,20 @@ Invariant: a sink sees every observation, in order, exactly once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from twice.errors import TwiceError
-from twice.recorder.comparepoints import Taken
+from twice.recorder.cadence import Strategy
+from twice.recorder.compare_points import ComparePoint
 from twice.recorder.record import RecordWriter
 from twice.recorder.snapshots import Captured, store
+
+VALUE = "value"
 
 
 class Sink:
     """Receives what a session observes; this one lets everything pass."""
 
-    def point(self, taken: Taken) -> None:
+    def point(self, taken: ComparePoint) -> None:
         """Take a compare-point."""
 
     def frame(self, kind: str, payload: bytes, tick: int, actor: int = 0) -> None:
@@ -48,25 +50,21 @@ class Sink:
         """Stop writing: this process is a forked child."""
 
 
-VALUE = "value"
-
-
 class RecordingSink(Sink):
     """Writes everything into one record.
 
     Args:
         writer: the open record.
-        dedupe: False stores every snapshot in full.
-        keep: whether snapshots are kept at all (``event-sourced`` keeps none).
+        strategy: ``full`` stores every snapshot whole, ``event-sourced`` stores none. The others store pages
+            once and refer to them; each record has its event stream, so ``delta`` and ``hybrid`` are one.
     """
 
-    def __init__(self, writer: RecordWriter, *, dedupe: bool = True, keep: bool = True) -> None:
+    def __init__(self, writer: RecordWriter, strategy: Strategy = "hybrid") -> None:
         self.writer = writer
-        self._dedupe = dedupe
-        self._keep = keep
+        self._strategy = strategy
         self._layouts: dict[tuple[str, ...], int] = {}
 
-    def point(self, taken: Taken) -> None:
+    def point(self, taken: ComparePoint) -> None:
         """Append the point."""
         layout = self._layouts.get(taken.columns)
         if layout is None:
@@ -84,11 +82,11 @@ class RecordingSink(Sink):
 
     def snapshot(self, captured: Captured) -> None:
         """Store the snapshot's pages and its envelope."""
-        store(self.writer, captured, dedupe=self._dedupe)
+        store(self.writer, captured, dedupe=self._strategy != "full")
 
     def wants_snapshots(self) -> bool:
         """Return whether snapshots are kept: not with the event-sourced strategy."""
-        return self._keep
+        return self._strategy != "event-sourced"
 
     def flush(self) -> None:
         """Seal the blocks that wait, full or not."""
@@ -101,61 +99,3 @@ class RecordingSink(Sink):
     def disown(self) -> None:
         """Close the descriptor and write nothing."""
         self.writer.abandon()
-
-
-class Sinks(Sink):
-    """Several sinks, one after the other."""
-
-    def __init__(self, sinks: Sequence[Sink]) -> None:
-        self._sinks = list(sinks)
-
-    def point(self, taken: Taken) -> None:
-        """Pass the compare-point to every sink."""
-        for sink in self._sinks:
-            sink.point(taken)
-
-    def frame(self, kind: str, payload: bytes, tick: int, actor: int = 0) -> None:
-        """Pass the frame to every sink."""
-        for sink in self._sinks:
-            sink.frame(kind, payload, tick, actor)
-
-    def value(self, column: str, payload: bytes, tick: int) -> None:
-        """Pass the value to every sink."""
-        for sink in self._sinks:
-            sink.value(column, payload, tick)
-
-    def pass_over(self, column: str) -> None:
-        """Tell every sink."""
-        for sink in self._sinks:
-            sink.pass_over(column)
-
-    def snapshot(self, captured: Captured) -> None:
-        """Pass the snapshot to every sink that wants it."""
-        for sink in self._sinks:
-            if sink.wants_snapshots():
-                sink.snapshot(captured)
-
-    def wants_snapshots(self) -> bool:
-        """Return whether any of them uses snapshots."""
-        return any(sink.wants_snapshots() for sink in self._sinks)
-
-    def flush(self) -> None:
-        """Flush every sink."""
-        for sink in self._sinks:
-            sink.flush()
-
-    def close(self, ending: Mapping[str, object]) -> None:
-        """Close every sink, and raise the first refusal once all are closed."""
-        refused: TwiceError | None = None
-        for sink in self._sinks:
-            try:
-                sink.close(ending)
-            except TwiceError as error:
-                refused = refused or error
-        if refused is not None:
-            raise refused
-
-    def disown(self) -> None:
-        """Disown every sink."""
-        for sink in self._sinks:
-            sink.disown()
