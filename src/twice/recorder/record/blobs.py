@@ -199,7 +199,7 @@ class Blobs:
         self._opened: tuple[int, int, list[bytes]] = (0, 0, [])
 
     def __len__(self) -> int:
-        return len(self._tables)
+        return self._tables.count
 
     def parts(self, number: int) -> list[bytearray]:
         """Return the parts of a blob, each in its full length; errors are those of `join`."""
@@ -274,7 +274,7 @@ class Blobs:
 
     def _open_pages(self, blob: int, page: int) -> tuple[int, list[bytes]]:
         """Open the block of a page and keep it; return its first page and all contents."""
-        if page >= len(self._pages):
+        if page >= self._pages.count:
             raise self._corrupt(blob, f"it needs page {page}, which is not there")
         block, first, end = self._pages.find(page)
         _, contents = self._file.decode(block, decode_pages)

@@ -230,12 +230,18 @@ class EntryIndex:
         counts = self._file.table["count"][self.blocks]
         return np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
 
-    def __len__(self) -> int:
+    @cached_property
+    def count(self) -> int:
+        """How many entries all blocks hold."""
         return int(self.firsts[-1])
+
+    def position(self, entry: int) -> int:
+        """Return the place of an entry's block among these blocks."""
+        return int(self.firsts.searchsorted(entry, "right")) - 1
 
     def find(self, entry: int) -> tuple[int, int, int]:
         """Return the number of the block in the file, and the range of entries that it contains."""
-        at = int(self.firsts.searchsorted(entry, "right")) - 1
+        at = self.position(entry)
         return int(self.blocks[at]), int(self.firsts[at]), int(self.firsts[at + 1])
 
 

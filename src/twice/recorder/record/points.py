@@ -98,7 +98,7 @@ class PointLog:
         self._kept: OrderedDict[int, PointBlock] = OrderedDict()
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return self._entries.count
 
     def point(self, index: int) -> Point:
         """Return the point with this index; -1 is the last.
@@ -106,7 +106,7 @@ class PointLog:
         Raises:
             RecordOutOfRange: E-RECORD-006, when there is none.
         """
-        count = len(self)
+        count = self._entries.count
         at = index + count if index < 0 else index
         if not 0 <= at < count:
             raise self._file.out_of_range("compare-point", index, count, index=index, count=count)
@@ -224,16 +224,17 @@ class PointLog:
 
     def _block_with(self, index: int) -> PointBlock:
         """Return the block with a point, proved and decoded; the last ones used are cached."""
-        number, first, end = self._entries.find(index)
-        kept = self._kept.get(number)
+        at = self._entries.position(index)
+        kept = self._kept.get(at)
         if kept is not None:
-            self._kept.move_to_end(number)
+            self._kept.move_to_end(at)
             return kept
+        number, first, end = self._entries.find(index)
         symbols = self._symbols()
         block = self._file.decode(number, lambda payload: PointBlock(payload, symbols))
         if (block.first, block.first + len(block)) != (first, end):
             raise self._file.corrupt(number, "it holds other compare-points than the index says")
-        self._kept[number] = block
+        self._kept[at] = block
         if len(self._kept) > _KEPT_BLOCKS:
             self._kept.popitem(last=False)
         return block

@@ -183,7 +183,7 @@ class RecordReader(Closing):
         Raises:
             RecordOutOfRange: E-RECORD-006, when there is no such snapshot.
         """
-        count = len(self._snapshot_entries)
+        count = self._snapshot_entries.count
         if not 0 <= number < count:
             raise self._file.out_of_range("snapshot", number, count, number=number)
         block, first, end = self._snapshot_entries.find(number)
