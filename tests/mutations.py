@@ -119,7 +119,7 @@ MUTATIONS = (
     ),
     Mutation(
         "chain-unlinked",
-        "recorder/record/blocks.py",
+        "recorder/record/layout.py",
         "        hasher.update(previous)\n",
         "",
         "the checksum of a block does not cover the block before it",

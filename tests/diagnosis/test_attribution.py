@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from twice.diagnosis import window
-from twice.diagnosis.attribution import DifferingFactor, Observations, attribute
+from twice.diagnosis.attribution import Observations, attribute, channel_of_factor
 from twice.diagnosis.divergence import Attribution
 from twice.diagnosis.line_judgement import find_remedies, find_remedy, name_lines
 from twice.diagnosis.localization import callables as tags
 from twice.diagnosis.localization.result import Located, Place
 from twice.diagnosis.localization.source_facts import UNKNOWN
 from twice.diagnosis.log_comparison import InputDifference
+from twice.diagnosis.surroundings_factors import DifferingFactor
 from twice.foundation.channels import Channel
 from twice.recorder.program import Program
 
@@ -175,3 +176,19 @@ def test_other_inputs_are_the_first_thing_to_do_about() -> None:
 
     assert alike.startswith("record both runs with the same config.n: ")
     assert find_remedies(Observations(), ranked, program) != [alike]
+
+
+@pytest.mark.parametrize(
+    ("factor", "channel"),
+    [
+        ("env NCCL_ALGO", Channel.GPU),
+        ("env CUBLAS_WORKSPACE_CONFIG", Channel.GPU),
+        ("env MKL_CBWR", Channel.FLOATING_POINT),
+        ("threads", Channel.FLOATING_POINT),
+        ("hash seed", Channel.CONCURRENCY),
+        ("env LABEL", Channel.EFFECTS),
+        ("CUDA", Channel.EFFECTS),
+    ],
+)
+def test_a_surrounding_enters_by_its_channel(factor: str, channel: Channel) -> None:
+    assert channel_of_factor(factor) is channel

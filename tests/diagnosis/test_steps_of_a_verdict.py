@@ -15,11 +15,13 @@ import twice
 from programs import call, environ
 from twice.diagnosis.attribution import READS_CLOCK
 from twice.diagnosis.divergence import Attribution, Divergence, OperationFound
+from twice.diagnosis.log_comparison import PointRef
 from twice.diagnosis.next_steps import VARIED, list_next_steps, write_regression_test
 from twice.diagnosis.vary.factors import FACTORS
 from twice.errors import UsageError
 from twice.foundation.channels import Channel
 from twice.foundation.determinism_class import DeterminismClass, Predicate
+from twice.recorder.cadence import parse_cadence
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.setup import Setup
 from twice.specification.gate.checks import CHECKS
@@ -82,6 +84,21 @@ def test_a_step_names_the_sheet_that_answers_and_the_check_that_judges_it(record
     assert {judged[channel.facts.check]: channel for channel in Channel} == {
         channel.artifact: channel for channel in Channel
     }
+
+
+def test_between_coarse_points_a_record_with_finer_ones_is_proposed(tmp_path: Path) -> None:
+    (tmp_path / "p.py").write_text("def main(run):\n    for _ in run.ticks(1): pass\n")
+    record, program = tmp_path / "a.twice", f"{tmp_path / 'p.py'}:main"
+    twice.record(
+        program, seed=7, out=record, granularity="episode", cadence=parse_cadence("none")
+    ).close()
+    points = {"compare_point": PointRef(3, 299, "end"), "last_agreement": PointRef(2, 199, "start")}
+
+    coarse = steps(verdict(record, **points, operation=None, result="unlocalised"))
+    fine = steps(verdict(record, **{**points, "last_agreement": PointRef(2, 298, "tick")}))
+
+    assert coarse[0].endswith("p.py:main --seed 7 --compare tick")
+    assert not any("--compare" in each for each in fine)
 
 
 def body(found: Divergence) -> list[str]:

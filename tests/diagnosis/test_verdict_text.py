@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from twice.diagnosis.attribution import DifferingFactor, Observations, attribute
+from twice.diagnosis.attribution import Observations, attribute
 from twice.diagnosis.divergence import Attribution, Divergence, ExtraRead, OperationFound
 from twice.diagnosis.log_comparison import PointRef
+from twice.diagnosis.surroundings_factors import DifferingFactor
 from twice.foundation.channels import Channel
 from twice.foundation.comparison import FieldDifference
 from twice.foundation.determinism_class import Predicate

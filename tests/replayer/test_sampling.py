@@ -74,6 +74,22 @@ def test_the_same_numbers_seed_by_seed_pass(tmp_path: Path) -> None:
     assert len(samples["seeds"]) == samples["n"] == 3
 
 
+def test_a_sample_whose_seeds_reach_nothing_says_so(tmp_path: Path) -> None:
+    program = tmp_path / "clocked.py"
+    program.write_text(
+        "import random, time\n\ndef main(run):\n    run.summary('score', random.Random(time.time_ns()).random())\n"
+    )
+    predicate = Predicate(DeterminismClass.STATISTICAL, sample=score(epsilon=50.0))
+    out = tmp_path / "a.twice"
+    twice.record(f"{program}:main", seed=7, out=out, predicate=predicate).close()
+    statement = twice.verify(out)
+
+    assert statement.result == "PASS"
+    assert any(each.endswith("the seeds of the sample are no sample") for each in statement.caveats)
+    drawing = twice.verify(recorded(tmp_path, "b.twice", score()))
+    assert not any("no sample" in each for each in drawing.caveats)
+
+
 def test_a_sample_that_is_too_small_cannot_tell(tmp_path: Path) -> None:
     statement = twice.verify(recorded(tmp_path, "a.twice", score(epsilon=0.05), noise=1.0))
 

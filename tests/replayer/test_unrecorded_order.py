@@ -92,6 +92,40 @@ def test_a_run_without_threads_and_spare_streams_says_nothing_of_them(tmp_path: 
     assert found.headline == []
 
 
+SEEDED = """
+    import random
+
+    def main(run):
+        state = run.track("state", {"x": 0.0})
+        for tick in run.ticks(3):
+            state["x"] += tick
+"""
+
+
+def test_a_run_that_draws_nothing_says_so(tmp_path: Path) -> None:
+    found = verified(tmp_path, SEEDED)
+
+    assert found.result == "PASS", found.to_markdown()
+    assert [each.partition(":")[0] for each in found.headline] == [
+        "no stream of the run was drawn from"
+    ]
+
+
+def test_a_program_that_seeds_a_global_generator_is_not_said_to_draw_by_the_seed(
+    tmp_path: Path,
+) -> None:
+    found = verified(
+        tmp_path,
+        SEEDED.replace("state =", "random.seed(3)\n        state =").replace(
+            "+= tick", "+= random.random()"
+        ),
+    )
+
+    assert found.headline == []
+    (told,) = (line for line in found.caveats if "global/random" in line)
+    assert "--seed decides nothing where the program seeds them again" in told
+
+
 @pytest.mark.parametrize("repeat", ["0", "-1"])
 def test_no_replay_verifies_nothing(tmp_path: Path, repeat: str) -> None:
     recorded(tmp_path, UNUSED).close()

@@ -111,7 +111,7 @@ def search(path: Path, secrets: Mapping[str, bytes]) -> SecretSearch:
             tear = reader.tear
         # What frames and components say better stands there once.
         better = {Kind.FRAMES: framed, Kind.PAGES: kept}
-        kinds = [Kind(int(kind)) for kind in file.table()["kind"]]
+        kinds = [Kind(int(kind)) for kind in file.table["kind"]]
         sightings = []
         for number in range(file.blocks):
             place = f"block {number} ({kinds[number].name.lower()})"
@@ -120,9 +120,11 @@ def search(path: Path, secrets: Mapping[str, bytes]) -> SecretSearch:
             sightings += [one for one in found if (one.name, one.form) not in said]
         sightings += [*framed, *kept]
         if not sightings:
-            sightings = find("the file as it lies", None, file.copy_bytes(0, file.size))
+            sightings = find("the file as it lies", None, file.copy_bytes(0, file.size_bytes))
         unread = "" if tear is None else f"{tear.reason}, from byte {tear.offset} on"
-        return SecretSearch(sightings, len(secrets), len(needles), file.blocks, file.size, unread)
+        return SecretSearch(
+            sightings, len(secrets), len(needles), file.blocks, file.size_bytes, unread
+        )
     finally:
         file.close()
 

@@ -22,37 +22,15 @@ from twice.diagnosis.environment_role import EnvironmentEvidence
 from twice.diagnosis.localization import callables as tags
 from twice.diagnosis.localization.result import Located
 from twice.diagnosis.read_comparison import BY_LIBRARY
+from twice.diagnosis.surroundings_factors import DifferingFactor
 from twice.diagnosis.tracing.paths import OBJECT
 from twice.diagnosis.tracing.value_preview import ON_GPU
 from twice.foundation.channels import Channel
 from twice.foundation.comparison import FieldDifference
 from twice.foundation.dataclass import dataclass
+from twice.foundation.environment import is_numeric
 from twice.foundation.printable import pluralize
 from twice.recorder.effects.ops import RECEIVED
-from twice.recorder.environment.factors import differences
-from twice.recorder.environment.surroundings import Surroundings
-
-
-@dataclass(frozen=True)
-class DifferingFactor:
-    """One factor in which the surroundings of two runs differ, and what swapping it did.
-
-    Attributes:
-        name: ``hash seed``, ``threads``, ``env NAME`` ...
-        a: its variables on side a.
-        b: its variables on side b.
-        flips: whether side a with this factor of b leaves side a's record; None when not tried.
-    """
-
-    name: str
-    a: str
-    b: str
-    flips: bool | None = None
-
-
-def list_differing_factors(a: Surroundings, b: Surroundings) -> list[DifferingFactor]:
-    """Factors in which two runs' surroundings differ, in a fixed order."""
-    return [DifferingFactor(found.factor, found.a, found.b) for found in differences(a, b)]
 
 
 @dataclass
@@ -321,11 +299,18 @@ def _name_factor(name: str) -> str:
 
 def channel_of_factor(name: str) -> Channel:
     """Return the channel through which a surrounding enters a run."""
+    variable = name.removeprefix("env ")
     if name in _ORDERS:
         return Channel.CONCURRENCY
-    if name in {"threads", "cpu dispatch"}:
+    if variable != name and variable.startswith(_OF_GPU):
+        return Channel.GPU
+    if name in {"threads", "cpu dispatch"} or (variable != name and is_numeric(variable)):
         return Channel.FLOATING_POINT
     return Channel.EFFECTS
+
+
+_OF_GPU = ("CUDA", "CUBLAS_", "CUDNN_", "NCCL_", "NVIDIA_", "XLA_")
+"""Beginnings of the variables that libraries of a GPU read."""
 
 
 _OF_TEXT = frozenset(

@@ -19,7 +19,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from twice.diagnosis.attribution import Observations, attribute, list_differing_factors
+from twice.diagnosis.attribution import Observations, attribute
 from twice.diagnosis.divergence import Divergence, Result
 from twice.diagnosis.environment_role import (
     compare_two,
@@ -71,10 +71,10 @@ from twice.diagnosis.read_comparison import (
 from twice.diagnosis.runner import Runner, locate_operation
 from twice.diagnosis.sample_comparison import compare_samples
 from twice.diagnosis.state_comparison import compare_states
+from twice.diagnosis.surroundings_factors import list_differing_factors, swap
 from twice.diagnosis.time_limit import TimeLimit
 from twice.errors import ProgramFailed, TimeLimitReached, TwiceError
 from twice.foundation.environment import EnvironmentDifference
-from twice.recorder.environment.factors import swap
 from twice.recorder.runrecord import RunRecord
 from twice.replayer.outcome import Failure
 from twice.replayer.preconditions import require_executable

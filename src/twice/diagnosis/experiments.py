@@ -18,17 +18,17 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from twice.diagnosis.attribution import DifferingFactor, channel_of_factor
+from twice.diagnosis.attribution import channel_of_factor
 from twice.diagnosis.divergence import Confirmation, Outcome
 from twice.diagnosis.executions import FIRST, Side, Window
 from twice.diagnosis.log_comparison import PointRef
 from twice.diagnosis.minimal_causes import Group, find_minimal_causes
 from twice.diagnosis.read_comparison import BY_LIBRARY, reads_that_differ
+from twice.diagnosis.surroundings_factors import DifferingFactor, swap
 from twice.foundation.channels import Channel
 from twice.foundation.dataclass import dataclass
 from twice.foundation.printable import pluralize
 from twice.recorder.effects.ops import OPS
-from twice.recorder.environment.factors import swap
 from twice.recorder.environment.process_start import CHILD_CPUS, CHILD_GC, CHILD_SWITCH
 from twice.recorder.environment.surroundings import THREAD_CAPS, Surroundings
 from twice.worker.concurrency import run_concurrently

@@ -69,6 +69,7 @@ _BY_CHANNEL: Final = {
     Channel.SNAPSHOT: "return what is missing from state(), and put it back in restore()",
     Channel.EFFECTS: "record what comes from the world: run.input, or @twice.effect around the call",
     Channel.FLOATING_POINT: "give both runs the same number of threads, or declare a tolerance",
+    Channel.GPU: "give both runs the same switches of the GPU's libraries, and pin them: --env NAME=VALUE",
 }
 _OF_A_SCRIPT: Final = {
     _BY_CHANNEL[

@@ -89,6 +89,12 @@ def list_next_steps(found: Divergence, a: RunRecord, b: RunRecord) -> list[NextS
     if named and _can_be_named(a):
         again = shlex.join(["twice", "vary", *list_run_words(a.setup, "--factor", named[0])])
         steps.append(NextStep("see whether a correction helps", again, channel))
+    at, agreed = found.compare_point, found.last_agreement
+    is_coarse = at is not None and agreed is not None and at.tick - agreed.tick > 1
+    if is_coarse and a.setup.granularity != "tick" and _can_be_named(a):
+        finer = ["twice", "record", *list_run_words(a.setup, "--compare", "tick")]
+        about = "record both with a compare-point at each tick, which names the tick"
+        steps.append(NextStep(about, shlex.join(finer), channel, is_optional=bool(found.operation)))
     if not _find_obstacle(found, a, b):
         diagnose = f"verify {a.path} --diagnose" if a is b else f"diagnose {a.path} {b.path}"
         name = re.sub(r"\W", "_", a.path.stem)

@@ -90,7 +90,7 @@ def govern(session: Session) -> Iterator[Run]:
     if in_force.reads:
         interception.install()
     if in_force.watch:
-        layer.beside, layer.descriptors = watch.ungoverned, watch
+        layer.beside, layer.descriptors = watch.count_ungoverned, watch
         hook.begin(watch)
     session.caveats += [f"the session was run without its {name}" for name in in_force.missing()]
     session.caveats += [

@@ -103,7 +103,7 @@ def record_function(
 
 def _begin_session(setup: Setup, out: Path, *, force: bool) -> Session:
     require_no_session()
-    surroundings = Surroundings.found(os.environ)
+    surroundings = Surroundings.from_environ(os.environ)
     setup.require_recordable()
     redaction = Redaction(setup.redaction, os.environ)
     kept = KeptProbes({PROBES: read_known_probes()})

@@ -95,7 +95,7 @@ def _name_unrecorded(session: Session, found: NativeFiles) -> list[str]:
     # A listing shows changes of Python's functions as well.
     native = [path for path in found.changed if not any(part.has_written(path) for part in parts)]
     if native:
-        inventory.unsupported(
+        inventory.count_unsupported(
             "files.native",
             "",
             f"{_name_some(native)}: written by code other than Python, which nothing here records or keeps away",
@@ -103,7 +103,7 @@ def _name_unrecorded(session: Session, found: NativeFiles) -> list[str]:
         )
     if found.connections and not inventory.has("network.descriptor"):
         shown = _name_some([words for words, _ in found.connections])
-        inventory.unsupported(
+        inventory.count_unsupported(
             "network.native",
             "",
             f"{shown}: connected by code other than Python, and what came in is not recorded",

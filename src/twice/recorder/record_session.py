@@ -132,7 +132,7 @@ def record_here(
     session.wiring.control = _PublishingControl(writer)
     session.wiring.inventory.tell = lambda row: channel.send({"kind": "noticed", **row.to_json()})
     if job["on_full"] == GO_ON:
-        writer.go_on_after_failure(lambda error: channel.send({"kind": "full", "why": str(error)}))
+        writer.on_failure = lambda error: channel.send({"kind": "full", "why": str(error)})
     # A script has no tick to wait for.
     begin = writer.publish if setup.program.whole else None
     try:

@@ -170,9 +170,7 @@ class RunRecord(Closing):
     def library_reads(self, until: int) -> dict[int, list[Event]]:
         """Return the same reads by the index of the compare-point that followed, up to a point."""
         found: dict[int, list[Event]] = {}
-        for frame in self.reader.frames(kinds=[LENIENT]):
-            if frame.point > until:
-                break
+        for frame in self.reader.frames(kinds=[LENIENT], last_point=until):
             found.setdefault(frame.point, []).extend(unpack(frame.payload))
         return found
 
@@ -262,9 +260,7 @@ class RunRecord(Closing):
         """
         keys = self._actor_keys()
         found: dict[str, list[Event]] = {}
-        for frame in self.reader.frames(kinds=[CONNECTION]):
-            if until is not None and frame.point > until:
-                break
+        for frame in self.reader.frames(kinds=[CONNECTION], last_point=until):
             found.setdefault(keys[frame.actor], []).extend(unpack(frame.payload))
         return found
 

@@ -42,6 +42,7 @@ _NOT_HELD = (
     "alone"
 )
 _TICKS_TO_CHANGE = 3
+_UNSEEDED = "no stream of the run was drawn from: its seed decides nothing, unless the program reads run.seed"
 _UNRECORDED = "in an order that is not recorded"
 _THREADS = frozenset({"thread", "job"})
 _WIDTH = 16
@@ -110,6 +111,9 @@ def list_facts_of_equal_runs(record: RunRecord, orders: Mapping[str, str] | None
                 "the program makes of that order is compared only where it shows. Return lists, or sort the keys "
                 "before use"
             )
+    is_judged_alone = not (record.setup.program.whole or record.setup.predicate.sampled_summary)
+    if is_judged_alone and _draws_nothing(record) and not _find_undrawn_streams(ending):
+        lines.append(_UNSEEDED)
     return lines
 
 
@@ -121,6 +125,17 @@ def _find_undrawn_streams(ending: Mapping[str, Any]) -> list[str]:
         # A generator that was adopted has no seed; those that modules share are taken for every run.
         if row.get("seed") and row.get("draws") == 0 and not is_shared(name)
     ]
+
+
+def _draws_nothing(record: RunRecord) -> bool:
+    """Return whether a run that came to its end drew from no stream, nor from a shared generator."""
+    ending = record.ending or {}
+    return (
+        ending.get("how") in {"completed", "exit"}
+        and "streams" in ending
+        and not ending.get("globals_used")
+        and all(row.get("draws") == 0 for row in ending["streams"].values())
+    )
 
 
 def describe_concurrency(
@@ -203,11 +218,17 @@ def note_global_generators(ending: Mapping[str, Any]) -> list[str]:
     used = ending.get("globals_used")
     if not used:
         return []
-    counted = all((ending.get("streams", {}).get(name) or {}).get("draws") for name in used)
+    names = ", ".join(used)
     said = (
-        f"global generators were drawn from{'' if counted else ', or only seeded anew'} ({', '.join(used)}): twice "
-        "seeds them, so they replay; without twice only a program that seeds them itself repeats its draws"
+        f"global generators were drawn from ({names}): twice seeds them, so they replay; without twice only a program "
+        "that seeds them itself repeats its draws"
     )
+    # Without a number of draws, the state does not say who seeded them last.
+    if not all((ending.get("streams", {}).get(name) or {}).get("draws") for name in used):
+        said = (
+            f"global generators were drawn from, or only seeded anew ({names}), and replay: twice seeds them before "
+            "the program starts, and --seed decides nothing where the program seeds them again"
+        )
     return [said]
 
 
@@ -235,6 +256,8 @@ def list_notes(record: RunRecord, predicate: Predicate) -> list[str]:
         )
     notes += [str(caveat) for caveat in ending.get("caveats", [])]
     notes += note_global_generators(ending)
+    if predicate.sampled_summary and _draws_nothing(record):
+        notes.append(f"{_UNSEEDED}. Then the seeds of the sample are no sample")
     if ungoverned := (ending.get("effects") or {}).get("ungoverned"):
         reads = ", ".join(
             f"{name} {pluralize(count, 'time')}" for name, count in ungoverned.items()

@@ -287,3 +287,24 @@ def test_names_that_only_look_like_draws_are_left_alone(tmp_path: Path) -> None:
     )
 
     assert draws == ()
+
+
+def test_a_generator_under_another_name_is_drawn_from(tmp_path: Path) -> None:
+    draws = audited(
+        tmp_path,
+        world="""
+        class World:
+            def __init__(self, rng, names):
+                self._r = rng
+                self._names = names
+
+            def step(self, agent):
+                r = agent._rng
+                return self._r.normal(), r.normal(), self._names.choice()
+        """,
+    )
+
+    assert [(each.call, each.origin.owner) for each in draws] == [
+        ("self._r.normal()", Owner.PARAMETER),
+        ("r.normal()", Owner.PASSED),
+    ]

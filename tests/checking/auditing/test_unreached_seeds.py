@@ -88,7 +88,38 @@ UNREACHED = {
     "a generator by default": {
         "a": "import random\nclass A:\n    def __init__(self, rng=None):\n        self.rng = rng or random.Random(42)\nA()\n"
     },
+    "the clock": {
+        "a": "import random, time\nclass A:\n    def __init__(self):\n        self.rng = random.Random(time.time_ns())\n"
+    },
+    "entropy, through a name": {
+        "a": "import os, random\nseed = int.from_bytes(os.urandom(8), 'big')\nrng = random.Random(seed)\n"
+    },
+    "a random identifier": {"a": "import random, uuid\nrng = random.Random(uuid.uuid4().int)\n"},
+    "a secret": {
+        "a": "import random, secrets\nrng = random.Random(secrets.randbits(64))\n"
+    },
+    "the process and the clock": {
+        "a": "import os, random, time\nrandom.seed(os.getpid() * 1000 + int(time.time()))\nx = random.random()\n"
+    },
+    "the moment": {
+        "a": "import random\nfrom datetime import datetime\nrng = random.Random(datetime.now().timestamp())\n"
+    },
+    "an object's address": {
+        "a": "import random\nclass A:\n    def __init__(self):\n        self.rng = random.Random(id(self))\n"
+    },
+    "a counter": {
+        "a": "import random\nCOUNT = 0\ndef f():\n    global COUNT\n    COUNT += 1\n    return random.Random(COUNT)\n"
+    },
+    "the clock, from another file": {
+        "settings": "import time\nSEED = int(time.time())\n",
+        "a": "import random\nfrom settings import SEED\nrng = random.Random(SEED)\n",
+    },
 }  # fmt: skip
+TEXTS = [
+    "42", "7", "'42'", "seed + 2", "42 + i", "COUNT", "time.time_ns()", "int.from_bytes(os.urandom(8), 'big')",
+    "uuid.uuid4().int", "secrets.randbits(64)", "os.getpid() * 1000 + int(time.time())",
+    "datetime.now().timestamp()", "id(self)", "int(time.time())",
+]  # fmt: skip
 
 REACHED = {
     "every caller passes it": {"world": WORLD, "a": "from world import World\ndef f(run):\n    return World(3, run.seed)\n"},
@@ -102,6 +133,27 @@ REACHED = {
     "a command": {
         "a": "import click, random\n@click.command()\n@click.option('--seed', default=42)\ndef main(seed=42):\n"
         "    random.Random(seed)\nmain()\n"
+    },
+    "the clock, where nobody gives one": {
+        "a": "import random, time\ndef f(seed=None):\n    return random.Random(seed or time.time_ns())\n"
+    },
+    "the clock, where an option is left out": {
+        "a": "import random, time\ndef f(config):\n    seed = config.seed\n    if seed is None:\n"
+        "        seed = int(time.time())\n    return random.Random(seed)\n"
+    },
+    "entropy, where no generator is given": {
+        "a": "import os, random\ndef f(rng=None):\n    if rng is None:\n        rng = random.Random(os.urandom(8))\n"
+        "    return rng\n"
+    },
+    "entropy, where the environment says nothing": {
+        "a": "import os, random\ntry:\n    seed = int(os.environ['SEED'])\nexcept KeyError:\n"
+        "    seed = os.getpid()\nrng = random.Random(seed)\n"
+    },
+    "a number that grows by a seed": {
+        "a": "import random\nBASE = 0\ndef f(seed):\n    global BASE\n    BASE += seed\n    return random.Random(BASE)\n"
+    },
+    "a seed beside the number of the process": {
+        "a": "import os, random\ndef f(seed):\n    return random.Random(seed + os.getpid())\n"
     },
     "the environment may give it": {
         "a": "import os, random\nSEED = int(os.environ.get('SEED', '42'))\nrng = random.Random(SEED)\n"
@@ -156,8 +208,7 @@ def test_what_the_seed_of_the_run_never_reaches_is_an_orphan(case: str, tmp_path
     assert [each for each in draws if each.is_orphan], case
     assert all(each.origin.owner is not Owner.NOBODY for each in draws)
     assert {each.origin.note.partition(":")[0] for each in draws if each.is_orphan} <= {
-        f"seeded with {text}, which the run's seed never reaches"
-        for text in ("42", "7", "'42'", "seed + 2", "42 + i")
+        f"seeded with {text}, which the run's seed never reaches" for text in TEXTS
     }
 
 

@@ -11,7 +11,6 @@ import sys
 
 import pytest
 
-from twice.errors import UsageError
 from twice.foundation.environment import Fingerprint, diff_fingerprints
 from twice.recorder.environment import versions
 from twice.recorder.environment.fingerprint import measure
@@ -89,12 +88,6 @@ def test_bytes_that_are_no_text_do_not_stop_it(monkeypatch: pytest.MonkeyPatch) 
 
 def test_without_probes_there_are_none() -> None:
     assert dict(measure(probes=False).probes) == {}
-
-
-def test_groups_are_passed_on() -> None:
-    assert {name.partition(".")[0] for name in measure(groups=["float"]).probes} == {"float"}
-    with pytest.raises(UsageError, match="astrology"):
-        measure(groups=["astrology"])
 
 
 def test_a_system_that_tells_little_is_measured_all_the_same(

@@ -97,12 +97,12 @@ def test_descriptors_are_given_back() -> None:
 
 def test_a_descriptor_that_the_program_took_over_stays_open() -> None:
     with same_descriptors():
-        taken = os.open(os.devnull, os.O_RDONLY) - 1
-        os.close(taken)
+        own = os.open(os.devnull, os.O_RDONLY)
+        os.close(own - 1)
         reading, writing = os.pipe()
-        assert reading == taken
-    os.close(reading)
-    os.close(writing)
+        assert reading == own - 1
+    for each in (own, reading, writing):
+        os.close(each)
 
 
 def test_the_limit_of_recursion_is_what_it_was() -> None:

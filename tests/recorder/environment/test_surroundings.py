@@ -9,16 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from programs import cli, environ, verified
-from twice.errors import ConfigError, SurroundingsRefused, UsageError
-from twice.recorder.environment.factors import differences, factor_of, swap
+from twice.errors import ConfigError, SurroundingsRefused
 from twice.recorder.environment.libraries import usual_counts
 from twice.recorder.environment.surroundings import (
     THREAD_CAPS,
-    Pins,
     Surroundings,
     environ_for_child,
     for_recording,
@@ -138,14 +134,6 @@ def test_explicit_variables_win() -> None:
     assert decided(found, "MODE") == ("fast", "explicit")
 
 
-def test_pins_can_be_chosen() -> None:
-    found = for_recording({}, pins=Pins(hash_seed=5, threads=2, time_zone="CET", cwd="program"))
-
-    assert decided(found, "PYTHONHASHSEED") == ("5", "pinned")
-    assert decided(found, "MKL_NUM_THREADS") == ("2", "pinned")
-    assert found.cwd == "program"
-
-
 @pytest.mark.parametrize("seed", ["random", "-1", "4294967296", "0x10", "1.0", " 1", "٣"])
 def test_a_hash_seed_that_is_no_number_in_range_is_refused(seed: str) -> None:
     with pytest.raises(SurroundingsRefused, match="PYTHONHASHSEED") as refused:
@@ -235,7 +223,7 @@ def test_what_the_user_gives_while_recording_needs_no_confirmation() -> None:
 
 
 def test_code_that_runs_where_it_is_has_the_surroundings_it_finds() -> None:
-    found = Surroundings.found(
+    found = Surroundings.from_environ(
         {"TZ": "CET", "PYTHONHASHSEED": "random", "LC_X": "\udce9", "A": "b"}
     )
 
@@ -291,6 +279,7 @@ def test_image_variables_are_neither_reported_nor_governed() -> None:
         (None, "format"),
         ({"format": "twice.surroundings/2"}, "format"),
         ({"format": "twice.surroundings/1", "cwd": "/tmp", "variables": []}, "cwd"),
+        ({"format": "twice.surroundings/1", "cwd": "program", "variables": []}, "cwd"),
         ({"format": "twice.surroundings/1", "cwd": "caller", "variables": {}}, "variables"),
     ],
 )
@@ -316,56 +305,6 @@ def test_a_row_that_is_not_understood_is_refused(row: object) -> None:
 
     with pytest.raises(ConfigError, match=r"variables\[0\]"):
         Surroundings.from_json(document)
-
-
-names = st.sampled_from(["PYTHONHASHSEED", "OMP_NUM_THREADS", "TZ", "LANG", "MODE", "API_TOKEN"])
-chosen = st.dictionaries(names, st.sampled_from(["1", "2", "3"]))
-cwds = st.sampled_from(["caller", "program"])
-surroundings = st.builds(
-    lambda explicit, cwd: for_recording({}, explicit=explicit, pins=Pins(cwd=cwd)), chosen, cwds
-)
-
-
-@given(surroundings, surroundings)
-def test_swapping_every_factor_makes_a_into_b(a: Surroundings, b: Surroundings) -> None:
-    for difference in differences(a, b):
-        a = swap(a, b, difference.factor)
-
-    assert differences(a, b) == []
-    assert environ_for_child({}, a) == environ_for_child({}, b)
-
-
-@given(surroundings)
-def test_the_written_form_does_not_differ(a: Surroundings) -> None:
-    assert differences(a, written_and_read(a)) == []
-
-
-def test_one_factor_is_swapped_alone() -> None:
-    a = for_recording({}, explicit={"MODE": "fast"})
-    b = for_recording({"PYTHONHASHSEED": "1", "OMP_NUM_THREADS": "7"}, explicit={"MODE": "slow"})
-
-    assert [one.factor for one in differences(a, b)] == ["hash seed", "threads", "env MODE"]
-    assert [one.factor for one in differences(a, swap(a, b, "threads"))] == ["threads"]
-    assert (differences(a, b)[2].a, differences(a, b)[2].b) == ("MODE=fast", "MODE=slow")
-
-
-def test_an_unknown_factor_is_refused_with_those_there_are() -> None:
-    a = for_recording({})
-
-    with pytest.raises(UsageError, match="moon phase") as refused:
-        swap(a, a, "moon phase")
-
-    assert "hash seed" in refused.value.expected
-
-
-def test_factors_have_names_people_use() -> None:
-    grouped = {name: factor_of(name) for name in ("NPY_DISABLE_CPU_FEATURES", "LC_TIME", "X")}
-
-    assert grouped == {
-        "NPY_DISABLE_CPU_FEATURES": "cpu dispatch",
-        "LC_TIME": "locale",
-        "X": "env X",
-    }
 
 
 def test_what_a_library_sets_when_twice_imports_it_is_no_difference() -> None:

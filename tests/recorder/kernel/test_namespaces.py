@@ -14,6 +14,7 @@ import pytest
 from apart import needs_network, needs_number, needs_world, run_apart
 
 from namespace_probes import probe_network, probe_process_number, probe_world
+from twice.recorder.audit.native_sockets import cut_off
 from twice.recorder.kernel import libc, namespaces
 from twice.recorder.kernel.namespaces import (
     NamespaceRefused,
@@ -109,6 +110,32 @@ def test_rights_in_the_namespace_are_given_up(tmp_path: Path) -> None:
         return [*had, libc.has_capability(libc.CAP_SYS_ADMIN)]
 
     assert run_apart(run)[0::2] == [True, False]
+
+
+@needs_network
+def test_a_replay_without_a_network_may_do_what_its_user_may(tmp_path: Path) -> None:
+    """In a user namespace a process has every right to the files of its user, whatever their modes say."""
+    closed = tmp_path / "closed"
+    closed.touch(mode=0)
+
+    def run() -> tuple[bool, bool]:
+        os.chdir(tmp_path)
+        if os.geteuid() == 0:
+            nobody = 65534
+            os.chown(tmp_path, nobody, nobody)
+            os.chown(closed, nobody, nobody)
+            os.setgroups([])
+            os.setgid(nobody)
+            os.setuid(nobody)
+            libc.library().prctl(4, 1, 0, 0, 0)  # PR_SET_DUMPABLE: as a process of that user begins
+        is_cut_off = cut_off()
+        try:
+            Path(closed.name).read_bytes()
+        except PermissionError:
+            return is_cut_off, False
+        return is_cut_off, True
+
+    assert run_apart(run) == (True, False)
 
 
 @linux_only

@@ -12,7 +12,7 @@ import pytest
 from record_samples import ENDING, IDENTITY, closed_record, write_everything
 
 from twice.errors import ExtraMissing
-from twice.recorder.record import RecordReader
+from twice.recorder.record import RecordReader, RecordWriter
 from twice.recorder.record.export import to_json_lines, to_parquet
 
 HAS_PYARROW = importlib.util.find_spec("pyarrow") is not None
@@ -74,6 +74,21 @@ def test_what_led_to_a_point_stands_before_it(tmp_path: Path) -> None:
             seen = line["index"]
         elif line["type"] in ("frame", "snapshot"):
             assert line["point"] == seen + 1
+
+
+def test_a_torn_record_keeps_the_order_of_frames_and_snapshots(tmp_path: Path) -> None:
+    """Its last frames belong to compare-points that were never sealed."""
+    writer = RecordWriter.create(tmp_path / "a.twice", {})
+    writer.frame("effects", 0, b"x", tick=0)
+    writer.snapshot(0, b"{}")
+    writer.flush()
+    for tick in range(3):
+        writer.point(writer.layout([]), tick, "tick", bytes(16), bytes(16), b"")
+        writer.frame("effects", 0, bytes(40_000), tick=tick)
+    writer.abandon()
+
+    found = [(line["type"], line["point"]) for line in lines(tmp_path / "a.twice")[1:-1]]
+    assert found == [("frame", 0), ("snapshot", 0), ("frame", 1), ("frame", 2)]
 
 
 def test_a_torn_record_exports_what_stands_and_says_why_it_ends(tmp_path: Path) -> None:

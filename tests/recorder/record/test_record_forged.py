@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import random
 import struct
 import tracemalloc
 from collections.abc import Callable
@@ -20,9 +21,22 @@ from record_samples import RUN_ID
 
 from twice.errors import RecordCorrupt, TwiceError
 from twice.foundation.digests import Algorithm, raw_digest
-from twice.recorder.record import RecordReader
-from twice.recorder.record.blocks import COMPRESSED, BlockHeader, Chain, Sealer
-from twice.recorder.record.layout import Head, Header, Kind, Trailer, encode_index, encode_row
+from twice.recorder.record import RecordReader, payloads
+from twice.recorder.record.layout import (
+    COMPRESSED,
+    BlockHeader,
+    Chain,
+    Head,
+    Header,
+    Kind,
+    MalformedError,
+    Sealer,
+    Trailer,
+    encode_index,
+    encode_row,
+)
+from twice.recorder.record.points import PointBlock
+from twice.recorder.record.symbols import SymbolTable
 
 HEADER = Header(1, RUN_ID, Algorithm.BLAKE3, "")
 NAMES = {"kinds": ["effects"], "layouts": [["a"]], "shapes": [[0, "tick"]]}
@@ -214,6 +228,34 @@ def test_documents_of_another_form_are_refused(tmp_path: Path, text: bytes) -> N
         forge(tmp_path / "b.twice", [], ending=text),
     ):
         assert refused(path).startswith("E-RECORD-004")
+
+
+def test_payloads_of_any_bytes_are_read_or_malformed() -> None:
+    draw = random.Random(5)
+    symbols = SymbolTable()
+    symbols.add(json.dumps(NAMES).encode())
+    decoders: list[tuple[Kind, Callable[[bytes], object]]] = [
+        (Kind.POINTS, lambda payload: PointBlock(payload, symbols)),
+        (Kind.FRAMES, payloads.decode_frames),
+        (Kind.PAGES, payloads.decode_pages),
+        (
+            Kind.TABLES,
+            lambda payload: [*map(payloads.decode_table, payloads.decode_tables(payload))],
+        ),
+        (Kind.SNAPSHOTS, payloads.decode_snapshots),
+        (Kind.NAMES, SymbolTable().add),
+    ]
+    refused = 0
+    for _ in range(6000):
+        kind, decode = draw.choice(decoders)
+        count = draw.choice([0, 1, 2, 5, 2**32 - 1])
+        head = Head(draw.choice([0, 2**64 - 1]), count, kind, draw.choice([0, -5]), 0).pack()
+        body = draw.choices([0, 0, 0, 0, 1, 255], k=draw.randrange(200))
+        try:
+            decode(head[: draw.choice([7, 40, 40, 40])] + bytes(body))
+        except MalformedError:
+            refused += 1
+    assert 3000 < refused < 6000
 
 
 MEBIBYTE = 1 << 20

@@ -5,11 +5,10 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from record_samples import ENDING, IDENTITY, NO_CHAIN, RUN_ID, closed_record, short, write_points
+from record_samples import ENDING, IDENTITY, NO_CHAIN, RUN_ID, closed_record, short
 
 from twice.errors import (
     DigestRefused,
@@ -101,49 +100,6 @@ def test_every_digest_algorithm_is_kept_and_checked(tmp_path: Path, algorithm: s
     with RecordReader.open(closed_record(tmp_path / "a.twice", algorithm=algorithm)) as reader:
         reader.check()
         assert reader.algorithm == algorithm
-
-
-def test_a_tick_is_found_where_it_last_occurs(tmp_path: Path) -> None:
-    writer = RecordWriter.create(tmp_path / "a.twice", {})
-    layout = writer.layout([])
-    for tick, name in [(0, "tick"), (1, "tick"), (2, "moved"), (1, "tick"), (2, "tick"), (9, "x")]:
-        writer.point(layout, tick, name, bytes(16), bytes(16), b"")
-        writer.flush()
-    writer.close({})
-    with RecordReader.open(tmp_path / "a.twice") as reader:
-        find = reader.points.index_of_tick
-        assert [find(tick) for tick in (0, 1, 2, 3, 9, 2**70)] == [0, 3, 4, None, None, None]
-        assert (find(2, "moved"), find(9, "x"), find(0, "nobody")) == (2, 5, None)
-
-
-def test_thousands_of_points_are_cut_into_blocks_and_read_at_random(tmp_path: Path) -> None:
-    writer = RecordWriter.create(tmp_path / "a.twice", {})
-    chains = write_points(writer, [b"%d" % n for n in range(5000)])
-    writer.close({})
-    with RecordReader.open(tmp_path / "a.twice") as reader:
-        for index in (0, 1023, 1024, 4999, 2500):
-            point = reader.points.point(index)
-            assert (point.index, point.tick, point.chain) == (index, index, chains[index])
-            assert reader.points.chain(index) == chains[index]
-        assert reader.points.last == reader.points.point(-1)
-        assert [p.index for p in reader.points.iterate(1020, 1030)] == list(range(1020, 1031))
-
-
-def test_columns_equal_the_points_one_by_one(tmp_path: Path) -> None:
-    with RecordReader.open(closed_record(tmp_path / "a.twice")) as reader:
-        for first, last in [(0, None), (5, 20), (11, 11), (9, 3)]:
-            points = list(reader.points.iterate(first, last))
-            assert reader.points.ticks(first, last).tolist() == [p.tick for p in points]
-            chains = reader.points.chains(first, last)
-            assert [row.tobytes() for row in chains] == [p.chain for p in points]
-            numbers, names = reader.points.names(first, last)
-            assert [names[number] for number in numbers] == [p.name for p in points]
-            energy, has = reader.points.digests("energy", first, last)
-            assert has.tolist() == ["energy" in p.digests for p in points]
-            assert [row.tobytes() for row in energy[has]] == [
-                p.digests["energy"] for p in points if "energy" in p.digests
-            ]
-            assert not np.any(energy[~has])
 
 
 def test_frames_are_filtered_by_kind_point_and_actor(tmp_path: Path) -> None:

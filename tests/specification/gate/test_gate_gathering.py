@@ -20,7 +20,7 @@ from twice.errors import ClassRefused
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.digests import Algorithm
 from twice.specification.gate.evidence.context import EvidenceContext, SourceFacts, Unavailable
-from twice.specification.gate.evidence.files import AuditReference, Costs
+from twice.specification.gate.evidence.files import AuditReference, Costs, EncodingAnswers
 from twice.specification.gate.evidence.runs import uses_numpy
 from twice.specification.gate.model import CheckOutcome
 from twice.specification.gate.plan import (
@@ -366,3 +366,14 @@ def test_a_run_uses_numpy_that_draws_from_it_imports_it_or_loads_what_counts_by_
     ending = {"streams": {"a": {"kind": kind, "draws": draws}}, "imported": imported}
 
     assert uses_numpy(ending, [tmp_path / "a.py", tmp_path / "gone.py"]) is used
+
+
+@pytest.mark.parametrize("value", ['{"a": NaN}', "[Infinity]", '{"a": 1'])
+def test_what_is_no_json_has_no_digest(value: str, tmp_path: Path) -> None:
+    heads = good_heads("M")
+    heads["11"]["vectors"] = [{"value": value, "digest": f"sha256:{'0' * 64}"}]
+
+    answers = evidence(tmp_path, "encoded", heads)
+
+    assert isinstance(answers, EncodingAnswers)
+    assert answers.vectors[value] == ()

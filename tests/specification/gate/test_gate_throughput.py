@@ -1,4 +1,4 @@
-"""Check 7 holds the figure of sheet 06 against measured replays; a text that is no figure changes nothing."""
+"""Checks 7 and 17 hold the figures of the sheets against measured ones; a text that is no figure changes nothing."""
 
 from __future__ import annotations
 
@@ -60,6 +60,16 @@ def test_a_figure_that_nobody_measured_is_no_pass(tmp_path: Path) -> None:
 
     assert found.outcome is BLOCKED
     assert "twice cost --replay --write" in found.reason
+
+
+def test_figures_that_tell_nothing_neither_pass_nor_fail(tmp_path: Path) -> None:
+    heads = good_heads("M")
+    costs = replace(good_evidence(heads)["costs"], result="unknown", total_percent=343.8)
+
+    found = judged(tmp_path, 17, "M", heads=heads, costs=costs)
+
+    assert found.outcome is BLOCKED
+    assert "measure a longer run" in found.reason
 
 
 def test_a_text_that_is_no_figure_leaves_a_green_check_green(tmp_path: Path) -> None:

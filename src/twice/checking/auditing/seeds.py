@@ -23,8 +23,9 @@ from twice.checking.auditing.origins import (
     seed_argument,
     stream_name,
 )
+from twice.checking.rules.roles import own_attribute
 from twice.checking.syntax.module import Module
-from twice.checking.syntax.survey import Scope
+from twice.checking.syntax.survey import Binding, Scope
 from twice.checking.syntax.uses.words import about, last_name
 
 _GENERATOR_WORDS: Final = frozenset(
@@ -221,7 +222,7 @@ class _Reader:
             return self._draw(call, scope, What.SEEDS, stream, origin)
         return self._draw(call, scope, What.DRAWS, stream, self._origins.of(receiver, scope))
 
-    def _is_generator(self, receiver: ast.AST, scope: Scope) -> bool:
+    def _is_generator(self, receiver: ast.AST, scope: Scope, depth: int = 4) -> bool:
         kind = self._module.kinds.of(receiver, scope)
         if kind is not None:
             return kind.name in _GENERATOR_KINDS
@@ -233,7 +234,24 @@ class _Reader:
         qualified = self._module.names.qualified(receiver, scope)
         if qualified is not None and not qualified.startswith("."):
             return False  # A module of a library that is in no catalogue.
-        return about(last_name(receiver), _GENERATOR_WORDS)
+        if about(last_name(receiver), _GENERATOR_WORDS):
+            return True
+        # Another name for what is called a generator: self._r = rng, r = agent._rng
+        held: list[tuple[Binding, Scope]] = []
+        if isinstance(receiver, ast.Name):
+            holder = self._module.names.holder(receiver.id, scope)
+            if holder is not None:
+                held = [(each, holder) for each in holder.bindings[receiver.id]]
+        elif isinstance(receiver, ast.Attribute) and scope.owner and own_attribute(receiver):
+            every = self._module.attributes.of(scope.owner).get(receiver.attr, ())
+            held = [(each, where) for each, where, _ in every]
+        return (
+            depth > 0
+            and len(held) == 1
+            and held[0][0].kind == "assign"
+            and isinstance(held[0][0].node, (ast.Name, ast.Attribute))
+            and self._is_generator(held[0][0].node, held[0][1], depth - 1)
+        )
 
 
 def _gives(call: ast.Call, keyword: str) -> bool:

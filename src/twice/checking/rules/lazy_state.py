@@ -35,6 +35,23 @@ or:
         def restore(self, position):
             self.position = position
 
+or:
+    class Agent:
+        def __init__(self, rng):
+            self.rng = rng
+            self.mask = None
+
+        def act(self, signal):
+            if self.mask is None:
+                self.mask = self.rng.normal(size=3)
+            return signal * self.mask
+
+        def snapshot(self):
+            return self.rng.bit_generator.state
+
+        def restore(self, state):
+            self.rng.bit_generator.state = state
+
 Good:
     class Agent:
         def __init__(self):
@@ -51,6 +68,23 @@ Good:
             self.position, self.visited = state["position"], list(state["visited"])
 
 or:
+    class Agent:
+        def __init__(self, rng, size):
+            self.rng, self.size = rng, size
+            self.table = None
+
+        def act(self, signal):
+            if self.table is None:
+                self.table = [signal] * self.size
+            return self.table[signal]
+
+        def snapshot(self):
+            return self.rng.bit_generator.state
+
+        def restore(self, state):
+            self.rng.bit_generator.state = state
+
+or:
     class Viewer:
         def show(self):
             if not hasattr(self, "window"):
@@ -65,7 +99,9 @@ from typing import Final
 
 from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
-from twice.checking.rules.roles import captures, mentioned, methods, restores
+from twice.checking.rules.absence import none_test
+from twice.checking.rules.roles import captures, mentioned, methods, own_attribute, restores
+from twice.checking.rules.seeding import is_generator, is_global_draw, is_none
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.uses.words import TELEMETRY, about
 from twice.foundation.channels import Channel
@@ -76,16 +112,13 @@ _QUIET: Final = TELEMETRY | {"cache", "cached", "viewer", "window", "lock", "mem
 
 
 def look(site: Site) -> Iterator[Found]:
-    """Look at a question for an attribute of the object itself."""
-    call, owner, function = site.call, site.scope.owner, site.scope.method
-    if owner is None or function is None or len(call.args) < 2 or function.name == "__init__":
+    """Look at a question for an attribute of the object itself, or at what is drawn where there is none."""
+    owner, function = site.scope.owner, site.scope.method
+    if owner is None or function is None or function.name == "__init__":
         return
-    subject, given = call.args[:2]
-    if not (isinstance(subject, ast.Name) and subject.id == "self"):
+    name = _asked(site.node) if isinstance(site.node, ast.Call) else _drawn(site)
+    if not name:
         return
-    if not (isinstance(given, ast.Constant) and isinstance(given.value, str)):
-        return
-    name = given.value
     every = list(methods(owner))
     getters = [each for each in every if captures(each.name)]
     if not getters or captures(function.name) or restores(function.name) or about(name, _QUIET):
@@ -93,7 +126,11 @@ def look(site: Site) -> Iterator[Found]:
     if not any(restores(each.name) for each in every):
         return
     bindings = site.module.attributes.of(owner).get(name, [])
-    made_in = {scope.method.name for _, scope, _ in bindings if scope.method is not None}
+    made_in = {
+        scope.method.name
+        for binding, scope, _ in bindings
+        if scope.method is not None and not is_none(binding.node)
+    }
     kept = {each for one in getters for each in mentioned(one)}
     if any(_is_setter(each.node) for each in every if each.name == function.name):
         return  # Whoever restores it sets it by that.
@@ -105,6 +142,37 @@ def look(site: Site) -> Iterator[Found]:
         "A snapshot from before the first use leaves the later value in place.",
         confidence=0.85,
     )
+
+
+def _asked(call: ast.Call) -> str:
+    """Return the attribute that ``hasattr(self, "visited")`` asks for."""
+    match call.args[:2]:
+        case [ast.Name(id="self"), ast.Constant(value=str(name))]:
+            return name
+    return ""
+
+
+def _drawn(site: Site) -> str:
+    """Return the attribute that is drawn where it is None; what is only computed may be computed again."""
+    statement = site.node
+    assert isinstance(statement, ast.Assign), "those are asked for"
+    name, above = own_attribute(statement.targets[0]), next(iter(site.above()), None)
+    if not name or not isinstance(above, ast.If) or statement not in above.body:
+        return ""
+    tested = none_test(above.test)
+    if tested is None or not tested[1] or own_attribute(tested[0]) != name:
+        return ""
+    draws = any(
+        is_global_draw(site, each)
+        or (
+            isinstance(each, ast.Call)
+            and isinstance(each.func, ast.Attribute)
+            and site.catalogue.has_method("drawing", each.func.attr)
+            and is_generator(site, each.func.value)
+        )
+        for each in ast.walk(statement.value)
+    )
+    return name if draws else ""
 
 
 def _is_setter(node: ast.AST) -> bool:
@@ -122,5 +190,6 @@ RULE = Rule(
     severity=Severity.MEDIUM,
     remedy="Make it in the constructor, capture it and put it back.",
     calls=("asking",),
+    nodes=(ast.Assign,),
     look=look,
 )

@@ -43,6 +43,19 @@ or:
             with open(self.path % itr, "rb") as file:
                 return cloudpickle.load(file)
 
+or:
+    import pickle
+
+    class Simulation:
+        def step(self):
+            self.time += 1
+
+        def snapshot(self):
+            return pickle.dumps(self)
+
+        def restore(self, data):
+            self.__dict__ = pickle.loads(data).__dict__
+
 Good:
     import json
 
@@ -56,6 +69,27 @@ or:
     class Worker:
         def __getstate__(self):
             return cloudpickle.dumps(self.function)
+
+or:
+    import pickle
+
+    class Simulation:
+        def step(self):
+            self.time += 1
+
+        def clone_state(self):
+            return pickle.loads(pickle.dumps(self))
+
+or:
+    import pickle
+
+    class Request:
+        def state(self):
+            return pickle.dumps(self)
+
+        @staticmethod
+        def received(data):
+            return pickle.loads(data)
 
 or:
     import pickle
@@ -77,7 +111,7 @@ from typing import Final
 
 from twice.checking.findings import Found
 from twice.checking.rule import Breaks, Rule
-from twice.checking.rules.roles import advances, methods
+from twice.checking.rules.roles import advances, captures, methods, own_attribute
 from twice.checking.syntax.module import Site
 from twice.checking.syntax.survey import Scope
 from twice.checking.syntax.uses.outcomes import Use
@@ -155,7 +189,8 @@ def look(site: Site) -> Iterator[Found]:
     keeper = site.scope.owner is not None and about(site.scope.owner.name, _KEEPERS)
     if not keeper and (name in _EXPORTS or not _is_state(site, subject, name)):
         return
-    if called.endswith(".dumps") and not _is_written(site):
+    is_snapshot = function is not None and captures(function.name) and _is_returned(site)
+    if called.endswith(".dumps") and not is_snapshot and not _is_written(site):
         return
     yield site.found(
         NAME,
@@ -166,7 +201,7 @@ def look(site: Site) -> Iterator[Found]:
 
 
 def _is_state(site: Site, node: ast.expr, name: str) -> bool:
-    if name == "self":
+    if name == "self" or (name == "__dict__" and own_attribute(node)):
         return site.scope.owner is not None and _goes_on(site.scope.owner)
     if isinstance(node, ast.Call):
         return False
@@ -190,6 +225,10 @@ def _is_read_back(site: Site) -> bool:
         for node, scope in site.module.survey.nodes.get(ast.Call, ())
         if isinstance(node, ast.Call)
     )
+
+
+def _is_returned(site: Site) -> bool:
+    return isinstance(site.module.survey.parents.get(site.node), ast.Return)
 
 
 def _is_written(site: Site) -> bool:

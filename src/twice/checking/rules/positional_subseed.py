@@ -26,11 +26,23 @@ or:
             self.generator.manual_seed(self.epoch)
             yield from torch.randperm(10, generator=self.generator)
 
+or:
+    import numpy as np
+
+    def generators(master, count):
+        return [np.random.default_rng(master + i) for i in range(count)]
+
 Good:
     import numpy as np
 
     def generators(seed, count):
         return [np.random.default_rng(each) for each in np.random.SeedSequence(seed).spawn(count)]
+
+or:
+    import random
+
+    def volumes(master, gain):
+        return random.Random(7).uniform(0, master + gain)
 
 or:
     def shown(seed, index):
@@ -66,9 +78,10 @@ _COUNTING: Final = (ast.Add, ast.Sub, ast.Mult, ast.Mod, ast.BitXor)
 
 def look(site: Site) -> Iterator[Found]:
     """Look at an operator, or a range of seeds."""
-    if not site.module.speaks_of_seeds:
-        return
     node = site.node
+    is_master = isinstance(node, ast.BinOp) and _counts_from_master(site, node)
+    if not site.module.speaks_of_seeds and not is_master:
+        return
     start: ast.AST = node
     if isinstance(node, ast.Call) and _is_bare(site, node):
         yield site.found(
@@ -79,12 +92,12 @@ def look(site: Site) -> Iterator[Found]:
         )
         return
     if isinstance(node, ast.BinOp):
-        if not _holds_seed(node):
+        if not is_master and not _holds_seed(node):
             return
         parent = site.module.survey.parents.get(node)
         if isinstance(parent, ast.BinOp) and parent.op.__class__ in _COUNTING:
             return  # The whole of it is looked at.
-        others = _others(node)
+        others = [each for each in _others(node) if not _is_master(each)]
     elif isinstance(node, ast.AugAssign):
         if not is_seed_name(node.target):
             return
@@ -115,6 +128,20 @@ def _holds_seed(node: ast.BinOp) -> bool:
     return any(
         is_seed_name(each) or (isinstance(each, ast.BinOp) and _holds_seed(each)) for each in sides
     )
+
+
+def _counts_from_master(site: Site, node: ast.BinOp) -> bool:
+    """Whether a sum that holds a master is itself the seed of a generator: its name alone says too little."""
+    call = site.module.survey.parents.get(node)
+    if not isinstance(call, ast.Call) or node not in call.args:
+        return False
+    called = site.qualified(call.func)
+    is_seeding = any(site.catalogue.has(group, called) for group in ("generators", "seeding"))
+    return is_seeding and (_is_master(node.left) or _is_master(node.right))
+
+
+def _is_master(node: ast.expr) -> bool:
+    return isinstance(node, (ast.Name, ast.Attribute)) and last_name(node) == "master"
 
 
 def _others(node: ast.BinOp) -> list[ast.expr]:
@@ -264,5 +291,5 @@ RULE = Rule(
     nodes=(ast.BinOp, ast.AugAssign),
     look=look,
     suits=_suits,
-    applies=mentions("seed"),
+    applies=mentions("seed", "master"),
 )

@@ -1,4 +1,4 @@
-"""Whether the run's seed reaches what a project seeds: a number in the program, or a default that a call relies on.
+"""Whether the run's seed reaches what a project seeds: a number in the program, the clock, a default.
 
 A parameter is followed to its callers in all files, a field to the calls that make its object. Where one of
 them leaves the seed out, the default is relied on there. What no caller is seen of may be given by anybody.
@@ -159,7 +159,7 @@ class SeedCallers:
         return end
 
     def _followed(self, path: str, way: Way, place: Relied, depth: int) -> _End:
-        if way[0] == "fixed":
+        if way[0] in {"fixed", "world"}:
             return _End(way[1])
         if way[0] == "lookup":
             return _End(way[1], (Relied(path, found_at(way[2]), "", way[1]),))

@@ -1,7 +1,7 @@
-"""Where the seed in an expression comes from, within one file: a number in the program, a caller, a look-up.
+"""Where the seed in an expression comes from, within one file: a number in the program, the clock, a caller.
 
 A seed has ways, each a list. ``["fixed", text]`` is written into the program. ``["name", qualified]`` is a name of
-another file. ``["given", function, parameter, text]`` comes from the caller, and is the text where none comes.
+another file. ``["world", text]`` is read from the clock, entropy or the process. ``["given", function, parameter, text]`` comes from the caller, and is the text where none comes.
 ``["field", class, attribute, text]`` is an attribute of an instance. ``["lookup", text, place]`` is what a look-up
 falls back on.
 
@@ -41,6 +41,7 @@ _THROUGH: Final = frozenset(
     ["abs", "bytes", "crc32", "float", "hash", "int", "int32", "int64", "list", "str", "tuple", "uint32",
      "uint64", "from_bytes", "sha256", "md5", "blake2b"]
 )  # fmt: skip
+_WORLD: Final = ("clock", "entropy", "process-identity")
 _DERIVING: Final = frozenset({"spawn", "generate_state", "encode", "digest", "hexdigest"})
 _RECORDS: Final = frozenset(
     {"dataclass", "define", "frozen", "attrs", "s", "BaseModel", "NamedTuple"}
@@ -118,6 +119,8 @@ class Ways:
         others = [ways for ways in found if not _is_fixed(ways)]
         if not others:
             return [["fixed", self._module.shown(node)]]
+        if all(_is_of_world(ways) for ways in others):
+            return [["world", self._module.shown(node)]]
         return others[0] if len(others) == 1 else [OPEN]
 
     def fallback(
@@ -133,8 +136,9 @@ class Ways:
         """
         ways = self.of(node, scope, depth) if of is None else of
         site = self._module.site(node, scope)
-        missing = _missing(site) if _is_fixed(ways) else None
-        if missing is None or self._is_from_outside(missing, scope, depth):
+        is_of_world = _is_of_world(ways)
+        missing = _missing(site) if is_of_world or _is_fixed(ways) else None
+        if missing is None or is_of_world or self._is_from_outside(missing, scope, depth):
             return ways if missing is None else [OPEN]
         text = ways[0][1]
         before: list[Way] = []
@@ -163,7 +167,9 @@ class Ways:
             elif each.kind in {"assign", "annotated"}:
                 value = node.value if isinstance(node, ast.AnnAssign) else node
                 found += [] if value is None else self.fallback(value, holder, depth)
-            elif each.kind != "augment":
+            elif isinstance(node, ast.AugAssign) and _is_fixed(self.of(node.value, holder, depth)):
+                found.insert(0, ["fixed", name])  # A counter is not the number that it begins at.
+            else:
                 found.append(OPEN)
         return [each for each in found if each != NOTHING]
 
@@ -189,6 +195,8 @@ class Ways:
         qualified = self._module.names.qualified(node, scope)
         if qualified is not None:
             return [["name", qualified]]
+        if isinstance(node.value, ast.Call) and _is_of_world(self.of(node.value, scope, depth)):
+            return [["world", self._module.shown(node)]]  # uuid.uuid4().int
         if isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"} and owner:
             return self.own(owner, node.attr, depth)
         if self._is_from_outside(node.value, scope, depth):
@@ -232,6 +240,11 @@ class Ways:
         if word in _THROUGH and node.args:
             return self._together(node, node.args[:1], scope, depth)
         qualified = module.names.qualified(func, scope)
+        receiver = func.value if isinstance(func, ast.Attribute) and qualified is None else None
+        if any(module.catalogue.has(each, qualified) for each in _WORLD) or (
+            receiver is not None and _is_of_world(self.of(receiver, scope, depth))
+        ):
+            return [["world", module.shown(node)]]
         if any(module.catalogue.has(each, qualified) for each in MAKERS):
             seed = seed_in(module.site(node, scope))
             return [OPEN] if seed is None else self.of(seed, scope, depth)
@@ -349,6 +362,10 @@ def is_record(scope: Scope) -> bool:
 
 def _is_fixed(ways: list[Way]) -> bool:
     return bool(ways) and all(each[0] == "fixed" for each in ways)
+
+
+def _is_of_world(ways: list[Way]) -> bool:
+    return bool(ways) and all(each[0] == "world" for each in ways)
 
 
 def _missing(site: Site) -> ast.expr | None:

@@ -1,7 +1,8 @@
 """A seed comes from the clock, from entropy or from the process.
 
 The generator looks seeded, and yet every run has another seed, which nothing of the run remembers:
-no later run can have the same numbers. This holds for the time, for the number of the process, for
+no later run can have the same numbers. A sample over recorded seeds is void as well, because the seeds
+decide nothing. This holds for the time, for the number of the process, for
 ``os.urandom``, ``secrets`` and random identifiers.
 
 Nothing is said of a seed that is drawn from entropy once and printed or stored with the run, where no
@@ -95,7 +96,7 @@ def _is_option(site: Site) -> bool:
 RULE = Rule(
     name=NAME,
     channel=Channel.SEEDS,
-    breaks=Breaks.LOGICAL,
+    breaks=Breaks.STATISTICAL,
     severity=Severity.CRITICAL,
     remedy="Take the seed as an argument of the run, and record it; derive others with run.rng(name).",
     calls=("clock", "entropy", "process-identity"),

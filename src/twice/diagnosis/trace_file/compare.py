@@ -14,7 +14,7 @@ import os
 from dataclasses import replace
 from typing import Any
 
-from twice.diagnosis.attribution import Observations, attribute, list_differing_factors
+from twice.diagnosis.attribution import Observations, attribute
 from twice.diagnosis.divergence import Divergence, Result
 from twice.diagnosis.executions import Executed
 from twice.diagnosis.line_judgement import list_blind_spots, move_to_first_use, name_lines
@@ -28,6 +28,7 @@ from twice.diagnosis.log_comparison import (
     root_of_column,
 )
 from twice.diagnosis.state_comparison import compare_states
+from twice.diagnosis.surroundings_factors import list_differing_factors
 from twice.diagnosis.trace_file.format import (
     TracedExecution,
     TraceFile,

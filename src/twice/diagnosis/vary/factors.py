@@ -1,7 +1,7 @@
 """What can be varied around a program: one row for each factor, with the value that is tried here.
 
 A factor is a few variables of a child's surroundings. What no variable reaches is handed to the
-child, which does it to itself before the program is loaded (``surroundings.handed``). So a varied run is
+child, which does it to itself before the program is loaded (``environment.process_start``). So a varied run is
 recorded, executed again and traced like any other, and can be made by hand with ``--env``. Only the
 factor ``interpreter`` starts another program. Not here: running anything that is varied.
 

@@ -99,7 +99,7 @@ def _list_rows(
     }
 
 
-LISTEN, ACCEPT, CONNECT = "network.listen", "network.accept", "network.connect"
+LISTEN, CONNECT = "network.listen", "network.connect"
 _EFFECT = "put the call into a function and declare it: @twice.effect"
 _SERVICE = (
     "record the application at its boundary: twice.integrations.wsgi, twice.integrations.asgi"
@@ -146,7 +146,7 @@ BACK_CHANNELS: dict[str, tuple[BackChannel, Wording]] = {
         "socket.bind", "twice.listen", shown=(1,),
     ),
     **_list_rows(
-        BackChannel(ACCEPT, "somebody outside of the run connected to it", _SERVICE),
+        BackChannel("network.accept", "somebody outside of the run connected to it", _SERVICE),
         "twice.accept", shown=(1,),
     ),
     # On a connected socket they have no address: the event of its connecting was seen.
@@ -171,6 +171,19 @@ BACK_CHANNELS: dict[str, tuple[BackChannel, Wording]] = {
     **CHANGED_BESIDE,
 }  # fmt: skip
 """By event: the back channel that it is, and how the event is described."""
+
+# What raises no event, or one that says too little; ``hook.py`` meets them in other ways.
+NATIVE_SOCKET = BackChannel(
+    "network.descriptor",
+    "a socket appeared that no Python code made",
+    "put the call that makes it into a function and declare it: @twice.effect",
+)
+PIPE = BackChannel(
+    "process.descriptor",
+    "what goes through the descriptor of a process's pipe is not recorded, and a replay has no such pipe",
+    "read the pipe itself, or use communicate()",
+)
+STARTED = BackChannel("process.start", "a process that a library starts is not recorded", _EFFECT)
 
 _DEVICES = ("/dev/", "/proc/", "/sys/")
 _HARMLESS = ("/dev/null", "/dev/zero", "/dev/full", "/dev/fd/", "/dev/std", "/dev/tty")

@@ -27,6 +27,9 @@ from twice.recorder.audit.channels import (
     CHANGED_BESIDE,
     CONNECT,
     LISTEN,
+    NATIVE_SOCKET,
+    PIPE,
+    STARTED,
     BackChannel,
     Wording,
     describe_open,
@@ -45,26 +48,12 @@ from twice.recorder.audit.inventory import (
 from twice.recorder.audit.native_sockets import NativeSockets, find_clients, find_mapped_clients
 from twice.recorder.effects.actors import OUTSIDE, current
 from twice.recorder.effects.askers import while_imported
+from twice.recorder.effects.network.within_run import is_within_run, may_listen
 from twice.recorder.effects.ops import PROCESS_START, PROCESS_SYSTEM, Op
 from twice.recorder.kernel import confinement
 from twice.recorder.program import Program
 from twice.recorder.user_code import list_user_modules
 
-_SOCKET = BackChannel(
-    "network.descriptor",
-    "a socket appeared that no Python code made",
-    "put the call that makes it into a function and declare it: @twice.effect",
-)
-_PIPE = BackChannel(
-    "process.descriptor",
-    "what goes through the descriptor of a process's pipe is not recorded, and a replay has no such pipe",
-    "read the pipe itself, or use communicate()",
-)
-_STARTED = BackChannel(
-    "process.start",
-    "a process that a library starts is not recorded",
-    "put the call into a function and declare it: @twice.effect",
-)
 _OF_A_FILE = frozenset({"function", "script"})
 Refuse = Callable[[SealBroken], bool]
 """Told of a refusal, which the program may catch; whether it stands."""
@@ -114,37 +103,39 @@ class Watch:
             is_own = confinement.current().is_own_process(args[0])
             (self._count if is_own else self._count_unsupported)(channel, words, where)
             return
-        if args and isinstance(args[0], _PlainSocket):
-            self._sockets.named.add(args[0].fileno())
-            if channel.source in {LISTEN, CONNECT} and _is_within_run(channel.source, *args[:2]):
-                place = self._shorten(where)
-                self.inventory.count(channel.source, "repeated", place, WITHIN_RUN)
+        if args and isinstance(sock := args[0], _PlainSocket):
+            self._sockets.named.add(sock.fileno())
+            is_within = (channel.source == LISTEN and may_listen(sock, args[1])) or (
+                channel.source == CONNECT and is_within_run(sock.family, args[1])
+            )
+            if is_within:
+                self.inventory.count(channel.source, "repeated", self._shorten(where), WITHIN_RUN)
                 return
         self._count(channel, words, where)
 
-    def ungoverned(self, op: Op) -> None:
+    def count_ungoverned(self, op: Op) -> None:
         """Count a read without an actor, or count or refuse a process that a library starts."""
         where = user_line()
         if op not in (PROCESS_START, PROCESS_SYSTEM):
             why = f"{op.name} was read on a thread that no Python code of the run started"
             remedy = "read it on a thread that the program starts, and hand the value over"
-            self.inventory.unsupported("threads.unowned", self._shorten(where), why, remedy)
+            self.inventory.count_unsupported("threads.unowned", self._shorten(where), why, remedy)
         elif while_imported(_getframe(1)):
             why = "a package starts a process while it is imported; a replay starts it again"
-            self.inventory.assumed("process.importing", self._shorten(where), why)
+            self.inventory.count("process.importing", "assumed", self._shorten(where), why)
         else:
-            self._count(_STARTED, op.name, where)
+            self._count(STARTED, op.name, where)
 
     def name_pipe(self) -> None:
         """Count or refuse that the program takes the descriptor of a pipe to a process."""
-        self._count(_PIPE, "the descriptor of a pipe to a process", user_line())
+        self._count(PIPE, "the descriptor of a pipe to a process", user_line())
 
     def look(self) -> None:
         """Count or refuse sockets that appeared without anybody of the session's having made them."""
         for words in self._sockets.find_new():
             talks = ", ".join([*find_clients(), *find_mapped_clients()])
             who = f" (these libraries talk by themselves: {talks})" if talks else ""
-            self._count(_SOCKET, f"{words}{who}", user_line())
+            self._count(NATIVE_SOCKET, f"{words}{who}", user_line())
 
     def adopt(self) -> None:
         """Assign the descriptors that appeared just now to a declared effect."""
@@ -161,11 +152,11 @@ class Watch:
         for name, library in find_clients().items():
             if inside:
                 why = f"{library} talks by itself; taken to have done so in declared effects alone"
-                self.inventory.assumed(f"library.{name}", "", why)
+                self.inventory.count(f"library.{name}", "assumed", "", why)
                 continue
             why = f"{library} talks to the network by itself, and nothing that it does is recorded"
             remedy = "put its calls into functions and declare them: @twice.effect"
-            self.inventory.unsupported(f"library.{name}", "", why, remedy)
+            self.inventory.count_unsupported(f"library.{name}", "", why, remedy)
         sources = list_user_modules()
         if self._program.kind in _OF_A_FILE:
             with suppress(ProgramNotFound):  # It may be gone by now.
@@ -173,10 +164,10 @@ class Watch:
         for place in find_numpy_clock_reads(dict.fromkeys(sources)):
             why = "numpy reads the clock in C, which nothing can record"
             remedy = "give it the time: numpy.datetime64(time.time_ns(), 'ns')"
-            self.inventory.unsupported("clock.numpy", self._shorten(place), why, remedy)
+            self.inventory.count_unsupported("clock.numpy", self._shorten(place), why, remedy)
         for name in find_mapped_clients():
             why = "loaded by another library; it would talk to the network by itself"
-            self.inventory.assumed(f"library.{name}", "", why)
+            self.inventory.count(f"library.{name}", "assumed", "", why)
         self._sockets.close()
 
     def _count(self, channel: BackChannel, words: str, where: str) -> None:
@@ -188,7 +179,7 @@ class Watch:
 
     def _count_unsupported(self, channel: BackChannel, words: str, where: str) -> None:
         place = self._shorten(where)
-        row = self.inventory.unsupported(channel.source, place, channel.why, channel.remedy)
+        row = self.inventory.count_unsupported(channel.source, place, channel.why, channel.remedy)
         if self._refuse is None or row.allowed:
             return
         error = SealBroken(
@@ -209,13 +200,6 @@ class Watch:
             with suppress(ValueError):
                 return str(Path(where).relative_to(folder))
         return where
-
-
-def _is_within_run(source: str, sock: Any, address: Any) -> bool:
-    """Return whether a socket listens, or connects, where only processes of the run are."""
-    from twice.recorder.effects.network.within_run import is_within_run, may_listen
-
-    return may_listen(sock, address) if source == LISTEN else is_within_run(sock.family, address)
 
 
 _watch: Watch | None = None

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from twice.errors import UsageError
 from twice.foundation.dataclass import dataclass
-from twice.recorder.kernel.confinement import current
 
 if TYPE_CHECKING:
     from twice.recorder.setup import Setup
@@ -122,7 +121,7 @@ class Inventory:
         self.tell: Callable[[Row], None] | None = None
         self._rows: dict[str, Row] = {}
 
-    def unsupported(self, source: str, place: str, why: str, remedy: str = "") -> Row:
+    def count_unsupported(self, source: str, place: str, why: str, remedy: str = "") -> Row:
         """Count an operation that reached the world beside the layer; its row."""
         is_new = source not in self._rows
         row = self.count(source, "unsupported", place, why, remedy)
@@ -131,10 +130,6 @@ class Inventory:
             if self.tell is not None and not row.allowed:
                 self.tell(row)
         return row
-
-    def assumed(self, source: str, place: str, why: str) -> None:
-        """Count a read beside the layer that is taken to be the same elsewhere."""
-        self.count(source, "assumed", place, why)
 
     def count(self, source: str, kind: Class, place: str, why: str, remedy: str = "") -> Row:
         """Count an operation of some class; its row, which keeps the class of the first one."""
@@ -205,6 +200,9 @@ def covered_sources(*, is_recording: bool, was_supervised: bool) -> Mapping[str,
         is_recording: whether this session asks the world and writes a record.
         was_supervised: whether the record that is replayed was made under supervision.
     """
+    # Commands import this module for its names, and load nothing of the kernel's.
+    from twice.recorder.kernel.confinement import current
+
     confinement = current()
     covers = confinement.is_watching if is_recording else confinement.is_world and was_supervised
     return _COVERED if covers else {}

@@ -25,7 +25,11 @@ from twice.recorder.effects.network.within_run import is_own_peer, may_listen
 from twice.recorder.environment.libraries import list_mapped_files
 from twice.recorder.kernel.confinement import current
 from twice.recorder.kernel.interrupted_calls import retry_interrupted
-from twice.recorder.kernel.namespaces import NamespaceRefused, enter_namespaces
+from twice.recorder.kernel.namespaces import (
+    NamespaceRefused,
+    enter_namespaces,
+    give_up_rights,
+)
 from twice.recorder.kernel.tiers import NETWORK, tiers_left_out
 
 # The real ones: bound before anything is patched.
@@ -69,7 +73,8 @@ def cut_off() -> bool:
     if NETWORK in tiers_left_out(os.environ):
         return False
     try:
-        enter_namespaces(mounts=False, network=True)
+        # With the rights of a namespace's owner it could read its own files whatever their permissions say.
+        give_up_rights(enter_namespaces(mounts=False, network=True))
     except NamespaceRefused as refused:  # in containers and hardened systems
         if refused.is_entered:  # though a process that was thrown away could enter it
             raise

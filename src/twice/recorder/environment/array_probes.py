@@ -88,39 +88,33 @@ def _list_numpy_probes() -> dict[str, Probe]:
             table[f"numpy.{name}.{width}"] = _probe(getattr(np, name), operand)
         table[f"numpy.power.{width}"] = _probe(np.power, np.abs(values) * kind(16.0), kind(1.7))
         table[f"numpy.arctan2.{width}"] = _probe(np.arctan2, values, backwards)
-        table[f"numpy.sum.{width}"] = _probe(_sum, values)
+        table[f"numpy.sum.{width}"] = _probe(
+            lambda v, grid: (v.sum(), v[::3].sum(), grid.sum(axis=0), grid.sum(axis=1), v.var()),
+            values,
+            values.reshape(64, -1),
+        )
         table[f"numpy.einsum.{width}"] = _probe(np.einsum, "i,i->", values, backwards.copy())
-    table["numpy.denormals"] = _probe(_scale_denormals)
-    table["numpy.argsort_ties"] = _probe(_sort_ties, x)
+    denormals = np.array([1, 2**20 + 1, 2**51], dtype=np.uint64).view(np.float64)
+    normals, numbers, keys = np.full(3, 2.0**-1022), x[:4096] + 1j * x[4096:], np.round(x * 50.0)
+    table["numpy.denormals"] = _probe(
+        lambda: (denormals * np.float64(2.0**600), normals * np.array([0.25, 0.5, 0.75]))
+    )
+    table["numpy.argsort_ties"] = _probe(
+        lambda: (
+            np.argsort(keys).astype(np.int64),
+            np.argpartition(keys, _POINTS // 3).astype(np.int64),
+            np.argsort(keys.astype(np.int32)).astype(np.int64),
+        )
+    )
     table["numpy.fft"] = _probe(lambda: (np.fft.fft(x[:1000]), np.fft.rfft(x[:1024])))
-    table["numpy.complex"] = _probe(_compute_complex, x[:4096] + 1j * x[4096:])
+    table["numpy.complex"] = _probe(
+        lambda: (numbers * numbers[::-1], numbers / numbers[::-1], np.abs(numbers))
+    )
     table.update({f"random.{name}": _probe(_draw, name, *args) for name, *args in _DRAWS})
     table["random.multivariate_normal"] = _probe(
         _draw, "multivariate_normal", [0.0, 1.0], [[2.0, 0.5], [0.5, 1.0]], 100
     )
     return table
-
-
-def _sum(values: Array) -> tuple[Any, ...]:
-    grid = values.reshape(64, -1)
-    return values.sum(), values[::3].sum(), grid.sum(axis=0), grid.sum(axis=1), values.var()
-
-
-def _scale_denormals() -> tuple[Array, Array]:
-    smallest = np.array([1, 2**20 + 1, 2**51], dtype=np.uint64).view(np.float64)
-    normal = np.full(3, 2.0**-1022)
-    return smallest * np.float64(2.0**600), normal * np.array([0.25, 0.5, 0.75])
-
-
-def _sort_ties(values: Array) -> tuple[Array, ...]:
-    keys = np.round(values * 50.0)
-    whole = keys.astype(np.int32)
-    orders = np.argsort(keys), np.argpartition(keys, _POINTS // 3), np.argsort(whole)
-    return tuple(order.astype(np.int64) for order in orders)
-
-
-def _compute_complex(numbers: Array) -> tuple[Array, ...]:
-    return numbers * numbers[::-1], numbers / numbers[::-1], np.abs(numbers)
 
 
 def _draw(name: str, *args: Any) -> Any:
@@ -133,8 +127,11 @@ def _list_blas_probes() -> dict[str, Probe]:
     values = _make_fractions(256_000, 11)
     square = values[:10_000].reshape(100, 100)
     small = values[:1600].reshape(40, 40)
+    # A product minus its own rounded value is zero, unless multiply and add are fused.
+    x = 1.0 + _make_fractions(16, 13)
+    left, right = np.stack([-(x * x), x], axis=1), np.stack([np.ones(16), x])
     table = {
-        "blas.fma": _probe(_multiply_and_subtract),
+        "blas.fma": _probe(lambda: np.diagonal(left @ right)),
         "blas.matmul_of_transposed": _probe(lambda: (square @ square.T, square.T @ square)),
         "lapack.cholesky": _probe(lambda: np.linalg.cholesky(small @ small.T + np.eye(40))),
         "lapack.eigh": _probe(np.linalg.eigvalsh, small),
@@ -156,14 +153,6 @@ def _list_blas_probes() -> dict[str, Probe]:
 def _multiply_halves(values: Array, rows: int) -> Array:
     half = len(values) // 2
     return values[:half].reshape(rows, -1) @ values[half:].reshape(-1, rows)
-
-
-def _multiply_and_subtract() -> Array:
-    """Subtract its own rounded value from a product: zero unless multiply and add are fused."""
-    x = 1.0 + _make_fractions(16, 13)
-    left = np.stack([-(x * x), x], axis=1)
-    right = np.stack([np.ones(16), x])
-    return np.diagonal(left @ right)
 
 
 def _list_torch_probes(torch: Any) -> dict[str, Probe]:

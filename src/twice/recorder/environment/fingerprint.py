@@ -17,7 +17,7 @@ import locale
 import math
 import os
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from operator import attrgetter
@@ -29,6 +29,7 @@ from twice.foundation.environment import Fingerprint
 from twice.recorder.effects.reordering import listing_read, turns_read
 from twice.recorder.effects.shifting import clock_offset_read, zone_read
 from twice.recorder.environment.libraries import (
+    find_usable_processors,
     impose_counts,
     list_mapped_files,
     read_loaded_blas,
@@ -60,18 +61,12 @@ _GPU_VARIABLES: Final = (
 )  # fmt: skip
 
 
-def measure(
-    *, probes: bool = True, groups: Collection[str] | None = None, kept: KeptProbes | None = None
-) -> Fingerprint:
+def measure(*, probes: bool = True, kept: KeptProbes | None = None) -> Fingerprint:
     """Measure the present fingerprint of this process.
 
     Args:
         probes: whether to run the numeric probes (about a tenth of a second).
-        groups: which groups of probes to run; see ``run_probes``.
-        kept: probes that need not run again; all groups are meant then.
-
-    Raises:
-        UsageError: E-USE-001, for a probe group that there is not.
+        kept: probes that need not run again.
     """
     features = read_numpy_features()  # it loads numpy, whose threads are imposed
     impose_counts()
@@ -83,7 +78,10 @@ def measure(
             **({"torch": torch[0], "torch threads": torch[1]} if torch else {}),
         },
         variables={
-            name: "redacted" if is_secret(name) else _escape(value)
+            # JSON cannot carry bytes that are not UTF-8: they become escapes.
+            name: "redacted"
+            if is_secret(name)
+            else value.encode(errors="surrogateescape").decode(errors="backslashreplace")
             for name, value in os.environ.items()
             if is_relevant(name)
         },
@@ -91,7 +89,7 @@ def measure(
     )
     if not probes:
         return found
-    return replace(found, probes=run_probes(groups) if kept is None else kept.run(found))
+    return replace(found, probes=run_probes() if kept is None else kept.run(found))
 
 
 def measure_in(surroundings: Surroundings, *, python: str = "") -> Fingerprint:
@@ -119,7 +117,6 @@ def measure_here(_job: Mapping[str, Any], channel: Channel) -> None:
 def settings_at_start() -> dict[str, str]:
     """Return the settings that a program finds, by name."""
     length = sum(len(name) + len(value) for name, value in os.environ.items())
-    can_ask = hasattr(os, "sched_getaffinity")
     return {
         "addresses": read_addresses(),
         "allocator": "Python's" if sys.getallocatedblocks() else "the system's",
@@ -132,7 +129,7 @@ def settings_at_start() -> dict[str, str]:
         "libm": _shorten(*(made.hex() for at in range(400) for made in _curves(at / 97 + 0.01))),
         "listing": listing_read(),
         "locale": f"{locale.setlocale(locale.LC_CTYPE)} {os.environ.get('LC_ALL', '')}".strip(),
-        "processors": str(len(os.sched_getaffinity(0)) if can_ask else os.cpu_count()),
+        "processors": str(len(find_usable_processors())),
         "switching": repr(sys.getswitchinterval()),
         "time zone": zone_read(),
         "umask": _read_umask(),
@@ -165,6 +162,7 @@ def numerics_at_end() -> dict[str, object]:
     names = [Path(path).name for path in mapped or ()]
     drivers = {each for each in _GPU_DRIVERS if any(name.startswith(each) for name in names)}
     torch: Any = sys.modules.get("torch")
+    users, cards = _find_gpu_use(torch)
     variables = {
         name: value for name, value in os.environ.items() if name.startswith(_GPU_VARIABLES)
     }
@@ -174,31 +172,27 @@ def numerics_at_end() -> dict[str, object]:
         "probes": run_probes(("float",)),
         "gpu": {
             "told": mapped is not None,
-            "reached": sorted({*drivers, *_find_gpu_users(torch)}),
+            "reached": sorted({*drivers, *users}),
             "driver": read_driver_version(),
-            "cards": _list_cards(torch),
+            "cards": cards,
             "switches": dict(sorted({**dict(_read_switches(torch)), **variables}.items())),
         },
     }
 
 
-def _find_gpu_users(torch: Any) -> Iterator[str]:
-    """Yield the libraries that report that they run on a GPU."""
-    with suppress(AttributeError):
+def _find_gpu_use(torch: Any) -> tuple[list[str], list[str]]:
+    """Return the libraries that report that they run on a GPU, and the names of the cards that torch uses."""
+    users, cards = [], []
+    with suppress(AttributeError, RuntimeError):
         if torch.cuda.is_initialized():
-            yield "torch"
+            users.append("torch")
+            count = torch.cuda.device_count()
+            cards = [str(torch.cuda.get_device_name(at)) for at in range(count)]
     bridge: Any = sys.modules.get("jax._src.xla_bridge")
     with suppress(AttributeError):
         if {"cuda", "gpu", "rocm"} & set(bridge._backends):
-            yield "jax"
-
-
-def _list_cards(torch: Any) -> list[str]:
-    """Return the names of the cards, where torch uses them already."""
-    with suppress(AttributeError, RuntimeError):
-        if torch.cuda.is_initialized():
-            return [str(torch.cuda.get_device_name(at)) for at in range(torch.cuda.device_count())]
-    return []
+            users.append("jax")
+    return users, cards
 
 
 def _read_switches(torch: Any) -> Iterator[tuple[str, str]]:
@@ -209,11 +203,6 @@ def _read_switches(torch: Any) -> Iterator[tuple[str, str]]:
     for name in _GPU_SWITCHES:
         with suppress(AttributeError, RuntimeError):
             yield name, str(attrgetter(name)(torch.backends)).lower()
-
-
-def _escape(value: str) -> str:
-    """Return the value as text that JSON can carry; bytes that are not UTF-8 become escapes."""
-    return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _curves(x: float) -> tuple[float, ...]:

@@ -70,7 +70,7 @@ def read_torch() -> tuple[str, str] | None:
 
 def usual_counts(cpus: Path = _CPUS) -> dict[str, str]:
     """Return the number of threads that each library would start in this process, by its variable."""
-    usable = _usable_processors()
+    usable = find_usable_processors()
     processors, cores = len(usable), len({_read_siblings(number, cpus) for number in usable})
     return {
         "OMP_NUM_THREADS": str(cores),
@@ -113,7 +113,7 @@ def impose_counts() -> None:
     """
     text = os.environ.get(_OPENBLAS, "")
     wanted = int(text) if text.isdecimal() else 0
-    if wanted <= len(_usable_processors()):
+    if wanted <= len(find_usable_processors()):
         return
     with _signals_blocked():
         for pool in _find_thread_pools():
@@ -143,7 +143,8 @@ def _signals_blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _usable_processors() -> set[int]:
+def find_usable_processors() -> set[int]:
+    """Return the numbers of the processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return os.sched_getaffinity(0)
     return set(range(os.cpu_count() or 1))

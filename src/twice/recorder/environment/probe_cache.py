@@ -19,10 +19,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from twice.errors import OutputUnwritable
 from twice.foundation.digests import digest_bytes
 from twice.foundation.environment import Fingerprint, is_numeric
 from twice.recorder.environment.libraries import list_mapped_files
 from twice.recorder.environment.probes import GROUPS, run_probes
+from twice.writing import write
 
 PROBES: Final = "probes"
 """Key of a job: what is known."""
@@ -89,17 +91,12 @@ def keep_probes(message: Mapping[str, Any]) -> None:
     """Keep the results that a worker had to compute. A folder that takes no files keeps nothing."""
     fresh = message.get(_FRESH)
     if not fresh:
-        return
+        return  # the usual case: nothing is read or written
     rows = list({**read_known_probes(), **fresh}.items())[-_ENTRIES_MAX:]
     path = _path()
-    waiting = path.with_name(f".{path.name}-{os.getpid()}")
-    with suppress(OSError):
+    with suppress(OSError, OutputUnwritable):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        try:
-            waiting.write_text(json.dumps({"boot": _read_boot(), "by_key": dict(rows)}), "utf-8")
-            waiting.replace(path)
-        finally:
-            waiting.unlink(missing_ok=True)
+        write(path, json.dumps({"boot": _read_boot(), "by_key": dict(rows)}).encode())
 
 
 def _digest_causes(facts: Fingerprint, current: Results) -> str:

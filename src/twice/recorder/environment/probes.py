@@ -24,7 +24,6 @@ from functools import cache, partial
 from itertools import accumulate
 from typing import Final
 
-from twice.errors import UsageError
 from twice.foundation.digests import digest_bytes
 
 Probe = Callable[[], bytes]
@@ -48,19 +47,9 @@ def run_probes(groups: Collection[str] | None = None) -> dict[str, str]:
         By probe name, in sorted order, 16 hex digits, or ``unpinned`` (see ``UNPINNED``).
 
     The result belongs to the calling thread: denormal and rounding modes are per thread.
-
-    Raises:
-        UsageError: E-USE-001, for a group that there is not.
     """
     wanted = GROUPS if groups is None else tuple(groups)
-    unknown = [name for name in wanted if name not in GROUPS]
-    if unknown:
-        raise UsageError(
-            f"There is no probe group {unknown[0]!r}.",
-            f"Groups: {', '.join(GROUPS)}.",
-            "Name one of them.",
-            group=unknown[0],
-        )
+    assert {*wanted} <= {*GROUPS}, "there are no such groups"
     probes = dict(_SCALAR_PROBES)
     if not {*wanted} <= {*_SCALAR_GROUPS}:
         from twice.recorder.environment.array_probes import list_probes  # it loads numpy
@@ -73,9 +62,6 @@ def run_probes(groups: Collection[str] | None = None) -> dict[str, str]:
     }
 
 
-# No operand below is a literal in an expression: the compiler folds those before the thread's settings can act.
-
-
 @cache
 def _fractions(count: int, salt: int) -> tuple[float, ...]:
     """Return ``count`` exact fractions in [0, 1): a linear congruence, the top 53 bits of 64."""
@@ -86,11 +72,6 @@ def _fractions(count: int, salt: int) -> tuple[float, ...]:
     return tuple(found)
 
 
-def _pack(values: Iterable[float]) -> bytes:
-    packed = list(values)
-    return struct.pack(f"<{len(packed)}d", *packed)
-
-
 @cache
 def _spread(low: float, high: float) -> tuple[float, ...]:
     """Spread the fractions over a range, once for the several functions that use it."""
@@ -98,56 +79,52 @@ def _spread(low: float, high: float) -> tuple[float, ...]:
     return tuple(low + span * x for x in _fractions(_POINTS, 1))
 
 
-def _mapped(function: Callable[[float], float], low: float, high: float) -> bytes:
+def _pack(values: Iterable[float]) -> bytes:
+    packed = list(values)
+    return struct.pack(f"<{len(packed)}d", *packed)
+
+
+def _probe_libm(function: Callable[[float], float], low: float, high: float) -> bytes:
     return _pack(map(function, _spread(low, high)))
 
 
-def _power() -> bytes:
-    return _pack(math.pow(20.0 * x + 0.01, 1.7) for x in _fractions(_POINTS, 1))
-
-
-def _sum() -> bytes:
+def _probe_sum() -> bytes:
     values = _fractions(2000, 2)
     return _pack((sum(values), sum([*values, 2.0**53, *values, -(2.0**53)])))
 
 
-def _sum_in_order() -> bytes:
-    return _pack(accumulate(x - 0.5 for x in _fractions(2000, 3)))
-
-
-def _text() -> bytes:
+def _probe_text() -> bytes:
     values = _fractions(200, 4)
     read_back = (float(repr(x * 1e-7)) for x in values)
     return _pack(read_back) + "".join(format(x * 1e9, ".6g") for x in values).encode("ascii")
 
 
-def _flush_to_zero() -> bytes:
+# No operand of these three is a literal in an expression: the compiler folds those, before the thread's settings act.
+
+
+def _probe_flush_to_zero() -> bytes:
     smallest_normal, half, factors = 2.0**-1022, 0.5, (0.25, 0.75)
     return _pack((smallest_normal * half, *(smallest_normal * factor for factor in factors)))
 
 
-def _denormals_are_zero() -> bytes:
+def _probe_denormals_are_zero() -> bytes:
     denormals = struct.unpack("<3d", struct.pack("<3Q", 1, 2**20 + 1, 2**51))
     grow = float(2**600)
     return _pack(value * grow for value in denormals)
 
 
-def _rounding() -> bytes:
+def _probe_rounding() -> bytes:
     one, three, tiny = float(1), float(3), 2.0**-53
     return _pack(
         (one / three, -one / three, one + tiny, one + tiny * three, -one - tiny, one - tiny / three)
     )
 
 
-def _hash_of_text() -> bytes:
+def _probe_hash_of_text() -> bytes:
     # Without a fixed seed the value differs in each process and says nothing about the machine.
     if not os.environ.get("PYTHONHASHSEED", "").isdigit():
         return b""
     return struct.pack("<2q", hash("probe"), hash(b"probe"))
-
-
-def _hash_of_numbers() -> bytes:
-    return struct.pack("<4q", hash(0.1), hash(2**70), hash((1, 2.5)), hash(float("inf")))
 
 
 _LIBM: tuple[tuple[str, Callable[[float], float], float, float], ...] = (
@@ -162,14 +139,14 @@ _LIBM: tuple[tuple[str, Callable[[float], float], float, float], ...] = (
 )  # fmt: skip
 
 _SCALAR_PROBES: Mapping[str, Probe] = {
-    **{f"libm.{name}": partial(_mapped, f, low, high) for name, f, low, high in _LIBM},
-    "libm.pow": _power,
-    "python.sum": _sum,
-    "python.sum_in_order": _sum_in_order,
-    "python.text": _text,
-    "float.flush_to_zero": _flush_to_zero,
-    "float.denormals_are_zero": _denormals_are_zero,
-    "float.rounding": _rounding,
-    "hash.numbers": _hash_of_numbers,
-    "hash.text": _hash_of_text,
+    **{f"libm.{name}": partial(_probe_libm, f, low, high) for name, f, low, high in _LIBM},
+    "libm.pow": lambda: _pack(math.pow(20.0 * x + 0.01, 1.7) for x in _fractions(_POINTS, 1)),
+    "python.sum": _probe_sum,
+    "python.sum_in_order": lambda: _pack(accumulate(x - 0.5 for x in _fractions(2000, 3))),
+    "python.text": _probe_text,
+    "float.flush_to_zero": _probe_flush_to_zero,
+    "float.denormals_are_zero": _probe_denormals_are_zero,
+    "float.rounding": _probe_rounding,
+    "hash.numbers": lambda: struct.pack("<4q", *map(hash, (0.1, 2**70, (1, 2.5), float("inf")))),
+    "hash.text": _probe_hash_of_text,
 }

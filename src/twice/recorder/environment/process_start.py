@@ -30,32 +30,17 @@ from twice.recorder.effects.reordering import newest_tasks_first, reverse_listin
 from twice.recorder.effects.shifting import offset_wall_clock
 
 _PREFIX: Final = "TWICE_CHILD_"
-CHILD_GC: Final = "TWICE_CHILD_GC"
-"""Collection thresholds: three numbers with commas between."""
-
-CHILD_SWITCH: Final = "TWICE_CHILD_SWITCH_INTERVAL"
-"""Seconds between switches of threads."""
-
-CHILD_UMASK: Final = "TWICE_CHILD_UMASK"
-"""File mode mask, octal."""
-
-CHILD_CPUS: Final = "TWICE_CHILD_CPUS"
-"""How many of the processors that it may use: the first ones, by number."""
-
-CHILD_FOLDER: Final = "TWICE_CHILD_FOLDER"
-"""Absolute path of the folder that it stands in."""
-
-CHILD_ADDRESSES: Final = "TWICE_CHILD_ADDRESSES"
-"""``fixed``: the process is started again without random addresses."""
-
-CHILD_CLOCK_OFFSET: Final = "TWICE_CHILD_CLOCK_OFFSET"
-"""Whole seconds that the wall clock reads more than it does."""
-
-CHILD_LISTINGS: Final = "TWICE_CHILD_LISTINGS"
-"""``backwards``: the order in which folders are listed."""
-
-CHILD_TASKS: Final = "TWICE_CHILD_TASKS"
-"""``newest-first``: the order in which tasks that are ready take their turns."""
+CHILD_GC: Final = "TWICE_CHILD_GC"  # collection thresholds: three numbers with commas between
+CHILD_SWITCH: Final = "TWICE_CHILD_SWITCH_INTERVAL"  # seconds between switches of threads
+CHILD_UMASK: Final = "TWICE_CHILD_UMASK"  # file mode mask, octal
+CHILD_CPUS: Final = "TWICE_CHILD_CPUS"  # how many of its processors: the first ones, by number
+CHILD_FOLDER: Final = "TWICE_CHILD_FOLDER"  # absolute path of the folder that it stands in
+CHILD_ADDRESSES: Final = "TWICE_CHILD_ADDRESSES"  # "fixed": started again without random ones
+CHILD_CLOCK_OFFSET: Final = (
+    "TWICE_CHILD_CLOCK_OFFSET"  # whole seconds that are added to the wall clock
+)
+CHILD_LISTINGS: Final = "TWICE_CHILD_LISTINGS"  # "backwards": the order in which folders are listed
+CHILD_TASKS: Final = "TWICE_CHILD_TASKS"  # "newest-first": the order of tasks that are ready
 
 _ASK: Final = 0xFFFFFFFF
 _NO_RANDOMIZE: Final = 0x0040000  # linux/personality.h: ADDR_NO_RANDOMIZE
@@ -181,7 +166,10 @@ def _identify(descriptor: int) -> tuple[int, int] | None:
 
 def call_at_one_depth(function: Callable[[], _Result]) -> _Result:
     """Call a function below the same number of frames in every session; they do not count as the program's."""
-    return _call_below(_DEPTH - _count_frames(), function)
+    count, frame = 0, sys._getframe()
+    while (above := frame.f_back) is not None:
+        count, frame = count + 1, above
+    return _call_below(_DEPTH - count, function)
 
 
 def _call_below(frames: int, function: Callable[[], _Result]) -> _Result:
@@ -225,10 +213,3 @@ def _count_left(n: int) -> int:
         return _count_left(n + 1)
     except RecursionError:
         return n
-
-
-def _count_frames() -> int:
-    count, frame = 0, sys._getframe(1)
-    while (above := frame.f_back) is not None:
-        count, frame = count + 1, above
-    return count

@@ -1,4 +1,4 @@
-"""The surroundings of a child process: decided variables, and where it stands.
+"""The surroundings of a child process: the variables that are decided for it.
 
 A session never runs a program in whatever environment its caller happens to have. A variable that the user has set
 is respected. One that decides results and was not set is pinned: hash seed 0, ``C.UTF-8``, UTC. The number of threads
@@ -44,9 +44,6 @@ THREAD_CAPS: Final = (
 Source = Literal["set", "pinned", "kept", "explicit"]
 """Who decided a variable: the user's environment, twice, the libraries that would read it, or ``--env``."""
 
-WorkingDirectory = Literal["caller", "program", "empty"]
-"""Where the child stands: with its caller, beside the program, in a fresh empty folder."""
-
 
 @dataclass(frozen=True, slots=True)
 class Variable:
@@ -64,38 +61,23 @@ class Variable:
     digest: str = ""
     unconfirmed: bool = field(default=False, repr=False, compare=False)
 
-    @property
-    def shown(self) -> str:
-        """Its value for people to read, with a secret's digest instead."""
-        return f"redacted:{self.digest}" if self.digest else self.value or ""
-
-    def written(self, name: str) -> dict[str, str]:
+    def to_json(self, name: str) -> dict[str, str]:
         """Return the JSON form: a secret has its digest in place of its value."""
         held = {"redacted": self.digest} if self.digest else {"value": self.value or ""}
         return {"name": name, **held, "source": self.source}
 
-    def same_as(self, other: Variable) -> bool:
-        """Return whether a child would see the same value, whoever decided it."""
-        if self.digest or other.digest:
-            return self.digest == other.digest
-        return self.value == other.value
-
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The decided variables by name, in sorted order, and the working directory.
-
-    Read as a value: ``to_json`` and ``from_json`` are inverse but for secret values.
-    """
+    """The decided variables by name, in sorted order; ``to_json`` and ``from_json`` are inverse but for secrets."""
 
     variables: Mapping[str, Variable] = field(default_factory=dict)
-    cwd: WorkingDirectory = "caller"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "variables", dict(sorted(self.variables.items())))
 
     @classmethod
-    def found(cls, environ: Mapping[str, str]) -> Surroundings:
+    def from_environ(cls, environ: Mapping[str, str]) -> Surroundings:
         """Return the governed variables as they are, for code that runs in place (a notebook)."""
         return cls(
             {
@@ -111,25 +93,27 @@ class Surroundings:
         Args:
             here: the caller's own environment.
         """
-        own = Surroundings.found({name: here.get(name, "") for name in self.variables}).variables
+        own = Surroundings.from_environ(
+            {name: here.get(name, "") for name in self.variables}
+        ).variables
         given = {
             name: one
             for name, one in self.variables.items()
             if one.value is not None and may_come_from_elsewhere(name, one.value)
         }
-        return Surroundings({**own, **given}, self.cwd)
+        return Surroundings({**own, **given})
 
     def with_variables(self, variables: Mapping[str, str]) -> Surroundings:
         """Copy the surroundings with some variables set, as ``--env`` sets them."""
         given = {name: Variable(value, "explicit") for name, value in variables.items()}
-        return Surroundings({**self.variables, **given}, self.cwd)
+        return Surroundings({**self.variables, **given})
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data with ``"format": "twice.surroundings/1"``, without secrets."""
         return {
             "format": FORMAT,
-            "cwd": self.cwd,
-            "variables": [one.written(name) for name, one in self.variables.items()],
+            "cwd": "caller",  # where a child stands; there has never been another
+            "variables": [one.to_json(name) for name, one in self.variables.items()],
         }
 
     @classmethod
@@ -142,48 +126,25 @@ class Surroundings:
         if not isinstance(document, Mapping) or document.get("format") != FORMAT:
             found = document.get("format") if isinstance(document, Mapping) else document
             raise _not_understood("format", found, FORMAT)
-        if document.get("cwd") not in get_args(WorkingDirectory):
-            raise _not_understood("cwd", document.get("cwd"), "caller, program or empty")
+        if document.get("cwd") != "caller":
+            raise _not_understood("cwd", document.get("cwd"), "caller")
         rows = document.get("variables")
         if not isinstance(rows, list):
             raise _not_understood("variables", rows, "a list")
         read = dict(_read_variable(index, row) for index, row in enumerate(rows))
         if len(read) != len(rows):
             raise _not_understood("variables", pluralize(len(rows), "row"), "each name once")
-        return cls(read, document["cwd"])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pins:
-    """The values for what the user has left open.
-
-    Args:
-        hash_seed: of str and bytes, 0 to 4294967295.
-        threads: of BLAS and OpenMP, 1 or more; None keeps what the libraries would start.
-        locale: for ``LANG`` and ``LC_ALL``.
-        time_zone: for ``TZ``.
-        cwd: where the child stands.
-    """
-
-    hash_seed: int = 0
-    threads: int | None = None
-    locale: str = "C.UTF-8"
-    time_zone: str = "UTC"
-    cwd: WorkingDirectory = "caller"
+        return cls(read)
 
 
 def for_recording(
-    environ: Mapping[str, str],
-    *,
-    explicit: Mapping[str, str] | None = None,
-    pins: Pins | None = None,
+    environ: Mapping[str, str], *, explicit: Mapping[str, str] | None = None
 ) -> Surroundings:
     """Decide the surroundings of a recording.
 
     Args:
         environ: the caller's environment.
         explicit: variables given by ``--env NAME=VALUE``; they win over ``environ``.
-        pins: values for what neither of them sets.
 
     An empty variable counts as not set. When any variable of the locale is set, none is pinned,
     because ``LC_ALL`` would override the user's ``LANG``. A library's thread count that is not set
@@ -203,25 +164,32 @@ def for_recording(
         decided[name] = Variable(value, "explicit", digest)
     for name, variable in decided.items():
         _require_passable(name, variable.value or "")
-    seed = decided.get("PYTHONHASHSEED")
-    if seed is not None:
-        _require_hash_seed(seed.value or "")
-    chosen = pins or Pins()
-    return Surroundings({**_pin_open_variables(decided, chosen), **decided}, chosen.cwd)
+    seed = decided["PYTHONHASHSEED"].value or "" if "PYTHONHASHSEED" in decided else "0"
+    if not re.fullmatch(r"[0-9]{1,10}", seed) or int(seed) >= 2**32:
+        raise SurroundingsRefused(
+            f"PYTHONHASHSEED is {seed!r}, so the order of sets would be another in each process.",
+            "A run needs a number from 0 to 4294967295, or none, and then 0 is pinned.",
+            "Unset it: env -u PYTHONHASHSEED twice …, or give a number: PYTHONHASHSEED=0 twice …",
+            variable="PYTHONHASHSEED",
+            value=seed,
+        )
+    return Surroundings({**_decide_open_variables(decided), **decided})
 
 
-def _pin_open_variables(decided: Mapping[str, Variable], pins: Pins) -> dict[str, Variable]:
-    wanted = {"PYTHONHASHSEED": str(pins.hash_seed), "TZ": pins.time_zone}
-    wanted |= dict.fromkeys(("OMP_DYNAMIC", "MKL_DYNAMIC"), "FALSE")
+def _decide_open_variables(decided: Mapping[str, Variable]) -> dict[str, Variable]:
+    """Return the variables that the user has left open, and others that are decided already."""
+    pinned = {"PYTHONHASHSEED": "0", "TZ": "UTC", "OMP_DYNAMIC": "FALSE", "MKL_DYNAMIC": "FALSE"}
     if not any(name in ("LANG", "LANGUAGE") or name.startswith("LC_") for name in decided):
-        wanted |= dict.fromkeys(("LANG", "LC_ALL"), pins.locale)
+        pinned |= dict.fromkeys(("LANG", "LC_ALL"), "C.UTF-8")
     openmp = decided.get("OMP_NUM_THREADS")
-    threads = openmp.value if openmp is not None and openmp.value else pins.threads
-    if threads is not None:
-        wanted |= dict.fromkeys(THREAD_CAPS, str(threads))
-    pinned = {name: Variable(value, "pinned") for name, value in wanted.items()}
-    kept = {} if threads is not None else usual_counts()
-    return {**pinned, **{name: Variable(count, "kept") for name, count in kept.items()}}
+    kept = usual_counts()
+    if openmp is not None and openmp.value:
+        pinned |= dict.fromkeys(kept, openmp.value)
+        kept = {}
+    return {
+        **{name: Variable(value, "pinned") for name, value in pinned.items()},
+        **{name: Variable(count, "kept") for name, count in kept.items()},
+    }
 
 
 def environ_for_child(
@@ -294,17 +262,6 @@ def _require_passable(name: str, value: str) -> None:
         )
 
 
-def _require_hash_seed(value: str) -> None:
-    if not re.fullmatch(r"[0-9]{1,10}", value) or int(value) >= 2**32:
-        raise SurroundingsRefused(
-            f"PYTHONHASHSEED is {value!r}, so the order of sets would be another in each process.",
-            "A run needs a number from 0 to 4294967295, or none, and then 0 is pinned.",
-            "Unset it: env -u PYTHONHASHSEED twice …, or give a number: PYTHONHASHSEED=0 twice …",
-            variable="PYTHONHASHSEED",
-            value=value,
-        )
-
-
 def _digest_secret(name: str, value: str) -> str:
     """Return a labelled, shortened digest, to check that a secret that is given again is the same."""
     digest = digest_bytes(f"{name}={value}".encode())
@@ -318,7 +275,9 @@ def _read_variable(index: int, row: object) -> tuple[str, Variable]:
     name, value, digest = row.get("name"), row.get("value"), row.get("redacted", "")
     source: Source | None = row.get("source")
     if not isinstance(name, str) or source is None or source not in get_args(Source):
-        raise _not_understood(place, dict(row), "a name, and a source: set, pinned or explicit")
+        raise _not_understood(
+            place, dict(row), f"a name, and a source of {', '.join(get_args(Source))}"
+        )
     held = (isinstance(value, str), isinstance(digest, str) and digest != "")
     if held not in ((True, False), (False, True)):
         raise _not_understood(f"{place} ({name})", dict(row), "a text value, or a digest")

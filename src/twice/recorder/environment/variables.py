@@ -1,7 +1,6 @@
 """Which environment variables matter to a run, and which may be governed.
 
-Data and three questions about a name. Reading or setting variables is ``surroundings``' and
-``environment``'s work.
+Data and questions about a name. Not for: setting variables (``surroundings``) and reading them (``fingerprint``).
 
 Invariant: a variable through which code can be loaded is never governed, so a record from a
 stranger cannot bring code in by one.
@@ -47,7 +46,7 @@ _ALLOTTED: Final = (
 # What threadpoolctl sets when it is imported, by twice too: no number depends on it.
 _SET_BY_IMPORT: Final = "KMP_DUPLICATE_LIB_OK"
 
-# What a session's process does to itself; see ``surroundings.handed``.
+# What a session's process does to itself; see ``process_start``.
 _HANDED: Final = ("TWICE_CHILD_*",)
 
 # What a record from elsewhere may set: no place, nothing that is loaded, nothing that a library writes to.

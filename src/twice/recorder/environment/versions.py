@@ -64,6 +64,9 @@ _CPU_FEATURES: Final = re.compile(
 def measure_versions() -> Fingerprint:
     """Measure the interpreter, the system, the processor, and the libraries that have a version; nothing else."""
     numpy_features = read_numpy_features()  # First: it loads numpy, and so its BLAS.
+    rows = _read_cpuinfo(Path("/proc/cpuinfo"))
+    flags = (rows.get("flags") or rows.get("features") or "").split()
+    features = tuple(flag for flag in flags if _CPU_FEATURES.fullmatch(flag))
     build = " ".join((*platform.python_build(), platform.python_compiler())).strip()
     return Fingerprint(
         python=PythonFacts(
@@ -72,7 +75,11 @@ def measure_versions() -> Fingerprint:
             build=build,
         ),
         os=OsFacts(system=platform.system(), release=platform.release(), libc=_read_libc()),
-        cpu=_read_cpu(numpy_features),
+        cpu=CpuFacts(
+            arch=platform.machine(),
+            model=rows.get("model name") or os.environ.get("PROCESSOR_IDENTIFIER", ""),
+            features=features or numpy_features,
+        ),
         libraries=dict(_find_libraries()),
         blas=tuple(read_loaded_blas()),
         gpu=dict(_find_gpu()),
@@ -161,17 +168,6 @@ def _read_libc() -> str:
         if sys.platform == "darwin":
             return f"macOS {platform.mac_ver()[0]}"
         return " ".join(part for part in platform.libc_ver() if part)
-
-
-def _read_cpu(numpy_features: tuple[str, ...]) -> CpuFacts:
-    rows = _read_cpuinfo(Path("/proc/cpuinfo"))
-    flags = (rows.get("flags") or rows.get("features") or "").split()
-    features = tuple(flag for flag in flags if _CPU_FEATURES.fullmatch(flag))
-    return CpuFacts(
-        arch=platform.machine(),
-        model=rows.get("model name") or os.environ.get("PROCESSOR_IDENTIFIER", ""),
-        features=features or numpy_features,
-    )
 
 
 def _read_cpuinfo(path: Path) -> dict[str, str]:

@@ -7,20 +7,15 @@ Invariant: what was sealed before a crash can be read after it, and a changed by
 
 from twice.recorder.record.block_writer import discard_hidden, hidden_beside
 from twice.recorder.record.migrate import migrate
-from twice.recorder.record.payloads import SnapshotEntry
-from twice.recorder.record.points import Point, PointLog, first_difference
-from twice.recorder.record.prefix import Tear
+from twice.recorder.record.points import Point, first_difference
 from twice.recorder.record.reader import Frame, RecordReader
 from twice.recorder.record.writer import RecordWriter
 
 __all__ = [
     "Frame",
     "Point",
-    "PointLog",
     "RecordReader",
     "RecordWriter",
-    "SnapshotEntry",
-    "Tear",
     "discard_hidden",
     "first_difference",
     "hidden_beside",

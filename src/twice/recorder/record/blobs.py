@@ -1,19 +1,16 @@
 """The blobs of a record, such as the states in snapshots: stored as pages, and put together again.
 
 A blob is compared with the blob stored before under the same key by a fast mark of every 64 KB
-group and of every 4 KB page; only pages that changed are hashed, and only content that the record
+group and of every 4 KB page. Only pages that changed are hashed, and only content that the record
 does not hold yet becomes a new page.
 
-Invariant: reading a blob returns the bytes that were stored, or an error. A mark only says
-"unchanged since last time under this key"; across keys and times content is the same when its
-strong digest is.
+Invariant: reading a blob returns the bytes that were stored, or an error.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from itertools import accumulate, pairwise, zip_longest
 from typing import NamedTuple
 
@@ -22,7 +19,6 @@ from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import Algorithm, raw_digest
 from twice.foundation.printable import pluralize
 from twice.recorder.record.block_file import BlockFile, EntryIndex
-from twice.recorder.record.blocks import page_digest
 from twice.recorder.record.layout import PAGE_BYTES, Kind
 from twice.recorder.record.payloads import (
     DeltaTable,
@@ -58,21 +54,15 @@ class _StoredBlob(NamedTuple):
 
 
 class PageStore:
-    """Turns blobs into new pages and tables.
+    """Turns blobs into new pages and tables."""
 
-    Args:
-        algorithm: of the record's compare-points.
-        on_full: called when a block of fresh pages has come together; it takes them.
-
-    Attributes:
-        begun: number that the first new page of the blob stored last had, or would have had.
-    """
-
-    def __init__(self, algorithm: Algorithm, on_full: Callable[[], None]) -> None:
-        self.begun = 0
-        self._on_full = on_full
-        self._digest = page_digest(algorithm)
-        # Fast rather than strong: it decides nothing but whether a page changed.
+    def __init__(
+        self, digest: Callable[[bytes | memoryview], bytes], on_full: Callable[[], None]
+    ) -> None:
+        self.begun = 0  # number of the first new page of the blob under way, if it has any
+        self._on_full = on_full  # takes the fresh pages when a block of them has come together
+        self._digest = digest
+        # Fast rather than strong: it decides nothing but whether a page changed under one key.
         self._mark = raw_digest(Algorithm.XXH3_128)
         self._known: dict[bytes, int] = {}
         self._last: dict[str, _StoredBlob] = {}
@@ -122,11 +112,7 @@ class PageStore:
         return self._blobs - 1
 
     def take_fresh(self, before: int | None = None) -> tuple[int, list[tuple[bytes, bytes]]]:
-        """Take the new pages and the number of the first; they are no longer fresh.
-
-        Args:
-            before: leave pages from this number on where they are; None takes all.
-        """
+        """Take the new pages, all or those before this number, and the number of the first."""
         first = self._first_fresh
         count = len(self._fresh) if before is None else max(0, before - first)
         pages, self._fresh = self._fresh[:count], self._fresh[count:]
@@ -209,42 +195,25 @@ class Blobs:
     def __init__(self, file: BlockFile) -> None:
         self.bytes_max: int | None = None
         self._file = file
+        self._tables, self._pages = EntryIndex(file, Kind.TABLES), EntryIndex(file, Kind.PAGES)
         self._opened: tuple[int, int, list[bytes]] = (0, 0, [])
 
-    @cached_property
-    def _tables(self) -> EntryIndex:
-        return EntryIndex(self._file, Kind.TABLES)
-
-    @cached_property
-    def _pages(self) -> EntryIndex:
-        return EntryIndex(self._file, Kind.PAGES)
-
     def __len__(self) -> int:
-        return self._tables.count
+        return len(self._tables)
 
     def parts(self, number: int) -> list[bytearray]:
-        """Return the parts of a blob, each in its full length.
+        """Return the parts of a blob, each in its full length; errors are those of `join`."""
+        whole = self.join(number)
+        bounds = pairwise(accumulate(self.read_table(number).lengths, initial=0))
+        return [whole[begin:end] for begin, end in bounds]
+
+    def join(self, number: int) -> bytearray:
+        """Return the parts of a blob, joined.
 
         Raises:
             RecordOutOfRange: E-RECORD-006, when there is no such blob.
             RecordTooLarge: E-RECORD-007, when it is larger than ``bytes_max``.
         """
-        table = self._read_bounded(number)
-        parts = [bytearray(length) for length in table.lengths]
-        self._fill(number, table.pages, [memoryview(part) for part in parts])
-        return parts
-
-    def join(self, number: int) -> bytearray:
-        """Return the parts of a blob, joined; errors are those of `parts`."""
-        table = self._read_bounded(number)
-        whole = bytearray(sum(table.lengths))
-        view = memoryview(whole)
-        bounds = pairwise(accumulate(table.lengths, initial=0))
-        self._fill(number, table.pages, [view[begin:end] for begin, end in bounds])
-        return whole
-
-    def _read_bounded(self, number: int) -> FullTable:
-        """Read the table of a blob whose size is allowed."""
         table = self.read_table(number)
         size = sum(table.lengths)
         # Repeated pages make a small file a large state.
@@ -256,7 +225,24 @@ class Blobs:
                 number=number,
                 size=size,
             )
-        return table
+        whole = bytearray(size)
+        view, pages = memoryview(whole), table.pages
+        targets = [
+            target
+            for begin, end in pairwise(accumulate(table.lengths, initial=0))
+            for target in _split(view[begin:end], PAGE_BYTES)
+        ]
+        # In the order of the file, so that each block is opened once.
+        for at in sorted(range(len(pages)), key=pages.__getitem__):
+            page, target = pages[at], targets[at]
+            first, end, contents = self._opened
+            if not first <= page < end:
+                first, contents = self._open_pages(number, page)
+            content = contents[page - first]
+            if len(content) != len(target):
+                raise self._corrupt(number, f"page {page} has another length than it has")
+            target[:] = content
+        return whole
 
     def read_table(self, number: int) -> FullTable:
         """Read the whole table of a blob, back through the tables that it changes."""
@@ -286,23 +272,9 @@ class Blobs:
             raise self._corrupt(number, "its block holds fewer blobs than the index says")
         return self._file.decode(block, lambda _: decode_table(tables[number - first]))
 
-    def _fill(self, number: int, pages: Sequence[int], parts: list[memoryview]) -> None:
-        """Copy every page of a blob to its place."""
-        targets = [target for part in parts for target in _split(part, PAGE_BYTES)]
-        # In the order of the file, so that each block is opened once.
-        for at in sorted(range(len(targets)), key=pages.__getitem__):
-            page, target = pages[at], targets[at]
-            first, end, contents = self._opened
-            if not first <= page < end:
-                first, contents = self._open_pages(number, page)
-            content = contents[page - first]
-            if len(content) != len(target):
-                raise self._corrupt(number, f"page {page} has another length than it has")
-            target[:] = content
-
     def _open_pages(self, blob: int, page: int) -> tuple[int, list[bytes]]:
         """Open the block of a page and keep it; return its first page and all contents."""
-        if page >= self._pages.count:
+        if page >= len(self._pages):
             raise self._corrupt(blob, f"it needs page {page}, which is not there")
         block, first, end = self._pages.find(page)
         _, contents = self._file.decode(block, decode_pages)

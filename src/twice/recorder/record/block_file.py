@@ -1,7 +1,6 @@
 """A record as a file of blocks that are opened one at a time, each proved when it is read.
 
-It finds the blocks by the index, or by scanning where there is none, and returns payloads whose
-checksum follows from the block before. What a payload means is decided by the callers.
+It finds the blocks by the index, or by scanning where there is none.
 
 Invariant: nothing is believed about a file before its header's checksum stands, no payload leaves
 here unproved, and nothing that was returned keeps the file mapped.
@@ -12,9 +11,9 @@ from __future__ import annotations
 import mmap
 import os
 import stat
-import struct
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -29,16 +28,19 @@ from twice.errors import (
 )
 from twice.foundation.digests import Algorithm
 from twice.foundation.printable import pluralize
-from twice.recorder.record.blocks import Chain, Expander, StoredBlock, find_block
 from twice.recorder.record.layout import (
     BLOCK_HEADER_BYTES,
     FORMAT,
     HEADER_BYTES,
     MAGIC,
     ROW_FIELDS,
+    Chain,
+    Expander,
     Header,
     Kind,
     MalformedError,
+    StoredBlock,
+    find_block,
     unpack_header,
     unpack_row,
 )
@@ -64,13 +66,8 @@ class BlockFile:
         header: the file header.
         chain: of checksums that starts from it.
         prefix: the blocks that stand, and the tear behind them if there is one.
-
-    Raises:
-        RecordUnreadable: E-RECORD-005, when it is missing, a folder, or not permitted.
-        RecordForeign: E-RECORD-002, when it is not a run record.
-        RecordVersion: E-RECORD-001, when it is of a format this version does not read.
-        RecordTorn: E-RECORD-003, when it ends before anything can be read.
-        RecordCorrupt: E-RECORD-004, when its header was changed.
+        blocks: how many these are, without the index.
+        size_bytes: length of the file.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -78,14 +75,15 @@ class BlockFile:
         self._cache: OrderedDict[int, bytes] = OrderedDict()
         self._cached_bytes = 0
         self._expander = Expander()
-        self._table: npt.NDArray[np.void] | None = None
         self._map = _map_file(self.path)
         self._data = memoryview(self._map)
+        self.size_bytes = len(self._data)
         try:
             start = bytes(self._data[:HEADER_BYTES])
             self.header = _read_header(self.path, start)
             self.chain = Chain(self.header.algorithm, start)
             self.prefix = read_closed(self._data, self.chain) or scan(self._data, self.chain)
+            self.blocks = self.prefix.blocks
             if not self.blocks:
                 raise self._nothing()  # noqa: TRY301
         except BaseException:
@@ -93,28 +91,12 @@ class BlockFile:
             raise
         self._rows = bytes(self.prefix.rows)
 
-    @property
-    def size(self) -> int:
-        """Length of the file in bytes, as it was opened."""
-        return len(self._map)
-
-    @property
-    def blocks(self) -> int:
-        """Return how many intact blocks there are, without the index."""
-        return self.prefix.blocks
-
+    @cached_property
     def table(self) -> npt.NDArray[np.void]:
-        """Return the index as a structured array, one element per block (`ROW_FIELDS`)."""
-        if self._table is None:
-            import numpy as np
+        """The index as a structured array, one element per block (`ROW_FIELDS`)."""
+        import numpy as np
 
-            self._table = np.frombuffer(self._rows, np.dtype(ROW_FIELDS))
-        return self._table
-
-    def numbers(self, kind: Kind) -> npt.NDArray[np.intp]:
-        """Return the numbers of the blocks of a kind, in file order."""
-        numbers: npt.NDArray[np.intp] = (self.table()["kind"] == kind).nonzero()[0]
-        return numbers
+        return np.frombuffer(self._rows, np.dtype(ROW_FIELDS))
 
     def read(self, number: int) -> StoredBlock:
         """Return a block as it is in the file, after a check of its checksum."""
@@ -154,7 +136,7 @@ class BlockFile:
         """Return a block's payload through a decoder."""
         try:
             return decode(self.payload(number))
-        except (MalformedError, struct.error) as error:
+        except MalformedError as error:
             raise self.corrupt(number, str(error)) from error
 
     def scan(self, progress: Progress | None = None, visit: Visit | None = None) -> Prefix:
@@ -229,21 +211,27 @@ class BlockFile:
 
 
 class EntryIndex:
-    """The blocks of one kind, and which entries, counted over the whole file, each of them holds.
-
-    Attributes:
-        blocks: numbers of the blocks in the file.
-        firsts: int64, one per block and one more: number of its first entry; the last is the count.
-        count: entries in all of them.
-    """
+    """The blocks of one kind, and which entries, counted over the whole file, each of them holds."""
 
     def __init__(self, file: BlockFile, kind: Kind) -> None:
+        self._file, self._kind = file, kind
+
+    @cached_property
+    def blocks(self) -> npt.NDArray[np.intp]:
+        """The numbers of the blocks in the file."""
+        of_kind: npt.NDArray[np.intp] = (self._file.table["kind"] == self._kind).nonzero()[0]
+        return of_kind
+
+    @cached_property
+    def firsts(self) -> npt.NDArray[np.int64]:
+        """The number of the first entry of each block, and behind the last block the count."""
         import numpy as np
 
-        self.blocks = file.numbers(kind)
-        counts = file.table()["count"][self.blocks]
-        self.firsts = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
-        self.count = int(self.firsts[-1])
+        counts = self._file.table["count"][self.blocks]
+        return np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
+
+    def __len__(self) -> int:
+        return int(self.firsts[-1])
 
     def find(self, entry: int) -> tuple[int, int, int]:
         """Return the number of the block in the file, and the range of entries that it contains."""

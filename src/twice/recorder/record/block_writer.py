@@ -1,8 +1,6 @@
 """The file of a record under way: a chain of whole blocks that grows, and is closed by index and trailer.
 
-A block that cannot be written whole is cut off again, and the first failure of the disk stops
-everything after it. A file that replaces an old one is written under a hidden name beside it until
-it is published. Which entries go into a block is decided in `writer`.
+A file that replaces an old one is written under a hidden name beside it until it is published.
 
 Invariant: after every call the file is a chain of whole blocks, whatever failed, and only the
 process that created it ever writes to it: a forked child cannot.
@@ -15,15 +13,14 @@ import stat
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Self
+from typing import NoReturn
 
 from twice.errors import OutputExists, OutputUnwritable
-from twice.recorder.record.blocks import Chain, Sealer
 from twice.recorder.record.layout import (
     ROW_BYTES,
     TRAILER_BYTES,
-    Header,
     Kind,
+    Sealer,
     Trailer,
     encode_index,
     encode_row,
@@ -40,22 +37,10 @@ _CREATE |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
 class BlockWriter:
-    """Writes the blocks of one new file.
-
-    Args:
-        path: of the file; through a symbolic link, where it points.
-        start: the first bytes of the file, header included.
-        sealer: continues the chain behind them.
-        rows: index rows of the blocks among them.
-        force: replace an old file. It is never truncated: who has it open keeps reading it.
-        hold: leave the old file there until `publish`.
+    """Writes the blocks of one new file, behind its first bytes with the index rows of their blocks.
 
     Attributes:
         failure: the first error of the disk; nothing is written after it.
-
-    Raises:
-        OutputExists: E-OUTPUT-001, when the file is there and ``force`` is not given.
-        OutputUnwritable: E-OUTPUT-002, when it cannot be written. No new file stays then.
     """
 
     def __init__(
@@ -88,25 +73,6 @@ class BlockWriter:
             self.withdraw()
             raise
 
-    @classmethod
-    def create(
-        cls,
-        path: str | os.PathLike[str],
-        header: Header,
-        identity: bytes,
-        *,
-        force: bool,
-        hold: bool = False,
-    ) -> Self:
-        """Start a record with its header and its identity, as RFC 8785."""
-        packed = header.pack()
-        chain = Chain(header.algorithm, packed)
-        sealer = Sealer(chain, chain.start)
-        # One write for both: a reader never meets a header without an identity.
-        start = packed + sealer.seal(Kind.IDENTITY, b"", identity)
-        row = encode_row(len(packed), Kind.IDENTITY, b"")
-        return cls(path, [start], sealer, row, force=force, hold=hold)
-
     @property
     def is_usable(self) -> bool:
         """Return whether a block can still be appended, here, by this process."""
@@ -132,8 +98,7 @@ class BlockWriter:
         try:
             _fsync(self._descriptor)
         except OSError as error:
-            self.failure = unwritable(self._path, error)
-            raise self.failure from error
+            self._fail(error)
 
     def publish(self) -> None:
         """Take the place of the old file, at once; do nothing where there was none."""
@@ -162,6 +127,7 @@ class BlockWriter:
     def _create_file(self, *, force: bool) -> int:
         try:
             self._file = target = Path(_realpath(self._path))
+            # The old file is never truncated: whoever has it open keeps reading it.
             if force and _is_regular_file(target):
                 self._file, self._replaces = hidden_beside(target, _getpid()), target
                 self._file.unlink(missing_ok=True)
@@ -191,9 +157,12 @@ class BlockWriter:
                 # Where even that fails, a torn tail stays, which the chain of checksums refuses.
                 with suppress(OSError):
                     _truncate(self._descriptor, self._offset)
-            self.failure = unwritable(self._path, error)
-            raise self.failure from error
+            self._fail(error)
         self._offset += len(data)
+
+    def _fail(self, error: OSError) -> NoReturn:
+        self.failure = unwritable(self._path, error)
+        raise self.failure from error
 
     def _identify(self) -> tuple[int, int] | None:
         try:

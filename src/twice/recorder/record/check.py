@@ -14,42 +14,52 @@ from itertools import accumulate
 
 from twice.errors import RecordCorrupt, RecordTorn
 from twice.foundation.printable import pluralize
+from twice.recorder.record import payloads
 from twice.recorder.record.block_file import BlockFile
-from twice.recorder.record.blocks import Expander, StoredBlock, page_digest
-from twice.recorder.record.layout import PAGE_BYTES, Kind, MalformedError, unpack_head
-from twice.recorder.record.payloads import (
-    FullTable,
-    count_pages,
-    decode_frames,
-    decode_json,
-    decode_pages,
-    decode_snapshots,
-    decode_table,
-    decode_tables,
+from twice.recorder.record.layout import (
+    PAGE_BYTES,
+    Expander,
+    Kind,
+    MalformedError,
+    StoredBlock,
+    unpack_head,
 )
 from twice.recorder.record.points import PointBlock
-from twice.recorder.record.prefix import Progress, Tear
+from twice.recorder.record.prefix import Progress
 from twice.recorder.record.symbols import SymbolTable
 
 
 def check_file(file: BlockFile, progress: Progress | None = None) -> None:
-    """Prove the file from its first byte to its last.
-
-    Args:
-        file: of the record.
-        progress: called with bytes done and bytes in all.
-
-    Raises:
-        RecordCorrupt: E-RECORD-004, when a byte was changed; names block, offset and kind.
-        RecordTorn: E-RECORD-003, when the record was never closed.
-    """
+    """Prove the file from its first byte to its last (`RecordReader.check`)."""
     checker = _FormChecker(file)
     tear = file.scan(progress, checker.visit).tear
     # The form first: it stands before the tear.
     if checker.fault is not None:
         raise file.corrupt(*checker.fault)
-    if tear is not None:
-        raise _refuse(file, tear)
+    if tear is None:
+        return
+    where = f"{file.path}: block {tear.block}, at byte {tear.offset}"
+    fields = {
+        "path": str(file.path),
+        "block": tear.block,
+        "offset": tear.offset,
+        "kind": file.kind_at(tear.offset),
+        "points": tear.points,
+    }
+    kept = f"The {pluralize(tear.points, 'compare-point')} before it can be read"
+    if tear.damaged:
+        raise RecordCorrupt(
+            f"{where} ({fields['kind']}), was changed: {tear.reason}.",
+            "Expected the bytes that were written when the run was recorded.",
+            f"{kept}; take another copy of the file.",
+            **fields,
+        )
+    raise RecordTorn(
+        f"{where}: the record stops there, because {tear.reason}.",
+        "Expected an ending, an index and a trailer; the recording process did not get there.",
+        f"{kept}: `twice verify` judges them as PARTIAL, `migrate` closes the record there.",
+        **fields,
+    )
 
 
 class _FormChecker:
@@ -57,7 +67,7 @@ class _FormChecker:
 
     def __init__(self, file: BlockFile) -> None:
         self.fault: tuple[int, str] | None = None
-        self._digest = page_digest(file.header.algorithm)
+        self._digest = file.chain.digest
         self._expander = Expander()
         self._symbols = SymbolTable()
         self._blocks = 0
@@ -79,7 +89,7 @@ class _FormChecker:
             self._symbols.add(payload)
             return
         if kind in (Kind.IDENTITY, Kind.ENDING):
-            decode_json(payload)
+            payloads.decode_json(payload)
             return
         head = unpack_head(payload, kind)
         if head.first != self._entries[kind]:
@@ -88,64 +98,38 @@ class _FormChecker:
         if kind is Kind.POINTS:
             PointBlock(payload, self._symbols)
         elif kind is Kind.FRAMES:
-            if max(decode_frames(payload)[0]) >= len(self._symbols.kinds):
+            if max(payloads.decode_frames(payload)[0]) >= len(self._symbols.kinds):
                 raise MalformedError("a frame has a kind that no names block says")
         elif kind is Kind.PAGES:
-            digests, contents = decode_pages(payload)
+            digests, contents = payloads.decode_pages(payload)
             if digests != [self._digest(content) for content in contents]:
                 raise MalformedError("a page has another digest than its content")
             self._page_lengths.extend(map(len, contents))
         elif kind is Kind.TABLES:
-            for data in decode_tables(payload):
+            for data in payloads.decode_tables(payload):
                 self._check_table(data)
         elif kind is Kind.SNAPSHOTS:
-            decode_snapshots(payload)
+            payloads.decode_snapshots(payload)
 
     def _check_table(self, data: bytes) -> None:
         """Check that every page of a table comes before it and has the length of its place."""
-        table, number = decode_table(data), len(self._blob_lengths)
+        table, number = payloads.decode_table(data), len(self._blob_lengths)
         places: Sequence[int]
-        if isinstance(table, FullTable):
+        if isinstance(table, payloads.FullTable):
             lengths, places = table.lengths, range(len(table.pages))
         elif table.base < number:
             lengths, places = self._blob_lengths[table.base], table.places
         else:
             raise MalformedError(f"blob {number} changes blob {table.base}, which comes later")
         self._blob_lengths.append(lengths)
-        ends = list(accumulate(map(count_pages, lengths)))
+        ends = list(accumulate(map(payloads.count_pages, lengths)))
         for place, page in zip(places, table.pages, strict=True):
             part = bisect_right(ends, place)
             if part == len(ends):
                 raise MalformedError(f"blob {number} has no page {place}")
-            before = PAGE_BYTES * (place - ends[part] + count_pages(lengths[part]))
+            before = PAGE_BYTES * (place - ends[part] + payloads.count_pages(lengths[part]))
             expected = min(PAGE_BYTES, lengths[part] - before)
             if page >= len(self._page_lengths) or self._page_lengths[page] != expected:
                 raise MalformedError(
                     f"blob {number} needs page {page} with {pluralize(expected, 'byte')}, and it is not there"
                 )
-
-
-def _refuse(file: BlockFile, tear: Tear) -> RecordCorrupt | RecordTorn:
-    """Build the refusal for a record whose chain does not reach its trailer."""
-    where = f"{file.path}: block {tear.block}, at byte {tear.offset}"
-    fields = {
-        "path": str(file.path),
-        "block": tear.block,
-        "offset": tear.offset,
-        "kind": file.kind_at(tear.offset),
-        "points": tear.points,
-    }
-    kept = f"The {pluralize(tear.points, 'compare-point')} before it can be read"
-    if tear.damaged:
-        return RecordCorrupt(
-            f"{where} ({fields['kind']}), was changed: {tear.reason}.",
-            "Expected the bytes that were written when the run was recorded.",
-            f"{kept}; take another copy of the file.",
-            **fields,
-        )
-    return RecordTorn(
-        f"{where}: the record stops there, because {tear.reason}.",
-        "Expected an ending, an index and a trailer; the recording process did not get there.",
-        f"{kept}: `twice verify` judges them as PARTIAL, `migrate` closes the record there.",
-        **fields,
-    )

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from twice.errors import ExtraMissing
+from twice.recorder.record.points import Point
 from twice.recorder.record.reader import RecordReader
 
 _ROWS_PER_BATCH = 16 * 1024
@@ -34,9 +35,6 @@ def to_json_lines(reader: RecordReader, out: TextIO, *, blobs: bool = False) -> 
         reader: of the record.
         out: where the lines go.
         blobs: also write every blob, before the ending.
-
-    Raises:
-        RecordCorrupt: E-RECORD-004, when a block was changed.
     """
     count = 0
     for line in _lines(reader, blobs=blobs):
@@ -53,9 +51,20 @@ def _lines(reader: RecordReader, *, blobs: bool) -> Iterator[dict[str, object]]:
         "algorithm": str(reader.algorithm),
         "identity": reader.identity,
     }
+    frames = (
+        (frame.point, 0, {**frame._asdict(), "type": "frame", "payload": _base64(frame.payload)})
+        for frame in reader.frames()
+    )
+    snapshots = (
+        (each.point, 1, {**each._asdict(), "type": "snapshot", "envelope": _base64(envelope)})
+        for each in reader.snapshots
+        for envelope in (reader.envelope(each.number),)
+    )
+    points = (
+        (point.index, 2, _point(point, reader.algorithm)) for point in reader.points.iterate()
+    )
     # Each journal is in order already. At one compare-point its frames come first, itself last.
-    journals = (_frames(reader), _snapshots(reader), _points(reader))
-    yield from map(itemgetter(2), heapq.merge(*journals, key=itemgetter(0, 1)))
+    yield from map(itemgetter(2), heapq.merge(frames, snapshots, points, key=itemgetter(0, 1)))
     if blobs:
         for number in range(len(reader.blobs)):
             parts = [_base64(part) for part in reader.blobs.parts(number)]
@@ -69,34 +78,16 @@ def _lines(reader: RecordReader, *, blobs: bool) -> Iterator[dict[str, object]]:
     }
 
 
-_Placed = tuple[int, int, dict[str, object]]
-
-
-def _frames(reader: RecordReader) -> Iterator[_Placed]:
-    for frame in reader.frames():
-        line = {**frame._asdict(), "type": "frame", "payload": _base64(frame.payload)}
-        yield frame.point, 0, line
-
-
-def _snapshots(reader: RecordReader) -> Iterator[_Placed]:
-    for entry in reader.snapshots:
-        envelope = _base64(reader.envelope(entry.number))
-        yield entry.point, 1, {**entry._asdict(), "type": "snapshot", "envelope": envelope}
-
-
-def _points(reader: RecordReader) -> Iterator[_Placed]:
-    label = str(reader.algorithm)
-    for point in reader.points.iterate():
-        line = {
-            "type": "point",
-            "index": point.index,
-            "tick": point.tick,
-            "name": point.name,
-            "root": f"{label}:{point.root.hex()}",
-            "chain": f"{label}:{point.chain.hex()}",
-            "digests": {name: f"{label}:{value.hex()}" for name, value in point.digests.items()},
-        }
-        yield point.index, 2, line
+def _point(point: Point, label: str) -> dict[str, object]:
+    return {
+        "type": "point",
+        "index": point.index,
+        "tick": point.tick,
+        "name": point.name,
+        "root": f"{label}:{point.root.hex()}",
+        "chain": f"{label}:{point.chain.hex()}",
+        "digests": {name: f"{label}:{value.hex()}" for name, value in point.digests.items()},
+    }
 
 
 def _base64(data: bytes | bytearray) -> str:
@@ -111,7 +102,6 @@ def to_parquet(reader: RecordReader, folder: str | os.PathLike[str]) -> list[Pat
 
     Raises:
         ExtraMissing: E-EXTRA-001, when pyarrow is not installed.
-        RecordCorrupt: E-RECORD-004, when a block was changed.
     """
     try:
         import pyarrow as pa

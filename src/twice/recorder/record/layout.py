@@ -1,9 +1,9 @@
-"""The fixed parts of a run record as bytes: file header, head of a payload, index row, trailer.
+"""The layout of a run record: file header, chained blocks, rows of the index, trailer.
 
 Nothing here reads or writes a file. `docs/format/run-record.md` has the same layout in words, for other languages.
 
-Invariant: the file header keeps this form in every format to come, so that any version can say
-which version it would need.
+Invariant: every byte is covered by a checksum, and no length in a file makes the reader allocate
+more than that length's stored bytes allow.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import struct
 from enum import IntEnum
 from typing import NamedTuple
 
-from twice.foundation.digests import Algorithm, raw_digest
+from twice.foundation.digests import Algorithm, new_hasher, raw_digest
+from twice.foundation.printable import pluralize
 
 MAGIC = b"\x89twice\r\n"
 _TRAILER_MAGIC = b"twiceEND"
@@ -28,8 +29,15 @@ DIGEST_BYTES = 16
 PAGE_BYTES = 4096
 CHECKSUM_BYTES = 32
 
+COMPRESSED = 1
+_LEVEL = 1
+_COMPRESS_FROM_BYTES = 128
+_EXPANSION_FLOOR_BYTES = 16 << 20
+_EXPANSION_FACTOR = 64
+
 _sha256 = raw_digest(Algorithm.SHA256)
 _HEADER = struct.Struct("<8sII16s16s16s")  # its SHA-256 follows
+_BLOCK_HEADER = struct.Struct("<IIIBBH")  # its checksum follows
 _HEAD = struct.Struct("<QIIqqQ")
 _TRAILER = struct.Struct("<8sQQQ")  # its place in the chain of checksums follows
 # A row of the index for numpy: the offset of a block, its head, and its last compare-point's chain.
@@ -56,7 +64,7 @@ class Kind(IntEnum):
 
 
 class Header(NamedTuple):
-    """The first 96 bytes of a record."""
+    """The first 96 bytes of a record, the same in every format to come, so that each can be named."""
 
     format: int
     run_id: bytes  # 16 random bytes, from which the chain of checksums starts
@@ -154,3 +162,139 @@ def unpack_trailer(data: memoryview) -> Trailer | None:
         return None
     magic, *fields = _TRAILER.unpack_from(data, len(data) - TRAILER_BYTES)
     return Trailer._make(fields) if magic == _TRAILER_MAGIC else None
+
+
+class Chain:
+    """The chain of checksums that binds every block to its run and to everything before it."""
+
+    def __init__(self, algorithm: Algorithm, header: bytes) -> None:
+        # Always a cryptographic hash, whatever the compare-points use.
+        self._algorithm = algorithm if algorithm.is_cryptographic else Algorithm.BLAKE3
+        self.digest = raw_digest(self._algorithm)  # of pages, too
+        self.start = self.digest(header)  # in place of the checksum before the first block
+
+    def link(self, previous: bytes, *parts: bytes) -> bytes:
+        """Return the 32-byte checksum of these bytes, behind the block with the previous checksum."""
+        hasher = new_hasher(self._algorithm)
+        # The start is in every link: zeros or stale bytes of an older file never pass, not even
+        # among themselves.
+        hasher.update(self.start)
+        hasher.update(previous)
+        for part in parts:
+            hasher.update(part)
+        return hasher.digest()
+
+
+class BlockHeader(NamedTuple):
+    """The 16 bytes in front of a block's checksum."""
+
+    stored: int  # payload bytes in the file
+    raw: int  # payload bytes once expanded
+    plain: int  # leading payload bytes that are never compressed
+    kind: int  # number of a `Kind`, unchecked
+    flags: int  # COMPRESSED or 0
+
+    def pack(self) -> bytes:
+        """Pack these values into 16 bytes."""
+        return _BLOCK_HEADER.pack(*self, 0)
+
+
+def _limit_expansion(stored: int) -> int:
+    """Return the most bytes that a stored payload of so many bytes may expand to."""
+    return _EXPANSION_FLOOR_BYTES + _EXPANSION_FACTOR * stored
+
+
+class Sealer:
+    """Makes the blocks of one file, in order; ``checksum`` is that of the block before the next."""
+
+    def __init__(self, chain: Chain, checksum: bytes) -> None:
+        # Only those who write or read a record pay for the import.
+        import zstandard
+
+        self._compressor = zstandard.ZstdCompressor(level=_LEVEL)
+        self.chain = chain
+        self.checksum = checksum
+
+    def seal(self, kind: Kind, plain: bytes, rest: bytes) -> bytes:
+        """Return the next block; ``rest`` is compressed when that saves a sixteenth, ``plain`` never."""
+        raw = len(plain) + len(rest)
+        stored, flags = rest, 0
+        if len(rest) >= _COMPRESS_FROM_BYTES:
+            packed = self._compressor.compress(rest)
+            # A block that shrinks so far that a reader would take it for a bomb stays as it is.
+            fits = raw <= _limit_expansion(len(plain) + len(packed))
+            if fits and len(packed) <= len(rest) * 15 // 16:
+                stored, flags = packed, COMPRESSED
+        header = BlockHeader(len(plain) + len(stored), raw, len(plain), kind, flags).pack()
+        self.checksum = self.chain.link(self.checksum, header, plain, stored)
+        return b"".join((header, self.checksum, plain, stored))
+
+
+class StoredBlock(NamedTuple):
+    """A block as it stands in the file, free of faults, its checksum not yet compared."""
+
+    header: BlockHeader
+    checksum: bytes  # the 32 bytes that it claims
+    packed: bytes  # the 16 bytes of the header
+    payload: bytes  # as stored
+    offset: int
+    end: int  # where the next block starts
+
+    def follows(self, chain: Chain, previous: bytes) -> bool:
+        """Return whether its checksum continues the chain from this one."""
+        return chain.link(previous, self.packed, self.payload) == self.checksum
+
+
+def find_block(data: memoryview, offset: int) -> StoredBlock | str:
+    """Return the block at an offset, or the reason why there is none, in a few words."""
+    start = offset + BLOCK_HEADER_BYTES
+    if start > len(data):
+        return "the file ends inside a block header"
+    packed = bytes(data[offset : offset + _BLOCK_HEADER.size])
+    *fields, reserved = _BLOCK_HEADER.unpack(packed)
+    if reserved:
+        return "reserved bytes of a block header are not zero"
+    header = BlockHeader._make(fields)
+    stored, raw, plain, kind, flags = header
+    if kind not in Kind._value2member_map_:
+        return f"block kind {kind} is not known"
+    if plain > min(stored, raw):
+        return "the plain part is longer than the payload"
+    if flags not in (0, COMPRESSED):
+        return f"block flags {flags} are not known"
+    if not flags and raw != stored:
+        return "an uncompressed payload has two lengths"
+    if raw > _limit_expansion(stored):
+        return f"{stored} stored bytes claim to expand to {raw}"
+    end = start + stored
+    if end > len(data):
+        return "the file ends inside a block"
+    checksum, payload = data[offset + _BLOCK_HEADER.size : start], data[start:end]
+    # Copies: the file can be unmapped while they live on.
+    return StoredBlock(header, bytes(checksum), packed, bytes(payload), offset, end)
+
+
+class Expander:
+    """Opens the payloads of one file, one at a time."""
+
+    def __init__(self) -> None:
+        import zstandard
+
+        self._refused = zstandard.ZstdError
+        self._content_size = zstandard.frame_content_size
+        self._decompressor = zstandard.ZstdDecompressor()
+
+    def expand(self, block: StoredBlock) -> bytes:
+        """Return the payload of a block, decompressed to exactly the length its header names."""
+        header, payload = block.header, block.payload
+        if header.flags != COMPRESSED:
+            return payload
+        rest, size = payload[header.plain :], header.raw - header.plain
+        try:
+            # Before decompressing: zstd allocates the size that its frame claims.
+            if self._content_size(rest) != size:
+                raise MalformedError(f"its zstd frame is not one of {pluralize(size, 'byte')}")
+            opened = self._decompressor.decompress(rest, allow_extra_data=False)
+        except self._refused as error:
+            raise MalformedError(f"it does not expand: {error}") from error
+        return payload[: header.plain] + opened

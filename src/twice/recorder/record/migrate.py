@@ -12,11 +12,11 @@ from pathlib import Path
 from twice.errors import UsageError
 from twice.recorder.record.block_file import BlockFile
 from twice.recorder.record.block_writer import BlockWriter
-from twice.recorder.record.blocks import Sealer
-from twice.recorder.record.layout import Kind
+from twice.recorder.record.layout import Kind, Sealer
 from twice.recorder.record.payloads import encode_json
 
 _CHUNK_BYTES = 1 << 20
+_TEAR_FIELDS = ("reason", "offset", "points", "damaged")
 
 
 def migrate(
@@ -67,14 +67,8 @@ def _close_prefix(file: BlockFile, out: str | os.PathLike[str], force: bool) -> 
         if not prefix.ended:
             tear = prefix.tear
             assert tear is not None, "a prefix without an ending has a tear"
-            ending = {
-                "how": "torn",
-                "reason": tear.reason,
-                "offset": tear.offset,
-                "points": tear.points,
-                "damaged": tear.damaged,
-            }
-            blocks.append(Kind.ENDING, b"", encode_json(ending))
+            known = {name: getattr(tear, name) for name in _TEAR_FIELDS}
+            blocks.append(Kind.ENDING, b"", encode_json({"how": "torn", **known}))
         blocks.finish()
     finally:
         blocks.close()

@@ -40,17 +40,11 @@ FrameEntry = tuple[int, int, int, int, bytes]
 
 
 class SnapshotEntry(NamedTuple):
-    """Where a snapshot stands.
+    """Where a snapshot stands."""
 
-    Attributes:
-        number: its number in the record, from 0.
-        tick: tick before whose body it was taken.
-        point: index of the next compare-point.
-    """
-
-    number: int
-    tick: int
-    point: int
+    number: int  # in the record, from 0
+    tick: int  # before whose body it was taken
+    point: int  # index of the next compare-point
 
 
 class FullTable(NamedTuple):

@@ -1,6 +1,4 @@
-"""The log of compare-points: any of millions by number or tick, whole columns, and the first difference of two logs.
-
-Points stand in blocks; the index says which block holds which, so one block is opened for one point.
+"""The log of compare-points: one of millions, whole columns, and the first difference of two logs.
 
 Invariant: point i is the i-th that was recorded, also when a rollback made ticks repeat.
 """
@@ -11,7 +9,6 @@ from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from twice.recorder.record.block_file import BlockFile, EntryIndex
@@ -35,23 +32,14 @@ _COLUMN_BYTES = 8 + 4  # a step between ticks, and the number of a shape
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One compare-point.
+    """One compare-point."""
 
-    Attributes:
-        index: its number in the record, from 0.
-        tick: tick number, -1 before the first.
-        name: ``start``, ``tick``, a phase, or an explicit compare.
-        root: 16 bytes over what is judged.
-        chain: 16 bytes over everything up to here.
-        digests: 16 bytes per component.
-    """
-
-    index: int
-    tick: int
-    name: str
-    root: bytes
-    chain: bytes
-    digests: Mapping[str, bytes]
+    index: int  # its number in the record, from 0
+    tick: int  # -1 before the first
+    name: str  # `start`, `tick`, a phase, or an explicit compare
+    root: bytes  # 16 bytes over all that is judged
+    chain: bytes  # 16 bytes over everything up to here
+    digests: Mapping[str, bytes]  # 16 bytes per component
 
 
 class PointBlock:
@@ -106,14 +94,11 @@ class PointLog:
     def __init__(self, file: BlockFile, symbols: Callable[[], SymbolTable]) -> None:
         self._file = file
         self._symbols = symbols
+        self._entries = EntryIndex(file, Kind.POINTS)
         self._kept: OrderedDict[int, PointBlock] = OrderedDict()
 
-    @cached_property
-    def _entries(self) -> EntryIndex:
-        return EntryIndex(self._file, Kind.POINTS)
-
     def __len__(self) -> int:
-        return self._entries.count
+        return len(self._entries)
 
     def point(self, index: int) -> Point:
         """Return the point with this index; -1 is the last.
@@ -157,22 +142,17 @@ class PointLog:
 
     def index_of_tick(self, tick: int, name: str = "tick") -> int | None:
         """Return the index of the last point of this name at this tick, or None."""
-        import numpy as np
-
-        shapes = [at for at, shape in enumerate(self._symbols().shapes) if shape.name == name]
-        for block in map(self._block, reversed(self._blocks_at_tick(tick))):
-            places = ((block.ticks == tick) & np.isin(block.shapes, shapes)).nonzero()[0]
-            if len(places):
-                return block.first + int(places[-1])
-        return None
+        found = reversed(self.indices_of_tick(tick))
+        return next((at for at in found if self.point(at).name == name), None)
 
     def indices_of_tick(self, tick: int) -> list[int]:
         """Return the indices of all points at this tick, in order; a tick after a rollback repeats."""
-        return [
-            block.first + int(place)
-            for block in map(self._block, self._blocks_at_tick(tick))
-            for place in (block.ticks == tick).nonzero()[0]
-        ]
+        rows = self._file.table[self._entries.blocks]
+        found: list[int] = []
+        for number in ((rows["low"] <= tick) & (tick <= rows["high"])).nonzero()[0]:
+            block = self._block_with(int(self._entries.firsts[number]))
+            found += (block.first + (block.ticks == tick).nonzero()[0]).tolist()
+        return found
 
     def ticks(self, first: int = 0, last: int | None = None) -> npt.NDArray[np.int64]:
         """Return the ticks of a range: int64, (points,)."""
@@ -232,12 +212,6 @@ class PointLog:
         found = [block.records[rows, 1] for block, rows in self._stretches(first, last)]
         return np.concatenate([np.empty((0, DIGEST_BYTES), np.uint8), *found])
 
-    def chain(self, index: int) -> bytes:
-        """Return the chain of one point, 16 bytes."""
-        block = self._block_with(index)
-        chain: bytes = block.records[index - block.first, 1].tobytes()
-        return chain
-
     def _stretches(self, first: int, last: int | None) -> Iterator[tuple[PointBlock, slice]]:
         """Yield the blocks that contain the points of a range, and their rows."""
         end = len(self) if last is None else min(last + 1, len(self))
@@ -248,26 +222,17 @@ class PointLog:
             yield block, slice(at - block.first, stop - block.first)
             at = stop
 
-    def _blocks_at_tick(self, tick: int) -> list[int]:
-        """Return the numbers of the points blocks whose range of ticks includes this one."""
-        rows = self._file.table()[self._entries.blocks]
-        inside: list[int] = ((rows["low"] <= tick) & (tick <= rows["high"])).nonzero()[0].tolist()
-        return inside
-
     def _block_with(self, index: int) -> PointBlock:
-        return self._block(int(self._entries.firsts.searchsorted(index, "right")) - 1)
-
-    def _block(self, number: int) -> PointBlock:
-        """Return one points block, proved and decoded; the last ones used are cached."""
+        """Return the block with a point, proved and decoded; the last ones used are cached."""
+        number, first, end = self._entries.find(index)
         kept = self._kept.get(number)
         if kept is not None:
             self._kept.move_to_end(number)
             return kept
-        in_file, symbols = int(self._entries.blocks[number]), self._symbols()
-        block = self._file.decode(in_file, lambda payload: PointBlock(payload, symbols))
-        first, end = self._entries.firsts[number : number + 2].tolist()
+        symbols = self._symbols()
+        block = self._file.decode(number, lambda payload: PointBlock(payload, symbols))
         if (block.first, block.first + len(block)) != (first, end):
-            raise self._file.corrupt(in_file, "it holds other compare-points than the index says")
+            raise self._file.corrupt(number, "it holds other compare-points than the index says")
         self._kept[number] = block
         if len(self._kept) > _KEPT_BLOCKS:
             self._kept.popitem(last=False)
@@ -284,16 +249,20 @@ def first_difference(a: PointLog, b: PointLog) -> int | None:
     Raises:
         RecordCorrupt: E-RECORD-004, when a block that was opened was changed.
     """
+
+    def chain(log: PointLog, index: int) -> bytes:
+        return log.chains(index, index).tobytes()
+
     common = min(len(a), len(b))
-    if not common or a.chain(common - 1) == b.chain(common - 1):
+    if not common or chain(a, common - 1) == chain(b, common - 1):
         return None if len(a) == len(b) else common
     # The index has the chain at the end of each block of `a`: no block of it is opened to halve.
     firsts: list[int] = a._entries.firsts.tolist()
-    chains = a._file.table()["chain"][a._entries.blocks]
+    chains = a._file.table["chain"][a._entries.blocks]
     low, high = 0, bisect_right(firsts, common - 1) - 1
     while low < high:
         middle = (low + high) // 2
-        if chains[middle].tobytes() == b.chain(firsts[middle + 1] - 1):
+        if chains[middle].tobytes() == chain(b, firsts[middle + 1] - 1):
             low = middle + 1
         else:
             high = middle

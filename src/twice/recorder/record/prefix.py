@@ -13,18 +13,20 @@ from collections.abc import Callable
 from dataclasses import field
 
 from twice.foundation.dataclass import dataclass
-from twice.recorder.record.blocks import Chain, StoredBlock, find_block
 from twice.recorder.record.layout import (
     BLOCK_HEADER_BYTES,
     HEAD_BYTES,
     HEADER_BYTES,
     ROW_BYTES,
     TRAILER_BYTES,
+    Chain,
     Kind,
     MalformedError,
+    StoredBlock,
     Trailer,
     encode_index,
     encode_row,
+    find_block,
     unpack_head,
     unpack_row,
     unpack_trailer,
@@ -36,21 +38,13 @@ Visit = Callable[[StoredBlock], None]
 
 @dataclass(frozen=True, slots=True)
 class Tear:
-    """Where and why reading stopped.
+    """Where and why reading stopped."""
 
-    Attributes:
-        offset: first byte that is not part of the intact prefix.
-        block: number of the block that would stand there, from 0.
-        reason: what is wrong there, in a few words.
-        points: compare-points in the prefix.
-        damaged: whether the bytes were changed after they were written, rather than never written.
-    """
-
-    offset: int
-    block: int
-    reason: str
-    points: int
-    damaged: bool
+    offset: int  # first byte that is not part of the intact prefix
+    block: int  # number of the block that would stand there, from 0
+    reason: str  # in a few words
+    points: int  # compare-points in the prefix
+    damaged: bool  # the bytes were changed after they were written, rather than never written
 
 
 @dataclass(slots=True)

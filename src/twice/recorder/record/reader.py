@@ -29,30 +29,16 @@ from twice.recorder.record.points import PointLog
 from twice.recorder.record.prefix import Progress
 from twice.recorder.record.symbols import SymbolTable
 
-_COUNTED = {
-    "points": Kind.POINTS,
-    "frames": Kind.FRAMES,
-    "snapshots": Kind.SNAPSHOTS,
-    "blobs": Kind.TABLES,
-    "pages": Kind.PAGES,
-}
+_COUNTED = (Kind.POINTS, Kind.FRAMES, Kind.SNAPSHOTS, Kind.TABLES, Kind.PAGES)
 
 
 class Frame(NamedTuple):
-    """One entry of the journal.
+    """One entry of the journal."""
 
-    Attributes:
-        kind: word for what the payload is.
-        actor: number of the actor.
-        tick: tick in which it happened.
-        point: index of the compare-point that follows it.
-        payload: as it was written.
-    """
-
-    kind: str
-    actor: int
-    tick: int
-    point: int
+    kind: str  # word for the meaning of the payload
+    actor: int  # number of the actor
+    tick: int  # in which it happened
+    point: int  # index of the compare-point that follows it
     payload: bytes
 
 
@@ -91,6 +77,7 @@ class RecordReader(Closing):
             self.ending = file.decode(file.blocks - 1, decode_json)
         self.points = PointLog(file, lambda: self._symbols)
         self.blobs = Blobs(file)
+        self._snapshot_entries = EntryIndex(file, Kind.SNAPSHOTS)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Self:
@@ -113,14 +100,12 @@ class RecordReader(Closing):
     @cached_property
     def _symbols(self) -> SymbolTable:
         symbols = SymbolTable()
-        for block in self._file.numbers(Kind.NAMES):
+        for block in EntryIndex(self._file, Kind.NAMES).blocks:
             self._file.decode(int(block), symbols.add)
         return symbols
 
     def check(self, progress: Progress | None = None) -> None:
-        """Prove every byte of the file and the form of every block.
-
-        Opening and reading prove only what they touch; this proves the rest.
+        """Prove every byte of the file and the form of every block, also of those that nobody read.
 
         Args:
             progress: called with bytes done and bytes in all.
@@ -150,7 +135,7 @@ class RecordReader(Closing):
         import numpy as np
 
         file, known = self._file, self._symbols.kinds
-        rows = file.table()
+        rows = file.table
         fits = (rows["kind"] == Kind.FRAMES) & (rows["high"] >= first_point)
         if last_point is not None:
             fits &= rows["low"] <= last_point
@@ -188,13 +173,9 @@ class RecordReader(Closing):
         """All snapshots, by number."""
         return [
             entry
-            for block in self._file.numbers(Kind.SNAPSHOTS)
+            for block in self._snapshot_entries.blocks
             for entry in self._file.decode(int(block), decode_snapshots)[0]
         ]
-
-    @cached_property
-    def _snapshot_entries(self) -> EntryIndex:
-        return EntryIndex(self._file, Kind.SNAPSHOTS)
 
     def envelope(self, number: int) -> bytes:
         """Return the envelope of a snapshot, as it was written.
@@ -202,7 +183,7 @@ class RecordReader(Closing):
         Raises:
             RecordOutOfRange: E-RECORD-006, when there is no such snapshot.
         """
-        count = self._snapshot_entries.count
+        count = len(self._snapshot_entries)
         if not 0 <= number < count:
             raise self._file.out_of_range("snapshot", number, count, number=number)
         block, first, end = self._snapshot_entries.find(number)
@@ -227,7 +208,7 @@ class RecordReader(Closing):
             and ``blocks``: for each kind of block ``count``, ``stored_bytes`` and ``raw_bytes``. With
             the index and the trailer, the stored bytes and the file's header add up to the file.
         """
-        rows = self._file.table()
+        rows = self._file.table
         blocks = {
             kind.name.lower(): {"count": 0, "stored_bytes": 0, "raw_bytes": 0}
             for kind in Kind
@@ -240,10 +221,17 @@ class RecordReader(Closing):
             of_kind["stored_bytes"] += header.stored + BLOCK_HEADER_BYTES
             of_kind["raw_bytes"] += header.raw + BLOCK_HEADER_BYTES
         counts = {
-            name: int(rows["count"][rows["kind"] == kind].sum()) for name, kind in _COUNTED.items()
+            "blobs" if kind is Kind.TABLES else kind.name.lower(): int(
+                rows["count"][rows["kind"] == kind].sum()
+            )
+            for kind in _COUNTED
         }
-        complete = self.complete
-        return {"file_bytes": self._file.size, **counts, "blocks": blocks, "complete": complete}
+        return {
+            "file_bytes": self._file.size_bytes,
+            **counts,
+            "blocks": blocks,
+            "complete": self.complete,
+        }
 
     def close(self) -> None:
         """Let go of the file."""

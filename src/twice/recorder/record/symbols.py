@@ -1,15 +1,15 @@
 """The symbols of a record: numbers that stand for frame kinds, layouts and shapes of points.
 
-A layout is a list of components, a shape a layout with a point's name. Numbers are given in the order of arrival. A
-names block says the new ones before the first block that uses them; the reader joins the lists of all names blocks.
+A layout is a list of components, a shape a layout with a point's name. A names block says the new
+numbers before the first block that uses them; the reader joins the lists of all names blocks.
 
 Invariant: a number never changes its meaning within a record.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from twice.errors import EncodingTextRefused
 from twice.recorder.record.layout import MalformedError
@@ -20,10 +20,10 @@ class SymbolWriter:
     """The symbols of a record that is being written, and which of them are in the file."""
 
     def __init__(self) -> None:
-        self._layouts: dict[tuple[str, ...], int] = {}
         self._kinds: dict[str, int] = {}
+        self._layouts: dict[tuple[str, ...], int] = {}
         self._shapes: dict[tuple[int, str], int] = {}
-        self._written = (0, 0, 0)
+        self._written = [0, 0, 0]
 
     def number_layout(self, components: Sequence[str]) -> int:
         """Return the number of a list of components."""
@@ -50,15 +50,15 @@ class SymbolWriter:
 
     def take_new(self) -> dict[str, object] | None:
         """Take the content of the next names block; return None if nothing is new."""
-        kinds, layouts, shapes = self._written
-        self._written = (len(self._kinds), len(self._layouts), len(self._shapes))
-        if self._written == (kinds, layouts, shapes):
-            return None
-        return {
-            "kinds": list(self._kinds)[kinds:],
-            "layouts": [list(names) for names in list(self._layouts)[layouts:]],
-            "shapes": [list(shape) for shape in list(self._shapes)[shapes:]],
+        known: dict[str, Mapping[Any, int]] = {
+            "kinds": self._kinds,
+            "layouts": self._layouts,
+            "shapes": self._shapes,
         }
+        before, self._written = self._written, [len(each) for each in known.values()]
+        if self._written == before:
+            return None
+        return {name: list(known[name])[at:] for name, at in zip(known, before, strict=True)}
 
 
 def _check_text(word: str) -> str:
@@ -75,15 +75,10 @@ def _check_text(word: str) -> str:
 
 
 class Shape(NamedTuple):
-    """The common part of all points of one shape.
+    """The common part of all points of one shape."""
 
-    Attributes:
-        name: such as ``tick``.
-        components: whose digests they hold, in order.
-    """
-
-    name: str
-    components: tuple[str, ...]
+    name: str  # such as `tick`
+    components: tuple[str, ...]  # whose digests they hold, in order
 
 
 class SymbolTable:

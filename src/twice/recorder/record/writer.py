@@ -1,12 +1,10 @@
 """The writer of a run record: points, frames, blobs and snapshots in, chained blocks out.
 
 Entries wait in memory until a block of them is full, half a second has passed when the next one
-arrives, or `flush` is called; then the block is written at once. A killed process loses what waited,
-and what stands in the file is a valid prefix.
+arrives, or `flush` is called. A killed process loses what waited.
 
-Invariant: whatever an entry needs stands before it: names and pages, then tables, frames, points,
-snapshots. So a prefix never holds a point without the frames that led to it, nor a snapshot without
-its pages.
+Invariant: whatever an entry needs stands before it in the file: names and pages, then tables, frames,
+points, snapshots.
 """
 
 from __future__ import annotations
@@ -19,20 +17,10 @@ from typing import Generic, TypeVar
 
 from twice.errors import DigestRefused, OutputUnwritable
 from twice.foundation.digests import DEFAULT, Algorithm
+from twice.recorder.record import payloads
 from twice.recorder.record.blobs import PageStore
 from twice.recorder.record.block_writer import BlockWriter
-from twice.recorder.record.layout import FORMAT, Header, Kind
-from twice.recorder.record.payloads import (
-    FrameEntry,
-    PointEntry,
-    encode_frames,
-    encode_json,
-    encode_pages,
-    encode_points,
-    encode_snapshots,
-    encode_table,
-    encode_tables,
-)
+from twice.recorder.record.layout import FORMAT, Chain, Header, Kind, Sealer, encode_row
 from twice.recorder.record.symbols import SymbolWriter
 
 POINTS_PER_BLOCK = 1024
@@ -67,25 +55,25 @@ class RecordWriter:
     """Writes one run record; made by `create`, used by one thread at a time.
 
     Attributes:
-        run_id: 16 bytes that the chain of checksums starts from.
         points: compare-points given so far; the next one has this index.
+        on_failure: where it is set, nothing is raised when the disk fails: it is called once, with
+            the error, written blocks stay, and later entries are dropped.
 
     Raises:
         OutputUnwritable: E-OUTPUT-002, once, by the method that finds the disk full or failing.
     """
 
-    def __init__(self, blocks: BlockWriter, header: Header, *, durable: bool) -> None:
-        self.run_id = header.run_id
+    def __init__(self, blocks: BlockWriter, chain: Chain, *, durable: bool) -> None:
         self.points = 0
+        self.on_failure: Callable[[OutputUnwritable], None] | None = None
         self._blocks = blocks
         self._durable = durable
         self._lock = threading.RLock()
         self._is_sealing = False
-        self._on_failure: Callable[[OutputUnwritable], None] | None = None
         self._symbols = SymbolWriter()
-        self._pages = PageStore(header.algorithm, lambda: self._seal(self._seal_filled_pages))
-        self._points = _Queue[PointEntry]()
-        self._frames = _Queue[FrameEntry]()
+        self._pages = PageStore(chain.digest, lambda: self._seal(self._seal_filled_pages))
+        self._points = _Queue[payloads.PointEntry]()
+        self._frames = _Queue[payloads.FrameEntry]()
         self._tables = _Queue[bytes]()
         self._snapshots = _Queue[tuple[int, int, bytes]]()
         self._due_at = _monotonic() + _SEAL_AFTER_S
@@ -131,22 +119,19 @@ class RecordWriter:
                 "Choose blake3, the default.",
                 algorithm=algorithm,
             ) from error
-        header = Header(FORMAT, run_id or _urandom(16), chosen, written_by)
-        blocks = BlockWriter.create(path, header, encode_json(identity), force=force, hold=hold)
-        return cls(blocks, header, durable=durable)
+        header = Header(FORMAT, run_id or _urandom(16), chosen, written_by).pack()
+        chain = Chain(chosen, header)
+        sealer = Sealer(chain, chain.start)
+        # One write for both: a reader never meets a header without an identity.
+        start = header + sealer.seal(Kind.IDENTITY, b"", payloads.encode_json(identity))
+        row = encode_row(len(header), Kind.IDENTITY, b"")
+        blocks = BlockWriter(path, [start], sealer, row, force=force, hold=hold)
+        return cls(blocks, chain, durable=durable)
 
     @property
     def failure(self) -> OutputUnwritable | None:
         """Return the error that stopped the writer, after it was raised once; later entries are dropped."""
         return self._blocks.failure
-
-    def go_on_after_failure(self, on_failure: Callable[[OutputUnwritable], None]) -> None:
-        """Raise nothing when the disk fails: written blocks stay, later ones are dropped.
-
-        Args:
-            on_failure: called once, with what would have been raised.
-        """
-        self._on_failure = on_failure
 
     def layout(self, components: Sequence[str]) -> int:
         """Return the number for points with digests of these components, in this order.
@@ -221,7 +206,7 @@ class RecordWriter:
         """
         number, table = self._pages.store(key, parts, dedupe=dedupe)
         if table is not None:
-            encoded = encode_table(table)
+            encoded = payloads.encode_table(table)
             self._tables.entries.append(encoded)
             self._tables.size_bytes += len(encoded)
             if self._tables.size_bytes >= WAITING_BYTES_MAX:
@@ -252,16 +237,16 @@ class RecordWriter:
         Raises:
             EncodingRefused: E-ENCODE-001, when the ending holds what RFC 8785 cannot write.
         """
-        document = encode_json(ending)
+        document = payloads.encode_json(ending)
 
         def finish() -> None:
+            self._seal_all()
             self._blocks.append(Kind.ENDING, b"", document)
             self._blocks.finish()
             if self._durable:
                 self._blocks.sync()
 
         try:
-            self._seal(self._seal_all)
             self._seal(finish)
         finally:
             self.abandon()
@@ -292,9 +277,9 @@ class RecordWriter:
             try:
                 seal()
             except OutputUnwritable as error:
-                if self._on_failure is None:
+                if self.on_failure is None:
                     raise
-                self._on_failure(error)
+                self.on_failure(error)
             finally:
                 self._is_sealing = False
                 if self._blocks.failure is not None:
@@ -304,7 +289,7 @@ class RecordWriter:
         self._seal_points()
         first, snapshots = self._snapshots.take()
         if snapshots:
-            self._blocks.append(Kind.SNAPSHOTS, *encode_snapshots(first, snapshots))
+            self._blocks.append(Kind.SNAPSHOTS, *payloads.encode_snapshots(first, snapshots))
         self._due_at = _monotonic() + _SEAL_AFTER_S
         if self._durable:
             self._blocks.sync()
@@ -316,20 +301,20 @@ class RecordWriter:
         if points:
             shapes = self._symbols.number_shapes([point[0] for point in points])
             self._seal_symbols()
-            self._blocks.append(Kind.POINTS, *encode_points(first, points, shapes))
+            self._blocks.append(Kind.POINTS, *payloads.encode_points(first, points, shapes))
 
     def _seal_frames(self, pages_before: int | None = None) -> None:
         self._seal_tables(pages_before)  # a frame may name blobs
         first, frames = self._frames.take()
         if frames:
             self._seal_symbols()
-            self._blocks.append(Kind.FRAMES, *encode_frames(first, frames))
+            self._blocks.append(Kind.FRAMES, *payloads.encode_frames(first, frames))
 
     def _seal_tables(self, pages_before: int | None = None) -> None:
         self._seal_pages(pages_before)
         first, tables = self._tables.take()
         if tables:
-            self._blocks.append(Kind.TABLES, *encode_tables(first, tables))
+            self._blocks.append(Kind.TABLES, *payloads.encode_tables(first, tables))
 
     def _seal_filled_pages(self) -> None:
         """Seal a full block of pages of the blob under way, whose table does not wait yet."""
@@ -341,12 +326,12 @@ class RecordWriter:
     def _seal_pages(self, before: int | None = None) -> None:
         first, pages = self._pages.take_fresh(before)
         if pages:
-            self._blocks.append(Kind.PAGES, *encode_pages(first, pages))
+            self._blocks.append(Kind.PAGES, *payloads.encode_pages(first, pages))
 
     def _seal_symbols(self) -> None:
         symbols = self._symbols.take_new()
         if symbols is not None:
-            self._blocks.append(Kind.NAMES, b"", encode_json(symbols))
+            self._blocks.append(Kind.NAMES, b"", payloads.encode_json(symbols))
 
     def _drop(self) -> None:
         """Drop everything that waits."""

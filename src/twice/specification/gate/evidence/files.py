@@ -120,10 +120,14 @@ def gather_encoded(context: EvidenceContext) -> EncodingAnswers:
 
 def _list_digests(document: str) -> tuple[str, ...]:
     try:
-        encoded = encode(json.loads(document))
+        encoded = encode(json.loads(document, parse_constant=_refuse_constant))
     except (ValueError, RecursionError, TwiceError):
         return ()
     return tuple(str(digest_bytes(encoded, algorithm)) for algorithm in Algorithm)
+
+
+def _refuse_constant(word: str) -> None:
+    raise ValueError(f"{word} is no value of JSON")
 
 
 def gather_handoff(context: EvidenceContext) -> AuditReference:
