@@ -109,7 +109,10 @@ def is_of(value: object, module: str, *names: str) -> bool:
 
 def is_array(value: object) -> bool:
     """Return whether a value is an array of numpy or a tensor of torch."""
-    return is_of(value, "numpy", "ndarray") or is_of(value, "torch", "Tensor")
+    kind = type(value)  # asked of every object that is read: nothing is built for it
+    return kind is getattr(sys.modules.get("numpy"), "ndarray", None) or kind is getattr(
+        sys.modules.get("torch"), "Tensor", None
+    )
 
 
 def is_constant(value: object) -> bool:

@@ -77,6 +77,9 @@ class _Writer:
     def rebuild(self, current: Any, value: Any, path: str) -> Any:
         """Return the value at a path."""
         kind = type(value)
+        if kind in LEAVES:  # most of what is put back
+            self._keep(value, path)
+            return value
         if kind is OpaqueValue and value.kind is OpaqueKind.DATACLASS:
             return self._rebuild_mark(current, value, path)
         if kind in KEYED:
