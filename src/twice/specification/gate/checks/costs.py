@@ -101,7 +101,7 @@ def check_cost_record(facts: GateFacts) -> Iterator[str]:
     elif costs.result == "breach" and costs.budget_percent in {None, budget}:
         broken = f"twice cost found the budget broken: {sheet.text('breach')}"
         yield facts.tell("13", "measured", broken)
-    elif costs.result == "unknown":
+    elif isinstance(budget, int) and total > budget and costs.result == "unknown":
         yield Undecided(f"{named} says that its percentages tell nothing: measure a longer run")
     elif isinstance(budget, int) and total > budget:
         agreed = f"{budget} % was agreed: {sheet.text('breach')}"
