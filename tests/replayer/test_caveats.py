@@ -36,8 +36,8 @@ STILL = """
 def test_components_whose_state_never_changed_are_named(tmp_path: Path) -> None:
     statement = verified(tmp_path, STILL)
     assert statement.result == "PASS"
-    assert len(statement.headline) == 1
-    assert "blind, kept never changed" in statement.headline[0]
+    (line,) = (each for each in statement.headline if "never changed" in each)
+    assert "blind, kept never changed" in line
 
 
 def test_a_component_that_first_changes_late_is_not_called_unchanging(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_a_component_that_first_changes_late_is_not_called_unchanging(tmp_path: 
                 if tick == 65_900:
                     warm[0] = 1
     """
-    (line,) = verified(tmp_path, source).headline
+    (line,) = (each for each in verified(tmp_path, source).headline if "never changed" in each)
     assert line.startswith("still never changed")
 
 
