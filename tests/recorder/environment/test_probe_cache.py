@@ -206,6 +206,7 @@ def test_a_folder_that_takes_no_files_keeps_nothing(
     assert known_after(facts) == {}
 
 
+@pytest.mark.fresh  # a fork has more libraries mapped than an interpreter, which is another key
 @pytest.mark.integration
 def test_records_hold_the_same_whether_probes_were_kept_or_not(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
