@@ -86,6 +86,14 @@ READERS = {
     open("out.txt", "w").write(name)
     assert time.time() > 0
     """,
+    # A start of run b and an end of run a would be in the wrong order.
+    "beside two times that are compared": """
+    began = time.time()
+    for _ in run.ticks(3):
+        pass
+    is_odd = time.time() < began
+    open("out.txt", "w").write(f"{is_odd} {uuid.uuid4()}")  # it
+    """,
     "in a function, before a loop": """
     def stamp():
         return time.time_ns()  # it
@@ -100,7 +108,7 @@ READERS = {
 @pytest.mark.parametrize("body", READERS.values(), ids=READERS)
 def test_the_read_that_decides_a_file_is_named_and_no_other(body: str, tmp_path: Path) -> None:
     body = textwrap.indent(textwrap.dedent(body).strip(), "    ")
-    source = f"import os, time\ndef main(run):\n    os.chdir({str(tmp_path)!r})\n{body}\n"
+    source = f"import os, time, uuid\ndef main(run):\n    os.chdir({str(tmp_path)!r})\n{body}\n"
 
     found = diagnosed(tmp_path, source, "one", "one")
 
@@ -111,6 +119,43 @@ def test_the_read_that_decides_a_file_is_named_and_no_other(body: str, tmp_path:
     assert [(each.channel.value, each.confirmed) for each in found.attribution] == [
         ("effects", True)
     ]
+
+
+def test_two_times_of_one_clock_are_candidates_where_only_one_decides(tmp_path: Path) -> None:
+    source = f"""
+        import os, time
+        def main(run):
+            os.chdir({str(tmp_path)!r})
+            time.time()
+            began = time.time()
+            is_odd = time.time() < began
+            stamp = time.time()  # it
+            open("out.txt", "w").write(f"{{is_odd}} {{stamp}}")
+    """
+
+    found = diagnosed(tmp_path, source, "one", "one")
+
+    assert (found.result, found.operation) == ("candidates", None)
+    assert any(each.code.endswith("# it") for each in found.candidates)
+
+
+def test_reads_are_not_blamed_for_what_was_not_read(tmp_path: Path) -> None:
+    source = f"""
+        import ctypes, os, time
+        LIBC = ctypes.CDLL(None)
+        def main(run):
+            os.chdir({str(tmp_path)!r})
+            if time.perf_counter() < 0:
+                return
+            drawn = ctypes.create_string_buffer(8)
+            LIBC.getrandom(drawn, 8, 0)
+            open("out.txt", "wb").write(drawn.raw)
+    """
+
+    found = diagnosed(tmp_path, source, "one", "one")
+
+    assert (found.result, found.operation, list(found.attribution)) == ("unlocalised", None, [])
+    assert any("given its own reads, does not leave the same" in each for each in found.evidence)
 
 
 def test_a_file_has_one_name_where_one_recording_alone_had_a_supervisor(

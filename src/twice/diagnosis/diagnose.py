@@ -333,13 +333,12 @@ class _Diagnosis:
 
     def _report_outcome(self, rows: list[OutcomeDifference]) -> Divergence:
         """Of runs that differ in what they leave alone: it follows from what they read, or were made on."""
-        seen = self._seen
-        operation = explain_outcome(self.a, self.b, seen, self.environment, self._progress)
-        result: Result = "unlocalised" if operation is None else "localised"
-        ranked, tried = attribute(seen), seen.experiments
-        return self._report(
-            result, outcome=rows, operation=operation, attribution=ranked, experiments=tried
-        )
+        a, b, seen = self.a, self.b, self._seen
+        found = explain_outcome(a, b, rows, seen, self.environment, self._progress)
+        result: Result = ("unlocalised", "localised", "candidates")[len(found)]
+        lines = {"operation": found[0]} if len(found) == 1 else {"candidates": found}
+        seen_too = {"evidence": seen.evidence, "experiments": seen.experiments}
+        return self._report(result, outcome=rows, attribution=attribute(seen), **lines, **seen_too)
 
     def _report_divergence(self) -> Divergence:
         """Of runs that part, with everything that the executions gave."""

@@ -140,19 +140,18 @@ class Verification(Evidence):
             return []
         is_open = any(row.get("class") not in _SETTLED for row in self.inventory)
         output = suggest_ignored_output(self.failure) if is_open and not self.beside else ""
-        return [
-            text
-            for text in (output, self.files.suggest_policy() or self._suggest_file_policy())
-            if text
-        ]
+        written = self.file_written_otherwise
+        of_file = self.files.suggest_policy() or (suggest_file_policy(written) if written else "")
+        return [text for text in (output, of_file) if text]
 
-    def _suggest_file_policy(self) -> str:
-        """Suggest a policy for a file that Python wrote with other content than recorded."""
+    @property
+    def file_written_otherwise(self) -> str:
+        """Return the file that Python wrote with other content, where that is the first difference; else nothing."""
         texts = () if self.failure is None else (self.failure.recorded, self.failure.replayed)
         paths = [found[1] for text in texts if (found := _WRITTEN.match(text))]
         if len(paths) < 2 or paths[0] != paths[1]:
             return ""
-        return suggest_file_policy(paths[0].removeprefix("{program}/"))
+        return paths[0].removeprefix("{program}/")
 
     def to_json(self) -> dict[str, Any]:
         """Return the document that ``twice verify --json`` prints."""
