@@ -112,6 +112,14 @@ HARMLESS = {
         "def main(run):\n    got = run.track('got', [])\n    for _ in run.ticks(2):\n"
         "        for name in {'x', 'y'}:\n            got.append(name)\n        got.clear()\n"
     ),
+    "a tracked list that is replaced by its sorted items": (
+        "def main(run):\n    got = run.track('got', [])\n    for name in {'x', 'y'}:\n"
+        "        got.append(name)\n    got[:] = sorted(got)\n"
+    ),
+    "a tracked list that a function tidies": (
+        "def tidy(items):\n    items.sort()\n\ndef main(run):\n    got = run.track('got', [])\n"
+        "    for name in {'x', 'y'}:\n        got.append(name)\n    tidy(got)\n"
+    ),
     "a list beside a tracked one": (
         "def main(run):\n    got, kept = [], []\n    run.track('kept', kept)\n"
         "    for name in {'x', 'y'}:\n        got.append(name)\n"

@@ -6,10 +6,10 @@ Invariant: without the room, and without a workspace, nothing is loaded and noth
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from twice.cli.group import has_wing
 from twice.errors import SurroundingsRefused
 from twice.recorder.runrecord import RunRecord
 
@@ -18,7 +18,7 @@ def cite(
     record: RunRecord, *, judges_recorded_class: bool = False
 ) -> tuple[dict[str, Any] | None, Sequence[str]]:
     """Find the specification of a record's program; return it as JSON, and what it promises and is not so."""
-    if find_spec("twice.specification") is None:
+    if not has_wing("specification"):
         return None, ()
     from twice.specification.location import find_workspace
 

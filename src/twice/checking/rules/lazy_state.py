@@ -116,7 +116,7 @@ def look(site: Site) -> Iterator[Found]:
     owner, function = site.scope.owner, site.scope.method
     if owner is None or function is None or function.name == "__init__":
         return
-    name = _asked(site.node) if isinstance(site.node, ast.Call) else _drawn(site)
+    name = _find_asked(site.node) if isinstance(site.node, ast.Call) else _find_drawn(site)
     if not name:
         return
     every = list(methods(owner))
@@ -144,7 +144,7 @@ def look(site: Site) -> Iterator[Found]:
     )
 
 
-def _asked(call: ast.Call) -> str:
+def _find_asked(call: ast.Call) -> str:
     """Return the attribute that ``hasattr(self, "visited")`` asks for."""
     match call.args[:2]:
         case [ast.Name(id="self"), ast.Constant(value=str(name))]:
@@ -152,7 +152,7 @@ def _asked(call: ast.Call) -> str:
     return ""
 
 
-def _drawn(site: Site) -> str:
+def _find_drawn(site: Site) -> str:
     """Return the attribute that is drawn where it is None; what is only computed may be computed again."""
     statement = site.node
     assert isinstance(statement, ast.Assign), "those are asked for"

@@ -1,11 +1,11 @@
 """What every kind of stream offers the registry: a lean position, a public state, a way back.
 
-Positions are read at every compare-point. Public state costs 10 to 35 microseconds a generator, a view of the same
-bytes 30 nanoseconds. So a position is defined as bytes of the public state, and a view is used where it was seen to
-show those very bytes; elsewhere (another interpreter, byte order or numpy) the public state is read.
+Positions are read at every compare-point, where a view of memory costs far less than the public state. So a position is
+defined as bytes of the public state, and a view is used where it was seen to show those very bytes; elsewhere (another
+interpreter, byte order or numpy) the public state is read.
 
-Rejected: public state alone. ``random``'s and numpy's shared generators stand in every point, and a tick that costs 17
-microseconds costs 56 with them read in that way.
+Rejected: public state alone. ``random``'s and numpy's shared generators stand in every point (``benchmarks/overhead.py``
+shows what a tick costs).
 
 Invariant: ``write(read())`` changes nothing, and works in place, so that every alias of the generator rewinds with it.
 """

@@ -215,10 +215,40 @@ def to_container(
         yield at.ends(Use.STATE, put)
 
 
+_LOOKS: Final = frozenset(
+    {
+        "all",
+        "any",
+        "enumerate",
+        "iter",
+        "len",
+        "list",
+        "max",
+        "min",
+        "print",
+        "repr",
+        "str",
+        "sum",
+        "tuple",
+    }
+)
+"""Functions that leave the container that they are given as it is."""
+
+
 def _is_undone(reading: Reading, load: ast.AST) -> bool:
-    """Whether a container is sorted or emptied there."""
-    above = reading.survey.parents.get(load)
-    return isinstance(above, ast.Attribute) and above.attr in {"sort", "clear"}
+    """Whether a container is sorted, emptied or replaced there, or handed to code that may do it."""
+    match reading.survey.parents.get(load):
+        case ast.Attribute(attr="sort" | "clear" | "pop" | "remove"):
+            return True
+        case ast.Subscript(slice=ast.Slice(), ctx=ast.Store() | ast.Del()):
+            return True
+        case ast.Call(func=ast.Attribute(attr="track")) | ast.Call(func=ast.Name(id="sorted")):
+            return False
+        case ast.Call(func=ast.Name(id=name)):
+            return name not in _LOOKS
+        case ast.Call() | ast.keyword():
+            return True
+    return False
 
 
 def to_sequence(
