@@ -73,7 +73,7 @@ class New(Old):
 
 def captured_of(target: object) -> Captured:
     states, versions = capture_components({"pond": component_of("pond", target)})
-    return Captured(5, states, CURSORS, {}, Algorithm.BLAKE3, versions).frozen()
+    return Captured(5, states, CURSORS, {}, Algorithm.BLAKE3, versions).freeze()
 
 
 def restored(target: object, captured: Captured) -> list[Migration]:

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
+from itertools import chain
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import rfc8785
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from twice.recorder.components import Component
 
 STREAMS = "streams"
-Parts = list[bytes | memoryview]
+Parts = Sequence[bytes | bytearray | memoryview]
 _FORMAT = "twice.snapshot/1"
 _KEPT_BYTES_MAX = 64 << 20
 
@@ -137,10 +139,23 @@ class Captured:
         """Return the bytes of all canonical forms."""
         return sum(_size(parts) for parts in self.subsystems.values())
 
-    def frozen(self) -> Captured:
-        """Copy the snapshot, so that it is independent of the program's arrays."""
+    def freeze(self, spare: Mapping[int, bytearray] = MappingProxyType({})) -> Captured:
+        """Copy the snapshot, so that it is independent of the program's arrays.
+
+        Args:
+            spare: memory by its size, to copy into; nobody needs what is in it.
+        """
+        unused = dict(spare)
+
+        def copy(part: bytes | bytearray | memoryview) -> bytearray:
+            target = unused.pop(len(part), None)
+            if target is None:
+                return bytearray(part)
+            memoryview(target)[:] = part
+            return target
+
         copied: dict[str, Parts] = {
-            name: [bytes(part) for part in parts] for name, parts in self.subsystems.items()
+            name: [copy(part) for part in parts] for name, parts in self.subsystems.items()
         }
         return replace(self, subsystems=copied)
 
@@ -164,12 +179,17 @@ class RollbackBuffer:
 
     def keep(self, captured: Captured) -> None:
         """Keep one more, with bytes of its own; the earliest go when there are too many."""
-        self._drop(captured.tick)
-        self._captured[captured.tick] = captured.frozen()
+        if captured.tick in self:
+            self._drop(captured.tick)
         # A running sum: with a snapshot before every tick there are tens of thousands of them.
         self._total += captured.size()
-        while len(self._captured) > 1 and self._total > _KEPT_BYTES_MAX:
-            self._drop(next(iter(self._captured)))
+        # New memory costs eight times the copy, so what is dropped is written over.
+        spare: dict[int, bytearray] = {}
+        while self._captured and self._total > _KEPT_BYTES_MAX:
+            dropped = self._drop(next(iter(self._captured)))
+            parts = chain.from_iterable(dropped.subsystems.values())
+            spare |= {len(part): part for part in parts if isinstance(part, bytearray)}
+        self._captured[captured.tick] = captured.freeze(spare)
 
     def rewind(self, to: int, now: int) -> Captured:
         """Return the snapshot before a tick, and drop the ones after it: they are no longer the past.
@@ -189,9 +209,10 @@ class RollbackBuffer:
             self._drop(tick)
         return kept
 
-    def _drop(self, tick: int) -> None:
-        if (dropped := self._captured.pop(tick, None)) is not None:
-            self._total -= dropped.size()
+    def _drop(self, tick: int) -> Captured:
+        dropped = self._captured.pop(tick)
+        self._total -= dropped.size()
+        return dropped
 
 
 def capture_components(

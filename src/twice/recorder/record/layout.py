@@ -12,7 +12,7 @@ import struct
 from enum import IntEnum
 from typing import NamedTuple
 
-from twice.foundation.digests import Algorithm, new_hasher, raw_digest
+from twice.foundation.digests import Algorithm, raw_digest
 from twice.foundation.printable import pluralize
 
 MAGIC = b"\x89twice\r\n"
@@ -106,7 +106,7 @@ class Head(NamedTuple):
         return _HEAD.pack(*self)
 
 
-def unpack_head(payload: bytes, kind: Kind) -> Head:
+def unpack_head(payload: bytes | memoryview, kind: Kind) -> Head:
     """Unpack the head of a payload that must be of this kind."""
     if len(payload) < HEAD_BYTES:
         raise MalformedError(f"a {kind.name.lower()} block is shorter than its head")
@@ -116,12 +116,13 @@ def unpack_head(payload: bytes, kind: Kind) -> Head:
     return head
 
 
-def encode_row(offset: int, kind: Kind, plain: bytes) -> bytes:
+def encode_row(offset: int, kind: Kind, plain: bytes | memoryview) -> bytes:
     """Encode the index row of a block, from the plain part of its payload.
 
     A row follows from its block alone, so an index that is lost is made again by scanning.
     """
-    head, chain = plain[:HEAD_BYTES], bytes(DIGEST_BYTES)
+    head: bytes | memoryview = plain[:HEAD_BYTES]
+    chain: bytes | memoryview = bytes(DIGEST_BYTES)
     if kind in (Kind.IDENTITY, Kind.NAMES, Kind.ENDING):  # JSON documents have no head
         head = Head(0, 0, kind).pack()
     else:
@@ -130,7 +131,7 @@ def encode_row(offset: int, kind: Kind, plain: bytes) -> bytes:
             if not entries or len(plain) != HEAD_BYTES + POINT_BYTES * entries:
                 raise MalformedError("a points block is shorter than its count")
             chain = plain[-DIGEST_BYTES:]
-    return offset.to_bytes(8, "little") + head + chain
+    return b"".join((offset.to_bytes(8, "little"), head, chain))
 
 
 def unpack_row(rows: bytes, number: int) -> tuple[int, int]:
@@ -169,20 +170,15 @@ class Chain:
 
     def __init__(self, algorithm: Algorithm, header: bytes) -> None:
         # Always a cryptographic hash, whatever the compare-points use.
-        self._algorithm = algorithm if algorithm.is_cryptographic else Algorithm.BLAKE3
-        self.digest = raw_digest(self._algorithm)  # of pages, too
+        strong = algorithm if algorithm.is_cryptographic else Algorithm.BLAKE3
+        self.digest = raw_digest(strong)  # of pages, too
         self.start = self.digest(header)  # in place of the checksum before the first block
 
     def link(self, previous: bytes, *parts: bytes) -> bytes:
         """Return the 32-byte checksum of these bytes, behind the block with the previous checksum."""
-        hasher = new_hasher(self._algorithm)
-        # The start is in every link: zeros or stale bytes of an older file never pass, not even
-        # among themselves.
-        hasher.update(self.start)
-        hasher.update(previous)
-        for part in parts:
-            hasher.update(part)
-        return hasher.digest()
+        # The start is in every link: zeros or stale bytes of an older file never pass, not even among
+        # themselves. Joined, because blake3 takes half the time for 32 KB in one piece.
+        return self.digest(b"".join((self.start, previous, *parts)))
 
 
 class BlockHeader(NamedTuple):

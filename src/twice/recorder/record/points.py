@@ -53,7 +53,7 @@ class PointBlock:
         records = np.frombuffer(payload, np.uint8, POINT_BYTES * n, HEAD_BYTES)
         self.first = head.first  # its index in the record
         self.records = records.reshape(n, 2, DIGEST_BYTES)  # root and chain
-        self.ticks = np.cumsum(np.frombuffer(payload, "<i8", n, columns))
+        self.ticks = np.frombuffer(payload, "<i8", n, columns).cumsum()
         self.shapes = np.frombuffer(payload, "<u4", n, columns + 8 * n)  # their numbers
         self.digests = payload[end:]  # of all points, joined in order
         self._known = symbols.shapes
@@ -62,7 +62,7 @@ class PointBlock:
         if int(self.shapes.max()) >= len(self._known):
             raise MalformedError("a compare-point has a shape that no names block says")
         widths = np.array([DIGEST_BYTES * len(s.components) for s in self._known], np.int64)
-        self.ends = np.cumsum(widths[self.shapes])  # of each point's digests
+        self.ends = widths.take(self.shapes).cumsum()  # of each point's digests
         if self.ends[-1] != len(self.digests):
             raise MalformedError("the digests of a points block do not add up to its layouts")
 

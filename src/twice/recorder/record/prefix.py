@@ -106,7 +106,8 @@ def _add_block(prefix: Prefix, block: StoredBlock, visit: Visit | None) -> str |
     if (kind is Kind.IDENTITY) != (prefix.blocks == 0):
         return "the identity is not the first block, or not the only one"
     try:
-        row = encode_row(block.offset, kind, block.payload[: block.header.plain])
+        plain = memoryview(block.payload)[: block.header.plain]
+        row = encode_row(block.offset, kind, plain)
     except MalformedError as error:
         return str(error)
     if kind is Kind.POINTS:
