@@ -1,8 +1,7 @@
 """Decisions that a branch may substitute: where an input's value comes from in each mode.
 
-The thunk of an input runs in every mode, because it may draw from a stream or read the world.
-Recording keeps its value; replaying compares it with the record and returns the recorded one;
-branching returns what was substituted.
+The thunk of an input runs in every mode, because it may draw from a stream or read the world. Recording keeps its
+value; replaying compares it with the record and returns the recorded one; branching returns what was substituted.
 
 Invariant: the value the program gets is the value that the record holds.
 """
@@ -20,15 +19,18 @@ from twice.recorder.record_form import reading
 
 @dataclass(frozen=True, slots=True)
 class InputEvent:
-    """One input as the record holds it: asked for at a tick, and the value that the program got."""
+    """One input as the record holds it: asked for at a tick, and the value that the program got.
+
+    Attributes:
+        substituted: whether a branch put the value there instead of what the thunk gave.
+        encoded: the journal frame, where it is known already.
+    """
 
     tick: int
     name: str
     value: Any
     substituted: bool = False
-    """Whether a branch put it there instead of what the thunk gave."""
     encoded: bytes = b""
-    """The journal frame, where it is known already."""
 
     def payload(self) -> bytes:
         """Return the journal frame; a refusal of the value names the input."""
@@ -37,9 +39,8 @@ class InputEvent:
         try:
             return encode((self.name, self.substituted, self.value))
         except EncodingRefused as error:
-            happened = error.happened.replace(
-                "state[2]", f"The value of the input {self.name!r}", 1
-            )
+            named = f"The value of the input {self.name!r}"
+            happened = error.happened.replace("state[2]", named, 1)
             raise type(error)(happened, error.expected, error.remedy, **error.fields) from None
 
 
@@ -71,8 +72,8 @@ class RecordedInputs(Inputs):
 
     Args:
         frames: opens the recorded inputs at a count, as (tick, journal frame).
-        differs: called with (tick, name, recorded, replayed) when the thunk gave something else, or
-            when another input is asked for, which is refused as well (E-EFFECT-003).
+        differs: called with (tick, name, recorded, replayed) when the thunk gave something else, or when another
+            input is asked for, which is refused as well (E-EFFECT-003).
     """
 
     def __init__(
@@ -80,9 +81,8 @@ class RecordedInputs(Inputs):
         frames: Callable[[int], Iterator[tuple[int, bytes]]],
         differs: Callable[[int, str, Any, Any], None],
     ) -> None:
-        self._open = frames
+        self._open, self._differs = frames, differs
         self._frames = frames(0)
-        self._differs = differs
 
     def settle(self, tick: int, name: str, value: Any) -> InputEvent:
         """Return the recorded input, after a comparison with the thunk's result."""
@@ -130,8 +130,7 @@ class BranchInputs(Inputs):
     ) -> None:
         self._recorded = recorded
         self._fork = self._at = fork
-        self._substitutions = dict(substitutions or {})
-        self._onwards = False
+        self._substitutions, self._onwards = dict(substitutions or {}), False
         self.used: set[str] = set()
 
     def substitute(self, values: Mapping[str, Any], tick: int, *, onwards: bool) -> None:

@@ -20,8 +20,7 @@ from twice.recorder.record_form import ROLLBACK
 from twice.recorder.redaction.redaction import Redaction
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session import Session
-from twice.recorder.session_parts import Control, Resume, Wiring
-from twice.recorder.sinks import Sink
+from twice.recorder.session_parts import Control, Resume, Sink, Wiring
 from twice.recorder.snapshots import load
 from twice.recorder.streams import Streams
 

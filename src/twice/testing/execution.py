@@ -19,12 +19,11 @@ from twice.recorder.components import component_of
 from twice.recorder.config import Config
 from twice.recorder.effects.sources import BranchSource, RecordedSource
 from twice.recorder.inputs import BranchInputs, RecordedInputs
-from twice.recorder.restore import decode_state
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session import Session
-from twice.recorder.session_parts import Control
-from twice.recorder.sinks import Sink
+from twice.recorder.session_parts import Control, Sink
 from twice.recorder.snapshots import STREAMS, load
+from twice.recorder.states import decode_state
 from twice.replayer.branch_prefix import BranchPrefixSink
 from twice.replayer.outcome import STOPPED, Failure
 from twice.replayer.rebuild import rebuilt_session
