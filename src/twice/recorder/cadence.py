@@ -117,8 +117,8 @@ class RateGuard:
         """Account for one snapshot.
 
         Raises:
-            SnapshotCadence: E-SNAPSHOT-001, when the median of the first eight snapshots, spread over the ticks
-                between them, takes longer than a tick may.
+            SnapshotCadence: E-SNAPSHOT-001, when the median of the first eight snapshots, spread over the ticks between
+                them, takes longer than a tick may.
         """
         # Decided by the first ones: a long run keeps no list of all.
         if len(self._spent_s) == _MEASURED_AFTER:

@@ -38,8 +38,8 @@ class Component:
         put: puts a state back, or None when the component cannot be restored.
         changed: returns the top-level keys changed since it was last asked, or None for "all".
         form: what was understood, for reports: ``state/restore``, ``fields`` ...
-        live: returns the objects themselves whose attributes the state is, for whoever follows them while they
-            change; None where they are what ``read`` returns.
+        live: returns the objects themselves whose attributes the state is, for whoever follows them while they change;
+            None where they are what ``read`` returns.
     """
 
     name: str
@@ -174,25 +174,21 @@ def _by_attributes(name: str, target: object, fields: tuple[str, ...] | None, fo
 
 def _replace_content(target: Any, state: Any) -> None:
     """Give an array, a tensor or a frame new content in place, where its shape or index is still that of the content."""
-    if is_of(target, "torch", "Tensor"):
-        if type(state) is type(target) and target.shape == state.shape:
-            target.detach().copy_(state)
-            return
-    elif is_of(target, "pandas", "DataFrame"):
+    is_tensor, is_series = is_of(target, "torch", "Tensor"), is_of(target, "pandas", "Series")
+    if is_of(target, "pandas", "DataFrame"):
         target.drop(index=target.index, inplace=True)
         target.drop(columns=target.columns, inplace=True)
         for label in state.columns:
             target[label] = state[label]
-        return
-    elif is_of(target, "pandas", "Series"):
-        if target.index.equals(state.index):
-            target[:] = state
-            return
-    else:
+    elif is_tensor and type(state) is type(target) and target.shape == state.shape:
+        target.detach().copy_(state)
+    elif is_series and target.index.equals(state.index):
+        target[:] = state
+    elif not is_tensor and not is_series:
         target[...] = state
-        return
-    raise ComponentRefused(
-        f"A {type(target).__qualname__} has another shape than in the snapshot, and cannot take its content.",
-        "Expected the shape that it had when the snapshot was taken.",
-        "Track an object with state() and restore(state) that holds it.",
-    )
+    else:
+        raise ComponentRefused(
+            f"A {type(target).__qualname__} has another shape than in the snapshot, and cannot take its content.",
+            "Expected the shape that it had when the snapshot was taken.",
+            "Track an object with state() and restore(state) that holds it.",
+        )

@@ -26,6 +26,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import field
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from twice.errors import TwiceError, UsageError
 from twice.foundation.comparison import short
@@ -35,6 +36,9 @@ from twice.recorder.program import Program
 from twice.recorder.record_form import ERRORS, OUTPUT
 from twice.recorder.redaction.redaction import Redaction
 from twice.recorder.redaction.streams import StreamRedactor
+
+if TYPE_CHECKING:
+    from twice.recorder.setup import Setup
 
 RESULTS = "results"
 """Key of the ending."""
@@ -158,12 +162,8 @@ def parse_ignored_output(patterns: Sequence[str]) -> tuple[str, ...]:
 class CapturedFile:
     """Follows one file that grows, with secrets blanked.
 
-    Args:
-        descriptor: an open descriptor of the file, readable; its offset is not used, and what it points to later does
-            not matter.
-        algorithm: digest of the cumulative bytes.
-        flow: blanks secrets.
-        begin: makes what selects the compared lines.
+    The descriptor is open and readable; its offset is not used, and what it points to later does not matter. ``begin``
+    makes what selects the compared lines.
     """
 
     def __init__(
@@ -255,35 +255,25 @@ class OutputCapture(Output):
     """Standard output and error of this process, as columns of the run.
 
     Args:
-        algorithm: digest of the cumulative bytes.
+        setup: how they are compared.
         journal: called with (kind, payload, actor) for new bytes; None when nothing is written.
-        compare_errors: whether standard error joins the compared bytes.
-        ignored: regular expressions for lines that are not compared.
         folders: of the program; standard error is compared without them.
         redaction: blanks secrets in both before they are compared and written.
     """
 
     def __init__(
         self,
-        algorithm: Algorithm,
+        setup: Setup,
         journal: Callable[[str, bytes, int], None] | None,
-        *,
-        compare_errors: bool,
-        ignored: Sequence[str],
         folders: Sequence[str],
         redaction: Redaction,
     ) -> None:
-        self._output = CapturedFile(
-            1, algorithm, redaction.file(OUTPUT), partial(ComparedLines, ignored)
-        )
-        self._errors = CapturedFile(
-            2,
-            algorithm,
-            redaction.file(ERRORS),
-            partial(ComparedLines, ignored, folders, is_errors=True),
-        )
+        output = partial(ComparedLines, setup.ignored_output)
+        errors = partial(ComparedLines, setup.ignored_output, folders, is_errors=True)
+        self._output = CapturedFile(1, setup.algorithm, redaction.file(OUTPUT), output)
+        self._errors = CapturedFile(2, setup.algorithm, redaction.file(ERRORS), errors)
         self._redaction, self._journal = redaction, journal
-        self._compare_errors = compare_errors
+        self._compare_errors = setup.compare_errors
 
     def position(self) -> bytes:
         """Digest all bytes so far, with the new ones."""

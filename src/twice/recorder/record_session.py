@@ -63,16 +63,8 @@ def begin_record(
 ) -> tuple[Session, RecordWriter, dict[str, Any]]:
     """Begin a record, and build a session that asks the world and writes everything into it.
 
-    Args:
-        setup: everything decided about the run.
-        surroundings: of this process.
-        fingerprint: its measured environment.
-        out: path of the record.
-        parent: of a branch: the run it left.
-        force: replace an existing output.
-        hold: keep the new record from its path until it is published.
-        captures: whether printed text is captured.
-        in_force: what of its work the session does; None for all.
+    With ``hold``, the new record is kept from its path until it is published. Text that is printed is part of the run
+    where the session ``captures`` it. What it does of its work is ``in_force``; None for all.
 
     Returns:
         The session, the writer, and the record's identity.
@@ -102,14 +94,7 @@ def begin_record(
         in_force=does,
     )
     if captures:
-        wiring.output = OutputCapture(
-            setup.algorithm,
-            journal,
-            compare_errors=setup.compare_errors,
-            ignored=setup.ignored_output,
-            folders=list_folders(setup.program),
-            redaction=redaction,
-        )
+        wiring.output = OutputCapture(setup, journal, list_folders(setup.program), redaction)
     session = Session(setup, wiring)
     return session, writer, identity
 

@@ -106,8 +106,8 @@ def record(
     """Record one run of a program in a fresh process with pinned surroundings.
 
     Args:
-        program: ``"file.py:function"``, ``"module:function"``, ``"script.py"``, or a function that
-            a fresh process can find; a closure is recorded in this process instead.
+        program: ``"file.py:function"``, ``"module:function"``, ``"script.py"``, or a function that a fresh process can
+            find; a closure is recorded in this process instead.
         seed: master seed, 0 <= seed < 2**256; the variable TWICE_SEED when None.
         config: plain values for ``run.config``.
         out: path of the record.
@@ -115,12 +115,11 @@ def record(
         force: replace an existing output.
         show: pass the program's output on while it runs.
         in_copy: let the program change a copy of the files, and none of the user's.
-        **policies: fields of ``Setup``: predicate, algorithm, granularity, cadence, strategy,
-            clock, compare_errors, ignored_output, strict_packages, redaction, allow.
+        **policies: fields of ``Setup``: predicate, algorithm, granularity, cadence, strategy, clock, compare_errors,
+            ignored_output, strict_packages, redaction, allow.
 
     Returns:
-        The record, open for reading. A program that raised leaves a record that says so; see
-        ``RunRecord.ending``.
+        The record, open for reading. A program that raised leaves a record that says so; see ``RunRecord.ending``.
 
     Raises:
         SeedMissing: E-SEED-001. ProgramNotFound: E-PROGRAM-001. OutputExists: E-OUTPUT-001.
@@ -159,13 +158,10 @@ def recording(
 
     Args:
         out: path of the record.
-        seed: master seed; the variable TWICE_SEED when None.
+        seed: as of ``record``, like all that follows.
         config: plain values for ``run.config``.
         force: replace an existing output.
         **policies: fields of ``Setup``.
-
-    Yields:
-        The run.
     """
     from twice.recorder.record_session import record_block
 
@@ -193,18 +189,17 @@ def record_program(
     """Record a program in a fresh process; return the message with which that process ended.
 
     Args:
-        setup: everything decided about the run. The sample of a statistical one is drawn first, so that it stands at
-            the front of the record.
+        setup: everything decided about the run.
         surroundings: of the process.
         out: path of the record.
-        force: replace an existing output.
-        show: pass the program's output on while it runs.
+        force: as of ``record``.
+        show: as of ``record``.
         stdin: as of ``FreshWorker``.
         parent: of a branch: the run it left.
         progress: is called with (members done, members) of a sample.
         python: another interpreter's path, for runs that have no sample.
         began: is called with the number of the process once it is there.
-        in_copy: let the program change a copy of the files, and none of the user's.
+        in_copy: as of ``record``.
         on_full: whether the program goes on (``go-on``) or ends (``stop``) if its record cannot be written any more.
 
     Raises:
@@ -215,6 +210,7 @@ def record_program(
     """
     refuse_nesting()
     setup.require_recordable()
+    # The sample of a statistical run is drawn first, so that it stands at the front of the record.
     summary = summary_of(setup.predicate)
     sample = draw(setup, surroundings, summary, progress=progress) if summary else Sample(())
     aside = make_aside_folder(out) if in_copy else None
@@ -329,12 +325,9 @@ def warn(message: Mapping[str, object]) -> None:
 
 
 def refuse_existing(out: Path, *, force: bool, is_record: bool = False) -> None:
-    """Refuse to replace a file that nobody said may go, and a device whatever was said.
+    """Refuse to replace a file unless ``force`` says that it may go, and a device whatever was said.
 
-    Args:
-        out: the path to be written.
-        force: the user said that a file there may go.
-        is_record: a record is to be written; then only a record may go, or an empty file.
+    For what ``is_record``, only a record may go, or an empty file.
 
     Raises:
         OutputExists: E-OUTPUT-001. OutputUnwritable: E-OUTPUT-002, for a device or a pipe.

@@ -41,14 +41,8 @@ _governing: list[Session] = []
 class Effects:
     """``run.effects``: what is read from the world, asked for by name.
 
-    Attributes:
-        clock: the governed clock.
-        entropy: recorded bytes from the system.
-        env: environment variables.
-        fs: whole files.
-        net: whole requests.
-        process: whole processes.
-        stdin: what is typed or piped in.
+    ``clock`` is the governed clock, ``entropy`` gives recorded bytes of the system, ``env`` environment variables,
+    ``fs`` whole files, ``net`` whole requests, ``process`` whole processes, and ``stdin`` what is typed or piped in.
     """
 
     def __init__(self, session: Session) -> None:
@@ -229,8 +223,8 @@ class Run:
     def flush(self) -> None:
         """Make everything recorded so far outlive this process, whatever ends it.
 
-        A record is written in blocks; a killed process loses the one in flight. A service calls this before it
-        answers. It costs a write, and in replay nothing.
+        A record is written in blocks; a killed process loses the one in flight. A service calls this before it answers.
+        It costs a write, and in replay nothing.
 
         Raises:
             OutputUnwritable: E-OUTPUT-002, when the disk is full or fails.
@@ -282,10 +276,7 @@ def effect(function: Callable[P, T]) -> Callable[P, T]:
     """Declare a function to be an effect: a model call, a C library, a device.
 
     Inside a run its result is recorded and, in replay, served without calling it. Outside of a run it is the plain
-    function.
-
-    Args:
-        function: arguments and result must have a canonical form.
+    function. Its arguments and its result must have a canonical form.
 
     Raises:
         EffectRefused: E-EFFECT-002, from the call, when they have none.

@@ -99,10 +99,10 @@ def draw(
     measured: bool = False,
     progress: Progress | None = None,
 ) -> Sample:
-    """Run every member, several at a time.
+    """Run every member, several at a time, each with a seed of its own.
 
     Args:
-        setup: of the run whose sample it is; each member has a seed of its own.
+        setup: of the run whose sample it is.
         surroundings: pinned around every member.
         summary: which number, and how many members.
         cwd: working folder of the members.

@@ -80,8 +80,8 @@ class RecordingSink(Sink):
 
     Args:
         writer: the open record.
-        strategy: ``full`` stores every snapshot whole, ``event-sourced`` stores none. The others store pages
-            once and refer to them; each record has its event stream, so ``delta`` and ``hybrid`` are one.
+        strategy: ``full`` stores every snapshot whole, ``event-sourced`` stores none. The others store pages once and
+            refer to them; each record has its event stream, so ``delta`` and ``hybrid`` are one.
     """
 
     def __init__(self, writer: RecordWriter, strategy: Strategy = "hybrid") -> None:

@@ -79,18 +79,13 @@ class Cursors:
     def from_json(cls, envelope: Mapping[str, Any]) -> Cursors:
         """Read the cursors of an envelope back."""
         stated = envelope["cursors"]
-        of_effects = stated["effects"]
-        effects: dict[str, Any] = {
-            "reads": of_effects["reads"],
-            "asked": bytes.fromhex(of_effects["asked"]),
-            "unfolded": bytes.fromhex(of_effects.get("unfolded", "")),
-            "children": dict(of_effects.get("children", {})),
-            "parts": bytes.fromhex(of_effects.get("parts", "")),
-        }
+        given = stated["effects"]
+        effects = {"children": {}, "unfolded": "", "parts": "", **given, "reads": given["reads"]}
+        for name in ("asked", "unfolded", "parts"):
+            effects[name] = bytes.fromhex(effects[name])
         # Records of earlier versions say nothing of lenient reads, and a restore leaves those alone.
-        if "lenient" in of_effects:
-            lenient = of_effects["lenient"].items()
-            effects["lenient"] = {int(number): count for number, count in lenient}
+        if "lenient" in effects:
+            effects["lenient"] = {int(number): n for number, n in effects["lenient"].items()}
         printed: Any = stated.get("printed")
         return cls(
             effects=effects,
@@ -241,26 +236,27 @@ def load(reader: RecordReader, number: int) -> Captured:
     subsystems: dict[str, Parts] = {}
     versions: dict[str, int] = {}
     digests: dict[str, str] = {}
+    remedy = "The record is damaged: use an earlier snapshot, or record again."
     with reading(f"snapshot {number}", reader.path):
         envelope = read_envelope(reader, number)
+        named = f"The snapshot before tick {envelope['tick']}"
         for name, entry in sorted(envelope["subsystems"].items()):
             content = bytes(reader.blob(entry["blob"]))
             subsystems[name], digests[name] = [content], entry["digest"]
             if str(digest_parts([content], algorithm)) != entry["digest"]:
                 raise RestoreRefused(
-                    f"The snapshot before tick {envelope['tick']} holds other contents for {name!r} "
-                    "than its digest says.",
+                    f"{named} holds other contents for {name!r} than its digest says.",
                     f"Expected {entry['digest']}.",
-                    "The record is damaged: use an earlier snapshot, or record again.",
+                    remedy,
                 )
             if "state_version" in entry:
                 versions[name] = int(entry["state_version"])
         found = _hash_state(digests, algorithm)
         if found != envelope["state_hash"]:
             raise RestoreRefused(
-                f"The snapshot before tick {envelope['tick']} has the state hash {found}.",
+                f"{named} has the state hash {found}.",
                 f"Expected {envelope['state_hash']}, as its envelope says.",
-                "The record is damaged: use an earlier snapshot, or record again.",
+                remedy,
             )
         return Captured(
             tick=envelope["tick"],
