@@ -74,18 +74,11 @@ def component_of(
     fields: Sequence[str] | None = None,
     incremental: bool = False,
 ) -> Component:
-    """Understand an object as a component.
-
-    Args:
-        name: what reports call it; not empty, not one of the reserved names.
-        target: the object.
-        fields: attributes that are its state, instead of ``state()``.
-        incremental: the object has ``changed()``, which names the top-level keys of its state that changed since the
-            last call; the others are not walked again.
+    """Understand an object as a component; the arguments are those of ``Run.track``.
 
     Raises:
-        ComponentRefused: E-TRACK-001, when the object is none of the forms above, or its class declares a
-            ``state_version`` that is none.
+        ComponentRefused: E-TRACK-001, when the object has none of the forms above, when its name is reserved, or when
+            its class declares a ``state_version`` that is none.
     """
     if not name or name in RESERVED or name.startswith(PREFIX):
         raise ComponentRefused(

@@ -212,7 +212,7 @@ def record_program(
     setup.require_recordable()
     # The sample of a statistical run is drawn first, so that it stands at the front of the record.
     summary = summary_of(setup.predicate)
-    sample = draw(setup, surroundings, summary, progress=progress) if summary else Sample(())
+    sample = draw(setup, surroundings, summary, progress=progress) if summary else Sample()
     aside = make_aside_folder(out) if in_copy else None
     written, is_kept = out if aside is None else aside / out.name, True
     job = build_record_job(
@@ -284,17 +284,15 @@ def build_record_job(
     *,
     force: bool = False,
     parent: Mapping[str, object] | None = None,
-    sample: Sample | None = None,
+    sample: Sample = Sample(),  # noqa: B008  (it never changes)
     in_copy: bool = False,
     on_full: str = GO_ON,
 ) -> dict[str, object]:
     """Build the job of a process that records one run."""
-    world: dict[str, object] = {}
-    if in_copy:
-        shared = [str(out.absolute().parent)]
-        world[WORLD] = describe_copy(setup.program, shared=shared, is_recorded=True)
+    shared = [str(out.absolute().parent)]
+    world = describe_copy(setup.program, shared=shared, is_recorded=True)
     return {
-        **world,
+        **({WORLD: world} if in_copy else {}),
         "action": "record",
         "setup": setup.to_json(),
         "surroundings": surroundings.to_json(),
@@ -304,7 +302,7 @@ def build_record_job(
         SUPERVISED: True,
         "on_full": on_full,
         PROBES: read_known_probes(),
-        SAMPLE: [] if sample is None else [member.payload() for member in sample.members],
+        SAMPLE: [member.payload() for member in sample.members],
     }
 
 

@@ -53,7 +53,7 @@ class Member:
 class Sample:
     """A whole sample, and the environment it was drawn in."""
 
-    members: Sequence[Member]
+    members: Sequence[Member] = ()
     environment: Fingerprint | None = None
 
     @property

@@ -43,22 +43,8 @@ def hear(message: Mapping[str, Any]) -> None:
 
 
 def describe_copy(program: Program, **others: object) -> dict[str, object]:
-    """Return the request to the keeper of an execution of a program, in a copy of the present files but for ``others``."""
-    return {
-        "histories": [],
-        "contents": "",
-        "roots": program.roots(),
-        "own": [],
-        "process": None,
-        "has_network": True,
-        "compares": False,
-        "keep": None,
-        "differing": None,
-        "is_recorded": False,
-        "shared": [],
-        "native_writes": [],
-        **others,
-    }
+    """Return the request to the keeper of an execution of a program, in a copy of the present files."""
+    return {"roots": program.roots(), **others}
 
 
 def describe_world(
@@ -70,8 +56,7 @@ def describe_world(
         record: is replayed; open until the replay has ended.
         has_network: whether the program may reach the network.
         compares: whether the files that the program leaves are held against the record.
-        **others: ``keep`` and ``differing``, folders into which they, and the first that differ, are copied;
-            ``is_recorded``; ``shared``, real folders in which the product writes its own files.
+        **others: ``keep``, ``differing``, ``is_recorded`` and ``shared`` of ``WorldRequest``, with paths of folders.
     """
     files = record.native_files()
     return describe_copy(
@@ -98,13 +83,10 @@ def parse_world(described: Mapping[str, Any], folder: str) -> WorldRequest:
     from twice.recorder.kernel.package_paths import PackagePaths
     from twice.recorder.kernel.world_keeper import WorldRequest
 
-    packages = PackagePaths(described["roots"])
-    own = frozenset(described["own"])
+    packages, shared = PackagePaths(described["roots"]), described.get("shared", ())
+    own = frozenset(described.get("own", ()))
     # What is no part of the run stays in sight, whatever a listing of the recording says.
-    private = [
-        os.path.realpath(os.path.dirname(folder)),  # noqa: PTH120
-        *map(os.path.realpath, described["shared"]),
-    ]
+    private = [os.path.realpath(each) for each in (os.path.dirname(folder), *shared)]  # noqa: PTH120
 
     def is_ignored(path: str) -> bool:
         if path in own or any(is_below(path, each) for each in private):
@@ -113,17 +95,20 @@ def parse_world(described: Mapping[str, Any], folder: str) -> WorldRequest:
 
     # Descriptors of the real folders: their paths lead into the world later.
     keep, differing = (
-        None if described[name] is None else os.open(described[name], _FOLDER)
+        os.open(described[name], _FOLDER) if described.get(name) is not None else None
         for name in ("keep", "differing")
     )
-    same = ("process", "has_network", "compares", "is_recorded", "shared")
     return WorldRequest(
-        histories=[FileHistory.from_plain(fields) for fields in described["histories"]],
-        content=Kept.found_in(described["contents"]).path,
+        histories=[FileHistory.from_plain(fields) for fields in described.get("histories", ())],
+        content=Kept.found_in(described.get("contents", "")).path,
         folder=f"{folder}/world",
         is_ignored=is_ignored,
+        process=described.get("process"),
+        has_network=described.get("has_network", True),
+        compares=described.get("compares", False),
         keep=keep,
         differing=differing,
-        native_writes=list(map(told, described["native_writes"])),
-        **{name: described[name] for name in same},
+        is_recorded=described.get("is_recorded", False),
+        shared=shared,
+        native_writes=list(map(told, described.get("native_writes", ()))),
     )

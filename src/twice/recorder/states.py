@@ -197,9 +197,7 @@ def _find_changed(component: Component, form: bytes) -> str:
 def find_orders(value: object) -> Orders | None:
     """Return permutations of a value's dicts, or None when every dict is in canonical order.
 
-    Returns:
-        The distinct permutations, and for each dict met the number of its own, counted from 1; 0 is the canonical
-        order.
+    The distinct permutations come first, then the number of each dict's own from 1 on, or 0 for the canonical order.
     """
     shapes: list[list[int]] = []
     numbers: dict[tuple[int, ...], int] = {(): 0}
@@ -212,8 +210,8 @@ def find_orders(value: object) -> Orders | None:
         known = by_keys.get((keys, kinds))
         if known is None:
             ordered = _sort_keys(keys)
-            places = {_as_text_or_form(key): place for place, key in enumerate(ordered)}
-            order = tuple(places[_as_text_or_form(key)] for key in keys)
+            places = {key: place for place, key in enumerate(ordered)}
+            order = tuple(map(places.__getitem__, keys))
             if order == tuple(range(len(keys))):
                 order = ()
             if order not in numbers:
@@ -259,10 +257,6 @@ def apply_orders(value: Any, orders: Orders | None) -> Any:
 
     _walk(value, reorder)
     return value
-
-
-def _as_text_or_form(key: Any) -> Any:
-    return key if type(key) is str else encode(key)
 
 
 def _sort_keys(keys: tuple[Any, ...]) -> list[Any]:
