@@ -104,9 +104,7 @@ class ComparePoints:
             judged = b"".join([digests[at : at + _WIDTH] for at in self._picks])
         return self._chain_point(tick, name, self._columns, digests, judged)
 
-    def take_value(
-        self, tick: int, name: str, value: object, *, judged: bool = True
-    ) -> ComparePoint:
+    def take_value(self, tick: int, name: str, value: object, *, judged: bool) -> ComparePoint:
         """Take an explicit compare-point over one value; it is not judged when it has a tolerance."""
         digest = self._digest(value, name)
         return self._chain_point(tick, name, (name,), digest, digest if judged else b"")

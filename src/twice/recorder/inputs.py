@@ -53,14 +53,18 @@ def read_input(tick: int, payload: bytes | bytearray | memoryview) -> InputEvent
 
 
 class Inputs:
-    """Decides what an input's value is: in a live run, what its thunk gives."""
+    """Decides what an input's value is: in a live run, what its thunk gives.
+
+    Where a loop is passed over, because a later snapshot follows, an input is served: its thunk saw a state as it was
+    constructed, and is not compared.
+    """
 
     def settle(self, tick: int, name: str, value: Any) -> InputEvent:
         """Return the program's input, given the thunk's result."""
         return InputEvent(tick, name, value)
 
     def serve(self, tick: int, name: str, value: Any) -> InputEvent:
-        """Return the input like ``settle``, but compare nothing: state is as it was constructed."""
+        """Return the program's input, and compare nothing."""
         return InputEvent(tick, name, value)
 
     def seek(self, count: int) -> None:
@@ -122,13 +126,17 @@ class RecordedInputs(Inputs):
         )
 
 
-class BranchInputs(Inputs):
+class BranchInputs(RecordedInputs):
     """Recorded inputs up to the fork, the first tick that may differ; then substitutions, or the thunk's own."""
 
     def __init__(
-        self, recorded: Inputs, fork: int, substitutions: Mapping[str, Any] | None = None
+        self,
+        frames: Callable[[int], Iterator[tuple[int, bytes]]],
+        differs: Callable[[int, str, Any, Any], None],
+        fork: int,
+        substitutions: Mapping[str, Any] | None = None,
     ) -> None:
-        self._recorded = recorded
+        super().__init__(frames, differs)
         self._fork = self._at = fork
         self._substitutions, self._onwards = dict(substitutions or {}), False
         self.used: set[str] = set()
@@ -144,17 +152,9 @@ class BranchInputs(Inputs):
     def settle(self, tick: int, name: str, value: Any) -> InputEvent:
         """Return the branch's input at this tick."""
         if tick < self._fork:
-            return self._recorded.settle(tick, name, value)
+            return super().settle(tick, name, value)
         here = tick >= self._at if self._onwards else tick == self._at
         if here and name in self._substitutions:
             self.used.add(name)
             return InputEvent(tick, name, self._substitutions[name], substituted=True)
-        return super().settle(tick, name, value)
-
-    def serve(self, tick: int, name: str, value: Any) -> InputEvent:
-        """Return the parent's input, in a loop's wake that is not executed again."""
-        return self._recorded.serve(tick, name, value)
-
-    def seek(self, count: int) -> None:
-        """Continue after that many recorded inputs."""
-        self._recorded.seek(count)
+        return InputEvent(tick, name, value)

@@ -216,7 +216,7 @@ class Session:
     def _snapshot(self, tick: int) -> None:
         if self.setup.granularity == "snapshot":
             self.take("snapshot")
-        wanted = self.wiring.sink.wants_snapshots()
+        wanted = self.wiring.sink.wants_snapshots
         if not wanted and not self.wiring.may_roll_back:
             return
         began = perf_counter()

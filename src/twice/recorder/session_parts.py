@@ -44,7 +44,9 @@ class Control:
 
 
 class Sink:
-    """Receives what a session observes; this one lets everything pass."""
+    """Receives what a session observes; this one lets everything pass, and has no use for snapshots."""
+
+    wants_snapshots = False
 
     def point(self, taken: ComparePoint) -> None:
         """Take a compare-point."""
@@ -60,10 +62,6 @@ class Sink:
 
     def snapshot(self, captured: Captured) -> None:
         """Take a captured snapshot."""
-
-    def wants_snapshots(self) -> bool:
-        """Return whether captured snapshots are of use here."""
-        return False
 
     def flush(self) -> None:
         """Make sure that everything given so far outlives this process."""
@@ -84,8 +82,9 @@ class RecordingSink(Sink):
             refer to them; each record has its event stream, so ``delta`` and ``hybrid`` are one.
     """
 
-    def __init__(self, writer: RecordWriter, strategy: Strategy = "hybrid") -> None:
+    def __init__(self, writer: RecordWriter, strategy: Strategy) -> None:
         self.writer, self._strategy = writer, strategy
+        self.wants_snapshots = strategy != "event-sourced"
         self._layouts: dict[tuple[str, ...], int] = {}
 
     def point(self, taken: ComparePoint) -> None:
@@ -107,10 +106,6 @@ class RecordingSink(Sink):
     def snapshot(self, captured: Captured) -> None:
         """Store the snapshot's pages and its envelope."""
         store(self.writer, captured, dedupe=self._strategy != "full")
-
-    def wants_snapshots(self) -> bool:
-        """Return whether snapshots are kept: not with the event-sourced strategy."""
-        return self._strategy != "event-sourced"
 
     def flush(self) -> None:
         """Seal the blocks that wait, full or not."""

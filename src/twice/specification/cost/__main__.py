@@ -45,10 +45,7 @@ class _DroppingSink(Sink):
     """Lets everything pass, snapshots included: they are captured as for a record."""
 
     def __init__(self, *, wanted: bool) -> None:
-        self._wanted = wanted
-
-    def wants_snapshots(self) -> bool:
-        return self._wanted
+        self.wants_snapshots = wanted
 
 
 def _read_clocks() -> tuple[float, float]:
@@ -72,7 +69,7 @@ def measure_run(job: Mapping[str, Any], channel: Channel) -> None:
         in_force=variant.in_force,
     )
     if not is_written:
-        session.wiring.sink = _DroppingSink(wanted=session.wiring.sink.wants_snapshots())
+        session.wiring.sink = _DroppingSink(wanted=session.wiring.sink.wants_snapshots)
     seen = {
         "hash seed": environment.settings.get("hash", ""),
         "locale": environment.settings.get("locale", ""),
