@@ -72,7 +72,8 @@ class AutoSteps:
     """Counts the steps of one governed session of a whole program and takes their points."""
 
     def __init__(self, session: Session) -> None:
-        self._session, self._thread = session, get_ident()
+        self._session = session
+        self._thread = get_ident()
         self._latest: dict[str, LatestStep] = {}
         self._undo: list[Undo] = []
         self._watch = ImportWatch(dict.fromkeys(WATCHED, self._begin))

@@ -26,7 +26,7 @@ from twice.recorder.effects.asked import Files, Net, Processes, Stdin, Variables
 from twice.recorder.effects.calls import governed_call
 from twice.recorder.effects.clock import Clock
 from twice.recorder.effects.entropy import Entropy
-from twice.recorder.record_form import SUMMARY
+from twice.recorder.record_form import INPUT, ROLLBACK, SUMMARY
 from twice.recorder.session import Session
 from twice.recorder.streams import Streams
 
@@ -183,7 +183,23 @@ class Run:
                 "Expected a function without arguments, which is asked for the value.",
                 f'Write: run.input("{name}", lambda: {thunk!r:.60})',
             )
-        value: T = self._session.input(name, thunk)
+        session = self._session
+        session.raise_pending()
+        inputs = session.wiring.inputs
+        # In a loop that is passed over on the way to a snapshot, state is as it was constructed.
+        is_passed_over = session.muted and session.loop_number >= 0
+        decide = inputs.serve if is_passed_over else inputs.settle
+        event = decide(session.tick, name, thunk())
+        payload = event.payload()
+        chained = session.inputs_position + encode((name, event.value))
+        session.inputs_position = session.points.short(chained)
+        session.inputs_last[name] = event.value
+        session.inputs_count += 1
+        session.decided = True
+        session.frame(INPUT, payload)
+        if session.setup.granularity == "decision":
+            session.take(f"input:{name}")
+        value: T = event.value
         return value
 
     def compare(self, name: str, value: object, *, within: Tolerance | None = None) -> None:
@@ -194,7 +210,20 @@ class Run:
             value: plain values or arrays.
             within: a tolerance against the record; the value is then kept.
         """
-        self._session.compare(name, value, within)
+        session = self._session
+        session.raise_pending()
+        session.decided = True
+        if session.muted or not session.wiring.in_force.points:
+            return
+        session.wiring.control.compared(value)
+        within = within or session.setup.predicate.tolerance_of(name)
+        if within is not None:
+            session.compared_within[name] = within
+            payload = encode((name, within.to_json(), value))
+            session.wiring.sink.value(name, payload, session.tick)
+        # A value with a tolerance is compared as a value: its digest is evidence alone.
+        point = session.points.take_value(session.tick, name, value, judged=within is None)
+        session.hand_on(point)
 
     def summary(self, name: str, value: float) -> None:
         """Report a named number that the statistical class compares over many runs.
@@ -242,7 +271,12 @@ class Run:
             TickMisuse: E-TICK-001, outside of a tick.
             RollbackRefused: E-TICK-002, when that tick is not kept.
         """
-        self._session.rollback(to)
+        session = self._session
+        session.require_open_tick(f"run.rollback({to})")
+        session.put_back(session.kept.rewind(to, session.tick))
+        session.frame(ROLLBACK, encode((session.tick, to)))
+        session.rolled_back_to = to
+        session.take("rollback")
 
 
 def require_no_session() -> None:

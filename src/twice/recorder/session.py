@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from time import perf_counter  # The real one: bound before anything is patched.
 from typing import Any
 
@@ -22,7 +22,7 @@ from twice.recorder.compare_points import ComparePoint, ComparePoints, is_judged
 from twice.recorder.config import Config
 from twice.recorder.inputs import Inputs
 from twice.recorder.output import Results
-from twice.recorder.record_form import INPUT, LEFT, LOOP, ROLLBACK
+from twice.recorder.record_form import LEFT, LOOP
 from twice.recorder.session_parts import Resume, Wiring
 from twice.recorder.setup import Setup
 from twice.recorder.snapshots import STREAMS, Captured, Cursors, RollbackBuffer
@@ -30,7 +30,7 @@ from twice.recorder.states import Migration, capture_components, decode_state, r
 
 
 class Session:
-    """One execution of a program, by its setup and the parts that it is wired with."""
+    """One execution of a program, by its setup and the parts that it is wired with; ``Run`` has what the program calls."""
 
     def __init__(self, setup: Setup, wiring: Wiring) -> None:
         self.setup = setup
@@ -55,13 +55,13 @@ class Session:
         self._resume = wiring.resume
         self._next_tick = 0
         self._open_loop: weakref.ref[TickLoop] | None = None
-        self._loop_number = -1
+        self.loop_number = -1
         self._loop_first = 0
         self._started = False
-        self._inputs_count = 0
-        self._decided = self.episode_ended = False
-        self._rolled_back_to: int | None = None
-        self._kept = RollbackBuffer()
+        self.inputs_count = 0
+        self.decided = self.episode_ended = False
+        self.rolled_back_to: int | None = None
+        self.kept = RollbackBuffer()
         self.rate: RateGuard | None = None
         self._pending: BaseException | None = None
         self.caveats: list[str] = []
@@ -69,43 +69,6 @@ class Session:
         self.results = Results()
         self.silent_reads: Mapping[str, Any] = {"strict": {}, "lenient": {}}
         self.owner = os.getpid()
-
-    def input(self, name: str, thunk: Callable[[], Any]) -> Any:
-        """Decide an input: the thunk's value, the recorded one, or a substituted one."""
-        self.raise_pending()
-        inputs = self.wiring.inputs
-        decide = inputs.serve if self.muted and self._loop_number >= 0 else inputs.settle
-        event = decide(self.tick, name, thunk())
-        payload = event.payload()
-        self.inputs_position = self.points.short(self.inputs_position + encode((name, event.value)))
-        self.inputs_last[name] = event.value
-        self._inputs_count += 1
-        self._decided = True
-        self.frame(INPUT, payload)
-        if self.setup.granularity == "decision":
-            self.take(f"input:{name}")
-        return event.value
-
-    def compare(self, name: str, value: object, within: Tolerance | None) -> None:
-        """Take an explicit compare-point over one value."""
-        self.raise_pending()
-        self._decided = True
-        if self.muted or not self.wiring.in_force.points:
-            return
-        self.wiring.control.compared(value)
-        within = within or self.setup.predicate.tolerance_of(name)
-        if within is not None:
-            self.compared_within[name] = within
-            self.wiring.sink.value(name, encode((name, within.to_json(), value)), self.tick)
-        self._hand_on(self.points.take_value(self.tick, name, value, judged=within is None))
-
-    def rollback(self, to: int) -> None:
-        """Put the state before tick ``to`` back; the next tick is ``to`` again."""
-        self.require_open_tick(f"run.rollback({to})")
-        self.put_back(self._kept.rewind(to, self.tick))
-        self.frame(ROLLBACK, encode((self.tick, to)))
-        self._rolled_back_to = to
-        self.take("rollback")
 
     def next_tick(self, loop: TickLoop) -> int | None:
         """Close the open tick, and open the next one; None ends the loop."""
@@ -127,12 +90,12 @@ class Session:
             self._end_loop(loop)
             return None
         tick = self._next_tick
-        first = tick == self._loop_first and self._loop_number == 0
+        first = tick == self._loop_first and self.loop_number == 0
         due = self.setup.cadence.due(
-            tick, first=first, decided=self._decided, episode_ended=self.episode_ended
+            tick, first=first, decided=self.decided, episode_ended=self.episode_ended
         )
-        self._decided = self.episode_ended = False
-        if due and not self.muted and tick not in self._kept:
+        self.decided = self.episode_ended = False
+        if due and not self.muted and tick not in self.kept:
             self._snapshot(tick)
         self.wiring.control.before_tick(self, tick)
         self.tick, self.tick_open = tick, True
@@ -151,14 +114,14 @@ class Session:
             self._pending = self._pending or error
 
     def _enter(self, loop: TickLoop) -> bool:
-        self._loop_number += 1
+        self.loop_number += 1
         resume = self._resume
-        if resume is not None and self._loop_number < resume.captured.cursors.loop:
-            span = resume.spans[self._loop_number]
+        if resume is not None and self.loop_number < resume.captured.cursors.loop:
+            span = resume.spans[self.loop_number]
             self._next_tick = span.next_tick
             self.tick = span.next_tick - 1
             self.wiring.layer.restore(span.effects)
-            self._inputs_count = span.inputs
+            self.inputs_count = span.inputs
             self.wiring.inputs.seek(span.inputs)
             loop.first, loop.closed = 0, True
             return False
@@ -180,14 +143,14 @@ class Session:
         loop.closed = True
         self._open_loop = None
         effects = self.wiring.layer.snapshot()
-        cursors = (self._next_tick, effects["reads"], effects["asked"], self._inputs_count)
+        cursors = (self._next_tick, effects["reads"], effects["asked"], self.inputs_count)
         self.frame(LOOP, encode(cursors))
 
     def _close_tick(self, how: str) -> None:
         if how != "completed":
             self.frame(LEFT, encode((self.tick, how)))
         self.tick_open = False
-        to, self._rolled_back_to = self._rolled_back_to, None
+        to, self.rolled_back_to = self.rolled_back_to, None
         self._next_tick = self.tick + 1 if to is None else to
         if self.setup.granularity == "tick":
             self.take("tick" if to is None else "abandoned")
@@ -206,9 +169,10 @@ class Session:
             if (component := self.points.components.get(column)) is not None:
                 payload = encode((column, within.to_json(), component.read()))
                 self.wiring.sink.value(column, payload, self.tick)
-        self._hand_on(taken)
+        self.hand_on(taken)
 
-    def _hand_on(self, taken: ComparePoint) -> None:
+    def hand_on(self, taken: ComparePoint) -> None:
+        """Pass a compare-point on, and let the control act on it."""
         self.wiring.sink.point(taken)
         self.point_count += 1
         self.wiring.control.at_point(self, taken)
@@ -224,7 +188,7 @@ class Session:
         if wanted:
             self.wiring.sink.snapshot(captured)
         if self.wiring.may_roll_back:
-            self._kept.keep(captured)
+            self.kept.keep(captured)
         if self.rate is not None:
             self.rate.spent(perf_counter() - began)
 
@@ -234,9 +198,9 @@ class Session:
         subsystems[STREAMS] = encode_parts(self.wiring.streams.snapshot())
         cursors = Cursors(
             effects=self.wiring.layer.snapshot(),
-            inputs=self._inputs_count,
+            inputs=self.inputs_count,
             inputs_chain=self.inputs_position,
-            loop=self._loop_number,
+            loop=self.loop_number,
             loop_first=self._loop_first,
             points=self.point_count,
             chain=self.points.chain,
@@ -253,7 +217,7 @@ class Session:
         self.silent_reads = self.wiring.layer.manifest()
         self.wiring.layer.restore(cursors.effects)
         self.wiring.inputs.seek(cursors.inputs)
-        self._inputs_count, self.inputs_position = cursors.inputs, cursors.inputs_chain
+        self.inputs_count, self.inputs_position = cursors.inputs, cursors.inputs_chain
         self.wiring.output.restart(*resume.output)
         self.points.chain = cursors.chain
         self.point_count = cursors.points
@@ -261,8 +225,8 @@ class Session:
         self._loop_first = cursors.loop_first
         self.tick = captured.tick - 1
         self._resume, self.muted, self._started = None, False, True
-        for kept in (*resume.kept, captured):
-            self._kept.keep(kept)
+        for each in (*resume.kept, captured):
+            self.kept.keep(each)
 
     def put_back(self, captured: Captured) -> None:
         """Put back components first, then streams: a ``restore`` may draw."""
