@@ -178,37 +178,34 @@ class Session:
         self.wiring.control.at_point(self, taken)
 
     def _snapshot(self, tick: int) -> None:
+        """Capture the whole present state before a tick, for whoever has a use for it."""
         if self.setup.granularity == "snapshot":
             self.take("snapshot")
-        wanted = self.wiring.sink.wants_snapshots
-        if not wanted and not self.wiring.may_roll_back:
+        wiring = self.wiring
+        wanted = wiring.sink.wants_snapshots
+        if not wanted and not wiring.may_roll_back:
             return
         began = perf_counter()
-        captured = self.capture(tick)
-        if wanted:
-            self.wiring.sink.snapshot(captured)
-        if self.wiring.may_roll_back:
-            self.kept.keep(captured)
-        if self.rate is not None:
-            self.rate.spent(perf_counter() - began)
-
-    def capture(self, tick: int) -> Captured:
-        """Capture the whole present state before a tick."""
         subsystems, versions = capture_components(self.points.components)
-        subsystems[STREAMS] = encode_parts(self.wiring.streams.snapshot())
+        subsystems[STREAMS] = encode_parts(wiring.streams.snapshot())
         cursors = Cursors(
-            effects=self.wiring.layer.snapshot(),
+            effects=wiring.layer.snapshot(),
             inputs=self.inputs_count,
             inputs_chain=self.inputs_position,
             loop=self.loop_number,
             loop_first=self._loop_first,
             points=self.point_count,
             chain=self.points.chain,
-            printed=self.wiring.output.count(),
+            printed=wiring.output.count(),
         )
-        return Captured(
-            tick, subsystems, cursors, self.wiring.marks, self.setup.algorithm, versions
-        )
+        algorithm = self.setup.algorithm
+        captured = Captured(tick, subsystems, cursors, wiring.marks, algorithm, versions)
+        if wanted:
+            wiring.sink.snapshot(captured)
+        if wiring.may_roll_back:
+            self.kept.keep(captured)
+        if self.rate is not None:
+            self.rate.spent(perf_counter() - began)
 
     def _resume_at(self, resume: Resume) -> None:
         captured = resume.captured

@@ -94,8 +94,8 @@ def capture_components(
         orders = find_orders(state)
         if orders is not None:
             captured[PREFIX + name] = encode_parts(orders)
-    versions = {name: component.state_version for name, component in components.items()}
-    return captured, {name: version for name, version in versions.items() if version}
+    declared = ((name, component.state_version) for name, component in components.items())
+    return captured, {name: version for name, version in declared if version}
 
 
 def decode_state(parts: Parts, orders: Parts | None = None) -> Any:
