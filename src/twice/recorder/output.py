@@ -34,8 +34,8 @@ from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import Algorithm, digest_value, new_hasher
 from twice.recorder.program import Program
 from twice.recorder.record_form import ERRORS, OUTPUT
+from twice.recorder.redaction.mask import StreamRedactor
 from twice.recorder.redaction.redaction import Redaction
-from twice.recorder.redaction.streams import StreamRedactor
 
 if TYPE_CHECKING:
     from twice.recorder.setup import Setup
