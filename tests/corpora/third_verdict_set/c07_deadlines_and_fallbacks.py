@@ -46,6 +46,7 @@ async def main():
     print([task.result() for task in done], len(open_))
     for task in open_:
         task.cancel()
+    await asyncio.sleep(0.6)
     server.close()
 
 
