@@ -93,6 +93,7 @@ def begin_record(
         marks=snapshot_marks(identity),
         in_force=does,
     )
+    # Code that runs where it is prints to a terminal or a notebook, which are not files of this process.
     if captures:
         wiring.output = OutputCapture(setup, journal, list_folders(setup.program), redaction)
     session = Session(setup, wiring)
@@ -136,7 +137,6 @@ def record_here(
         writer.on_failure = lambda error: channel.send({"kind": "full", "why": str(error)})
 
     def report(ending: Mapping[str, Any]) -> None:
-        """Publish the record at its path, and report the run's ending to the parent."""
         writer.publish()
         if writer.failure is not None and not goes_on:
             raise writer.failure  # The program caught it and went on; what followed is not recorded.

@@ -73,6 +73,7 @@ class Session:
     def next_tick(self, loop: TickLoop) -> int | None:
         """Close the open tick, and open the next one; None ends the loop."""
         self.raise_pending()
+        # Weakly held: a loop that nobody holds any more is over.
         current = self._open_loop() if self._open_loop is not None else None
         if current is not None and current is not loop:
             raise TickMisuse(
@@ -117,6 +118,7 @@ class Session:
         self.loop_number += 1
         resume = self._resume
         if resume is not None and self.loop_number < resume.captured.cursors.loop:
+            # This loop ended before the snapshot: only its cursors count, and its body is not executed.
             span = resume.spans[self.loop_number]
             self._next_tick = span.next_tick
             self.tick = span.next_tick - 1
@@ -165,6 +167,7 @@ class Session:
         if self.muted or not self.wiring.in_force.points:
             return
         taken = self.points.take(self.tick, name)
+        # A digest cannot be compared within a tolerance.
         for column, within in self.tolerances.items():
             if (component := self.points.components.get(column)) is not None:
                 payload = encode((column, within.to_json(), component.read()))
