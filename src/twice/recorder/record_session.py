@@ -11,7 +11,6 @@ file.
 from __future__ import annotations
 
 import os
-import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,7 +29,14 @@ from twice.recorder.environment.probe_cache import (
     read_known_probes,
 )
 from twice.recorder.environment.surroundings import Surroundings
-from twice.recorder.execution import describe_ending, describe_failure, execute, finish, govern
+from twice.recorder.execution import (
+    _conclude,
+    describe_ending,
+    describe_failure,
+    execute,
+    finish,
+    govern,
+)
 from twice.recorder.identity import build_identity
 from twice.recorder.inputs import Inputs
 from twice.recorder.kernel import confinement
@@ -223,15 +229,13 @@ def record_block(
         try:
             yield run
         except BaseException as error:  # noqa: BLE001  (the program may raise anything)
-            raised, how, code = error, "exception", 1
-            if isinstance(error, KeyboardInterrupt):
-                how = "interrupted"
-            elif is_function and isinstance(error, TwiceError):
-                how, code = "refused", 2
-            ending = describe_failure(how, error, code)
-            if is_function and how == "exception" and isinstance(error, Exception):
-                traceback.print_exc()
-                raised = None
+            raised = error
+            if is_function:
+                ending = _conclude(session, error)
+                raised = None if ending["how"] == "exception" else error
+            else:
+                how = "interrupted" if isinstance(error, KeyboardInterrupt) else "exception"
+                ending = describe_failure(how, error, 1)
         _, problem = finish(session, ending, lambda: describe_ending(session))
         if raised is not None or problem is not None:
             raise raised or problem  # type: ignore[misc]
