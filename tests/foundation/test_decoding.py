@@ -172,6 +172,7 @@ def test_a_type_of_twice_is_written_under_its_first_name_and_found_again() -> No
     assert name == "twice.recording.effects.asked:Response"
     assert loaded_types(name) is Response
     assert type_name(Fingerprint) == "twice.foundation.environment:Fingerprint"
+    assert recorded_name("twice.recorder.recorder:recording") == "twice.recording.inline:recording"
 
 
 HELD = {
@@ -179,7 +180,7 @@ HELD = {
     "Net": "effects.asked", "NumpyStream": "streams.numpy_streams", "PCG64": "streams.numpy_streams",
     "Processes": "effects.asked", "PythonStream": "streams.python_streams", "Response": "effects.asked",
     "Run": "run", "Stdin": "effects.asked", "StreamSeedSequence": "streams.numpy_streams", "TickLoop": "ticks",
-    "TorchStream": "streams.torch_owned", "Variables": "effects.asked",
+    "Ticks": "ticks", "TorchStream": "streams.torch_owned", "Variables": "effects.asked",
 }  # fmt: skip
 """Classes of twice that a program gets, and the module of the room that first recorded each."""
 
