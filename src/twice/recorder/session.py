@@ -107,8 +107,6 @@ class Session:
         if loop.closed or self._open_loop is None or os.getpid() != self.owner:
             return
         try:
-            if self.tick_open:
-                self._close_tick("left")
             self._end_loop(loop)
         # An iterator that is being dropped may raise nothing: the next call of the program does, or its end.
         except BaseException as error:  # noqa: BLE001
@@ -142,6 +140,8 @@ class Session:
         self.take("start")
 
     def _end_loop(self, loop: TickLoop) -> None:
+        if self.tick_open:
+            self._close_tick("left")
         loop.closed = True
         self._open_loop = None
         effects = self.wiring.layer.snapshot()
@@ -241,7 +241,7 @@ class Session:
 
     def end(self) -> BaseException | None:
         """Close everything open and take the last point, once; return the error meanwhile, if any."""
-        for step in (self._end_loops, self._take_last, self.wiring.layer.flush_all):
+        for step in (self._end_open_loop, self._take_last, self.wiring.layer.flush_all):
             # A last state that cannot be read, by the user's code, must not cost the record its ending.
             try:
                 step()
@@ -256,9 +256,7 @@ class Session:
         self.wiring.sink.close(whole)
         return whole
 
-    def _end_loops(self) -> None:
-        if self.tick_open:
-            self._close_tick("left")
+    def _end_open_loop(self) -> None:
         if self._open_loop is not None and (loop := self._open_loop()) is not None:
             self._end_loop(loop)
 
