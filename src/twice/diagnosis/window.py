@@ -124,7 +124,7 @@ class WindowControl(Control):
         elif index == self._first and self._tracer is None:
             self._open()
 
-    def compared(self, value: object) -> None:
+    def at_value(self, value: object) -> None:
         """Take the value of an explicit compare as the window's last root."""
         self._compared = value
 
