@@ -222,7 +222,7 @@ class Redaction:
         if kind is str:
             if 4 * len(value) < self.mask.shortest:  # UTF-8 takes at most four bytes a letter
                 return value
-            raw, spans = self.mask.data(_encode(value), is_text=True)
+            raw, spans = self.mask.data(value.encode("utf-8", "surrogatepass"), is_text=True)
             if not spans:
                 return value
             self._count(spans, where)
