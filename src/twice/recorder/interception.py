@@ -202,7 +202,7 @@ class Interception(Closing):
         finally:
             self._layer.probing = False
             leave(token)
-        read = bool(prober.waiting.runs or prober.lenient.runs)
+        read = bool(prober.runs or prober.lenient.runs)
         self._layer.forget(prober)
         if not read and self._policy is None:
             raise InterceptionRefused(

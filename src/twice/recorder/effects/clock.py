@@ -119,22 +119,21 @@ def governed_read(
             code = _getframe(1).f_code
             own = layer.is_strict_in(module, code) and not layer.probing
             users = module if own and layer.active else None
-            return layer.ask_in(module, op, real, code)
+            return layer.ask(op, real, code, module=module)
 
         return _told_its_module(served)
     number = op.number
     last: dict[str, Any] | None = None
     libraries: dict[int, dict[str, Any]] = {}
-    # One read must cost little more than the clock itself, so the bookkeeping of ``layer.ask_in``
+    # One read must cost little more than the clock itself, so the bookkeeping of ``layer.ask``
     # is unrolled here; tests/laws hold the two against each other.
 
     def read(module: dict[str, Any]) -> object:
         nonlocal last
         if module is last and (actor := current()):
             value = real()
-            waiting = actor.waiting
-            values = waiting.values
-            if waiting.number == number and len(values) < RUN_READS_MAX:
+            values = actor.values
+            if actor.number == number and len(values) < RUN_READS_MAX:
                 values.append(value)
             else:
                 actor.note(number, value)
@@ -148,7 +147,7 @@ def governed_read(
         if not strict and not layer.probing and "__file__" in module:
             libraries[id(module)] = module  # kept, so that its identity is not given to another
         last = module if layer.active and strict else None
-        return layer.ask_in(module, op, real, code)
+        return layer.ask(op, real, code, module=module)
 
     return _told_its_module(read)
 
@@ -270,9 +269,8 @@ def _asked_read(
         if not actor:
             return read()
         value = real()
-        waiting = actor.waiting
-        values = waiting.values
-        if waiting.number == number and len(values) < RUN_READS_MAX:
+        values = actor.values
+        if actor.number == number and len(values) < RUN_READS_MAX:
             values.append(value)
         else:
             actor.note(number, value)

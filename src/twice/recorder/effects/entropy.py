@@ -122,9 +122,9 @@ def governed_urandom(layer: EffectLayer) -> Callable[[int], bytes]:
         module = frame.f_globals
         if module is last and type(size) is int and (actor := current()):
             value = real(size)
-            waiting = actor.waiting
-            if waiting.number == number and len(waiting.values) < RUN_READS_MAX:
-                waiting.values.append((size, value))
+            values = actor.values
+            if actor.number == number and len(values) < RUN_READS_MAX:
+                values.append((size, value))
             else:
                 actor.note(number, (size, value))
             return value

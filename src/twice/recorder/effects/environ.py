@@ -142,9 +142,9 @@ def _governed_read(layer: EffectLayer, read: _Variables) -> Callable[[Any, Any],
         if module is last and (known := again.get(key)) and (actor := current()):
             name, stored, learned, noted, value = known
             if self._data.get(name) is stored and learned == layer.redaction.learned:
-                waiting = actor.waiting
-                if waiting.number == number and len(waiting.values) < RUN_READS_MAX:
-                    waiting.values.append(noted)
+                values = actor.values
+                if actor.number == number and len(values) < RUN_READS_MAX:
+                    values.append(noted)
                 else:
                     actor.note(number, noted)
                 return value

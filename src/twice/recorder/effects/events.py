@@ -20,6 +20,8 @@ from twice.foundation.encoding import decode, encode
 from twice.foundation.printable import pluralize
 
 Event = tuple[int, object]
+Run = tuple[int, list[object]]
+"""An operation, and the values of reads of it that followed each other."""
 STRICT = "effects"
 LENIENT = "effects-lenient"
 CONNECTION = "connection"
@@ -50,10 +52,10 @@ class Waiting:
     def __init__(self) -> None:
         self.number = 0
         self.values: list[object] = []
-        self.runs: list[tuple[int, list[object]]] = []
+        self.runs: list[Run] = []
 
-    def add(self, number: int, value: object) -> None:
-        """Add one read."""
+    def add(self, number: int, value: object) -> bool:
+        """Add one read; return whether enough wait to write them to the journal."""
         if number != self.number:
             values: list[object] = []
             self.runs.append((number, values))
@@ -61,32 +63,36 @@ class Waiting:
             self.values = values
             self.number = number
         self.values.append(value)
-
-    @property
-    def full(self) -> bool:
-        """Return whether enough reads wait to write them to the journal."""
         return len(self.values) >= RUN_READS_MAX or len(self.runs) >= RUNS_MAX
 
-    def take(self) -> tuple[list[int], list[object]]:
-        """Take operation numbers and values of everything that waits, at once."""
+    def take(self) -> list[Run]:
+        """Take everything that waits, at once."""
         runs, self.runs, self.values, self.number = self.runs, [], [], 0
-        numbers: list[int] = []
-        values: list[object] = []
-        for number, of_run in runs:
-            numbers += [number] * len(of_run)
-            values += of_run
-        return numbers, values
+        return runs
+
+
+def join_runs(runs: Sequence[Run]) -> tuple[array[int], Sequence[object]]:
+    """Return the operation number and the value of each read, as two columns."""
+    if len(runs) == 1:
+        number, values = runs[0]
+        return array("H", [number]) * len(values), values
+    numbers: list[int] = []
+    joined: list[object] = []
+    for number, values in runs:
+        numbers += (number,) if len(values) == 1 else [number] * len(values)
+        joined += values
+    return array("H", numbers), joined
 
 
 def pack(events: Sequence[Event]) -> bytes:
     """Encode a run of reads for one journal frame."""
-    return pack_columns([number for number, _ in events], [value for _, value in events])
+    return pack_columns(array("H", [number for number, _ in events]), [each for _, each in events])
 
 
-def pack_columns(numbers: Sequence[int], values: Sequence[object]) -> bytes:
-    """Pack reads whose operations and values are separate already."""
+def pack_columns(numbers: array[int], values: Sequence[object]) -> bytes:
+    """Encode reads whose operations and values are separate already."""
     kinds = list(map(type, values))
-    packed = little_endian(array("H", numbers))
+    packed = little_endian(numbers)
     if kinds.count(float) == len(kinds):
         column: Sequence[Any] = values
         return encode((packed, little_endian(array("d", column)), b"", ()))

@@ -15,29 +15,74 @@ Invariant: while a layer is active, every governed read is either served, writte
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from threading import current_thread, get_ident
 from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from twice.errors import StreamOffThread
 from twice.foundation.digests import Algorithm, short_digest
 from twice.foundation.encoding import decode, encode
-from twice.recorder.effects.actors import OUTSIDE, Actor, current, enter
+from twice.recorder.effects.actors import OUTSIDE, Actor, ThreadOwners, current, enter
 from twice.recorder.effects.answers import Source
-from twice.recorder.effects.events import ACTOR, CONNECTION, LENIENT, STRICT, pack_columns
-from twice.recorder.effects.ops import MAIN, MASKED_FROM, Op
-from twice.recorder.effects.owners import ThreadOwners
-from twice.recorder.effects.ports import Descriptors, Part
+from twice.recorder.effects.events import (
+    ACTOR,
+    CONNECTION,
+    LENIENT,
+    STRICT,
+    Run,
+    join_runs,
+    pack_columns,
+)
+from twice.recorder.effects.ops import MAIN, MASKED_FROM, OPS, Op, has_cursor
 from twice.recorder.effects.sources import LiveSource
 from twice.recorder.effects.strictness import Strictness
-from twice.recorder.effects.tallies import count, named, select_cursor_numbers
 from twice.recorder.redaction.redaction import ASKED, Redaction
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 Journal = Callable[[str, bytes, int], None]
+_HANDED_OVER_MAX = 64
+
+
+class Part(Protocol):
+    """A source that keeps lines of its own beside the actors', the network's connections for one.
+
+    Attributes:
+        name: what a snapshot calls it.
+    """
+
+    name: str
+
+    def state(self) -> dict[str, object]:
+        """Return the position for a snapshot, in plain values."""
+        ...
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Continue from the position of a snapshot."""
+        ...
+
+    def finish(self) -> None:
+        """Finish at the end of the run."""
+        ...
+
+    def has_written(self, path: str) -> bool:
+        """Return whether the run wrote this file through this source."""
+        ...
+
+
+class Descriptors(Protocol):
+    """Looks for descriptors that appear."""
+
+    def look(self) -> None:
+        """Ignore the descriptors that appeared since the last look: they are nobody's."""
+        ...
+
+    def name_pipe(self) -> None:
+        """Name the descriptor of a pipe to a process, which the program takes."""
+        ...
+
+    def adopt(self) -> None:
+        """Assign the descriptors that appeared since the last look to an effect."""
+        ...
 
 
 class EffectLayer:
@@ -78,7 +123,7 @@ class EffectLayer:
         self._short = short_digest(algorithm)
         self._numbers = {MAIN: 0, **(actors or {})}
         self._waiting_actors: dict[Actor, None] = {}
-        self._handed_over: deque[tuple[Actor, str, list[int], list[object]]] = deque()
+        self._handed_over: deque[tuple[Actor, str, list[Run]]] = deque()
         self._carried: deque[tuple[str, bytes]] = deque()
         self.descriptor_given: list[Callable[[int], None]] = []
         self.process_ended: list[Callable[[str, int | None], None]] = []  # of one that is served
@@ -106,7 +151,13 @@ class EffectLayer:
         return found if isinstance(found, Actor) and found.layer is self else None
 
     def ask(
-        self, op: Op, live: Callable[[], object], asker: CodeType, arguments: object = None
+        self,
+        op: Op,
+        live: Callable[[], object],
+        asker: CodeType,
+        arguments: object = None,
+        *,
+        module: Mapping[str, Any] | None = None,
     ) -> Any:
         """Answer a read that was intercepted: strict, lenient or ungoverned, as its asker is.
 
@@ -115,6 +166,7 @@ class EffectLayer:
             live: asks the world.
             asker: the code that asks.
             arguments: what it asks with, in plain values; None for an operation without any.
+            module: globals of the asker, where it may be generated code.
 
         Raises:
             EffectMismatch: E-EFFECT-001, in replay, when the record answers another question.
@@ -123,20 +175,8 @@ class EffectLayer:
         if actor is None:
             self.count_ungoverned(op)
             return live()
-        if self.is_strict(asker):
+        if self.is_strict(asker) if module is None else self.is_strict_in(module, asker):
             return self.read(actor, op, live, arguments)
-        return self.read_lenient(actor, op, live)
-
-    def ask_in(
-        self, module: Mapping[str, Any], op: Op, live: Callable[[], object], asker: CodeType
-    ) -> Any:
-        """Ask without arguments; generated code is judged by the module that it runs in."""
-        actor = self.actor()
-        if actor is None:
-            self.count_ungoverned(op)
-            return live()
-        if self.is_strict_in(module, asker):
-            return self.read(actor, op, live)
         return self.read_lenient(actor, op, live)
 
     def read(
@@ -208,7 +248,7 @@ class EffectLayer:
     def note_line(self, line: Actor, op: Op, value: object, *, fact: bool = False) -> None:
         """Note an event on a line, from any thread."""
         kind = LENIENT if fact else CONNECTION
-        self._handed_over.append((line, kind, [op.number], [value]))
+        self._handed_over.append((line, kind, [(op.number, [value])]))
         if len(self._handed_over) >= _HANDED_OVER_MAX and get_ident() == self.thread:
             self._write()
 
@@ -245,14 +285,11 @@ class EffectLayer:
 
     def is_strict(self, code: CodeType) -> bool:
         """Return whether reads made by this code are strict: user code, or a package opted in."""
-        if self.probing:
-            return True
-        return self._strict(code)
+        return self.probing or self._strict(code)
 
     def is_strict_in(self, module: Mapping[str, Any], code: CodeType) -> bool:
         """Return whether reads are strict; generated code (a dataclass's) counts by its module's file."""
-        name = code.co_filename
-        origin = module.get("__file__") if name.startswith("<") else None
+        origin = module.get("__file__") if code.co_filename.startswith("<") else None
         if not isinstance(origin, str) or self.probing:
             return self.is_strict(code)
         return self._strict.of_file(origin)
@@ -266,15 +303,15 @@ class EffectLayer:
     def forget(self, actor: Actor) -> None:
         """Drop the waiting reads of an actor: a probe's, a forked child's."""
         self._waiting_actors.pop(actor, None)
-        actor.waiting.take()
+        actor.take()
         actor.lenient.take()
 
     def hand_over(self, actor: Actor) -> None:
         """Take an actor's reads to be written; the main program's are written at once."""
         self._waiting_actors.pop(actor, None)
-        for kind, waiting in ((STRICT, actor.waiting), (LENIENT, actor.lenient)):
+        for kind, waiting in ((STRICT, actor), (LENIENT, actor.lenient)):
             if waiting.runs:
-                self._handed_over.append((actor, kind, *waiting.take()))
+                self._handed_over.append((actor, kind, waiting.take()))
         if actor is self.main and get_ident() == self.thread:
             self._write()
 
@@ -300,20 +337,21 @@ class EffectLayer:
             while self._carried:
                 self._journal(*self._carried.popleft(), 0)
         while self._handed_over:
-            actor, kind, numbers, values = self._handed_over.popleft()
+            actor, kind, runs = self._handed_over.popleft()
+            # A thread hands over one event at a time: those of one line become one frame.
             while self._handed_over and self._handed_over[0][:2] == (actor, kind):
-                _, _, more, more_values = self._handed_over.popleft()
-                numbers, values = [*numbers, *more], [*values, *more_values]
+                runs += self._handed_over.popleft()[2]
+            numbers, values = join_runs(runs)
             if kind == STRICT:
-                count(numbers, self.counts)
-                actor.fold(numbers, values)
+                _count(runs, self.counts)
+                actor.fold(numbers, runs)
             elif kind == LENIENT:
-                count(numbers, self.lenient_counts)
-                count(
-                    select_cursor_numbers(numbers, is_main=actor is self.main), self._lenient_reads
-                )
+                _count(runs, self.lenient_counts)
+                is_main = actor is self.main
+                with_cursor = [run for run in runs if has_cursor(run[0], is_main=is_main)]
+                _count(with_cursor, self._lenient_reads)
             else:
-                count(numbers, self.line_counts)
+                _count(runs, self.line_counts)
             if self._journal is not None:
                 self._journal(kind, pack_columns(numbers, values), self._number(actor))
 
@@ -337,13 +375,14 @@ class EffectLayer:
         """Return cursors and question digest of the main program, for ``restore``."""
         self.flush()
         main = self.main
+        parts = {part.name: state for part in self.parts if (state := part.state())}
         return {
             "reads": main.reads,
             "asked": main.chain,
             "unfolded": encode((bytes(main.asked), list(main.arguments))),
             "lenient": dict(self._lenient_reads),
             "children": dict(main.children),
-            **({"parts": encode(parts)} if (parts := self._parts()) else {}),
+            **({"parts": encode(parts)} if parts else {}),
         }
 
     def restore(self, state: Mapping[str, object]) -> None:
@@ -373,17 +412,14 @@ class EffectLayer:
         for part in self.parts:
             part.restore(stood.get(part.name, {}))
 
-    def _parts(self) -> dict[str, object]:
-        return {part.name: state for part in self.parts if (state := part.state())}
-
     def manifest(self) -> dict[str, object]:
         """Return the closed-world manifest: reads per source, strict, lenient and ungoverned."""
         self.flush()
         return {
-            "strict": named(self.counts),
-            "lenient": named(self.lenient_counts),
-            **({"network": named(self.line_counts)} if self.line_counts else {}),
-            "ungoverned": named(self.ungoverned),
+            "strict": _name_counts(self.counts),
+            "lenient": _name_counts(self.lenient_counts),
+            **({"network": _name_counts(self.line_counts)} if self.line_counts else {}),
+            "ungoverned": _name_counts(self.ungoverned),
         }
 
     def disown(self) -> None:
@@ -396,4 +432,11 @@ class EffectLayer:
         self._carried.clear()
 
 
-_HANDED_OVER_MAX = 64
+def _count(runs: Sequence[Run], counts: dict[int, int]) -> None:
+    """Add reads to how often each operation was read."""
+    for number, values in runs:
+        counts[number] = counts.get(number, 0) + len(values)
+
+
+def _name_counts(counts: dict[int, int]) -> dict[str, int]:
+    return {OPS[number].name: counts[number] for number in sorted(counts) if number in OPS}

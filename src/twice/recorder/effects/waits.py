@@ -11,42 +11,15 @@ Invariant: a wait that was ended by somebody is not counted.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from twice.recorder.effects import ops
+from twice.recorder.effects.actors import Actor
+from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.patches import Patch
-
-if TYPE_CHECKING:
-    from twice.recorder.effects.actors import Actor
-    from twice.recorder.effects.layer import EffectLayer
 
 _PATIENCE_SECONDS = 20.0
 """How long a wait may take in replay that somebody ended while recording."""
-
-
-class TimedWaits:
-    """The timed waits of one run's threads.
-
-    Attributes:
-        ended: how many ended by themselves.
-        going_on: how many there are now.
-        fit: whether each ended as it did in the recorded run, so far.
-    """
-
-    def __init__(self) -> None:
-        self.ended = self.going_on = 0
-        self.fit = True
-
-    @contextmanager
-    def waiting(self) -> Iterator[None]:
-        """Count a wait for as long as the block runs."""
-        self.going_on += 1
-        try:
-            yield
-        finally:
-            self.going_on -= 1
 
 
 def patches(layer: EffectLayer) -> list[Patch]:
