@@ -27,8 +27,8 @@ from twice.recorder.effects.events import RUN_READS_MAX, Run, Waiting, little_en
 from twice.recorder.effects.ops import WITH_ARGUMENTS
 
 if TYPE_CHECKING:
-    from twice.recorder.effects.answers import Answers
     from twice.recorder.effects.layer import EffectLayer
+    from twice.recorder.effects.sources import Answers
 
 _NUMBERS: Final = re.compile(r":\d+")
 _LINEAGES_MAX: Final = 64

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import time as _time
 from collections.abc import Callable
+from itertools import repeat, starmap
 from operator import call
 from sys import _getframe
 from types import CodeType
@@ -159,7 +160,7 @@ def _told_its_module(read: Callable[[dict[str, Any]], object]) -> Callable[[], A
     costs more than the clock. ``globals``, called by an iterator made in C, has no frame of its own
     and so gives the caller's, and raises none.
     """
-    return map(read, iter(globals, None)).__next__
+    return map(read, starmap(globals, repeat(()))).__next__
 
 
 def _tick_read(

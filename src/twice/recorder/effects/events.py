@@ -179,11 +179,28 @@ def unpack(payload: bytes | bytearray | memoryview) -> list[Event]:
         columns = (iter(others), iter(floats), _cut(_column("I", sizes), blob), _column("I", again))
         return list(zip(numbers, _values(mask, others, *columns), strict=True))
     except (TypeError, ValueError, StopIteration, IndexError) as error:
-        raise DecodingRefused(
-            f"An effects frame does not hold together: {error}.",
-            "Expected operation numbers, floats, a mask and other values of fitting lengths.",
-            "The record was written by something else than twice, or damaged.",
-        ) from error
+        raise _unfit(error) from error
+
+
+def read_numbers(payload: bytes | bytearray | memoryview) -> array[int]:
+    """Return the operation numbers alone of the bytes of ``pack``.
+
+    Raises:
+        DecodingRefused: E-ENCODE-004, when there are none.
+    """
+    decoded: Any = decode(payload)
+    try:
+        return _column("H", decoded[0])
+    except (TypeError, ValueError, IndexError) as error:
+        raise _unfit(error) from error
+
+
+def _unfit(error: Exception) -> DecodingRefused:
+    return DecodingRefused(
+        f"An effects frame does not hold together: {error}.",
+        "Expected operation numbers, floats, a mask and other values of fitting lengths.",
+        "The record was written by something else than twice, or damaged.",
+    )
 
 
 def _values(

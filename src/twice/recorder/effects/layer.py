@@ -24,7 +24,6 @@ from twice.errors import StreamOffThread
 from twice.foundation.digests import Algorithm, short_digest
 from twice.foundation.encoding import decode, encode
 from twice.recorder.effects.actors import OUTSIDE, Actor, ThreadOwners, current, enter
-from twice.recorder.effects.answers import Source
 from twice.recorder.effects.events import (
     ACTOR,
     CONNECTION,
@@ -35,7 +34,7 @@ from twice.recorder.effects.events import (
     pack_columns,
 )
 from twice.recorder.effects.ops import MAIN, MASKED_FROM, OPS, Op, has_cursor
-from twice.recorder.effects.sources import LiveSource
+from twice.recorder.effects.sources import LiveSource, Source
 from twice.recorder.effects.strictness import Strictness
 from twice.recorder.redaction.redaction import ASKED, Redaction
 
