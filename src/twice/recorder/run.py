@@ -21,9 +21,15 @@ from twice.foundation.comparison import Tolerance
 from twice.foundation.seeds import Seed
 from twice.recorder.components import component_of
 from twice.recorder.config import Config
-from twice.recorder.effects.asked import Files, Net, Processes, Stdin, Variables
-from twice.recorder.effects.calls import governed_call
 from twice.recorder.effects.clock import Clock
+from twice.recorder.effects.effects_api import (
+    Files,
+    Net,
+    Processes,
+    Stdin,
+    Variables,
+    governed_call,
+)
 from twice.recorder.effects.entropy import Entropy
 from twice.recorder.session import Session
 from twice.recorder.streams import Streams

@@ -34,8 +34,8 @@ from twice.recorder.effects.events import (
     pack_columns,
 )
 from twice.recorder.effects.ops import MAIN, MASKED_FROM, OPS, Op, has_cursor
+from twice.recorder.effects.origin import Strictness
 from twice.recorder.effects.sources import LiveSource, Source
-from twice.recorder.effects.strictness import Strictness
 from twice.recorder.redaction.redaction import ASKED, Redaction
 
 Journal = Callable[[str, bytes, int], None]

@@ -34,8 +34,8 @@ from typing import Any
 from twice.errors import EffectRefused
 from twice.recorder.effects import ops
 from twice.recorder.effects.actors import Actor, outside
-from twice.recorder.effects.askers import asker_of, files_of
 from twice.recorder.effects.layer import EffectLayer
+from twice.recorder.effects.origin import asker_of, files_of
 from twice.recorder.effects.outcomes import Outcome, given, outcome_of
 from twice.recorder.effects.patches import Patch
 from twice.recorder.effects.process_request import (
@@ -46,7 +46,7 @@ from twice.recorder.effects.process_request import (
     summarise_inherited,
 )
 from twice.recorder.effects.sharing import Shared
-from twice.recorder.effects.streams import BinaryReader, BinaryWriter, TextReader, TextWriter
+from twice.recorder.effects.standard_input import BinaryReader, BinaryWriter, TextReader, TextWriter
 from twice.recorder.kernel.confinement import current as current_confinement
 
 _REAL = subprocess.Popen
