@@ -32,7 +32,6 @@ from twice.recorder.effects import (
     process,
     sqlite,
     standard_input,
-    usage,
 )
 from twice.recorder.effects.actors import Actor, Outside, enter, leave
 from twice.recorder.effects.files.filesystem import Files
@@ -78,7 +77,7 @@ class Interception(Closing):
             {
                 "scipy.linalg": lambda _module: impose_counts(),
                 "torch": lambda module: self._put(entropy.torch_patches(layer, module)),
-                "resource": lambda module: self._put(usage.patches(layer, module)),
+                "resource": lambda module: self._put(environment.resource_patches(layer, module)),
                 "multiprocessing.util": lambda module: self._put(lineage.spawn_patches(module)),
                 "getpass": lambda module: self._put(
                     [

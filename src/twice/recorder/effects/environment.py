@@ -3,8 +3,8 @@
 Covered, asked by user code: ``os.getcwd`` (also through ``os.path`` and ``pathlib``), ``getpid``,
 ``getppid``, ``getlogin``, ``uname``, ``cpu_count``, ``process_cpu_count``, ``sched_getaffinity``,
 ``getloadavg``, ``times``, the user's and group's numbers; ``getpass.getuser``,
-``socket.gethostname``, ``platform.node``, ``uuid.getnode``; the processor that ``platform`` asks
-``uname -p`` for. The variables are ``environ``'s. ``os.kill`` takes the process number that the program was
+``socket.gethostname``, ``platform.node``, ``uuid.getnode``, ``resource.getrusage``; the processor that ``platform``
+asks ``uname -p`` for. The variables are ``environ``'s. ``os.kill`` takes the process number that the program was
 told and reaches the process that it meant.
 
 The standard library's and installed packages' own reads ask the real machine and are not written
@@ -12,7 +12,8 @@ down: they work with what there is (pools by processor count). One is recorded f
 process: it stands in lock files, in logged lines and in the names of files under ``/proc``.
 
 Not covered: ``os.getcwdb``, ``platform.uname``, the names that ``posix`` has itself, what C code asks of a process
-by its number (``psutil`` does, besides the files under ``/proc``). A process that the program forks is told its
+by its number (``psutil`` does, besides the files under ``/proc``). Limits (``getrlimit``) are the machine's and stay
+as they are. A process that the program forks is told its
 own. Where a program was moved, the folder served is the recorded one: files below it are looked for there.
 
 Invariant: recording returns what the machine gave, and an exception is a result like another.
@@ -45,40 +46,52 @@ def _unchanged(value: Any) -> Any:
     return value
 
 
-# By name, because not every platform and version has all of them.
-_OF_OS: tuple[tuple[ops.Op, str, Made, Made], ...] = (
-    (ops.CWD, "getcwd", _unchanged, _unchanged),
-    (ops.UNAME, "uname", tuple, os.uname_result),
-    (ops.LOGIN, "getlogin", _unchanged, _unchanged),
-    (ops.CPU_COUNT, "cpu_count", _unchanged, _unchanged),
-    (ops.PROCESS_CPU_COUNT, "process_cpu_count", _unchanged, _unchanged),
-    (ops.LOAD, "getloadavg", tuple, tuple),
-    (ops.TIMES, "times", tuple, os.times_result),
-    (ops.UID, "getuid", _unchanged, _unchanged),
-    (ops.EFFECTIVE_UID, "geteuid", _unchanged, _unchanged),
-    (ops.GID, "getgid", _unchanged, _unchanged),
-    (ops.EFFECTIVE_GID, "getegid", _unchanged, _unchanged),
-)
+# By name, because not every platform and version has all of them; with the plain form, and what is made of it.
+_OF_OS: dict[ops.Op, tuple[Made, Made]] = {
+    ops.CWD: (_unchanged, _unchanged),
+    ops.UNAME: (tuple, os.uname_result),
+    ops.LOGIN: (_unchanged, _unchanged),
+    ops.CPU_COUNT: (_unchanged, _unchanged),
+    ops.PROCESS_CPU_COUNT: (_unchanged, _unchanged),
+    ops.LOAD: (tuple, tuple),
+    ops.TIMES: (tuple, os.times_result),
+    ops.UID: (_unchanged, _unchanged),
+    ops.EFFECTIVE_UID: (_unchanged, _unchanged),
+    ops.GID: (_unchanged, _unchanged),
+    ops.EFFECTIVE_GID: (_unchanged, _unchanged),
+}
 
 
 def patches(layer: EffectLayer) -> list[Patch]:
     """Return the patches of ``os``'s functions for a session."""
     rows = [
-        _row(layer, os, name, op, plain, made)
-        for op, name, plain, made in _OF_OS
-        if hasattr(os, name)
+        _row(layer, os, op, plain, made)
+        for op, (plain, made) in _OF_OS.items()
+        if hasattr(os, _name(op))
     ]
     return [*rows, _address(layer), *_processes(layer), *_affinity(layer)]
 
 
 def user_patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
     """Return the patches of ``getpass``, once it is loaded."""
-    return [_row(layer, module, "getuser", ops.USER)]
+    return [_row(layer, module, ops.USER)]
 
 
 def socket_patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
     """Return the patches of ``socket``, once it is loaded."""
-    return [_row(layer, module, "gethostname", ops.HOSTNAME)]
+    return [_row(layer, module, ops.HOSTNAME)]
+
+
+def resource_patches(layer: EffectLayer, resource: Any) -> list[Patch]:
+    """Return the patches of ``resource``, once it is loaded."""
+    real: Callable[[int], Any] = resource.getrusage
+
+    def getrusage(who: int, /) -> Any:
+        asker = _getframe(1).f_code
+        answer = layer.ask(ops.RUSAGE, lambda: tuple(real(who)), asker, int(who))
+        return resource.struct_rusage(answer)
+
+    return [Patch(resource, "getrusage", getrusage, lambda read: read(resource.RUSAGE_SELF))]
 
 
 def platform_patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
@@ -91,7 +104,7 @@ def platform_patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
         return given(layer.fact(ops.PROCESSOR, "", lambda: outside(outcome_of, real), needed=False))
 
     return [
-        _row(layer, module, "node", ops.NODE),
+        _row(layer, module, ops.NODE),
         Patch(kind, "from_subprocess", staticmethod(from_subprocess)),
     ]
 
@@ -117,11 +130,11 @@ def governed(
 def _row(
     layer: EffectLayer,
     module: ModuleType,
-    name: str,
     op: ops.Op,
     plain: Made = _unchanged,
     made: Made = _unchanged,
 ) -> Patch:
+    name = _name(op)
     real = getattr(module, name)
 
     def live() -> object:
@@ -130,7 +143,12 @@ def _row(
     def read() -> Any:
         return made(given(governed(layer, op, live, asked_by(_getframe(1)))))
 
-    return Patch(module, name, read, _asked)
+    # The probe keeps what is raised: a machine may have no answer (nobody is logged in).
+    return Patch(module, name, read, outcome_of)
+
+
+def _name(op: ops.Op) -> str:
+    return op.name.removeprefix("environment.")
 
 
 def _address(layer: EffectLayer) -> Patch:
@@ -147,11 +165,6 @@ def _address(layer: EffectLayer) -> Patch:
         return address
 
     return Patch(uuid, "getnode", getnode)
-
-
-def _asked(read: Callable[[], object]) -> None:
-    """Probe a function for which a machine may have no answer (nobody is logged in)."""
-    outcome_of(read)
 
 
 def _processes(layer: EffectLayer) -> list[Patch]:
