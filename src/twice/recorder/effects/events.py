@@ -76,12 +76,14 @@ def join_runs(runs: Sequence[Run]) -> tuple[array[int], Sequence[object]]:
     if len(runs) == 1:
         number, values = runs[0]
         return array("H", [number]) * len(values), values
-    numbers: list[int] = []
-    joined: list[object] = []
+    numbers, joined = array("H"), []
     for number, values in runs:
-        numbers += (number,) if len(values) == 1 else [number] * len(values)
+        if len(values) == 1:
+            numbers.append(number)
+        else:
+            numbers.extend([number] * len(values))
         joined += values
-    return array("H", numbers), joined
+    return numbers, joined
 
 
 def pack(events: Sequence[Event]) -> bytes:

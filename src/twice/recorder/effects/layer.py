@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from threading import current_thread, get_ident
 from types import CodeType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from twice.errors import StreamOffThread
 from twice.foundation.digests import Algorithm, short_digest
@@ -38,50 +38,13 @@ from twice.recorder.effects.origin import Strictness
 from twice.recorder.effects.sources import LiveSource, Source
 from twice.recorder.redaction.redaction import ASKED, Redaction
 
+if TYPE_CHECKING:
+    from twice.recorder.audit.hook import Watch
+    from twice.recorder.effects.files.filesystem import Files
+    from twice.recorder.effects.network.connections import Connections
+
 Journal = Callable[[str, bytes, int], None]
 _HANDED_OVER_MAX = 64
-
-
-class Part(Protocol):
-    """A source that keeps lines of its own beside the actors', the network's connections for one.
-
-    Attributes:
-        name: what a snapshot calls it.
-    """
-
-    name: str
-
-    def state(self) -> dict[str, object]:
-        """Return the position for a snapshot, in plain values."""
-        ...
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Continue from the position of a snapshot."""
-        ...
-
-    def finish(self) -> None:
-        """Finish at the end of the run."""
-        ...
-
-    def has_written(self, path: str) -> bool:
-        """Return whether the run wrote this file through this source."""
-        ...
-
-
-class Descriptors(Protocol):
-    """Looks for descriptors that appear."""
-
-    def look(self) -> None:
-        """Ignore the descriptors that appeared since the last look: they are nobody's."""
-        ...
-
-    def name_pipe(self) -> None:
-        """Name the descriptor of a pipe to a process, which the program takes."""
-        ...
-
-    def adopt(self) -> None:
-        """Assign the descriptors that appeared since the last look to an effect."""
-        ...
 
 
 class EffectLayer:
@@ -115,7 +78,7 @@ class EffectLayer:
         self.main = Actor(MAIN, self, source)
         self.owners = ThreadOwners(self.thread, self.main)
         self.algorithm = algorithm
-        self.parts: list[Part] = []
+        self.parts: list[Files | Connections] = []  # they keep lines of their own
         self._journal, self.writes = journal, journal is not None
         self._strict = Strictness(opted_in)
         self._lenient_reads: dict[int, int] = {}
@@ -133,7 +96,7 @@ class EffectLayer:
         self.remarks: list[str] = []  # what a verdict has to say of the run
         self.own_variables: Callable[[], Mapping[Any, Any]] = dict  # which the program itself set
         self.beside: Callable[[Op], None] | None = None  # told of what nobody owns
-        self.descriptors: Descriptors | None = None
+        self.descriptors: Watch | None = None
         """Told at every compare-point, and around declared effects, to look for new descriptors."""
         self.owned_descriptors: set[int] = set()
         """Descriptors that governed sources hold: what is done with them is recorded."""
@@ -161,10 +124,10 @@ class EffectLayer:
         """Answer a read that was intercepted: strict, lenient or ungoverned, as its asker is.
 
         Args:
-            op: what is read.
+            op: the operation.
             live: asks the world.
             asker: the code that asks.
-            arguments: what it asks with, in plain values; None for an operation without any.
+            arguments: in plain values; None for an operation without any.
             module: globals of the asker, where it may be generated code.
 
         Raises:
@@ -384,7 +347,7 @@ class EffectLayer:
             **({"parts": encode(parts)} if parts else {}),
         }
 
-    def restore(self, state: Mapping[str, object]) -> None:
+    def restore(self, state: Mapping[str, Any]) -> None:
         """Put cursors and question digest back; a live source keeps going with the world.
 
         A state without ``lenient`` (the end of an earlier loop) leaves those cursors alone.
@@ -392,22 +355,17 @@ class EffectLayer:
         one will hold.
         """
         self.flush()
-        reads, asked = state["reads"], state["asked"]
-        assert isinstance(reads, int), "a cursor is a count of reads"
-        assert isinstance(asked, bytes), "a question digest is bytes"
         lenient = state.get("lenient")
-        assert lenient is None or isinstance(lenient, dict), "lenient cursors are counts by number"
-        self.source.seek(reads, lenient)
+        self.source.seek(state["reads"], lenient)
         if lenient is not None:
             self._lenient_reads = dict(lenient)
         main = self.main
-        main.chain, main.reads = asked, reads
-        unfolded: Any = decode(state["unfolded"]) if state.get("unfolded") else (b"", [])  # type: ignore[arg-type]
+        main.chain, main.reads = state["asked"], state["reads"]
+        unfolded: Any = decode(state["unfolded"]) if state.get("unfolded") else (b"", [])
         main.asked[:], main.arguments[:] = unfolded
-        children: Any = state.get("children")
-        if children is not None:
-            main.children = dict(children)
-        stood: Any = decode(state["parts"]) if state.get("parts") else {}  # type: ignore[arg-type]
+        if state.get("children") is not None:
+            main.children = dict(state["children"])
+        stood: Any = decode(state["parts"]) if state.get("parts") else {}
         for part in self.parts:
             part.restore(stood.get(part.name, {}))
 

@@ -1,7 +1,7 @@
 """The events of a record, line by line: decoded where they are asked for, a frame at a time.
 
 A line is what one actor read, what one connection carried, or what libraries read of one operation on one
-actor's threads. Only the places of its frames are held: a record may be larger than memory.
+actor's threads. Only the places of its frames are held: a record may be larger than memory. Answers without an order are held whole.
 
 Invariant: a line gives the events of the record in their order, from any thread.
 """
@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Protocol, overload
+from typing import Any, Protocol, overload
 
+from twice.foundation.encoding import encode
 from twice.recorder.effects.events import Event, read_numbers, unpack
 
 Payload = Callable[[int], bytes]
@@ -107,3 +109,43 @@ def gather_lines(
             lines[key] = RecordedLine(payload)
         lines[key].append(place, len(read_numbers(data)))
     return lines
+
+
+class Facts:
+    """The recorded answers of one operation whose order among others means nothing, by arguments.
+
+    Several actors, and libraries on threads of their own, ask in an order that timing decides. So each question
+    is answered by its arguments: the first answer to the first such question, the second to the second, and the
+    last one from then on.
+
+    Args:
+        recorded: ``(arguments, answer)`` in the order of the record.
+    """
+
+    def __init__(self, recorded: Sequence[Any]) -> None:
+        self._answers: dict[bytes, list[object]] = {}
+        self._order: list[bytes] = []
+        for arguments, answer in recorded:
+            key = encode(arguments)
+            self._order.append(key)
+            self._answers.setdefault(key, []).append(answer)
+        self._given: dict[bytes, int] = {}
+
+    def answer(self, arguments: object, *, again: bool = True) -> tuple[bool, object]:
+        """Return whether an answer is known, and the next one; the last one may repeat."""
+        key = encode(arguments)
+        answers = self._answers.get(key)
+        at = self._given.get(key, 0)
+        if answers is None or (at >= len(answers) and not again):
+            return False, None
+        self._given[key] = at + 1
+        return True, answers[min(at, len(answers) - 1)]
+
+    def first(self, arguments: object) -> tuple[bool, object]:
+        """Return whether an answer is known, and the first one, without serving it."""
+        answers = self._answers.get(encode(arguments))
+        return (True, answers[0]) if answers else (False, None)
+
+    def seek(self, count: int) -> None:
+        """Continue after that many questions of the record."""
+        self._given = dict(Counter(self._order[:count]))

@@ -18,7 +18,6 @@ from typing import Any
 
 from twice.errors import EffectMismatch
 from twice.foundation.dataclass import dataclass
-from twice.foundation.encoding import encode
 from twice.recorder.effects.events import LENIENT, Event, read_numbers, unpack
 from twice.recorder.effects.network.turns import Turns
 from twice.recorder.effects.ops import (
@@ -31,7 +30,7 @@ from twice.recorder.effects.ops import (
     WITH_ARGUMENTS,
     Op,
 )
-from twice.recorder.effects.recorded_lines import RecordedLine, RecordedReads
+from twice.recorder.effects.recorded_lines import Facts, RecordedLine, RecordedReads
 
 Live = Callable[[], object]
 _WHOLE_CHARACTERS_MAX = 200
@@ -334,46 +333,6 @@ Source = LiveSource | RecordedSource
 """Answers the main program, and the standard library for everyone."""
 Answers = LiveSource | RecordedActor
 """Answers the strict reads of one actor."""
-
-
-class Facts:
-    """The recorded answers of one operation whose order among others means nothing, by arguments.
-
-    Several actors, and libraries on threads of their own, ask in an order that timing decides. So each question
-    is answered by its arguments: the first answer to the first such question, the second to the second, and the
-    last one from then on.
-
-    Args:
-        recorded: ``(arguments, answer)`` in the order of the record.
-    """
-
-    def __init__(self, recorded: Sequence[Any]) -> None:
-        self._answers: dict[bytes, list[object]] = {}
-        self._order: list[bytes] = []
-        for arguments, answer in recorded:
-            key = encode(arguments)
-            self._order.append(key)
-            self._answers.setdefault(key, []).append(answer)
-        self._given: dict[bytes, int] = {}
-
-    def answer(self, arguments: object, *, again: bool = True) -> tuple[bool, object]:
-        """Return whether an answer is known, and the next one; the last one may repeat."""
-        key = encode(arguments)
-        answers = self._answers.get(key)
-        at = self._given.get(key, 0)
-        if answers is None or (at >= len(answers) and not again):
-            return False, None
-        self._given[key] = at + 1
-        return True, answers[min(at, len(answers) - 1)]
-
-    def first(self, arguments: object) -> tuple[bool, object]:
-        """Return whether an answer is known, and the first one, without serving it."""
-        answers = self._answers.get(encode(arguments))
-        return (True, answers[0]) if answers else (False, None)
-
-    def seek(self, count: int) -> None:
-        """Continue after that many questions of the record."""
-        self._given = dict(Counter(self._order[:count]))
 
 
 def find_unequal_parts(recorded: object, asked: object) -> tuple[list[object], list[object]]:
