@@ -151,7 +151,7 @@ class Actor(Waiting):
             if number in WITH_ARGUMENTS:
                 self.arguments += [value[0] for value in values]  # type: ignore[index]
 
-    def folded(self, short: Callable[[bytes], bytes]) -> bytes:
+    def fold_digest(self, short: Callable[[bytes], bytes]) -> bytes:
         """Digest of every question so far.
 
         Folded here and never while reading: when reads are handed over must not show.

@@ -292,7 +292,7 @@ class Clock:
 
     def sleep(self, seconds: float) -> None:
         """Wait that many seconds while recording, and in replay beside other threads and processes."""
-        actor = self._layer.named(ops.SLEEP)
+        actor = self._layer.require_actor(ops.SLEEP)
         if actor is None:
             _REAL_SLEEP(seconds)
         elif self._clock is None:

@@ -49,7 +49,7 @@ def governed_call(
         EffectRefused: E-EFFECT-002, when arguments or result have no canonical form.
         EffectMismatch: E-EFFECT-001, in replay, for another call or other arguments.
     """
-    actor = layer.named(ops.CALL)
+    actor = layer.require_actor(ops.CALL)
     digest = _digest_arguments(layer.redaction, name, args, kwargs)
 
     ran = False

@@ -174,7 +174,7 @@ class Entropy:
 
     def bytes(self, size: int) -> bytes:
         """Return that many bytes, 0 or more."""
-        return _read(self._layer, self._layer.named(ops.URANDOM), size)
+        return _read(self._layer, self._layer.require_actor(ops.URANDOM), size)
 
     def integer(self, bits: int = 64) -> int:
         """Return an integer from 0 to 2**bits - 1.

@@ -33,7 +33,7 @@ from typing import Any
 from twice.foundation.digests import slow_digest
 from twice.recorder.effects import ops
 from twice.recorder.effects.actors import Actor, current
-from twice.recorder.effects.environment import asked_by, governed
+from twice.recorder.effects.environment import answer, asked_by
 from twice.recorder.effects.events import RUN_READS_MAX
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.patches import Patch
@@ -222,14 +222,14 @@ class _Variables:
         """Return the answer that is written down for a variable of this process."""
         if value is None:
             return (_ABSENT, None)
-        answer = self._answers.get((name, value))
-        if answer is None:
+        known = self._answers.get((name, value))
+        if known is None:
             plain = _to_plain(value)
             shown = self._layer.redaction.variable(os.fsdecode(name), plain)
             is_secret = shown != plain
-            answer = (_SECRET, (_slow_digest(name, value), shown)) if is_secret else (_VALUE, plain)
-            self._answers[name, value] = answer
-        return answer
+            known = (_SECRET, (_slow_digest(name, value), shown)) if is_secret else (_VALUE, plain)
+            self._answers[name, value] = known
+        return known
 
     def take(self, actor: Actor, environ: Any, name: bytes, found: Any, key: Any) -> bytes | None:
         """Return the value that an answer stands for; of a secret, the real one where it is the same."""
@@ -271,7 +271,7 @@ class _Variables:
         if not self.governs(asker):
             return self._list_for_library(environ)
         live = lambda: tuple(map(_to_plain, list(there)))  # noqa: E731
-        told = map(_to_stored, governed(self._layer, ops.VARIABLE_NAMES, live, asker))
+        told = map(_to_stored, answer(self._layer, ops.VARIABLE_NAMES, live, asker))
         own = self._own
         found = [name for name in told if name not in own or name in there]
         return found + [name for name in list(there) if name in own.difference(found)]

@@ -42,23 +42,24 @@ Made = Callable[[Any], Any]
 """Makes the value that the program is given from the plain one that the record holds."""
 
 
-def _unchanged(value: Any) -> Any:
+def _identity(value: Any) -> Any:
     return value
 
 
 # By name, because not every platform and version has all of them; with the plain form, and what is made of it.
 _OF_OS: dict[ops.Op, tuple[Made, Made]] = {
-    ops.CWD: (_unchanged, _unchanged),
+    ops.CWD: (_identity, _identity),
     ops.UNAME: (tuple, os.uname_result),
-    ops.LOGIN: (_unchanged, _unchanged),
-    ops.CPU_COUNT: (_unchanged, _unchanged),
-    ops.PROCESS_CPU_COUNT: (_unchanged, _unchanged),
+    ops.LOGIN: (_identity, _identity),
+    ops.CPU_COUNT: (_identity, _identity),
+    ops.PROCESS_CPU_COUNT: (_identity, _identity),
     ops.LOAD: (tuple, tuple),
     ops.TIMES: (tuple, os.times_result),
-    ops.UID: (_unchanged, _unchanged),
-    ops.EFFECTIVE_UID: (_unchanged, _unchanged),
-    ops.GID: (_unchanged, _unchanged),
-    ops.EFFECTIVE_GID: (_unchanged, _unchanged),
+    ops.UID: (_identity, _identity),
+    ops.EFFECTIVE_UID: (_identity, _identity),
+    ops.GID: (_identity, _identity),
+    ops.EFFECTIVE_GID: (_identity, _identity),
+    ops.AFFINITY: (lambda found: tuple(sorted(found)), set),
 }
 
 
@@ -69,7 +70,7 @@ def patches(layer: EffectLayer) -> list[Patch]:
         for op, (plain, made) in _OF_OS.items()
         if hasattr(os, _name(op))
     ]
-    return [*rows, _address(layer), *_processes(layer), *_affinity(layer)]
+    return [*rows, _address(layer), *_processes(layer)]
 
 
 def user_patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
@@ -114,7 +115,7 @@ def asked_by(frame: FrameType) -> CodeType:
     return asker_of(frame, _WRAPPERS)
 
 
-def governed(
+def answer(
     layer: EffectLayer,
     op: ops.Op,
     live: Callable[[], object],
@@ -131,20 +132,22 @@ def _row(
     layer: EffectLayer,
     module: ModuleType,
     op: ops.Op,
-    plain: Made = _unchanged,
-    made: Made = _unchanged,
+    plain: Made = _identity,
+    made: Made = _identity,
 ) -> Patch:
     name = _name(op)
     real = getattr(module, name)
 
-    def live() -> object:
-        return outcome_of(lambda: plain(real()))
+    def read(*of: int) -> Any:
+        live = lambda: outcome_of(lambda: plain(real(*of)))  # noqa: E731
+        arguments = int(*of) if op.arguments else None
+        return made(given(answer(layer, op, live, asked_by(_getframe(1)), arguments)))
 
-    def read() -> Any:
-        return made(given(governed(layer, op, live, asked_by(_getframe(1)))))
+    def probe(read: Callable[..., object]) -> None:
+        # It keeps what is raised: a machine may have no answer (nobody is logged in).
+        outcome_of(read, *([0] if op.arguments else []))
 
-    # The probe keeps what is raised: a machine may have no answer (nobody is logged in).
-    return Patch(module, name, read, outcome_of)
+    return Patch(module, name, read, probe)
 
 
 def _name(op: ops.Op) -> str:
@@ -160,9 +163,7 @@ def _address(layer: EffectLayer) -> Patch:
 
     def getnode() -> int:
         live = lambda: outside(real)  # noqa: E731
-        address = governed(layer, ops.MACHINE_ADDRESS, live, asked_by(_getframe(1)))
-        assert isinstance(address, int), "an address is a number of 48 bits"
-        return address
+        return int(answer(layer, ops.MACHINE_ADDRESS, live, asked_by(_getframe(1))))
 
     return Patch(uuid, "getnode", getnode)
 
@@ -171,54 +172,37 @@ def _processes(layer: EffectLayer) -> list[Patch]:
     """Patch process numbers: a program sees the recorded ones, and calls act on the real ones."""
     meant: dict[int, int] = {}
     own: list[int] = []
+    real_kill = os.kill
 
-    def told_to_library(live: Callable[[], int]) -> int:
+    def tell_library(live: Callable[[], int]) -> int:
         if layer.actor() is None:
             return live()
         if not own:
             own.append(int(layer.fact(ops.OWN_PID, "", live, needed=False)))
         return own[0]
 
-    rows = []
-    for op, name in ((ops.PID, "getpid"), (ops.PARENT_PID, "getppid")):
-        real = getattr(os, name)
+    def governed_number(op: ops.Op) -> Patch:
+        real = getattr(os, _name(op))
 
-        def read(op: ops.Op = op, real: Callable[[], int] = real) -> int:
+        def read() -> int:
             asker = asked_by(_getframe(1))
             if is_ours(asker.co_filename) and not layer.probing:
-                return real()
+                return int(real())
             if op is ops.PID and not layer.is_strict(asker):
-                told: object = told_to_library(real)
+                told = tell_library(real)
             else:
-                told = given(governed(layer, op, lambda: outcome_of(real), asker))
-            assert isinstance(told, int), "a process has a number"
+                told = int(given(answer(layer, op, lambda: outcome_of(real), asker)))
             if layer.actor() is not None and told != (now := real()):
                 meant[told] = now
             return told
 
-        rows.append(Patch(os, name, read, call))
-    real_kill = os.kill
+        return Patch(os, _name(op), read, call)
 
     def kill(pid: int, signal: int, /) -> None:
         # In replay the number is that of another process by now, a stranger's.
         real_kill(meant.get(pid, pid), signal)
 
-    return [*rows, Patch(os, "kill", kill)]
-
-
-def _affinity(layer: EffectLayer) -> list[Patch]:
-    real = getattr(os, "sched_getaffinity", None)
-    if real is None:  # Linux alone has it
-        return []
-
-    def sched_getaffinity(pid: int, /) -> set[int]:
-        def live() -> object:
-            return outcome_of(lambda: tuple(sorted(real(pid))))
-
-        told = governed(layer, ops.AFFINITY, live, asked_by(_getframe(1)), int(pid))
-        return set(given(told))
-
-    return [Patch(os, "sched_getaffinity", sched_getaffinity, lambda read: read(0))]
+    return [governed_number(ops.PID), governed_number(ops.PARENT_PID), Patch(os, "kill", kill)]
 
 
 _WRAPPERS = (

@@ -98,7 +98,7 @@ def pack_columns(numbers: array[int], values: Sequence[object]) -> bytes:
     if kinds.count(float) == len(kinds):
         column: Sequence[Any] = values
         return encode((packed, little_endian(array("d", column)), b"", ()))
-    columns = _all_entropy(values) or _all_repeated(values) or _mixed(values, kinds)
+    columns = _pack_entropy(values) or _pack_repeated(values) or _pack_mixed(values, kinds)
     floats, mask, others, sized, again = columns
     whole = (packed, little_endian(floats), bytes(mask), tuple(others))
     if not sized and not again:
@@ -107,7 +107,7 @@ def pack_columns(numbers: array[int], values: Sequence[object]) -> bytes:
     return encode((*whole, sizes, b"".join(sized), little_endian(again)))
 
 
-def _all_entropy(values: Sequence[Any]) -> _Columns | None:
+def _pack_entropy(values: Sequence[Any]) -> _Columns | None:
     """Return columns of reads that all gave as many bytes as asked, without Python code for each."""
     if type(values[0]) is not tuple or not _is_sized(*values[0]):
         return None
@@ -121,7 +121,7 @@ def _all_entropy(values: Sequence[Any]) -> _Columns | None:
     return array("d"), bytes([_SIZED]) * len(values), (), given, array("I")
 
 
-def _all_repeated(values: Sequence[object]) -> _Columns | None:
+def _pack_repeated(values: Sequence[object]) -> _Columns | None:
     """Return columns of reads that gave a few objects again and again."""
     ids = list(map(id, values))
     places = {one: place for place, one in enumerate(dict.fromkeys(ids))}
@@ -137,7 +137,7 @@ def _all_repeated(values: Sequence[object]) -> _Columns | None:
     return array("d"), mask, [values[at] for at in firsts], (), again
 
 
-def _mixed(values: Sequence[Any], kinds: Sequence[type]) -> _Columns:
+def _pack_mixed(values: Sequence[Any], kinds: Sequence[type]) -> _Columns:
     """Return columns of any reads."""
     mask = bytearray(len(values))
     floats, sized, again = array("d"), [], array("I")

@@ -221,7 +221,7 @@ class EffectLayer:
         else:
             self._carried.append((kind, payload))
 
-    def named(self, op: Op) -> Actor | None:
+    def require_actor(self, op: Op) -> Actor | None:
         """Return the actor that asks for an effect by name; None inside another effect.
 
         Raises:
@@ -331,7 +331,7 @@ class EffectLayer:
             self.flush()
         if self.descriptors is not None:
             self.descriptors.look()
-        return self.main.folded(self._short)
+        return self.main.fold_digest(self._short)
 
     def snapshot(self) -> dict[str, object]:
         """Return cursors and question digest of the main program, for ``restore``."""

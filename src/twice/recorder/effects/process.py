@@ -134,7 +134,7 @@ class GovernedPopen(subprocess.Popen[Any]):
         answer = self._learn(ops.PROCESS_COMMUNICATE, question, communicate, timeout)
         for stream in (self.stdin, self.stdout, self.stderr):
             if stream is not None:
-                stream.ended()  # type: ignore[attr-defined]
+                stream.mark_ended()  # type: ignore[attr-defined]
         return answer
 
     def send_signal(self, sig: int) -> None:

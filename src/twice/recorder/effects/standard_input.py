@@ -75,14 +75,14 @@ class _Asking(io.IOBase):
             raise io.UnsupportedOperation("fileno")
         return int(real.fileno())
 
-    def ended(self) -> None:
+    def mark_ended(self) -> None:
         """Mark the stream as closed: somebody else closed the file behind it."""
         self._closed = True
 
     def __del__(self) -> None:
         """Do nothing: the end of an object must not show, and the file behind it closes by itself."""
 
-    def _asked(self, method: str, with_: Any) -> Any:
+    def _ask_open(self, method: str, with_: Any) -> Any:
         if self._closed:
             raise ValueError("I/O operation on closed file.")
         return self._ask(self._within + method, with_)
@@ -93,10 +93,10 @@ class _Reading(_Asking):
         return True
 
     def read(self, size: int | None = -1, /) -> Any:
-        return self._asked("read", -1 if size is None else int(size))
+        return self._ask_open("read", -1 if size is None else int(size))
 
     def readline(self, size: int | None = -1, /) -> Any:
-        return self._asked("readline", -1 if size is None else int(size))
+        return self._ask_open("readline", -1 if size is None else int(size))
 
 
 class _Writing(_Asking):
@@ -104,10 +104,10 @@ class _Writing(_Asking):
         return True
 
     def write(self, data: Any, /) -> int:
-        return int(self._asked("write", data if isinstance(data, str) else bytes(data)))
+        return int(self._ask_open("write", data if isinstance(data, str) else bytes(data)))
 
     def flush(self) -> None:
-        self._asked("flush", None)
+        self._ask_open("flush", None)
 
     def close(self) -> None:
         """Close it, and record the error of a broken pipe, too."""
@@ -136,11 +136,11 @@ class BinaryReader(_Reading, io.BufferedIOBase):
 
     def read1(self, size: int = -1, /) -> Any:
         """Read as the real stream does."""
-        return self._asked("read1", int(size))
+        return self._ask_open("read1", int(size))
 
     def peek(self, size: int = 0, /) -> Any:
         """Peek as the real stream does."""
-        return self._asked("peek", int(size))
+        return self._ask_open("peek", int(size))
 
 
 class BinaryWriter(_Writing, io.BufferedIOBase):

@@ -116,7 +116,7 @@ def _newest_first_in(module: ModuleType) -> None:
     def is_turn(handle: Any) -> bool:
         return isinstance(getattr(handle._callback, "__self__", None), asyncio.Task)
 
-    def rearranged(self: Any) -> None:
+    def run_rearranged(self: Any) -> None:
         ready = self._ready
         places = [at for at, handle in enumerate(ready) if is_turn(handle)]
         turns = [ready[at] for at in places]
@@ -126,4 +126,4 @@ def _newest_first_in(module: ModuleType) -> None:
             ready[at] = handle
         run_once(self)
 
-    loop._run_once = rearranged
+    loop._run_once = run_rearranged
