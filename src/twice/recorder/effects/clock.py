@@ -306,7 +306,7 @@ def _asked_read(
     real, number = REAL[op], op.number
 
     def read() -> object:
-        actor = layer.named(op)
+        actor = layer.require_actor(op)
         if clock is not None and actor is not None:
             return _at_tick(op, clock, tick)
         return layer.read(actor, op, real)
