@@ -20,8 +20,6 @@ from twice.foundation.encoding import decode
 from twice.foundation.printable import pluralize
 from twice.foundation.seeds import Seed
 from twice.foundation.with_blocks import Closing
-from twice.recorder.compared_output import list_folders
-from twice.recorder.dict_order import PREFIX
 from twice.recorder.effects.events import (
     ACTOR,
     CONNECTION,
@@ -38,6 +36,7 @@ from twice.recorder.effects.recorded_lines import RecordedLine, gather_lines
 from twice.recorder.identity import check_identity
 from twice.recorder.inputs import InputEvent, read_input
 from twice.recorder.native_files import NATIVE_FILES, RecordedFiles, read_native_files
+from twice.recorder.output import list_folders
 from twice.recorder.path_names import PathNames
 from twice.recorder.program import Program
 from twice.recorder.record import RecordReader
@@ -56,6 +55,7 @@ from twice.recorder.record_form import (
 from twice.recorder.redaction.redaction import REDACTION
 from twice.recorder.setup import Setup
 from twice.recorder.snapshots import load
+from twice.recorder.states import PREFIX
 from twice.recorder.trust import UNTRUSTED_BYTES_MAX, choose_allowed, digest_identity, is_trusted
 
 
