@@ -98,7 +98,7 @@ def pack_columns(numbers: array[int], values: Sequence[object]) -> bytes:
     if kinds.count(float) == len(kinds):
         column: Sequence[Any] = values
         return encode((packed, little_endian(array("d", column)), b"", ()))
-    columns = _pack_entropy(values) or _pack_repeated(values) or _pack_mixed(values, kinds)
+    columns = _pack_entropy(values, kinds) or _pack_repeated(values) or _pack_mixed(values, kinds)
     floats, mask, others, sized, again = columns
     whole = (packed, little_endian(floats), bytes(mask), tuple(others))
     if not sized and not again:
@@ -107,13 +107,14 @@ def pack_columns(numbers: array[int], values: Sequence[object]) -> bytes:
     return encode((*whole, sizes, b"".join(sized), little_endian(again)))
 
 
-def _pack_entropy(values: Sequence[Any]) -> _Columns | None:
+def _pack_entropy(values: Sequence[Any], kinds: list[type]) -> _Columns | None:
     """Return columns of reads that all gave as many bytes as asked, without Python code for each."""
-    if type(values[0]) is not tuple or not _is_sized(*values[0]):
+    if kinds.count(tuple) != len(kinds) or not _is_sized(*values[0]):
         return None
-    if set(map(type, values)) != {tuple} or set(map(len, values)) != {2}:
+    try:
+        asked, given = zip(*values, strict=True)
+    except ValueError:  # one has more than a size and bytes
         return None
-    asked, given = zip(*values, strict=True)
     if set(map(type, given)) != {bytes} or set(map(type, asked)) != {int}:
         return None
     if list(map(len, given)) != list(asked):
