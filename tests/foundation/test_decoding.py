@@ -27,7 +27,7 @@ from twice.foundation.encoding import (
 )
 from twice.foundation.encoding.format import present_name, recorded_name
 from twice.foundation.environment import Fingerprint
-from twice.recorder.effects.asked import Response
+from twice.recorder.effects.effects_api import Response
 
 
 class Kind(enum.Enum):

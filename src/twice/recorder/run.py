@@ -22,9 +22,15 @@ from twice.foundation.seeds import Seed
 from twice.recorder.cadence import RateGuard, Ticks
 from twice.recorder.components import component_of
 from twice.recorder.config import Config
-from twice.recorder.effects.asked import Files, Net, Processes, Stdin, Variables
-from twice.recorder.effects.calls import governed_call
 from twice.recorder.effects.clock import Clock
+from twice.recorder.effects.effects_api import (
+    Files,
+    Net,
+    Processes,
+    Stdin,
+    Variables,
+    governed_call,
+)
 from twice.recorder.effects.entropy import Entropy
 from twice.recorder.record_form import INPUT, ROLLBACK, SUMMARY
 from twice.recorder.session import Session

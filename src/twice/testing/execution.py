@@ -17,7 +17,7 @@ from twice.foundation.environment import Fingerprint
 from twice.recorder.compare_points import ComparePoint
 from twice.recorder.components import component_of
 from twice.recorder.config import Config
-from twice.recorder.effects.sources import BranchSource, RecordedSource
+from twice.recorder.effects.sources import RecordedSource
 from twice.recorder.inputs import BranchInputs
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session import Session
@@ -106,7 +106,7 @@ def _build_branch(
     watch.session = rebuilt_session(
         record,
         sink=BranchPrefixSink(watch.sink, fork["at"]),
-        source=BranchSource(RecordedSource(record)),
+        source=RecordedSource(record, leaves=True),
         inputs=_substitute_inputs(watch, record, fork),
         control=watch,
     )
