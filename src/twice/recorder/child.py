@@ -118,7 +118,7 @@ def serve_forks(channel: Channel, handle: Handler) -> None:
 
 def load_for_sessions() -> None:
     """Load the modules of every session; a library that starts threads makes this process unfit."""
-    from twice.recorder.effects.files.opening import look_through_modules
+    from twice.recorder.effects.files.open_functions import look_through_modules
 
     load_numpy_for_forks()
     for name in _LOADED:

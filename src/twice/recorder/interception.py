@@ -39,8 +39,8 @@ from twice.recorder.effects import (
     waits,
 )
 from twice.recorder.effects.actors import Actor, Outside, enter, leave
+from twice.recorder.effects.files import functions, open_functions, temporary_names
 from twice.recorder.effects.files.filesystem import Files
-from twice.recorder.effects.files.patching import file_patches
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.patches import Patch
 from twice.recorder.effects.sources import LiveSource
@@ -121,7 +121,9 @@ class Interception(Closing):
                     *process.patches(layer),
                     *stdin.patches(layer),
                     *waits.patches(layer),
-                    *file_patches(self._files),
+                    *open_functions.patches(self._files),
+                    *functions.patches(self._files),
+                    *temporary_names.patches(self._files),
                 ]
             )
             self._watch.install()

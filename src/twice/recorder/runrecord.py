@@ -24,7 +24,7 @@ from twice.recorder.compared_output import list_folders
 from twice.recorder.dict_order import PREFIX
 from twice.recorder.effects.events import ACTOR, CONNECTION, LENIENT, STRICT, Event, unpack
 from twice.recorder.effects.filenames import told
-from twice.recorder.effects.files.kept import CONTENT, Kept
+from twice.recorder.effects.files.carried_contents import CONTENT, CarriedContents
 from twice.recorder.effects.ops import FILE_OPENED, FILES_LEFT, MAIN
 from twice.recorder.identity import check_identity
 from twice.recorder.inputs import InputEvent, read_input
@@ -194,7 +194,7 @@ class RunRecord(Closing):
         if self._contents is None and next(iter(self.contents()), None) is not None:
             self._contents = tempfile.TemporaryDirectory(prefix="twice-contents-")
             try:
-                Kept(self.contents, self._contents.name)
+                CarriedContents(self.contents, self._contents.name)
             except OSError as error:
                 folder = tempfile.gettempdir()
                 raise OutputUnwritable(

@@ -23,9 +23,9 @@ from typing import Any, Self
 from twice.foundation.with_blocks import Closing
 from twice.recorder.effects import ops
 from twice.recorder.effects.filenames import kept, told
-from twice.recorder.effects.files.askers import By, asked_by
 from twice.recorder.effects.files.entries import Entry, kind_at, kind_of
 from twice.recorder.effects.files.filesystem import Files
+from twice.recorder.effects.files.places import Caller
 from twice.recorder.effects.outcomes import RAISED, Outcome, given, outcome_of
 from twice.recorder.effects.patches import Patch
 from twice.recorder.kernel.interrupted_calls import retry_interrupted
@@ -46,23 +46,23 @@ def patches(files: Files) -> list[Patch]:
     _world_scans[0] = scandir
 
     def governed_listdir(path: Any = None) -> Any:
-        by = None if isinstance(path, int) else asked_by(files, _getframe(1))
+        by = None if isinstance(path, int) else files.caller(_getframe(1))
         folder = "." if path is None else path
         place = None if by is None else files.places.of(folder)
         if by is None or place is None or not _governs(files, by, place):
             return listdir(path)
-        if by is By.PROGRAM:
+        if by is Caller.PROGRAM:
             names = _strict(files, ops.LISTDIR, place, folder, lambda: _names(files, place, folder))
             return [told(name) for name in names]
         return [told(name) for name, _ in _listed(files, by, place, folder)]
 
     def governed_scandir(path: Any = None) -> Any:
-        by = None if isinstance(path, int) else asked_by(files, _getframe(1))
+        by = None if isinstance(path, int) else files.caller(_getframe(1))
         folder = os.fspath("." if path is None else path) if by is not None else path
         place = None if by is None else files.places.of(folder)
         if by is None or place is None or not _governs(files, by, place):
             return scandir(path)
-        if by is By.PROGRAM and files.silent(by):
+        if by is Caller.PROGRAM and files.is_silent(by):
             names = _strict(files, ops.SCANDIR, place, folder, lambda: _names(files, place, folder))
             there = dict(_quietly(files, place, folder))
             return Entries([Entry(folder, told(name), there.get(name, "gone")) for name in names])
@@ -82,11 +82,11 @@ def patches(files: Files) -> list[Patch]:
     return rows
 
 
-def _governs(files: Files, by: By, place: str) -> bool:
+def _governs(files: Files, by: Caller, place: str) -> bool:
     """Return whether a listing is governed: all of a program's own, a library's only among inputs."""
-    if by is By.PROGRAM:
+    if by is Caller.PROGRAM:
         return True
-    return files.governs(place) and (files.overlay is not None or not files.silent(by))
+    return files.governs(place) and (files.overlay is not None or not files.is_silent(by))
 
 
 def _strict(files: Files, op: ops.Op, place: str, folder: Any, world: Callable[[], Names]) -> Names:
@@ -100,14 +100,14 @@ def _strict(files: Files, op: ops.Op, place: str, folder: Any, world: Callable[[
     if actor is None:
         return world()
     named: Any = files.places.named(place)
-    if files.silent(By.PROGRAM):  # as records are read that know no other files
+    if files.is_silent(Caller.PROGRAM):  # as records are read that know no other files
         named = os.fspath(folder)
         named = files.places.named(named) if isinstance(named, str) else named
     outcome: Any = layer.read(actor, op, lambda: outcome_of(world), named)
     return list(_given(outcome, folder))
 
 
-def _listed(files: Files, by: By, place: str, folder: Any) -> Names:
+def _listed(files: Files, by: Caller, place: str, folder: Any) -> Names:
     """Return the names with kinds, in their recorded form, for the program or a library.
 
     Raises:
@@ -117,9 +117,9 @@ def _listed(files: Files, by: By, place: str, folder: Any) -> Names:
     def world() -> Names:
         return _world(files, place, folder)
 
-    if files.silent(by):
+    if files.is_silent(by):
         return world()
-    if by is By.PROGRAM:
+    if by is Caller.PROGRAM:
         return _strict(files, ops.ENTRIES, place, folder, world)
     named = files.places.named(place)
     listed = (named, isinstance(folder, bytes))
@@ -129,7 +129,7 @@ def _listed(files: Files, by: By, place: str, folder: Any) -> Names:
 
 def _world(files: Files, place: str, folder: Any) -> Names:
     """Return the names with kinds, in their recorded form, as they are in this execution."""
-    if files.changes is None:
+    if files.overlay is None:
         with _world_scans[0](folder) as entries:
             return [(kept(entry.name), kind_of(entry)) for entry in entries]
     return [
@@ -137,7 +137,7 @@ def _world(files: Files, place: str, folder: Any) -> Names:
             os.fsencode(name) if isinstance(folder, bytes) else kept(name),
             kind_at(files.at(f"{place.rstrip('/')}/{name}")),
         )
-        for name in files.changes.names(place)
+        for name in files.overlay.names(place)
     ]
 
 

@@ -1,8 +1,8 @@
-"""Contents of files that a record carries whole, by their digest.
+"""What files hold: digests, and the contents that a record carries whole.
 
-A journal frame of the kind ``content`` holds ``(digest, size, at, bytes)``: a piece of a file, beginning
-``at`` bytes from its start. Contents are kept by policy, and where nobody else could have them at a replay:
-what the run itself goes on to change, and what came to be while it ran.
+A journal frame of the kind ``content`` holds ``(digest, size, at, bytes)``: a piece of a file, beginning ``at`` bytes
+from its start. Contents are kept by policy, and where nobody else could have them at a replay: what the run itself goes
+on to change, and what came to be while it ran.
 
 Invariant: what is served has the digest that it was kept under.
 """
@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 
 from twice.foundation.digests import Algorithm, Digest, new_hasher
 from twice.foundation.encoding import decode, encode
+from twice.foundation.printable import pluralize
 from twice.recorder.record_form import reading
 
 CONTENT = "content"
@@ -21,11 +22,30 @@ PIECE_BYTES = 1 << 20
 KEPT_BYTES_MAX = 64 << 20
 """Largest file that is kept when the policy does not ask for contents."""
 
+# Read descriptors outside of any session: whoever digests a file reads nothing for the program.
 _open, _close, _read, _pread = os.open, os.close, os.read, os.pread
-_fstat, _makedirs, _write = os.fstat, os.makedirs, os.write
+_fstat, _makedirs, _pwrite = os.fstat, os.makedirs, os.pwrite
 
 
-def digest_of(descriptor: int, algorithm: Algorithm, start: int = 0) -> tuple[str, int]:
+Signature = tuple[int, int, int, int, int]
+"""What shows whether a file may have changed, without reading it: device, inode, size, times."""
+Found = tuple[str, int]
+"""Labelled digest and size."""
+
+
+def signature_of(found: os.stat_result) -> Signature:
+    """Return the signature of a file by its status."""
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+def describe_content(found: Found | None) -> str:
+    """Describe a file's content for messages."""
+    if not found:
+        return "no file is there"
+    return f"{found[0]}, {pluralize(found[1], 'byte')}" if found[0] else "changed by another hand"
+
+
+def digest_of(descriptor: int, algorithm: Algorithm, start: int = 0) -> Found:
     """Return the labelled digest of an open file's bytes from ``start`` on, and its size to the end."""
     hasher, at = new_hasher(algorithm), start
     while data := _pread(descriptor, PIECE_BYTES, at):
@@ -61,7 +81,7 @@ def pieces(descriptor: int, digest: str, size: int) -> Iterable[bytes]:
         at += len(data)
 
 
-class Kept:
+class CarriedContents:
     """Contents that a record carries, written out when they are first asked for.
 
     Args:
@@ -73,10 +93,11 @@ class Kept:
         self._folder = folder
         self._sizes: dict[str, int] = {}
         for payload in payloads():
-            self._take(payload)
+            with reading("a file's content", "The record"):
+                self._put(*decode(payload))  # type: ignore[misc]
 
     @classmethod
-    def found_in(cls, folder: str) -> Kept:
+    def found_in(cls, folder: str) -> CarriedContents:
         """Return the contents that another process wrote out; none where the folder has no name."""
         found = cls(tuple, folder)
         names = os.listdir(folder) if folder else ()  # noqa: PTH208
@@ -85,30 +106,20 @@ class Kept:
 
     def path(self, digest: str) -> str | None:
         """Return the path of a file with this content, or None when the record does not carry it."""
-        size = self._sizes.get(_name(digest))
-        if size is None:
-            return None
-        path = self._path(digest)
-        return path if begins_with(path, digest, size) else None
-
-    def _take(self, payload: bytes) -> None:
-        with reading("a file's content", "The record"):
-            self._put(*decode(payload))  # type: ignore[misc]
+        name = digest.rpartition(":")[2]
+        size = self._sizes.get(name)
+        path = f"{self._folder}/{name}"
+        return path if size is not None and begins_with(path, digest, size) else None
 
     def _put(self, digest: str, size: int, at: int, data: bytes) -> None:
-        if _name(digest) not in self._sizes:
+        name = digest.rpartition(":")[2]
+        if name not in self._sizes:
             Digest.parse(digest)  # it becomes a name, and a stranger may have written it
             _makedirs(self._folder, exist_ok=True)
-            self._sizes[_name(digest)] = size
-        descriptor = _open(self._path(digest), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._sizes[name] = size
+        path = f"{self._folder}/{name}"
+        descriptor = _open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            os.pwrite(descriptor, data, at)
+            _pwrite(descriptor, data, at)
         finally:
             _close(descriptor)
-
-    def _path(self, digest: str) -> str:
-        return f"{self._folder}/{_name(digest)}"
-
-
-def _name(digest: str) -> str:
-    return digest.rpartition(":")[2]
