@@ -23,8 +23,7 @@ KEPT_BYTES_MAX = 64 << 20
 """Largest file that is kept when the policy does not ask for contents."""
 
 # Read descriptors outside of any session: whoever digests a file reads nothing for the program.
-_open, _close, _read, _pread = os.open, os.close, os.read, os.pread
-_fstat, _makedirs, _pwrite = os.fstat, os.makedirs, os.pwrite
+_open, _close, _pread, _pwrite, _makedirs = os.open, os.close, os.pread, os.pwrite, os.makedirs
 
 
 Signature = tuple[int, int, int, int, int]
@@ -45,29 +44,28 @@ def describe_content(found: Found | None) -> str:
     return f"{found[0]}, {pluralize(found[1], 'byte')}" if found[0] else "changed by another hand"
 
 
-def digest_of(descriptor: int, algorithm: Algorithm, start: int = 0) -> Found:
-    """Return the labelled digest of an open file's bytes from ``start`` on, and its size to the end."""
+def digest_of(
+    descriptor: int, algorithm: Algorithm, start: int = 0, end: int | None = None
+) -> Found:
+    """Return the labelled digest of an open file's bytes from ``start`` on, and the position after the last one."""
     hasher, at = new_hasher(algorithm), start
-    while data := _pread(descriptor, PIECE_BYTES, at):
+    while end is None or at < end:
+        data = _pread(descriptor, PIECE_BYTES if end is None else min(PIECE_BYTES, end - at), at)
+        if not data:
+            break
         hasher.update(data)
         at += len(data)
-    return f"{algorithm.value}:{hasher.digest().hex()}", max(at, start)
+    return f"{algorithm.value}:{hasher.digest().hex()}", at
 
 
 def begins_with(path: str, digest: str, size: int) -> bool:
     """Return whether the first ``size`` bytes of a file have a digest."""
-    algorithm, left = Algorithm(digest.partition(":")[0]), size
     descriptor = _open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        if _fstat(descriptor).st_size < size:
-            return False
-        hasher = new_hasher(algorithm)
-        while left and (data := _read(descriptor, min(PIECE_BYTES, left))):
-            hasher.update(data)
-            left -= len(data)
+        algorithm = Algorithm(digest.partition(":")[0])
+        return digest_of(descriptor, algorithm, end=size) == (digest, size)
     finally:
         _close(descriptor)
-    return not left and f"{algorithm.value}:{hasher.digest().hex()}" == digest
 
 
 def pieces(descriptor: int, digest: str, size: int) -> Iterable[bytes]:

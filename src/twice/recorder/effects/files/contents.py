@@ -49,11 +49,7 @@ READ, OWN, OTHER = "read", "own", "other"
 
 
 class Contents:
-    """What files hold, of one session.
-
-    Args:
-        files: the session's files.
-    """
+    """What files hold, of one session."""
 
     def __init__(self, files: Files) -> None:
         self._files = files
@@ -66,10 +62,8 @@ class Contents:
     def to_read(self, place: str, given: Any, caller: Caller) -> str:
         """Return the path to read a place's content from.
 
-        Raises:
-            OSError: as it was raised while recording.
-            EffectMismatch: E-EFFECT-001, in replay, when that content is not there any more.
-            FileNotRebuilt: E-FILE-001, when it was written before the snapshot that this began at.
+        In replay, content that is not there any more is E-EFFECT-001, and E-FILE-001 where it was written before the
+        snapshot that this execution began at.
         """
         files = self._files
         if files.is_silent(caller):

@@ -150,11 +150,7 @@ class Files:
     # -- errors ---------------------------------------------------------------------------------
 
     def report_difference(self, recorded: str, asked: str) -> NoReturn:
-        """Raise the error for a file that differs from the record.
-
-        Raises:
-            EffectMismatch: E-EFFECT-001.
-        """
+        """Raise the error for a file that differs from the record."""
         self._raise(
             EffectMismatch(
                 f"The run has {asked}; the record holds {recorded}.",
@@ -166,11 +162,7 @@ class Files:
         )
 
     def refuse(self, name: str) -> NoReturn:
-        """Raise the error for a file that this execution lacks through no fault of the program.
-
-        Raises:
-            FileNotRebuilt: E-FILE-001.
-        """
+        """Raise the error for a file that this execution lacks through no fault of the program."""
         self._raise(
             FileNotRebuilt(
                 f"{name} is read, and was written before the snapshot that this execution began at.",
@@ -189,12 +181,7 @@ class Files:
     # -- files of processes that a replay does not start ----------------------------------------
 
     def _end_process(self, key: str, pid: int | None) -> None:
-        """Note the files that a process left, or put them in place.
-
-        Args:
-            key: names the process in the record.
-            pid: of the real one; None where it was served.
-        """
+        """Note the files that a process left, or put them in place of one that is served and has no pid."""
         if self.policy == "none":
             return
         left = () if pid is None else self._take_files(pid)
@@ -259,21 +246,11 @@ def build_files(
     resumed: bool,
     was_supervised: bool,
 ) -> Files:
-    """Build the files of one session.
+    """Build the files of one session, whose overlay is in the folder ``scratch``, or in one of its own.
 
     A recording writes to real files: of a world, where it is an experiment in one. Without a world, an experiment
-    writes to the folder.
-
-    Args:
-        layer: the layer that governs.
-        placing: names paths as the record keeps them.
-        policy: what is recorded of contents.
-        file_policies: files that are compared less closely.
-        algorithm: of the digests.
-        contents: opens what the record carries.
-        scratch: folder for the overlay, or "" where nobody named one.
-        resumed: whether this execution begins at a snapshot.
-        was_supervised: whether the record that is replayed knows what any code did to files.
+    writes to the folder. ``contents`` opens what the record carries; ``was_supervised`` says whether the record that
+    is replayed knows what any code did to files.
     """
     around = confinement.current()
     overlay: Overlay | None = None

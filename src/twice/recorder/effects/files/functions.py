@@ -184,13 +184,8 @@ def _ask(files: Files, question: _Question, real: Callable[..., Any]) -> Callabl
         if files.is_silent(caller) or (caller is Caller.LIBRARY and not question.is_for_libraries):
             return _call_renamed(world, path)
         more = question.arguments(*args, **options)
-        answer = _answer(
-            files,
-            caller,
-            (how, places.named(place), *more),
-            partial(_call_plain, world, question.to_plain),
-            path,
-        )
+        live = partial(_call_plain, world, question.to_plain)
+        answer = _answer(files, caller, (how, places.named(place), *more), live, path)
         if is_status and caller is Caller.LIBRARY and files.overlay is not None:
             if stat.S_ISDIR(answer[0]):
                 files.contents.folder(files.overlay, place)
@@ -214,11 +209,7 @@ def _present_status(world: Callable[[], os.stat_result], answer: tuple[int, ...]
 
 
 def _answer(files: Files, caller: Caller, asked: Any, live: Callable[[], Answer], path: Any) -> Any:
-    """Answer a question about a file: strictly for the program, by its arguments for a library.
-
-    Raises:
-        OSError: as the world or the record says.
-    """
+    """Answer a question about a file, or raise the error that it ended with."""
     ended, answer = _read(files, caller, ops.FILE_STATUS, asked, live)
     if ended == _RAISED:
         raise OSError(*answer, path)
@@ -310,8 +301,7 @@ def _change_two(files: Files, kind: str, original: Any) -> Callable[..., Any]:
         caller = files.caller(_getframe(1))
         if caller is None:
             return live()
-        places = files.places.of(src, src_dir_fd), files.places.of(dst, dst_dir_fd)
-        source, target = places
+        source, target = files.places.of(src, src_dir_fd), files.places.of(dst, dst_dir_fd)
         if source is None or target is None or not any(map(files.governs, (source, target))):
             return live()
         return _change(
@@ -362,12 +352,7 @@ def _change(
     in_overlay: Callable[[Any], Any],
     given: tuple[Any, ...],
 ) -> None:
-    """Let one change happen: in the world, in the overlay, or as the record says.
-
-    Raises:
-        OSError: as the world or the record says.
-        EffectMismatch: E-EFFECT-001, in replay, when the record holds another question.
-    """
+    """Let one change happen: in the world, in the overlay, or as the record says."""
     overlay, happened = files.overlay, False
     if kind in _IN_PLACE:
         files.contents.record_preimage(places[0])

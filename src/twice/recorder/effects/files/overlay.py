@@ -71,11 +71,7 @@ class Overlay:
         return follow_links(path, self.at)[0]
 
     def names(self, place: str) -> list[str]:
-        """Return the names in a folder: real ones that are not hidden, and those of the overlay.
-
-        Raises:
-            OSError: it is not a folder.
-        """
+        """Return the names in a folder: real ones that are not hidden, and those of the overlay."""
         place = self.follow(place)
         if self.holds(place):
             return sorted(_listdir(self.upper + place))
@@ -111,11 +107,7 @@ class Overlay:
         return _open(self.make_file(place), (flags | os.O_CREAT) & ~os.O_NOFOLLOW, mode | 0o600)
 
     def open_as_world(self, place: str, flags: int, mode: int) -> int:
-        """Open a place for writing as the world would: a missing file cannot be opened.
-
-        Raises:
-            OSError: with the number that the system gives.
-        """
+        """Open a place for writing, or raise the error of the world: a missing file cannot be opened."""
         place = place if flags & os.O_EXCL and flags & os.O_CREAT else self.follow(place)
         at, number = self.at(place), 0
         is_there = _lexists(at)
@@ -161,11 +153,7 @@ class Overlay:
     # -- changes of the tree --------------------------------------------------------------------
 
     def require(self, name: str, places: Sequence[str]) -> None:
-        """Refuse a change that the world would refuse.
-
-        Raises:
-            OSError: with the number that the system gives.
-        """
+        """Raise the error with which the world would refuse a change."""
         first = self.at(places[0])
         is_folder = _isdir(first) and not _islink(first)
         number = 0
@@ -192,13 +180,7 @@ class Overlay:
         return 0 if _isdir(self.at(posixpath.dirname(place))) else errno.ENOENT
 
     def apply(self, name: str, places: Sequence[str], real: Callable[[Any], Any]) -> None:
-        """Let a change come to pass.
-
-        Args:
-            name: of the change.
-            places: what it changes, first to last.
-            real: the system's function, given the path that is changed.
-        """
+        """Let a change of these places come to pass; ``real`` is the system's function, given the changed path."""
         place = places[0]
         match name:
             case "mkdir":
@@ -264,10 +246,7 @@ class WorldTree(Overlay):
     """The tree of files of a process in a world: every folder that it reaches is a copy, so places are true paths.
 
     Code of any language sees one tree, which the kernel keeps. Outside of a world, the same calls would change the
-    user's files.
-
-    Args:
-        folder: for contents that the record carries, outside of what the program knows.
+    user's files. ``folder`` is for contents that the record carries.
     """
 
     def __init__(self, folder: str) -> None:  # makes nothing: most replays carry no contents

@@ -58,9 +58,6 @@ def open_kernel_file(
         caller: who asks.
         mode: as given to ``open``: it reads.
         rest: buffering, encoding, errors, newline, closefd.
-
-    Raises:
-        OSError: as it was raised while recording.
     """
     layer = files.layer
 
@@ -122,13 +119,7 @@ class _SpecialFile(io.RawIOBase):
 
 
 class KernelFile(_SpecialFile):
-    """A file that the kernel answers.
-
-    Args:
-        name: as the program gave it.
-        text: what it says now.
-        ask: what it says when it is read from its start again.
-    """
+    """A file that the kernel answers: with ``text`` now, and anew when it is read from its start again."""
 
     def __init__(self, name: Any, text: bytes, ask: Callable[[], bytes]) -> None:
         super().__init__(name)

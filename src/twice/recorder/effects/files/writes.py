@@ -82,9 +82,6 @@ class _Writing:
 class Writes:
     """What a session writes.
 
-    Args:
-        files: the session's files.
-
     Attributes:
         own: places that the run wrote and that are there, as they were closed; None for open ones.
         partial: places whose beginning the run added to without having it: its size.
@@ -103,12 +100,7 @@ class Writes:
     # -- opening --------------------------------------------------------------------------------
 
     def to_write(self, place: str, given: Any, flags: int, mode: int, caller: Caller) -> int:
-        """Open a place for writing; a descriptor.
-
-        Raises:
-            OSError: as it was raised while recording.
-            EffectMismatch: E-EFFECT-001, in replay, when the recorded run never opened this file.
-        """
+        """Open a place for writing; a descriptor. A file that the recorded run never opened is E-EFFECT-001."""
         self.count += 1
         files = self._files
         if caller is Caller.SETUP:
