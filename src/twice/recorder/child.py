@@ -32,8 +32,7 @@ Handler = Callable[[Mapping[str, Any], Channel], None]
 _LOADED = (
     "blake3",
     "encodings.utf_16_be",
-    "twice.recorder.effects.network.listening",
-    "twice.recorder.effects.network.resolving",
+    "twice.recorder.effects.network.resolver",
     "twice.recorder.effects.network.sockets",
     "twice.recorder.kernel.mount_table",
     "twice.recorder.kernel.package_paths",

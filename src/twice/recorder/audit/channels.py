@@ -229,7 +229,7 @@ _CARRYING = tuple(
         "recorder/effects/environment.py",
         "recorder/effects/files/open_functions.py",
         "recorder/effects/lineage.py",
-        "recorder/effects/network/listening.py",
+        "recorder/effects/network/within_run.py",
         "recorder/effects/spawning.py",
         "recorder/effects/sqlite.py",
         "recorder/execution.py",

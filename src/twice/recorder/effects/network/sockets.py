@@ -1,24 +1,25 @@
 """Sockets: connections that the program and its libraries make through Python's ``socket``.
 
-Covered: ``connect``, ``connect_ex`` and what follows on a stream or datagram socket of the internet
-families or of Unix: ``send``, ``sendall``, ``sendto``, ``sendmsg``, ``sendfile``, ``recv``, ``recv_into``,
-``recvfrom``, ``recvfrom_into``, ``makefile``, names of both ends, options, errors, timeouts; blocking, with
-a timeout, and from an event loop. So ``http.client``, ``urllib``, ``requests``, ``httpx``, ``aiohttp``,
-``smtplib``, ``redis`` and drivers in pure Python are recorded whole, whoever of them reads. In replay no
-connection is made: the descriptor is one end of a pair (``replayed_connection.py``).
+Covered: ``connect``, ``connect_ex`` and the rest of a stream or datagram socket of the internet families or of Unix:
+``send``, ``sendall``, ``sendto``, ``sendmsg``, ``sendfile``, ``recv``, ``recv_into``, ``recvfrom``, ``recvfrom_into``,
+``makefile``, names of both ends, options, errors, timeouts; blocking, with a timeout, and from an event loop. So
+``http.client``, ``urllib``, ``requests``, ``httpx``, ``aiohttp``, ``smtplib``, ``redis`` and drivers in pure Python are
+recorded whole, whoever of them reads. In replay no connection is made: the descriptor is one end of a pair
+(``replayed_connection.py``).
 
-Not covered: sockets that listen and what they accept (a service is recorded at its WSGI or ASGI
-boundary), ``recvmsg``, pairs made by ``socketpair``, other families, what is read or written through the
-bare descriptor, libraries whose input and output happens in C; how often a program polled in vain.
+Not covered: sockets that listen and what they accept (``within_run.py``), ``recvmsg``, pairs made by ``socketpair``,
+other families, the bare descriptor, libraries whose input and output happens in C; how often a program polled in vain.
 
 Invariant: a governed socket's bytes reach the program through the layer, or not at all.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 from collections.abc import Callable
+from functools import partial
 from sys import _getframe
 from types import ModuleType
 from typing import Any
@@ -27,10 +28,8 @@ from twice.errors import EffectRefused
 from twice.recorder.effects import ops
 from twice.recorder.effects.actors import outside
 from twice.recorder.effects.askers import while_imported
-from twice.recorder.effects.layer import EffectLayer
-from twice.recorder.effects.network.connections import Connections, Held
+from twice.recorder.effects.network.connections import Connections, Held, fill_buffer
 from twice.recorder.effects.network.replayed_connection import ReplayedConnection
-from twice.recorder.effects.network.tls import Bindings
 from twice.recorder.effects.network.within_run import is_loopback, is_within_run
 from twice.recorder.effects.outcomes import RAISED, RETURNED, given, outcome_of
 from twice.recorder.effects.patches import Patch
@@ -40,17 +39,9 @@ _NOTHING = (RETURNED, 0)
 _NOT_CONNECTED = (RAISED, ("builtins", "OSError", (107, "Transport endpoint is not connected")))
 
 
-class Network:
-    """The network of one run: its connections, and what carries its TLS."""
-
-    def __init__(self, layer: EffectLayer) -> None:
-        self.connections, self.bindings = Connections(layer), Bindings()
-
-
-def patches(network: Network, module: ModuleType) -> list[Patch]:
+def patches(connections: Connections, module: ModuleType) -> list[Patch]:
     """Return the patches of ``socket.socket``'s methods, for a session."""
-    connections = network.connections
-    governed = _Methods(connections, network.bindings, module.socket)
+    governed = _Methods(connections, module.socket)
     rows = [
         Patch(module.socket, name, _method(getattr(governed, by), getattr(module.socket, name)))
         for name, by in _NAMES.items()
@@ -58,7 +49,7 @@ def patches(network: Network, module: ModuleType) -> list[Patch]:
     ]
     sendfile = getattr(os, "sendfile", None)
     if sendfile is not None:
-        rows.append(Patch(os, "sendfile", _refusing_sendfile(connections, sendfile)))
+        rows.append(Patch(os, "sendfile", _refuse_sendfile(connections, sendfile)))
     return rows
 
 
@@ -81,11 +72,13 @@ def _method(governed: Callable[..., Any], real: Callable[..., Any]) -> Callable[
     return method
 
 
-def _refusing_sendfile(connections: Connections, real: Callable[..., int]) -> Callable[..., int]:
+def _refuse_sendfile(connections: Connections, real: Callable[..., int]) -> Callable[..., int]:
     def sendfile(out_fd: int, *args: Any, **kwargs: Any) -> int:
         layer = connections.layer
         if out_fd in layer.owned_descriptors and layer.actor() is not None:
-            raise OSError(95, "Operation not supported")  # its callers then send what they read
+            raise OSError(
+                errno.EOPNOTSUPP, "Operation not supported"
+            )  # its callers then send what they read
         return real(out_fd, *args, **kwargs)
 
     return sendfile
@@ -94,39 +87,53 @@ def _refusing_sendfile(connections: Connections, real: Callable[..., int]) -> Ca
 class _Methods:
     """The governed methods: each is given the real one, the socket, and what the program passed."""
 
-    def __init__(self, connections: Connections, bindings: Bindings, kind: type) -> None:
-        self._connections, self._bindings, self._kind = connections, bindings, kind
-        self._of = connections.of
+    def __init__(self, connections: Connections, kind: Any) -> None:
+        self._connections, self._kind = connections, kind
+        self._of, self._real_connect = connections.of, kind.connect
 
     def adopt(self, real: Any, sock: Any, *args: Any, **kwargs: Any) -> None:
         real(sock, *args, **kwargs)
         fileno = kwargs.get("fileno", args[3] if len(args) > 3 else None)
         if fileno is not None:
             self._connections.share(sock, sock.fileno())
-        self._connections.made_outside(sock)
+        self._connections.own_outside(sock)
 
     # -- making and ending --------------------------------------------------------------------
 
     def connect(self, real: Any, sock: Any, address: Any) -> Any:
-        held = self._of(sock)
-        if held is not None:
-            return held.connect_again(lambda: real(sock, address))
-        actor = self._connections.maker(sock)
-        if actor is None or is_within_run(sock.family, address):
+        connect = self._begin(sock, address)
+        if connect is None:
             return real(sock, address)
-        asked = _asked(sock, address)
-        held = self._connections.begin(actor, sock, asked)
-        return held.connect(asked, sock, lambda: real(sock, address))
+        return connect(lambda: real(sock, address))
 
     def connect_ex(self, real: Any, sock: Any, address: Any) -> int:
-        del real
+        connect = self._begin(sock, address)
+        if connect is None:
+            return int(real(sock, address))
+        # Recorded like connect, whose errors say more than numbers. The real one gives a number as well, but for an
+        # unknown host, and for a time-out that is the socket's own and has none.
         try:
-            self._kind.connect(sock, address)  # type: ignore[attr-defined]
+            connect(lambda: self._real_connect(sock, address))
+        except (socket.gaierror, socket.herror):
+            raise
+        except TimeoutError as error:
+            return error.errno or errno.EAGAIN
         except OSError as error:
             if error.errno is None:
                 raise
             return error.errno
         return 0
+
+    def _begin(self, sock: Any, address: Any) -> Callable[[Callable[[], object]], object] | None:
+        """Return a function that connects a socket under its connection; None for one that is not governed."""
+        held = self._of(sock)
+        if held is not None:
+            return held.connect_again
+        actor = self._connections.find_maker(sock)
+        if actor is None or is_within_run(sock.family, address):
+            return None
+        asked = _asked(sock, address)
+        return partial(self._connections.begin(actor, sock, asked).connect, asked, sock)
 
     def bind(self, real: Any, sock: Any, address: Any) -> None:
         layer = self._connections.layer
@@ -163,13 +170,13 @@ class _Methods:
 
     def detach(self, real: Any, sock: Any) -> int:
         self._connections.release(sock)
-        self._connections.gone_outside(sock)
+        self._connections.disown_outside(sock)
         return int(real(sock))
 
     def close(self, real: Any, sock: Any, *args: Any) -> None:
         try:
             self._connections.close(sock)
-            self._connections.gone_outside(sock)
+            self._connections.disown_outside(sock)
         finally:
             real(sock, *args)
 
@@ -191,7 +198,7 @@ class _Methods:
     def sendto(self, real: Any, sock: Any, data: Any, *rest: Any) -> int:
         held = self._of(sock)
         if held is None:
-            actor = self._connections.maker(sock)
+            actor = self._connections.find_maker(sock)
             if actor is None:
                 return int(real(sock, data, *rest))
             asked = _asked(sock, None)
@@ -215,7 +222,7 @@ class _Methods:
 
     def _sent(self, held: Held, data: Any, send: Callable[[], int | None]) -> int:
         # The first words of a TLS object go out through the socket that will carry it.
-        self._bindings.greets(held, data)
+        self._connections.bind_greeting(held, data)
         return held.send(data, send)
 
     # -- receiving ----------------------------------------------------------------------------
@@ -232,8 +239,14 @@ class _Methods:
         if held is None:
             return int(real(sock, buffer, nbytes, flags))
         size = nbytes or memoryview(buffer).nbytes
-        live = lambda: int(real(sock, buffer, nbytes, flags))  # noqa: E731
-        return held.receive_into(sock, buffer, size, live)
+
+        def live() -> bytes:
+            count = int(real(sock, buffer, nbytes, flags))
+            with memoryview(buffer) as view, view.cast("B") as octets:
+                return bytes(octets[:count])
+
+        peek = bool(flags & socket.MSG_PEEK)
+        return fill_buffer(buffer, held.receive(sock, size, live, peek=peek))
 
     recvfrom = recv
 
@@ -242,9 +255,8 @@ class _Methods:
         if held is None:
             return real(sock, buffer, *rest)
         size = rest[0] if rest and rest[0] else memoryview(buffer).nbytes
-        data, address = self._kind.recvfrom(sock, size)  # type: ignore[attr-defined]
-        memoryview(buffer).cast("B")[: len(data)] = data
-        return len(data), address
+        data, address = self._kind.recvfrom(sock, size)
+        return fill_buffer(buffer, data), address
 
     def recvmsg(self, real: Any, sock: Any, *args: Any) -> Any:
         if self._of(sock) is None:
@@ -277,7 +289,7 @@ class _Methods:
         if held is None:
             return real(sock, level, name, *size)
         if (level, name) == (socket.SOL_SOCKET, socket.SO_ERROR):
-            return held.connected(lambda: int(real(sock, level, name)))
+            return held.read_error(lambda: int(real(sock, level, name)))
         if (level, name) == (socket.SOL_SOCKET, socket.SO_TYPE):
             return int(sock.type)
         what = ("getsockopt", int(level), int(name))

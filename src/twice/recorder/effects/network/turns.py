@@ -23,20 +23,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from threading import Condition, RLock
 from time import process_time as _process_time  # the real ones: bound before anything is patched
 from time import sleep as _sleep
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from twice.recorder.effects import ops
 from twice.recorder.effects.actors import OUTSIDE, current
 from twice.recorder.effects.events import Event
 from twice.recorder.effects.network.exchanges import Exchanges
-from twice.recorder.effects.network.outgoing import read_turn
+from twice.recorder.effects.network.sent_bytes import read_turn
 from twice.recorder.effects.patches import Patch
 from twice.recorder.effects.waits import TimedWaits
+
+if TYPE_CHECKING:
+    from twice.recorder.effects.network.replayed_connection import ReplayedConnection
 
 wait = Condition.wait
 """Without a session: what waits here is none of the run's threads."""
 INCOMING = (ops.RECEIVED.number, ops.ENDED.number)
-_PATIENCE_SECONDS = 3
+_PATIENCE_S = 3
 _IDLE_S = 0.02
 _REST_S = 0.001
 """How long threads must compute nothing before the next reply is given to one of them."""
@@ -44,37 +47,6 @@ _RESTS_MAX = 20
 _WAIT_S = 0.01
 _STILL_MAX = 20
 """How often a thread finds the others at rest before it goes on out of turn."""
-
-
-class Waits(Protocol):
-    """A connection that has its turns."""
-
-    thread: int
-
-    @property
-    def descriptor(self) -> int:
-        """Of its socket; -1 once that is closed, or before it is connected."""
-        ...
-
-    def plays(self, key: str, number: int) -> bool:
-        """Return whether the connection gives a recorded event, now or after more went out."""
-        ...
-
-    def show(self) -> None:
-        """Look again whether it is readable."""
-        ...
-
-    def can_give(self, number: int) -> bool:
-        """Return whether enough has gone out for one of its events to come."""
-        ...
-
-    def idle(self) -> None:
-        """Act when the loop has nothing to do but wait."""
-        ...
-
-    def is_held_back(self) -> bool:
-        """Return whether it would be readable, if it were its turn."""
-        ...
 
 
 class _Arrival(NamedTuple):
@@ -121,7 +93,7 @@ class Turns:
         self._waiting: set[int] = set()
         self._rounds: defaultdict[int, int] = defaultdict(int)
         self._timers: defaultdict[int, int] = defaultdict(int)
-        self._open: list[Waits] = []
+        self._open: list[ReplayedConnection] = []
         self._done: set[tuple[str, int]] = set()
         self._guarded = -1
         self._ended = 0
@@ -213,7 +185,7 @@ class Turns:
         is_waiting, rounds = thread in self._waiting, self._rounds[thread]
         return rounds >= one.rounds if is_waiting == one.is_waited_for else is_waiting
 
-    def _playing(self, one: _Arrival) -> Waits | None:
+    def _playing(self, one: _Arrival) -> ReplayedConnection | None:
         return next((each for each in self._open if each.plays(one.key, one.number)), None)
 
     def sort_ready(self, ready: list[Any]) -> None:
@@ -235,7 +207,7 @@ class Turns:
         for at, pair in zip(places, ordered, strict=True):
             ready[at] = pair
 
-    def join(self, connection: Waits) -> None:
+    def join(self, connection: ReplayedConnection) -> None:
         """Join a new connection."""
         if self._arrivals:
             self._open.append(connection)
@@ -244,7 +216,9 @@ class Turns:
                 self._guarded = os.getpid()
                 start_new_thread(self._guard, ())
 
-    def leave(self, connection: Waits | None, key: str, numbers: Iterable[int]) -> None:
+    def leave(
+        self, connection: ReplayedConnection | None, key: str, numbers: Iterable[int]
+    ) -> None:
         """Drop events that are over: they were taken, or nobody will take them.
 
         Args:
@@ -322,7 +296,7 @@ class Turns:
                 idle = idle and not self._waits_for_threads
                 held = idle and any(one.is_held_back() for one in waiting)
                 before, spent_s, seconds = self._at, _process_time(), seconds + 1 if held else 0
-                if seconds >= _PATIENCE_SECONDS:
+                if seconds >= _PATIENCE_S:
                     self._at = len(self._arrivals)
                     for one in waiting:
                         one.show()
