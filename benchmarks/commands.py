@@ -58,7 +58,9 @@ def cpu_ms(
     done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, check=False)
     assert done.returncode in codes, done.stderr.decode()
     with suppress(ChildProcessError):
-        while True:  # processes that a command leaves to the system become this one's (see main)
+        while (
+            True
+        ):  # processes that a command leaves to the system become this one's (see adopt_orphans)
             os.waitpid(-1, 0)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1e3
@@ -88,9 +90,14 @@ def figures(rounds: int, against: Path | None) -> Iterator[dict[str, object]]:
             yield {"figure": f"{name}, over before", "unit": "x"} | measuring.spread(ratios)
 
 
+def adopt_orphans() -> None:
+    """Let this process wait for what its children leave behind."""
+    ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1)
+
+
 def main() -> None:
     """Measure and print."""
-    ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1)
+    adopt_orphans()
     chosen = measuring.options(
         "commands", __doc__.splitlines()[0], rounds=15,
         arrange=lambda parser: parser.add_argument("--against", type=Path, metavar="SRC"),

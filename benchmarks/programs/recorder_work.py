@@ -1,4 +1,4 @@
-"""One kind of work under a recorder: ticks of parts, steps of an environment, or snapshots of a large array.
+"""One kind of work under a recorder: ticks of parts, steps of an environment, snapshots of a large array, or reads.
 
 Run by ``benchmarks/recorder.py``, by this checkout's twice and by another's, so it uses public names alone. CPU seconds
 of this process are appended to the file ``config["to"]``, one line.
@@ -7,7 +7,9 @@ of this process are appended to the file ``config["to"]``, one line.
 from __future__ import annotations
 
 import json
+import os
 import resource
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -92,9 +94,37 @@ def prepare_environment(run: twice.Run) -> Callable[[], object]:
     return step
 
 
+@twice.effect
+def measure(value: int) -> int:
+    return value + 1
+
+
+READS: dict[str, Callable[[], object]] = {
+    "clock": time.time,
+    "entropy": lambda: os.urandom(16),
+    "variable": lambda: os.environ["HOME"],
+    "effect": lambda: measure(1),
+}
+
+
+def prepare_reads(run: twice.Run) -> Callable[[], object]:
+    read, count = READS[run.config["work"]], run.config["reads"]
+
+    def step() -> None:
+        for _ in range(count):
+            read()
+
+    return step
+
+
 def main(run: twice.Run) -> None:
-    prepare = {"parts": prepare_parts, "pages": prepare_pages}
-    step = prepare.get(run.config["work"], prepare_environment)(run)
+    work = run.config["work"]
+    prepare = {
+        "parts": prepare_parts,
+        "pages": prepare_pages,
+        **dict.fromkeys(READS, prepare_reads),
+    }
+    step = prepare.get(work, prepare_environment)(run)
     began = cpu()
     for _ in run.ticks(run.config["ticks"]):
         step()
