@@ -114,7 +114,7 @@ class Contents:
             if not is_own:
                 self._read[place] = (digest, size)
             came_to_be = not is_own and found.st_mtime_ns >= self._began_ns
-            wanted = keep or place in writes.partial or came_to_be
+            wanted = keep or writes.is_partial(place) or came_to_be
             whole = files.policy == "contents" and not is_own
             if whole or (wanted and size <= KEPT_BYTES_MAX):
                 self._carry(descriptor, digest, size)
@@ -141,14 +141,15 @@ class Contents:
                     self.carry_file(at, digest, size)  # a branch's record is complete in itself
             return at
         carried = None if self._files.carried is None else self._files.carried.path(digest)
-        if carried is not None and (how == READ or place in writes.partial):
-            writes.partial.pop(place, None)
+        if carried is not None and (how == READ or writes.is_partial(place)):
+            if place in writes.own:
+                writes.own[place].is_partial = False
             if how == READ:
                 self._read[place] = (digest, size)
             self.carry_file(carried, digest, size)
             filled = overlay.fill(there, carried)
             if how == OWN:
-                writes.own[place] = ClosedFile(signature_of(_stat(filled)))
+                writes.own[place].closed = ClosedFile(signature_of(_stat(filled)))
             return filled
         name = self._files.places.named(place)
         # The recorded run opened this file for writing, too: it may have added to what it read.

@@ -61,6 +61,21 @@ class ClosedFile(NamedTuple):
 
 
 @dataclass(slots=True)
+class WrittenFile:
+    """A file that the run wrote and that is there.
+
+    Attributes:
+        base: position from which on it counts at the end.
+        is_partial: whether the run added to its beginning without having that.
+        closed: the file as it was closed; None for an open one.
+    """
+
+    base: int = 0
+    is_partial: bool = False
+    closed: ClosedFile | None = None
+
+
+@dataclass(slots=True)
 class _Writing:
     """A descriptor that a file is written through."""
 
@@ -83,17 +98,14 @@ class Writes:
     """What a session writes.
 
     Attributes:
-        own: places that the run wrote and that are there, as they were closed; None for open ones.
-        partial: places whose beginning the run added to without having it: its size.
+        own: files that the run wrote and that are there, by place.
         count: how often files were opened to write, renamed, removed or made.
     """
 
     def __init__(self, files: Files) -> None:
         self._files = files
-        self.own: dict[str, ClosedFile | None] = {}
-        self.partial: dict[str, int] = {}
+        self.own: dict[str, WrittenFile] = {}
         self.count = 0
-        self._base: dict[str, int] = {}
         self._shared: set[str] = set()
         self._writing: dict[int, _Writing] = {}
 
@@ -148,8 +160,8 @@ class Writes:
         if flags & os.O_EXCL:
             flags = (flags & ~os.O_EXCL) | os.O_TRUNC
         elif flags & os.O_APPEND and not flags & os.O_RDWR:
-            if overlay.make_beginning(there, size) and size:
-                self.partial[place] = size
+            if overlay.make_beginning(there, size) and place in self.own:
+                self.own[place].is_partial = size > 0
         elif not flags & os.O_TRUNC:
             self._files.contents.record_preimage(place)
         return overlay.open_file(there, flags, mode)
@@ -158,14 +170,9 @@ class Writes:
         found = _fstat(descriptor)
         is_added = bool(flags & os.O_APPEND) and not flags & os.O_TRUNC
         start = found.st_size if is_added else 0
-        if not is_added:
-            self._base[place] = 0
-            self.partial.pop(place, None)
-        elif place not in self.own:
-            self._base[place] = start
-            if start and not flags & os.O_RDWR:
-                self.partial[place] = start
-        self.own[place] = None
+        if not is_added or place not in self.own:
+            self.own[place] = WrittenFile(start, start > 0 and not flags & os.O_RDWR)
+        self.own[place].closed = None
         self._shared.discard(place)
         self._writing[descriptor] = _Writing(place, start, found.st_dev, found.st_ino)
 
@@ -179,7 +186,7 @@ class Writes:
         """Return whether the run wrote the present content of a place."""
         if place not in self.own:
             return False
-        closed = self.own[place]
+        closed = self.own[place].closed
         if closed is None or closed.is_like(signature):
             return True
         self._share(place)
@@ -187,9 +194,15 @@ class Writes:
 
     def find_digest(self, place: str, signature: Signature, start: int) -> Found | None:
         """Return the digest that was made when the run closed a file, where a keeper sees every later change."""
-        closed = self.own.get(place)
-        is_known = closed is not None and closed.start == start and closed.is_like(signature)
-        return closed.found if closed and is_known and self._files.is_watched() else None
+        own = self.own.get(place)
+        if own is None or own.closed is None or not self._files.is_watched():
+            return None
+        closed = own.closed
+        return closed.found if closed.start == start and closed.is_like(signature) else None
+
+    def is_partial(self, place: str) -> bool:
+        """Return whether the run wrote this place and lacks its beginning."""
+        return place in self.own and self.own[place].is_partial
 
     def _share(self, place: str) -> None:
         """Treat a file that others wrote, too, as an input: its content is not compared as written."""
@@ -224,7 +237,8 @@ class Writes:
         if not found.st_nlink or place not in self.own:
             return
         is_open = any(one.place == place for one in self._writing.values())
-        self.own[place] = None if is_open else ClosedFile(signature_of(found))
+        closed = ClosedFile(signature_of(found))
+        self.own[place].closed = None if is_open else closed
         if files.policy == "none" or files.resumed:
             return
         name = files.places.named(place)
@@ -235,7 +249,7 @@ class Writes:
         if policy == "content":
             digest, size = self._digest_written(descriptor, place, start)
             if not is_open:
-                self.own[place] = ClosedFile(signature_of(found), start, (digest, size))
+                self.own[place].closed = closed._replace(start=start, found=(digest, size))
         self._claim(ops.FILE_WRITTEN, name, (start, digest, size))
 
     def _digest_written(self, descriptor: int, place: str, start: int) -> Found:
@@ -257,31 +271,27 @@ class Writes:
             self._rename(*places)
         elif kind in {"unlink", "rmdir"}:
             self._forget(place)
-        elif kind == "utime" and (closed := self.own.get(place)) is not None:
+        elif kind == "utime" and (own := self.own.get(place)) and own.closed is not None:
             with suppress(OSError):
                 now = signature_of(_stat(self._files.target(place)))
-                self.own[place] = closed._replace(signature=now)
+                own.closed = own.closed._replace(signature=now)
         elif kind in {"link", "truncate"}:
-            self.own[place] = None
-            self._base[place] = 0
+            own = self.own.setdefault(place, WrittenFile())
+            own.base, own.closed = 0, None
 
     def _rename(self, source: str, target: str) -> None:
         for place in _within(self.own, source):
             there = target + place[len(source) :]
             self.own[there] = self.own.pop(place)
-            self._base[there] = self._base.pop(place, 0)
-            if place in self.partial:
-                self.partial[there] = self.partial.pop(place)
             for writing in self._writing.values():
                 if writing.place == place:
                     writing.place = there
         if target not in self.own and _isfile(self._files.at(target)):
-            self.own[target] = None
+            self.own[target] = WrittenFile()
 
     def _forget(self, place: str) -> None:
         for one in _within(self.own, place):
             del self.own[one]
-            self.partial.pop(one, None)
 
     # -- at the end -----------------------------------------------------------------------------
 
@@ -357,7 +367,7 @@ class Writes:
         actor.note_lenient(op.number, (arguments, value))
 
     def _find_left(self, place: str) -> tuple[int, str, int] | None:
-        base = self._base.get(place, 0)
+        base = self.own[place].base
         try:
             descriptor = _open(self._files.target(place), os.O_RDONLY | os.O_CLOEXEC)
         except OSError:

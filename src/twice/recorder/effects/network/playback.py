@@ -74,20 +74,18 @@ class Playback:
 
     # -- which events -------------------------------------------------------------------------------
 
-    def share(self, address: object) -> bool:
+    def share(self, address: object) -> None:
         """Play requests as they are made, where actors share the connections to an address."""
         self.is_shared = self._exchanges.is_shared(address)
-        if self.is_shared:
-            if self._exchanges.address(self.key) != address:
-                self.key = self._exchanges.sibling(address)
-                self.events = self._exchanges.events[self.key]
-                self.end = 1
-            else:
-                self.end = self._first_exchange()
-        return self.is_shared
+        if self.is_shared and self._exchanges.address(self.key) == address:
+            self.end = self._find_start(0)
+        elif self.is_shared:
+            self.key = self._exchanges.sibling(address)
+            self.events, self.end = self._exchanges.events[self.key], 1
 
-    def _first_exchange(self) -> int:
-        starts = (at for at in range(len(self.events)) if self._exchanges.at(self.key, at))
+    def _find_start(self, first: int) -> int:
+        """Return the first event from there on that begins an exchange; the number of events, if none does."""
+        starts = (at for at in range(first, len(self.events)) if self._exchanges.at(self.key, at))
         return next(starts, len(self.events))
 
     def begin(self, data: bytes, sender: str, address: object) -> range | None:
@@ -105,16 +103,13 @@ class Playback:
         key, passed = self.key, range(self.at, self.end)
         exchange = next(self._exchanges.candidates(sender, address), None)
         if exchange is None:
-            self.has_moved = self._was_made(data, sender, address)
+            self.has_moved = self._exchanges.was_made(data, sender, address)
             return None
         self._exchanges.give(exchange)
         self._turn_to(exchange)
         self.has_moved = exchange.sender != sender
         self._request = _Request(exchange, sender, address, bytearray())
         return passed if key == exchange.key else range(0)
-
-    def _was_made(self, data: bytes | bytearray, sender: str, address: object) -> bool:
-        return self._exchanges.was_made(bytes(data), sender, address)
 
     def _turn_to(self, exchange: Exchange) -> None:
         self.key, self.events = exchange.key, self._exchanges.events[exchange.key]
@@ -126,25 +121,25 @@ class Playback:
 
     def send(self, data: bytes) -> Difference | None:
         """Compare bytes with the record; return the difference, if any."""
-        difference = self._compare(data)
-        request = self._request
+        difference, request = self._compare(data), self._request
         if request is None:
             return difference
         request.sent.extend(data)
         if difference is None:
             return None
+        sent = bytes(request.sent)
         self._exchanges.take_back(request.exchange)
         for other in self._exchanges.candidates(request.sender, request.address):
             self._turn_to(other)
-            if self._compare(bytes(request.sent)) is None:
+            if self._compare(sent) is None:
                 self._exchanges.give(other)
                 self._request = request._replace(exchange=other)
                 self.has_moved = other.sender != request.sender
                 return None
-        self.has_moved = self._was_made(request.sent, request.sender, request.address)
+        self.has_moved = self._exchanges.was_made(sent, request.sender, request.address)
         self._exchanges.give(request.exchange)
         self._turn_to(request.exchange)
-        return self._compare(bytes(request.sent))
+        return self._compare(sent)
 
     def _compare(self, data: bytes) -> Difference | None:
         left = memoryview(data)
@@ -193,9 +188,8 @@ class Playback:
 
     def incoming(self, at: int) -> tuple[int, Any] | None:
         """Return the incoming event at a place; None where there is none, or another exchange begins."""
-        if at >= self.end or self.event(at)[0] not in INCOMING:
-            return None
-        return self.event(at)
+        is_incoming = at < self.end and self.event(at)[0] in INCOMING
+        return self.event(at) if is_incoming else None
 
     def can_give(self, at: int) -> bool:
         """Return whether as much has gone out as at the time when an event came in."""
@@ -206,12 +200,9 @@ class Playback:
         event, count = self.incoming(self.at), self.sent.count
         if event is None:
             return "waits for more than came in", "nothing more", "another reply"
-        was = f"a reply after {pluralize(event[1][0][0], 'byte')}"
-        return (
-            f"waits for a reply after {pluralize(count, 'byte')} went out",
-            was,
-            f"a reply after {count} bytes",
-        )
+        what = f"waits for a reply after {pluralize(count, 'byte')} went out"
+        recorded = f"a reply after {pluralize(event[1][0][0], 'byte')}"
+        return what, recorded, f"a reply after {count} bytes"
 
     # -- as a part of a snapshot --------------------------------------------------------------------
 
@@ -226,12 +217,7 @@ class Playback:
         if self.is_shared:
             exchange = self._exchanges.at(self.key, at)
             begun = exchange is not None and segment
-            starts = (
-                n
-                for n in range(at + bool(begun), len(self.events))
-                if self._exchanges.at(self.key, n)
-            )
-            self.end = next(starts, len(self.events))
+            self.end = self._find_start(at + bool(begun))
 
 
 class WorldPlayback:

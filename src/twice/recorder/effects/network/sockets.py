@@ -41,11 +41,18 @@ _NOT_CONNECTED = (RAISED, ("builtins", "OSError", (107, "Transport endpoint is n
 
 def patches(connections: Connections, module: ModuleType) -> list[Patch]:
     """Return the patches of ``socket.socket``'s methods, for a session."""
-    governed = _Methods(connections, module.socket)
+    kind = module.socket
+    made, of_connected = _Methods(connections, kind), _ConnectedMethods(connections, kind)
     rows = [
-        Patch(module.socket, name, _method(getattr(governed, by), getattr(module.socket, name)))
+        Patch(kind, name, _pass_socket(getattr(made, by), getattr(kind, name)))
         for name, by in _NAMES.items()
-        if hasattr(module.socket, name)
+    ]
+    rows += [
+        Patch(
+            kind, name, _pass_held(connections.of, getattr(of_connected, name), getattr(kind, name))
+        )
+        for name in _OF_CONNECTED
+        if hasattr(kind, name)
     ]
     sendfile = getattr(os, "sendfile", None)
     if sendfile is not None:
@@ -53,16 +60,19 @@ def patches(connections: Connections, module: ModuleType) -> list[Patch]:
     return rows
 
 
-_SAME = (
-    "connect", "connect_ex", "send", "sendall", "sendto", "sendmsg", "recv", "recv_into", "recvfrom",
-    "recvfrom_into", "recvmsg", "recvmsg_into", "getpeername", "getsockname", "getsockopt",
-    "setsockopt", "shutdown", "bind", "dup", "detach",
-)  # fmt: skip
-_NAMES = {"__init__": "adopt", "_real_close": "close", **{name: name for name in _SAME}}
+_NAMES = {
+    "__init__": "adopt", "_real_close": "close", "connect": "connect", "connect_ex": "connect_ex", "bind": "bind",
+    "dup": "dup", "detach": "detach", "sendto": "sendto",
+}  # fmt: skip
 """Methods of a socket, and which of ours stands for each."""
+_OF_CONNECTED = (
+    "send", "sendall", "sendmsg", "recv", "recv_into", "recvfrom", "recvfrom_into", "recvmsg", "recvmsg_into",
+    "getpeername", "getsockname", "getsockopt", "setsockopt", "shutdown",
+)  # fmt: skip
+"""Methods that are left to the system where the socket holds no connection of the run."""
 
 
-def _method(governed: Callable[..., Any], real: Callable[..., Any]) -> Callable[..., Any]:
+def _pass_socket(governed: Callable[..., Any], real: Callable[..., Any]) -> Callable[..., Any]:
     """Build a method of a socket that passes the real method and the socket to a governed one."""
 
     def method(self: socket.socket, *args: Any, **kwargs: Any) -> Any:
@@ -72,24 +82,39 @@ def _method(governed: Callable[..., Any], real: Callable[..., Any]) -> Callable[
     return method
 
 
+def _pass_held(
+    of: Callable[[socket.socket], Held | None],
+    governed: Callable[..., Any],
+    real: Callable[..., Any],
+) -> Callable[..., Any]:
+    """Build a method of a socket that passes its connection, too, if it holds one."""
+
+    def method(self: socket.socket, *args: Any, **kwargs: Any) -> Any:
+        held = of(self)
+        if held is None:
+            return real(self, *args, **kwargs)
+        return governed(held, real, self, *args, **kwargs)
+
+    method.__name__, method.__doc__ = real.__name__, real.__doc__
+    return method
+
+
 def _refuse_sendfile(connections: Connections, real: Callable[..., int]) -> Callable[..., int]:
     def sendfile(out_fd: int, *args: Any, **kwargs: Any) -> int:
         layer = connections.layer
         if out_fd in layer.owned_descriptors and layer.actor() is not None:
-            raise OSError(
-                errno.EOPNOTSUPP, "Operation not supported"
-            )  # its callers then send what they read
+            # Its callers then send what they read.
+            raise OSError(errno.EOPNOTSUPP, "Operation not supported")
         return real(out_fd, *args, **kwargs)
 
     return sendfile
 
 
 class _Methods:
-    """The governed methods: each is given the real one, the socket, and what the program passed."""
+    """Methods of any socket: each is given the real one, the socket, and the program's arguments."""
 
     def __init__(self, connections: Connections, kind: Any) -> None:
-        self._connections, self._kind = connections, kind
-        self._of, self._real_connect = connections.of, kind.connect
+        self._connections, self._of, self._real_connect = connections, connections.of, kind.connect
 
     def adopt(self, real: Any, sock: Any, *args: Any, **kwargs: Any) -> None:
         real(sock, *args, **kwargs)
@@ -97,8 +122,6 @@ class _Methods:
         if fileno is not None:
             self._connections.share(sock, sock.fileno())
         self._connections.own_outside(sock)
-
-    # -- making and ending --------------------------------------------------------------------
 
     def connect(self, real: Any, sock: Any, address: Any) -> Any:
         connect = self._begin(sock, address)
@@ -180,21 +203,6 @@ class _Methods:
         finally:
             real(sock, *args)
 
-    # -- sending ------------------------------------------------------------------------------
-
-    def send(self, real: Any, sock: Any, data: Any, flags: int = 0) -> int:
-        held = self._of(sock)
-        if held is None:
-            return int(real(sock, data, flags))
-        return self._sent(held, data, lambda: int(real(sock, data, flags)))
-
-    def sendall(self, real: Any, sock: Any, data: Any, flags: int = 0) -> None:
-        held = self._of(sock)
-        if held is None:
-            real(sock, data, flags)
-        else:
-            self._sent(held, data, lambda: real(sock, data, flags))
-
     def sendto(self, real: Any, sock: Any, data: Any, *rest: Any) -> int:
         held = self._of(sock)
         if held is None:
@@ -213,31 +221,37 @@ class _Methods:
         held.write(named, send)
         return len(plain)
 
-    def sendmsg(self, real: Any, sock: Any, buffers: Any, *rest: Any) -> int:
-        held = self._of(sock)
-        if held is None:
-            return int(real(sock, buffers, *rest))
-        parts = [bytes(part) for part in buffers]
-        return self._sent(held, b"".join(parts), lambda: int(real(sock, parts, *rest)))
 
-    def _sent(self, held: Held, data: Any, send: Callable[[], int | None]) -> int:
+class _ConnectedMethods:
+    """Methods of a socket that holds a connection: each is given that, the real one, the socket, and arguments."""
+
+    def __init__(self, connections: Connections, kind: Any) -> None:
+        self._connections, self._kind = connections, kind
+
+    def send(self, held: Held, real: Any, sock: Any, data: Any, flags: int = 0) -> int:
+        return self._send(held, data, lambda: int(real(sock, data, flags)))
+
+    def sendall(self, held: Held, real: Any, sock: Any, data: Any, flags: int = 0) -> None:
+        self._send(held, data, lambda: real(sock, data, flags))
+
+    def sendmsg(self, held: Held, real: Any, sock: Any, buffers: Any, *rest: Any) -> int:
+        parts = [bytes(part) for part in buffers]
+        return self._send(held, b"".join(parts), lambda: int(real(sock, parts, *rest)))
+
+    def _send(self, held: Held, data: Any, send: Callable[[], int | None]) -> int:
         # The first words of a TLS object go out through the socket that will carry it.
         self._connections.bind_greeting(held, data)
         return held.send(data, send)
 
-    # -- receiving ----------------------------------------------------------------------------
-
-    def recv(self, real: Any, sock: Any, size: int, flags: int = 0) -> Any:
-        held = self._of(sock)
-        if held is None:
-            return real(sock, size, flags)
+    def recv(self, held: Held, real: Any, sock: Any, size: int, flags: int = 0) -> Any:
         peek = bool(flags & socket.MSG_PEEK)
         return held.receive(sock, size, lambda: real(sock, size, flags), peek=peek)
 
-    def recv_into(self, real: Any, sock: Any, buffer: Any, nbytes: int = 0, flags: int = 0) -> int:
-        held = self._of(sock)
-        if held is None:
-            return int(real(sock, buffer, nbytes, flags))
+    recvfrom = recv
+
+    def recv_into(
+        self, held: Held, real: Any, sock: Any, buffer: Any, nbytes: int = 0, flags: int = 0
+    ) -> int:
         size = nbytes or memoryview(buffer).nbytes
 
         def live() -> bytes:
@@ -248,19 +262,12 @@ class _Methods:
         peek = bool(flags & socket.MSG_PEEK)
         return fill_buffer(buffer, held.receive(sock, size, live, peek=peek))
 
-    recvfrom = recv
-
-    def recvfrom_into(self, real: Any, sock: Any, buffer: Any, *rest: Any) -> Any:
-        held = self._of(sock)
-        if held is None:
-            return real(sock, buffer, *rest)
+    def recvfrom_into(self, _held: Held, _real: Any, sock: Any, buffer: Any, *rest: Any) -> Any:
         size = rest[0] if rest and rest[0] else memoryview(buffer).nbytes
         data, address = self._kind.recvfrom(sock, size)
         return fill_buffer(buffer, data), address
 
-    def recvmsg(self, real: Any, sock: Any, *args: Any) -> Any:
-        if self._of(sock) is None:
-            return real(sock, *args)
+    def recvmsg(self, _held: Held, _real: Any, _sock: Any, *_args: Any) -> Any:
         raise EffectRefused(
             "socket.recvmsg() was called on a connection that is recorded.",
             "Expected recv(), recv_into() or recvfrom(): messages with attachments have no recorded form.",
@@ -270,24 +277,15 @@ class _Methods:
 
     recvmsg_into = recvmsg
 
-    # -- asking -------------------------------------------------------------------------------
+    def getpeername(self, held: Held, real: Any, sock: Any) -> Any:
+        return given(held.about("getpeername", lambda: outcome_of(real, sock), _NOT_CONNECTED))
 
-    def getpeername(self, real: Any, sock: Any) -> Any:
-        return self._end(real, sock, "getpeername")
+    def getsockname(self, held: Held, real: Any, sock: Any) -> Any:
+        return given(held.about("getsockname", lambda: outcome_of(real, sock), _NOT_CONNECTED))
 
-    def getsockname(self, real: Any, sock: Any) -> Any:
-        return self._end(real, sock, "getsockname")
-
-    def _end(self, real: Any, sock: Any, what: str) -> Any:
-        held = self._of(sock)
-        if held is None:
-            return real(sock)
-        return given(held.about(what, lambda: outcome_of(real, sock), _NOT_CONNECTED))
-
-    def getsockopt(self, real: Any, sock: Any, level: int, name: int, *size: Any) -> Any:
-        held = self._of(sock)
-        if held is None:
-            return real(sock, level, name, *size)
+    def getsockopt(
+        self, held: Held, real: Any, sock: Any, level: int, name: int, *size: Any
+    ) -> Any:
         if (level, name) == (socket.SOL_SOCKET, socket.SO_ERROR):
             return held.read_error(lambda: int(real(sock, level, name)))
         if (level, name) == (socket.SOL_SOCKET, socket.SO_TYPE):
@@ -295,16 +293,11 @@ class _Methods:
         what = ("getsockopt", int(level), int(name))
         return given(held.about(what, lambda: outcome_of(real, sock, level, name, *size), _NOTHING))
 
-    def setsockopt(self, real: Any, sock: Any, *args: Any) -> None:
-        if not self._is_played(sock):
+    def setsockopt(self, held: Held, real: Any, sock: Any, *args: Any) -> None:
+        if not isinstance(held, ReplayedConnection):
             real(sock, *args)
 
-    def shutdown(self, real: Any, sock: Any, how: int) -> None:
-        if not self._is_played(sock):
-            real(sock, how)
-
-    def _is_played(self, sock: Any) -> bool:
-        return isinstance(self._of(sock), ReplayedConnection)
+    shutdown = setsockopt
 
 
 def _name(sock: Any) -> Any:

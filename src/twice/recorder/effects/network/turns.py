@@ -71,11 +71,7 @@ class _Arrival(NamedTuple):
 
 
 class Turns:
-    """Whose turn it is.
-
-    Args:
-        order: keys of connections, one for each event, in the order of the record.
-        events: what happened on each.
+    """Whose turn it is, by the connections' keys in the order of the record and the events of each.
 
     Attributes:
         lock: held by whoever takes, sends or shows something.
@@ -86,7 +82,7 @@ class Turns:
     def __init__(self, order: Sequence[str], events: Mapping[str, Sequence[Event]]) -> None:
         self.lock = RLock()
         self.exchanges, self.waits = Exchanges(order, events), TimedWaits()
-        self._arrivals = _arrivals(order, events)
+        self._arrivals = _list_arrivals(order, events)
         self._ordered = {(one.key, one.number) for one in self._arrivals}
         self._at = 0
         self._forced_at = -1
@@ -120,12 +116,7 @@ class Turns:
         return ended
 
     def begin_round(self, *, busy: bool, waits: bool) -> None:
-        """Begin a round of a loop, in which it looks for readable sockets.
-
-        Args:
-            busy: whether it has more to do, and does not wait.
-            waits: whether a timer will end its waiting.
-        """
+        """Begin a round of a loop: one that is busy does not wait, and a timer may end its waiting."""
         if current() is OUTSIDE:
             return
         if busy:
@@ -189,12 +180,10 @@ class Turns:
         return next((each for each in self._open if each.plays(one.key, one.number)), None)
 
     def sort_ready(self, ready: list[Any]) -> None:
-        """Sort a loop's readable events into the order of the record; a poll has an order of its own.
+        """Sort a selector's pairs of readable events in place into the order of the record.
 
-        A descriptor that was read in the round before stands first there, whatever arrived before it since.
-
-        Args:
-            ready: pairs of a selector, of which the first has the descriptor as ``fd``; changed in place.
+        A poll has an order of its own: a descriptor that was read in the round before stands first there, whatever
+        arrived before it since.
         """
         with self.lock:
             due = [self._playing(one) for one in self._due()]
@@ -219,13 +208,7 @@ class Turns:
     def leave(
         self, connection: ReplayedConnection | None, key: str, numbers: Iterable[int]
     ) -> None:
-        """Drop events that are over: they were taken, or nobody will take them.
-
-        Args:
-            connection: the one that is closed, if one is.
-            key: of the recorded connection.
-            numbers: which of its events.
-        """
+        """Drop events of a recorded connection that are over, taken or not, and the connection that is closed."""
         with self.lock:
             if connection in self._open:
                 self._open.remove(connection)
@@ -262,11 +245,7 @@ class Turns:
     # -- patience -----------------------------------------------------------------------------------
 
     def rest(self, condition: Condition) -> None:
-        """Let the other threads come to rest, before a due event is taken here.
-
-        Args:
-            condition: over the lock, which is held.
-        """
+        """Let the other threads come to rest, before a due event is taken here; the condition's lock is held."""
         for _ in range(_RESTS_MAX):
             spent_s = _process_time()
             wait(condition, _REST_S)
@@ -330,20 +309,14 @@ def selector_patches(turns: Turns, module: Any) -> list[Patch]:
     return [Patch(loop, "_process_events", process_events)]
 
 
-def _arrivals(order: Sequence[str], events: Mapping[str, Sequence[Event]]) -> Sequence[_Arrival]:
+def _list_arrivals(order: Sequence[str], events: Mapping[str, Sequence[Any]]) -> Sequence[_Arrival]:
     """Return the incoming events in order, where the record has their turns."""
-    counts: dict[str, int] = {}
+    counts: defaultdict[str, int] = defaultdict(int)
     found = []
     for key in order:
-        index = counts.get(key, 0)
-        counts[key] = index + 1
-        number, value = _plain(events[key][index])
+        number, value = events[key][counts[key]]
         turn = read_turn(value[0]) if number in INCOMING else None
         if turn is not None:
-            found.append(_Arrival(key, index, *turn))
+            found.append(_Arrival(key, counts[key], *turn))
+        counts[key] += 1
     return found
-
-
-def _plain(event: Any) -> tuple[int, Any]:
-    number, value = event
-    return number, value
