@@ -210,7 +210,7 @@ class Contents:
             _close(descriptor)
 
     def _digest(self, descriptor: int, signature: Signature, place: str) -> Found:
-        known = self._files.writes.find_digest(place, signature, 0) or self._digests.get(signature)
+        known = self._digests.get(signature) or self._files.writes.find_digest(place, signature, 0)
         if known is None:
             known = digest_of(descriptor, self._files.algorithm)
             # A file that was changed a moment ago may change again within one grain of its times.
