@@ -99,10 +99,10 @@ def _strict(files: Files, op: ops.Op, place: str, folder: Any, world: Callable[[
     actor = layer.actor()
     if actor is None:
         return world()
-    named: Any = files.places.named(place)
+    named: Any = files.places.to_recorded(place)
     if files.is_silent(Caller.PROGRAM):  # as records are read that know no other files
         named = os.fspath(folder)
-        named = files.places.named(named) if isinstance(named, str) else named
+        named = files.places.to_recorded(named) if isinstance(named, str) else named
     outcome: Any = layer.read(actor, op, lambda: outcome_of(world), named)
     return list(_given(outcome, folder))
 
@@ -121,7 +121,7 @@ def _listed(files: Files, by: Caller, place: str, folder: Any) -> Names:
         return world()
     if by is Caller.PROGRAM:
         return _strict(files, ops.ENTRIES, place, folder, world)
-    named = files.places.named(place)
+    named = files.places.to_recorded(place)
     listed = (named, isinstance(folder, bytes))
     outcome = files.layer.fact(ops.LISTED, listed, lambda: outcome_of(world), needed=False)
     return list(_given(outcome, folder))

@@ -71,7 +71,7 @@ class Contents:
         layer = files.layer
         how, text, number = layer.fact(
             ops.FILE_READ,
-            files.places.named(place),
+            files.places.to_recorded(place),
             lambda: self._look(place),
             # What a branch reads back is what it wrote itself, not what its parent had.
             anew=layer.source.leaves and place in files.writes.own,
@@ -151,7 +151,7 @@ class Contents:
             if how == OWN:
                 writes.own[place].closed = ClosedFile(signature_of(_stat(filled)))
             return filled
-        name = self._files.places.named(place)
+        name = self._files.places.to_recorded(place)
         # The recorded run opened this file for writing, too: it may have added to what it read.
         was_written, _ = self._files.layer.source.recorded(ops.FILE_OPENED, name)
         if how == READ and was_written and now and begins_with(at, digest, size):
@@ -176,7 +176,7 @@ class Contents:
             return
         how, digest, size = files.layer.fact(
             ops.FILE_READ,
-            files.places.named(place),
+            files.places.to_recorded(place),
             lambda: self._look(place, keep=True),
             needed=not self._is_own_copy(place),
         )

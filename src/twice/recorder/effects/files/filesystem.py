@@ -208,14 +208,14 @@ class Files:
                 path = PreimageStore(folder).path(state.digest)
                 if not self.contents.carry_file(path, state.digest, state.size):
                     problem = _NOT_CARRIED
-            plain.append((self.places.named(each.path), state.to_plain(), problem))
+            plain.append((self.places.to_recorded(each.path), state.to_plain(), problem))
         return tuple(plain)
 
     def _put_file(self, left: ProcessFile) -> None:
         """Put a file that the process left in its place: with the content that it had, or not at all."""
         overlay = self.overlay
         assert overlay is not None, "what is served is not put into the real tree"
-        place, state = self.places.found(left.path), left.state
+        place, state = self.places.to_local(left.path), left.state
         if left.problem:
             return
         if state.kind == "folder":
@@ -255,7 +255,10 @@ def build_files(
     around = confinement.current()
     overlay: Overlay | None = None
     if not (layer.live and layer.writes) or around.is_experiment:
-        folder = f"{scratch or _make_scratch()}/{os.getpid()}"
+        if not scratch:
+            scratch = os.path.realpath(tempfile.mkdtemp(prefix="twice-"))
+            atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+        folder = f"{scratch}/{os.getpid()}"
         overlay = WorldTree(folder) if around.is_world else Overlay(folder)
     return Files(
         layer,
@@ -268,9 +271,3 @@ def build_files(
         resumed=resumed and overlay is not None,
         is_compared_below=around.is_world and was_supervised and not layer.writes,
     )
-
-
-def _make_scratch() -> str:
-    folder = os.path.realpath(tempfile.mkdtemp(prefix="twice-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder

@@ -185,7 +185,7 @@ def _ask(files: Files, question: _Question, real: Callable[..., Any]) -> Callabl
             return _call_renamed(world, path)
         more = question.arguments(*args, **options)
         live = partial(_call_plain, world, question.to_plain)
-        answer = _answer(files, caller, (how, places.named(place), *more), live, path)
+        answer = _answer(files, caller, (how, places.to_recorded(place), *more), live, path)
         if is_status and caller is Caller.LIBRARY and files.overlay is not None:
             if stat.S_ISDIR(answer[0]):
                 files.contents.folder(files.overlay, place)
@@ -253,11 +253,11 @@ def _realpath(files: Files, real: Callable[..., Any]) -> Callable[..., Any]:
 
         def world() -> str:
             found = real(files.at(place), **options) if options else places.follow(place)
-            return places.named(places.logical(os.fsdecode(found)))
+            return places.to_recorded(places.logical(os.fsdecode(found)))
 
         live = partial(_call_plain, world, lambda name: name)
-        asked = ("realpath", places.named(place))
-        found = places.found(_answer(files, Caller.PROGRAM, asked, live, filename))
+        asked = ("realpath", places.to_recorded(place))
+        found = places.to_local(_answer(files, Caller.PROGRAM, asked, live, filename))
         return os.fsencode(found) if isinstance(filename, bytes) else found
 
     return realpath
@@ -323,7 +323,7 @@ def _change_link(files: Files, original: Any) -> Callable[..., Any]:
         if caller is None or place is None or not files.governs(place):
             live()
             return
-        said = (files.places.named(os.fsdecode(src)),)
+        said = (files.places.to_recorded(os.fsdecode(src)),)
         _change(files, caller, "symlink", (place,), said, live, partial(real, src), (src, dst))
 
     return symlink
@@ -373,7 +373,7 @@ def _change(
             return (error.errno or 0, error.strerror or "")
         return None
 
-    asked = (kind, *map(files.places.named, places), *said)
+    asked = (kind, *map(files.places.to_recorded, places), *said)
     silent = files.is_silent(caller)
     failed: Failed = live() if silent else _read(files, caller, ops.FILE_CHANGED, asked, live)
     if failed is not None:

@@ -88,16 +88,16 @@ class Places:
     def __init__(self, placing: PathNames, overlay: Overlay | None = None) -> None:
         self._placing = placing
         self._upper = "" if overlay is None else overlay.upper
-        self.follow = _real_path if overlay is None else overlay.follow
+        self.follow = (lambda path: follow_links(path)[0]) if overlay is None else overlay.follow
         """Returns the place that an absolute path leads to through links, its last part too."""
         self.drawn_parts: dict[str, str] = {}
         self._inputs: dict[str, bool] = {}
 
-    def drawn(self, part: str, key: str) -> None:
+    def add_drawn(self, part: str, key: str) -> None:
         """Register a randomly drawn part of a name: from here on, places show its key instead."""
         self.drawn_parts[part] = "{" + key.replace("/", " ") + "}"
 
-    def named(self, place: str) -> str:
+    def to_recorded(self, place: str) -> str:
         """Return the name of a place in the record."""
         name = kept(self._placing.to_recorded(place))
         if self.drawn_parts:
@@ -107,7 +107,7 @@ class Places:
                     name = name[:at] + key + name[at + _DRAWN_CHARACTERS :]
         return name
 
-    def found(self, name: str) -> str:
+    def to_local(self, name: str) -> str:
         """Return the place that a recorded name means here."""
         if "{" in name:
             for part, key in self.drawn_parts.items():
@@ -162,15 +162,8 @@ class Places:
         folder = posixpath.dirname(place)
         known = self._inputs.get(folder)
         if known is None:
-            known = self._inputs[folder] = _is_input(folder + "/")
+            whole = folder + "/"
+            is_on_disk = whole.startswith(_SHARED_MEMORY) or not whole.startswith(_NO_FILES)
+            is_users = is_on_disk and is_user_file(whole + "x")
+            known = self._inputs[folder] = is_users and not whole.startswith(_OF_PYTHON)
         return known and not place.endswith((".pyc", ".pyo"))
-
-
-def _is_input(folder: str) -> bool:
-    if folder.startswith(_NO_FILES) and not folder.startswith(_SHARED_MEMORY):
-        return False
-    return is_user_file(folder + "x") and not folder.startswith(_OF_PYTHON)
-
-
-def _real_path(path: str) -> str:
-    return follow_links(path)[0]

@@ -40,7 +40,7 @@ def patches(files: Files) -> list[Patch]:
         key = actor.next_key("temporary")
         needed = layer.is_strict(asker_of(_getframe(1), WRAPPERS))
         drawn = str(layer.fact(ops.TEMPORARY_NAME, key, lambda: outside(real, self), needed=needed))
-        files.places.drawn(drawn, key)
+        files.places.add_drawn(drawn, key)
         return drawn
 
     def folder() -> Any:

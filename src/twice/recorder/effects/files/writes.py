@@ -130,7 +130,7 @@ class Writes:
         if files.policy == "none":
             how, text, number = live()
         else:
-            name, needed = files.places.named(place), caller is Caller.PROGRAM
+            name, needed = files.places.to_recorded(place), caller is Caller.PROGRAM
             how, text, number = files.layer.fact(ops.FILE_OPENED, name, live, needed=needed)
         if how == RAISED:
             for descriptor in opened:
@@ -241,7 +241,7 @@ class Writes:
         self.own[place].closed = None if is_open else closed
         if files.policy == "none" or files.resumed:
             return
-        name = files.places.named(place)
+        name = files.places.to_recorded(place)
         policy, _ = find_policy(name.removeprefix("{program}/"), files.file_policies)
         if policy == "ignore":
             return
@@ -308,7 +308,7 @@ class Writes:
                 actor.note_lenient(ops.FILES_LEFT.number, ("", None))
             return
         self._finish_unclosed()
-        named = files.places.named
+        named = files.places.to_recorded
         left: dict[str, tuple[int, str, int]] = {
             named(place): (0, "", 0) for place in sorted(self._shared)
         }
@@ -339,7 +339,7 @@ class Writes:
                 content = _pread(descriptor, _SHOWN_MAX, rest)
                 if rest:
                     content = digest_of(descriptor, self._files.algorithm)[0].encode() + content
-                held[self._files.places.named(place)] = content
+                held[self._files.places.to_recorded(place)] = content
             except OSError:
                 continue
             finally:

@@ -42,7 +42,7 @@ class BranchedConnection(ReplayedConnection):
 
     def _go_out(self, plain: bytes, octets: bytes) -> None:
         playback = self._playback
-        if playback.sent.is_marked:
+        if playback.sent.is_marked:  # answered: what goes out from here on begins anew
             self._unanswered.clear()
         self._unanswered += octets
         sent, digest, segment = self._sent.state()

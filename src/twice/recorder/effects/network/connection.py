@@ -92,6 +92,7 @@ class LiveConnection(Connection):
         try:
             result = connect()
         except BlockingIOError:
+            # It does not wait, so a loop does: its replies come in rounds of that loop.
             self._connecting, self._is_in_turn = asked, True
             raise
         except OSError as error:
@@ -131,7 +132,7 @@ class LiveConnection(Connection):
             raise
         with memoryview(data) as view, view.cast("B") as octets, self._lock:
             self._settle()
-            if self._sent.is_marked:
+            if self._sent.is_marked:  # nothing is on its way: a request begins
                 actor = self.layer.actor()
                 self._sender = "" if actor is None else actor.key
             self._sent.add(self._wire.sent(bytes(octets if count is None else octets[:count])))
@@ -195,7 +196,7 @@ class LiveConnection(Connection):
             return
         self._is_over = True
         self.layer.owned_descriptors.discard(self._descriptor)
-        with self._lock:
+        with self._lock:  # given up before anybody asked how connecting ended
             self._settle(raised(OSError(errno.EINPROGRESS, "")))
         if sock is not None and _is_readable(sock):
             self._note_marked(ops.ENDED, (RETURNED, b""), taken=False)

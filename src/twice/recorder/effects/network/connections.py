@@ -54,7 +54,10 @@ class Connections:
 
     def find_maker(self, sock: socket.socket) -> Actor | None:
         """Return the actor on whose behalf a socket connects, or None when it is not governed."""
-        if sock.family not in _FAMILIES or _between_processes():
+        if sock.family not in _FAMILIES:
+            return None
+        # multiprocessing connects to another process of the program, which goes on by the descriptor.
+        if asker_of(_getframe(1), _WRAPPERS).co_filename.endswith(_MULTIPROCESSING):
             return None
         actor = self.layer.actor()
         if actor is None:
@@ -152,11 +155,13 @@ class Connections:
         """Continue from a snapshot: connections that were over by then are not made again."""
         self._made |= state.keys()
         events = self.turns.exchanges.events
+        # A connection that was over at the snapshot has no state, and gives none of its events again.
         over = [key for key, stood in state.items() if stood is None and key in events]
         for key in over:
             if key not in self._open:
                 self.turns.leave(None, key, range(len(events[key])))
         begun = {key: len(events[key]) for key in over}
+        # One more where bytes went out since the last event: the request that they begin is not made again.
         begun |= {key: stood[0] + bool(stood[3]) for key, stood in state.items() if stood}
         self.turns.exchanges.resume(begun)
         self._to_seek = {key: value for key, value in state.items() if value is not None}
@@ -180,7 +185,7 @@ class Connections:
             if key not in self._made and not exchanges.is_shared(exchanges.address(key)):
                 self._miss(key, f"The connection {key} was made", "the same connections")
                 return
-        if not self.layer.writes:
+        if not self.layer.writes:  # a branch need not make its parent's requests
             for one in exchanges.missing():
                 self._miss(one.sender, f"A request by {one.sender} was sent", "the same requests")
                 return
@@ -196,12 +201,6 @@ class Connections:
             asked="nothing more",
         )
         self.layer.source.unfit(error)
-
-
-def _between_processes() -> bool:
-    """Return whether ``multiprocessing`` connects to another process of the program, by a descriptor."""
-    asker = asker_of(_getframe(2), _WRAPPERS)
-    return asker.co_filename.endswith(_MULTIPROCESSING)
 
 
 def fill_buffer(buffer: Any, data: bytes) -> int:

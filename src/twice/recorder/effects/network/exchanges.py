@@ -55,10 +55,12 @@ class Exchanges:
 
     def __init__(self, order: Sequence[str], events: Mapping[str, Sequence[Event]]) -> None:
         self.events = events
-        self._addresses = {key: _find_address(of) for key, of in events.items()}
+        self._addresses: dict[str, object] = {}
         self._at: dict[tuple[str, int], Exchange] = {}
         requests = []
         for key, of in events.items():
+            first: Any = of[0]
+            self._addresses[key] = first[1][0] if first[0] == ops.CONNECT.number else None
             for one in _split(key, of):
                 self._at[key, one.start] = one
                 if one.is_request:
@@ -134,11 +136,6 @@ class Exchanges:
 def is_request(data: bytes) -> bool:
     """Return whether bytes begin as a request of HTTP/1 does."""
     return _REQUEST.match(data) is not None
-
-
-def _find_address(events: Sequence[Any]) -> object:
-    number, value = events[0]
-    return value[0] if number == ops.CONNECT.number else None
 
 
 def _split(key: str, events: Sequence[Any]) -> Iterator[Exchange]:

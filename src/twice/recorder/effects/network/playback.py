@@ -128,6 +128,7 @@ class Playback:
         if difference is None:
             return None
         sent = bytes(request.sent)
+        # Requests of one lineage often begin alike: another one may be this one.
         self._exchanges.take_back(request.exchange)
         for other in self._exchanges.candidates(request.sender, request.address):
             self._turn_to(other)
@@ -216,6 +217,7 @@ class Playback:
         self.sent = SentBytes(self._algorithm, mark, segment)
         if self.is_shared:
             exchange = self._exchanges.at(self.key, at)
+            # Where bytes went out since the last mark, the exchange that begins here is under way.
             begun = exchange is not None and segment
             self.end = self._find_start(at + bool(begun))
 

@@ -88,7 +88,7 @@ class ReplayedConnection(Connection):
         del connect
         layer, playback, self._asked = self.layer, self._playback, asked
         assert isinstance(playback, Playback), "it begins with the record"
-        if not layer.writes:
+        if not layer.writes:  # what is written down anew is one conversation on each connection
             playback.share(asked)
             self._facts_key = playback.key
         event = playback.event(0) if playback.events else None
@@ -103,7 +103,7 @@ class ReplayedConnection(Connection):
             with self._more:
                 self.show()
                 self._turns.join(self)
-        if deferred and sock.gettimeout() == 0:
+        if deferred and sock.gettimeout() == 0:  # as then; whoever waits now is told at once
             self._deferred = outcome
             raise BlockingIOError(errno.EINPROGRESS, os.strerror(errno.EINPROGRESS))
         given(outcome)

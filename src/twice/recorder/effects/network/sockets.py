@@ -41,16 +41,14 @@ _NOT_CONNECTED = (RAISED, ("builtins", "OSError", (107, "Transport endpoint is n
 
 def patches(connections: Connections, module: ModuleType) -> list[Patch]:
     """Return the patches of ``socket.socket``'s methods, for a session."""
-    kind = module.socket
-    made, of_connected = _Methods(connections, kind), _ConnectedMethods(connections, kind)
+    kind, of = module.socket, connections.of
+    governed = _Methods(connections, kind)
     rows = [
-        Patch(kind, name, _pass_socket(getattr(made, by), getattr(kind, name)))
-        for name, by in _NAMES.items()
+        Patch(kind, name, _govern(of, getattr(governed, by), getattr(kind, name), is_for_any=True))
+        for name, by in _OF_ANY.items()
     ]
     rows += [
-        Patch(
-            kind, name, _pass_held(connections.of, getattr(of_connected, name), getattr(kind, name))
-        )
+        Patch(kind, name, _govern(of, getattr(governed, name), getattr(kind, name)))
         for name in _OF_CONNECTED
         if hasattr(kind, name)
     ]
@@ -60,11 +58,11 @@ def patches(connections: Connections, module: ModuleType) -> list[Patch]:
     return rows
 
 
-_NAMES = {
+_OF_ANY = {
     "__init__": "adopt", "_real_close": "close", "connect": "connect", "connect_ex": "connect_ex", "bind": "bind",
     "dup": "dup", "detach": "detach", "sendto": "sendto",
 }  # fmt: skip
-"""Methods of a socket, and which of ours stands for each."""
+"""Methods of any socket, and which of ours stands for each."""
 _OF_CONNECTED = (
     "send", "sendall", "sendmsg", "recv", "recv_into", "recvfrom", "recvfrom_into", "recvmsg", "recvmsg_into",
     "getpeername", "getsockname", "getsockopt", "setsockopt", "shutdown",
@@ -72,26 +70,18 @@ _OF_CONNECTED = (
 """Methods that are left to the system where the socket holds no connection of the run."""
 
 
-def _pass_socket(governed: Callable[..., Any], real: Callable[..., Any]) -> Callable[..., Any]:
-    """Build a method of a socket that passes the real method and the socket to a governed one."""
-
-    def method(self: socket.socket, *args: Any, **kwargs: Any) -> Any:
-        return governed(real, self, *args, **kwargs)
-
-    method.__name__, method.__doc__ = real.__name__, real.__doc__
-    return method
-
-
-def _pass_held(
+def _govern(
     of: Callable[[socket.socket], Held | None],
     governed: Callable[..., Any],
     real: Callable[..., Any],
+    *,
+    is_for_any: bool = False,
 ) -> Callable[..., Any]:
-    """Build a method of a socket that passes its connection, too, if it holds one."""
+    """Build a method of a socket that passes its connection, the real method and itself to a governed one."""
 
     def method(self: socket.socket, *args: Any, **kwargs: Any) -> Any:
         held = of(self)
-        if held is None:
+        if held is None and not is_for_any:
             return real(self, *args, **kwargs)
         return governed(held, real, self, *args, **kwargs)
 
@@ -111,26 +101,26 @@ def _refuse_sendfile(connections: Connections, real: Callable[..., int]) -> Call
 
 
 class _Methods:
-    """Methods of any socket: each is given the real one, the socket, and the program's arguments."""
+    """The governed methods: each is given the socket's connection, the real one, the socket, and arguments."""
 
     def __init__(self, connections: Connections, kind: Any) -> None:
-        self._connections, self._of, self._real_connect = connections, connections.of, kind.connect
+        self._connections, self._kind, self._real_connect = connections, kind, kind.connect
 
-    def adopt(self, real: Any, sock: Any, *args: Any, **kwargs: Any) -> None:
+    def adopt(self, _held: Held | None, real: Any, sock: Any, *args: Any, **kwargs: Any) -> None:
         real(sock, *args, **kwargs)
         fileno = kwargs.get("fileno", args[3] if len(args) > 3 else None)
         if fileno is not None:
             self._connections.share(sock, sock.fileno())
         self._connections.own_outside(sock)
 
-    def connect(self, real: Any, sock: Any, address: Any) -> Any:
-        connect = self._begin(sock, address)
+    def connect(self, held: Held | None, real: Any, sock: Any, address: Any) -> Any:
+        connect = self._begin(held, sock, address)
         if connect is None:
             return real(sock, address)
         return connect(lambda: real(sock, address))
 
-    def connect_ex(self, real: Any, sock: Any, address: Any) -> int:
-        connect = self._begin(sock, address)
+    def connect_ex(self, held: Held | None, real: Any, sock: Any, address: Any) -> int:
+        connect = self._begin(held, sock, address)
         if connect is None:
             return int(real(sock, address))
         # Recorded like connect, whose errors say more than numbers. The real one gives a number as well, but for an
@@ -147,9 +137,10 @@ class _Methods:
             return error.errno
         return 0
 
-    def _begin(self, sock: Any, address: Any) -> Callable[[Callable[[], object]], object] | None:
+    def _begin(
+        self, held: Held | None, sock: Any, address: Any
+    ) -> Callable[[Callable[[], object]], object] | None:
         """Return a function that connects a socket under its connection; None for one that is not governed."""
-        held = self._of(sock)
         if held is not None:
             return held.connect_again
         actor = self._connections.find_maker(sock)
@@ -158,13 +149,17 @@ class _Methods:
         asked = _asked(sock, address)
         return partial(self._connections.begin(actor, sock, asked).connect, asked, sock)
 
-    def bind(self, real: Any, sock: Any, address: Any) -> None:
+    def bind(self, _held: Held | None, real: Any, sock: Any, address: Any) -> None:
         layer = self._connections.layer
         importing = while_imported(_getframe(2))
         if not importing and (layer.actor() is None or sock.family not in _INTERNET):
             real(sock, address)
             return
         bound = False
+
+        def own_name() -> tuple[object, ...] | None:
+            found = outside(socket.socket.getsockname, sock)
+            return tuple(found) if isinstance(found, tuple) else None
 
         def live() -> object:
             nonlocal bound
@@ -177,34 +172,32 @@ class _Methods:
         if importing:
             return
         # A port that the system chose is chosen again: in a world it is free.
-        name = layer.fact(ops.BOUND_NAME, _asked(sock, address), lambda: _name(sock), needed=False)
+        name = layer.fact(ops.BOUND_NAME, _asked(sock, address), own_name, needed=False)
         if not bound:
             try:
                 real(sock, tuple(name) if is_loopback(name) else address)
             except OSError:
                 real(sock, address)
 
-    def dup(self, real: Any, sock: Any) -> Any:
+    def dup(self, held: Held | None, real: Any, sock: Any) -> Any:
         made = real(sock)
-        held = self._of(sock)
         if held is not None:
             self._connections.hold(made, held)
         return made
 
-    def detach(self, real: Any, sock: Any) -> int:
+    def detach(self, _held: Held | None, real: Any, sock: Any) -> int:
         self._connections.release(sock)
         self._connections.disown_outside(sock)
         return int(real(sock))
 
-    def close(self, real: Any, sock: Any, *args: Any) -> None:
+    def close(self, _held: Held | None, real: Any, sock: Any, *args: Any) -> None:
         try:
             self._connections.close(sock)
             self._connections.disown_outside(sock)
         finally:
             real(sock, *args)
 
-    def sendto(self, real: Any, sock: Any, data: Any, *rest: Any) -> int:
-        held = self._of(sock)
+    def sendto(self, held: Held | None, real: Any, sock: Any, data: Any, *rest: Any) -> int:
         if held is None:
             actor = self._connections.find_maker(sock)
             if actor is None:
@@ -220,13 +213,6 @@ class _Methods:
 
         held.write(named, send)
         return len(plain)
-
-
-class _ConnectedMethods:
-    """Methods of a socket that holds a connection: each is given that, the real one, the socket, and arguments."""
-
-    def __init__(self, connections: Connections, kind: Any) -> None:
-        self._connections, self._kind = connections, kind
 
     def send(self, held: Held, real: Any, sock: Any, data: Any, flags: int = 0) -> int:
         return self._send(held, data, lambda: int(real(sock, data, flags)))
@@ -298,12 +284,6 @@ class _ConnectedMethods:
             real(sock, *args)
 
     shutdown = setsockopt
-
-
-def _name(sock: Any) -> Any:
-    """Return the address of a socket's own end, in plain values."""
-    found = outside(socket.socket.getsockname, sock)
-    return tuple(found) if isinstance(found, tuple) else None
 
 
 def _asked(sock: Any, address: Any) -> tuple[object, ...]:
