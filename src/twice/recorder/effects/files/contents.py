@@ -210,6 +210,8 @@ class Contents:
             _close(descriptor)
 
     def _digest(self, descriptor: int, signature: Signature, place: str) -> Found:
+        # The keeper's digest is not asked for: for a small file the answer costs more than a pass over it, and for a
+        # large one the keeper would hold up every call that it watches until it has read the file.
         known = self._digests.get(signature) or self._files.writes.find_digest(place, signature, 0)
         if known is None:
             known = digest_of(descriptor, self._files.algorithm)

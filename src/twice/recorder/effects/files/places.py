@@ -75,11 +75,7 @@ def is_imported(frame: FrameType | None, layer: EffectLayer) -> bool:
 
 
 class Places:
-    """Paths of one session.
-
-    Args:
-        placing: names paths as the record keeps them.
-        overlay: where the session writes, or None.
+    """Paths of one session, and their names as the record keeps them.
 
     Attributes:
         drawn_parts: parts of names that were drawn at random, and the key that a record shows for each.
@@ -117,9 +113,7 @@ class Places:
     def of(self, path: Any, folder: int | None = None) -> str | None:
         """Return the place that a path means; None for a descriptor or a value that is not a path.
 
-        Args:
-            path: as the program gave it.
-            folder: descriptor of the folder that a relative path begins in, or None.
+        A relative path begins in the folder of a descriptor, or in the working folder.
         """
         try:
             text = os.fsdecode(path)

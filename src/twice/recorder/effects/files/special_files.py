@@ -51,13 +51,7 @@ def open_kernel_file(
 ) -> io.IOBase | None:
     """Open a kernel's file as ``open`` does; return None for a file that is left to the world.
 
-    Args:
-        files: the session's files.
-        name: of the kernel's file.
-        given: the same, as the program gave it.
-        caller: who asks.
-        mode: as given to ``open``: it reads.
-        rest: buffering, encoding, errors, newline, closefd.
+    ``given`` is the name as the program gave it; ``rest`` is buffering, encoding, errors, newline and closefd.
     """
     layer = files.layer
 

@@ -89,11 +89,9 @@ class Playback:
         return next(starts, len(self.events))
 
     def begin(self, data: bytes, sender: str, address: object) -> range | None:
-        """Find the recorded answer to bytes that are about to go out.
+        """Find the recorded answer to bytes that are about to go out, and return the events that are passed over.
 
-        Returns:
-            The events of this recorded connection that are passed over by that; None where the actor made no such
-            request, and none like it did.
+        None where the actor made no such request, and none like it did.
         """
         self._request = None
         if not is_request(data):
@@ -258,10 +256,8 @@ class WorldPlayback:
     def connect(self, asked: Any, tls: Any, *, is_tls: bool) -> None:
         """Connect to where the program connected, and begin to receive.
 
-        Args:
-            asked: family, kind and address.
-            tls: OpenSSL's object of the program's, which was never used; None without one.
-            is_tls: whether the program's socket only has the cipher.
+        ``tls`` is the program's object of OpenSSL, which was never used; with ``is_tls`` the program's socket only has
+        the cipher.
         """
         family, kind, address = asked
         self._sock = outside(make_socket, family, kind)

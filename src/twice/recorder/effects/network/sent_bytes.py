@@ -40,13 +40,7 @@ NOTHING = Mark(0, b"", b"")
 
 
 class SentBytes:
-    """Counts and digests what goes out.
-
-    Args:
-        algorithm: of the digests.
-        mark: where to go on from.
-        segment: what went out since that mark.
-    """
+    """Counts and digests the bytes that go out, on from a mark and the segment that went out since."""
 
     def __init__(self, algorithm: Algorithm, mark: Mark = NOTHING, segment: bytes = b"") -> None:
         self.count = mark.sent
@@ -99,10 +93,9 @@ def read_mark(plain: object) -> Mark:
 
 
 def read_turn(plain: Any) -> tuple[int | None, int, bool] | None:
-    """Return when something came in, by its mark; None where an older version's mark does not say.
+    """Return the turn of an event by its mark; None where an older version's mark does not say.
 
-    Returns:
-        Busy rounds of its event loop, None without one; timers that ended; whether the loop waited.
+    A turn is the busy rounds of its event loop, None without one; timers that ended; whether the loop waited.
     """
     if len(plain) <= ROUNDS:
         return None
