@@ -30,7 +30,7 @@ from twice.recorder.effects.events import (
     unpack,
 )
 from twice.recorder.effects.filenames import told
-from twice.recorder.effects.files.kept import CONTENT, Kept
+from twice.recorder.effects.files.carried_contents import CONTENT, CarriedContents
 from twice.recorder.effects.ops import FILE_OPENED, FILES_LEFT, MAIN
 from twice.recorder.effects.recorded_lines import RecordedLine, gather_lines
 from twice.recorder.identity import check_identity
@@ -196,7 +196,7 @@ class RunRecord(Closing):
         if self._contents is None and next(iter(self.contents()), None) is not None:
             self._contents = tempfile.TemporaryDirectory(prefix="twice-contents-")
             try:
-                Kept(self.contents, self._contents.name)
+                CarriedContents(self.contents, self._contents.name)
             except OSError as error:
                 folder = tempfile.gettempdir()
                 raise OutputUnwritable(
