@@ -40,8 +40,7 @@ from twice.recorder.kernel.confinement import current
 from twice.recorder.main_module import is_twice_code, restart_logging, run_main, show_exception
 from twice.recorder.native_files import write_native_files
 from twice.recorder.output import RESULTS
-from twice.recorder.path_names import PathNames
-from twice.recorder.program import Program, load
+from twice.recorder.program import PathNames, Program, load
 from twice.recorder.run import Run, enter_session, leave_session
 from twice.recorder.session import Session
 from twice.recorder.user_code import (

@@ -47,7 +47,7 @@ from twice.recorder.effects.sources import LiveSource
 from twice.recorder.effects.tick_clock import TickClock
 from twice.recorder.environment.libraries import impose_counts
 from twice.recorder.imports import ImportWatch, source_patches
-from twice.recorder.path_names import PathNames
+from twice.recorder.program import PathNames
 from twice.recorder.user_code import is_user_file
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from twice.foundation.encoding import decode, encode
 from twice.recorder.effects.files.kept import CONTENT, pieces
 from twice.recorder.kernel.file_history import FileHistory
 from twice.recorder.kernel.preimages import PreimageStore
-from twice.recorder.path_names import PathNames
+from twice.recorder.program import PathNames
 from twice.recorder.record_form import reading
 from twice.recorder.user_code import list_user_modules
 

@@ -29,7 +29,7 @@ from twice.recorder.effects.files.process_files import ProcessFiles
 from twice.recorder.effects.files.writes import Writes
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.kernel.file_policies import PolicyRow
-from twice.recorder.path_names import PathNames
+from twice.recorder.program import PathNames
 from twice.recorder.user_code import is_ours
 
 _PROVER = f"{os.sep}interception.py"

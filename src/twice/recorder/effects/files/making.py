@@ -23,7 +23,7 @@ from twice.recorder.effects.files.world_tree import WorldTree
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.kernel.confinement import current
 from twice.recorder.kernel.file_policies import PolicyRow
-from twice.recorder.path_names import PathNames
+from twice.recorder.program import PathNames
 
 
 def files_of_session(

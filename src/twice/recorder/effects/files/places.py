@@ -19,7 +19,7 @@ from typing import Any
 
 from twice.recorder.effects.filenames import kept, told
 from twice.recorder.kernel.path_resolution import follow_links
-from twice.recorder.path_names import PathNames
+from twice.recorder.program import PathNames
 from twice.recorder.user_code import is_user_file
 
 _readlink, _getcwd = os.readlink, os.getcwd
