@@ -112,17 +112,14 @@ def execute(
     begin: Callable[[], None] | None = None,
     leave: Callable[[Mapping[str, Any]], object] | None = None,
 ) -> dict[str, Any]:
-    """Run the session's program to its end and finish the session.
+    """Run a fresh session's program to its end, finish the session, and return the ending.
 
     Args:
-        session: fresh, not yet governed.
+        session: not yet governed.
         describe: returns the members of the ending besides how the program ended; called last.
         begin: called when everything is governed, right before the program is loaded.
         leave: called with the ending instead of returning it, where the program leaves by
             ``os._exit``; the process ends after it. None lets the process die there.
-
-    Returns:
-        The ending.
 
     Raises:
         TwiceError: a refusal of ours that the program did not handle; the session is finished.
@@ -228,10 +225,8 @@ def finish(
     """Finish the session: last point, ending, close.
 
     Returns:
-        The whole ending, and the error of finishing a program that had not failed before.
-
-    Raises:
-        OutputUnwritable: E-OUTPUT-002, when the end of the record cannot be written.
+        The whole ending, and the error of finishing a program that had not failed before. A record whose end cannot
+        be written raises E-OUTPUT-002.
     """
     problem = session.end()
     hook.finish(declared=CALL.number in session.wiring.layer.counts)
@@ -294,6 +289,7 @@ def describe_ending(session: Session) -> dict[str, object]:
         with suppress(ProgramNotFound):  # It may be gone by now; the identity has its digest.
             files.append(setup.program.path())
     within = {**session.tolerances, **session.compared_within}
+    tolerances = {name: own.to_json() for name, own in sorted(within.items())}
     names: dict[int, list[str]] = {}
     for name, component in components.items():
         names.setdefault(id(component.target), []).append(name)
@@ -307,11 +303,7 @@ def describe_ending(session: Session) -> dict[str, object]:
         "globals_used": wiring.streams.globals_used(),
         "components": {name: component.form for name, component in components.items()},
         **({"tracked_twice": tracked_twice} if tracked_twice else {}),
-        **(
-            {"tolerances": {k: own.to_json() for k, own in sorted(within.items())}}
-            if within
-            else {}
-        ),
+        **({"tolerances": tolerances} if tolerances else {}),
         "files": digest_sources(dict.fromkeys(files), folder.resolve()),
         "imported": list_imported_libraries(),
         "config_unread": session.config.keys_unread,

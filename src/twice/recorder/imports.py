@@ -26,17 +26,16 @@ from twice.recorder.user_code import is_user_file
 
 _SETTLED_S = 2
 _stat = os.stat  # the real one: bound before anything is patched
-Told = Callable[[ModuleType], None]
 
 
 class ImportWatch(MetaPathFinder):
     """Calls back for each watched module, at once for those that are loaded already.
 
     Args:
-        told: what to call, by the module's name.
+        told: the function to call with a module, by its name.
     """
 
-    def __init__(self, told: dict[str, Told]) -> None:
+    def __init__(self, told: Mapping[str, Callable[[ModuleType], None]]) -> None:
         self._told = dict(told)
         self._looking: set[str] = set()
 
@@ -77,7 +76,7 @@ class ImportWatch(MetaPathFinder):
 class _Telling(Loader):
     """A loader that calls back when the module has run, and else does what the real one does."""
 
-    def __init__(self, loader: Loader, told: dict[str, Told]) -> None:
+    def __init__(self, loader: Loader, told: dict[str, Callable[[ModuleType], None]]) -> None:
         self._loader, self._told = loader, told
 
     def __getattr__(self, name: str) -> Any:

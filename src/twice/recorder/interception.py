@@ -76,24 +76,24 @@ class Interception(Closing):
         self._policy = policy
         self._tick = tick
         self._saved: list[tuple[Patch, Any]] = []
-        self._network: Network | None = None
+        self._network: Network | None = None  # once ``socket`` is imported
         self._main: Token[Actor | Outside | None] | None = None
+
+        def put(*makers: Callable[[EffectLayer, Any], list[Patch]]) -> Callable[[ModuleType], None]:
+            return lambda module: self._put([p for make in makers for p in make(layer, module)])
+
         self._watch = ImportWatch(
             {
                 "scipy.linalg": lambda _module: impose_counts(),
-                "torch": lambda module: self._put(entropy.torch_patches(layer, module)),
-                "resource": lambda module: self._put(usage.patches(layer, module)),
+                "torch": put(entropy.torch_patches),
+                "resource": put(usage.patches),
                 "multiprocessing.util": lambda module: self._put(spawning.patches(module)),
-                "getpass": lambda module: self._put(
-                    [*environment.user_patches(layer, module), *passwords.patches(layer, module)]
-                ),
-                "sqlite3": lambda module: self._put(sqlite.patches(layer, module)),
+                "getpass": put(environment.user_patches, passwords.patches),
+                "sqlite3": put(sqlite.patches),
                 "socket": self._patch_socket,
                 "ssl": self._patch_ssl,
-                "platform": lambda module: self._put(environment.platform_patches(layer, module)),
-                "concurrent.futures.thread": lambda module: self._put(
-                    lineage.pool_patches(layer, module)
-                ),
+                "platform": put(environment.platform_patches),
+                "concurrent.futures.thread": put(lineage.pool_patches),
                 "asyncio.base_events": self._patch_loops,
                 "asyncio.selector_events": self._patch_selector_loops,
             }
@@ -173,16 +173,14 @@ class Interception(Closing):
 
     def late_aliases(self) -> list[str]:
         """Return names in the user's modules that were bound to an original before this session."""
-        originals = {id(original): patch for patch, original in self._saved}
-        found = []
-        for module in list(sys.modules.values()):
-            if is_user_file(getattr(module, "__file__", None) or "<"):
-                found += [
-                    f"{module.__name__}.{name}"
-                    for name, value in vars(module).items()
-                    if id(value) in originals
-                ]
-        return sorted(found)
+        originals = {id(original) for _, original in self._saved}
+        return sorted(
+            f"{module.__name__}.{name}"
+            for module in list(sys.modules.values())
+            if is_user_file(getattr(module, "__file__", None) or "<")
+            for name, value in vars(module).items()
+            if id(value) in originals
+        )
 
     def _put(self, patches: list[Patch]) -> None:
         for patch in patches:
