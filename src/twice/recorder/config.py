@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from math import copysign
@@ -105,7 +105,8 @@ def restore_floats(values: Any, described: Mapping[str, Any]) -> Any:
     # In a list, so that the whole of it can be replaced like a part.
     held = [deepcopy(values)]
     for name, sign in (("config_floats", 1), ("config_negative_zeros", -1)):
-        for place in described.get(name, ()):
+        places: Sequence[Sequence[Any]] = described.get(name, ())
+        for place in places:
             inner: Any = held
             *path, last = [0, *place]
             with suppress(LookupError, TypeError):  # a place that a stranger made up

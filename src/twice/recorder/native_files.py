@@ -44,7 +44,6 @@ class RecordedFiles:
 
     Attributes:
         tier: how it was learned; ``none`` in a record that knows nothing.
-        refused: why by no higher tier.
         problems: facts that could not be learned, with how often.
         histories: every file that was read or changed, at its path here.
         process: the process id of the program, if known.
@@ -52,7 +51,6 @@ class RecordedFiles:
     """
 
     tier: FilesTier = "none"
-    refused: str = ""
     problems: Sequence[tuple[str, int]] = ()
     histories: Sequence[FileHistory] = ()
     process: int | None = None
@@ -141,7 +139,6 @@ def read_native_files(
             raise ValueError(f"a process number {process}")
         return RecordedFiles(
             tier=stated.get("tier", "none"),
-            refused=str(stated.get("refused", "")),
             problems=[(str(text), int(count)) for text, count in stated.get("problems", ())],
             histories=list(histories.values()),
             process=process,

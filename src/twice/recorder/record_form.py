@@ -129,7 +129,7 @@ def require_form(
 
 def _find_wrong(value: Any, form: Any, place: str) -> Iterator[str]:
     """Yield the members that do not have their form; a form is a type, types, ``_Each``, or forms by name."""
-    kind = form.kind if isinstance(form, _Each) else dict if isinstance(form, dict) else form
+    kind: Any = form.kind if isinstance(form, _Each) else dict if isinstance(form, dict) else form
     if not isinstance(value, kind) or (isinstance(value, bool) and form is int):
         yield f"{place} is {_shorten(value)}"
     elif isinstance(form, _Each):
