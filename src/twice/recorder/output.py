@@ -25,8 +25,8 @@ from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import Algorithm, digest_value, new_hasher
 from twice.recorder.compared_output import ComparedLines
 from twice.recorder.record_form import ERRORS, OUTPUT
+from twice.recorder.redaction.mask import StreamRedactor
 from twice.recorder.redaction.redaction import Redaction
-from twice.recorder.redaction.streams import StreamRedactor
 
 RESULTS = "results"
 """Key of the ending."""

@@ -20,7 +20,7 @@ from twice.recorder.environment.surroundings import (
     for_recording,
 )
 from twice.recorder.environment.variables import is_governed, is_relevant
-from twice.recorder.redaction.secret_names import is_secret
+from twice.recorder.redaction.fields import is_secret
 
 UNSET = dict.fromkeys(THREAD_CAPS)
 

@@ -45,7 +45,7 @@ from twice.recorder.environment.versions import (
     read_driver_version,
     read_numpy_features,
 )
-from twice.recorder.redaction.secret_names import is_secret
+from twice.recorder.redaction.fields import is_secret
 from twice.recorder.session_job import RECORDING, hear
 from twice.worker.channel import Channel
 from twice.worker.process import FreshWorker, refuse_nesting

@@ -30,7 +30,7 @@ from twice.recorder.environment.variables import (
     loads_code,
     may_come_from_elsewhere,
 )
-from twice.recorder.redaction.secret_names import is_secret
+from twice.recorder.redaction.fields import is_secret
 
 FORMAT: Final = "twice.surroundings/1"
 THREAD_CAPS: Final = (

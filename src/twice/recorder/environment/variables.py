@@ -14,7 +14,7 @@ from functools import cache
 from typing import Final
 
 from twice.foundation.environment import NUMERIC_VARIABLES
-from twice.recorder.redaction.secret_names import is_secret
+from twice.recorder.redaction.fields import is_secret
 
 # Interpreter switches only: PYTHON_VERSION and its like come from container images.
 _INTERPRETER: Final = (

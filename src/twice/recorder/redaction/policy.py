@@ -15,10 +15,10 @@ from typing import Any
 from twice.errors import RedactionRefused
 from twice.foundation.dataclass import dataclass
 from twice.recorder.redaction import shapes
-from twice.recorder.redaction.fields import ARGUMENTS, COOKIE, FIELDS, HEADERS, JSON, URLS
+from twice.recorder.redaction.fields import ARGUMENTS, PLACED
 
 VARIABLES, PATTERN, TERMINAL, SHAPES = "variables", "pattern", "terminal", "shapes"
-RULES = (VARIABLES, ARGUMENTS, TERMINAL, SHAPES, HEADERS, COOKIE, FIELDS, JSON, URLS)
+RULES = (VARIABLES, ARGUMENTS, TERMINAL, SHAPES, *PLACED)
 """Rules that hold unless a user switches them off, by name."""
 
 _WIDTH_MIN = 4
