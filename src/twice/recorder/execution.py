@@ -53,6 +53,10 @@ from twice.worker.process import NESTED as SCRATCH
 
 _TRACE_LINES_MAX = 50
 _MESSAGE_MAX = 2000
+_FORKED = (
+    "the program forked: what its child processes read from the world is not recorded, "
+    "and what they print after it ended is not part of the run"
+)
 
 
 @contextmanager
@@ -238,10 +242,9 @@ def finish(
         traceback.print_exception(problem)
         ending = describe_failure("exception", problem, 1)
     if left := current().count_running_served():
-        _add_caveat(
-            session,
+        session.caveats.append(
             f"{pluralize(left, 'started process was', 'started processes were')} still running when the program "
-            "ended: the record holds nothing that happened there afterwards",
+            "ended: the record holds nothing that happened there afterwards"
         )
     native = write_native_files(session, current().collect())
     redaction = session.wiring.layer.redaction
@@ -250,11 +253,6 @@ def finish(
     orders = outside(digest_orders, session.points.components, session.setup.algorithm)
     whole = {**ending, **describe(), "native_files": native, RESULTS: results, ORDERS: orders}
     return session.close(redaction.value(whole, "ending")), problem
-
-
-def _add_caveat(session: Session, caveat: str) -> None:
-    if caveat not in session.caveats:
-        session.caveats.append(caveat)
 
 
 def describe_failure(how: str, error: BaseException, code: int) -> dict[str, Any]:
@@ -325,6 +323,10 @@ def _disown_on_fork(session: Session, interception: Interception) -> None:
     # Python has no way to take such a hook back: it must not keep a session alive.
     session_ref, interception_ref = weakref.ref(session), weakref.ref(interception)
 
+    def find_owned() -> Session | None:
+        held = session_ref()
+        return held if held is not None and held.owner == os.getpid() else None
+
     def disown_child() -> None:
         inherited, patches = session_ref(), interception_ref()
         if inherited is not None:
@@ -334,18 +336,12 @@ def _disown_on_fork(session: Session, interception: Interception) -> None:
             patches.close()
 
     def flush_first() -> None:
-        """Flush the output: it is the parent's, and a child must not print it a second time."""
-        owned = session_ref()
-        if owned is not None and owned.owner == os.getpid():
+        if find_owned() is not None:  # a child must not print its parent's output a second time
             _flush_output()
 
     def note_fork() -> None:
-        owned = session_ref()
-        if owned is not None and owned.owner == os.getpid() and owned.setup.program.whole:
-            _add_caveat(
-                owned,
-                "the program forked: what its child processes read from the world is not recorded, "
-                "and what they print after it ended is not part of the run",
-            )
+        owned = find_owned()
+        if owned is not None and owned.setup.program.whole and _FORKED not in owned.caveats:
+            owned.caveats.append(_FORKED)
 
     os.register_at_fork(before=flush_first, after_in_child=disown_child, after_in_parent=note_fork)

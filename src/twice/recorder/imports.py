@@ -112,8 +112,11 @@ def source_patches() -> list[Patch]:
     real, compiled = SourceFileLoader.path_stats, SourceFileLoader.source_to_code
 
     def path_stats(self: SourceFileLoader, path: Any) -> Mapping[str, Any]:
-        if is_user_file(os.fspath(path)) and _may_be_stale(path):
-            raise OSError("its bytecode is not trusted")  # the loader goes on without any
+        if is_user_file(os.fspath(path)):
+            # Where there is none this is an OSError too, with which the loader goes on.
+            made_s = _stat(cache_from_source(path)).st_mtime
+            if made_s < int(_stat(path).st_mtime) + _SETTLED_S:
+                raise OSError("its bytecode is not trusted")
         return real(self, path)
 
     def source_to_code(self: SourceFileLoader, data: Any, path: Any, **options: Any) -> CodeType:
@@ -127,12 +130,3 @@ def source_patches() -> list[Patch]:
         Patch(SourceFileLoader, "path_stats", path_stats),
         Patch(SourceFileLoader, "source_to_code", source_to_code),
     ]
-
-
-def _may_be_stale(path: Any) -> bool:
-    """Return whether bytecode was made within moments of its source's time."""
-    try:
-        made_s = _stat(cache_from_source(path)).st_mtime
-    except (OSError, NotImplementedError):
-        return True  # there is none, and none is made
-    return made_s < int(_stat(path).st_mtime) + _SETTLED_S

@@ -67,7 +67,12 @@ def parse_program(text: str, *, arguments: Iterable[str] = (), cwd: Path | None 
             "For example: twice record examples/swarm.py:main --seed 42",
             target=text,
         )
-    _require_module(target, root)
+    spec = None
+    with suppress(ImportError, ValueError):
+        # An installed package may make its submodules as it likes: its own name is enough.
+        spec = importlib.util.find_spec(target.split(".", maxsplit=1)[0])
+    if spec is None and _locate_module(target, root) is None:
+        raise _no_module(target, root, "Check the name, or give a path: file.py:function.")
     return Program("module", target, function, str(root), given)
 
 
@@ -153,19 +158,13 @@ def _is_dotted(name: str) -> bool:
     return all(part.isidentifier() for part in name.split("."))
 
 
-def _require_module(target: str, root: Path) -> None:
-    spec = None
-    with suppress(
-        ImportError, ValueError
-    ):  # an installed package may make its submodules as it likes
-        spec = importlib.util.find_spec(target.split(".", maxsplit=1)[0])
-    if spec is None and _locate_module(target, root) is None:
-        raise ProgramNotFound(
-            f"There is no module {target}.",
-            f"Expected a module that can be imported from {root}.",
-            "Check the name, or give a path: file.py:function.",
-            target=target,
-        )
+def _no_module(name: str, root: Path, remedy: str) -> ProgramNotFound:
+    return ProgramNotFound(
+        f"There is no module {name}.",
+        f"Expected a module that can be imported from {root}.",
+        remedy,
+        target=name,
+    )
 
 
 def _require_main_module(name: str, root: Path) -> None:
@@ -182,12 +181,8 @@ def _require_main_module(name: str, root: Path) -> None:
         )
     found = _locate_module(name, root)
     if found is None:
-        raise ProgramNotFound(
-            f"There is no module {name}.",
-            f"Expected a module that can be imported from {root}.",
-            "Check the name, and that this Python is the one it is installed for.",
-            target=name,
-        )
+        remedy = "Check the name, and that this Python is the one it is installed for."
+        raise _no_module(name, root, remedy)
     if found == "package" and _locate_module(f"{name}.__main__", root) is None:
         raise ProgramNotFound(
             f"{name} is a package without a __main__ module.",
