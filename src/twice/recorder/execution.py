@@ -23,6 +23,7 @@ from typing import Any, NoReturn
 
 from twice.errors import ProgramNotFound, TwiceError
 from twice.foundation.printable import pluralize
+from twice.recorder import user_code
 from twice.recorder.audit import hook
 from twice.recorder.audit.hook import Watch
 from twice.recorder.audit.inventory import covered_sources, whole_inventory
@@ -43,12 +44,6 @@ from twice.recorder.output import RESULTS
 from twice.recorder.program import PathNames, Program, load
 from twice.recorder.run import Run, enter_session, leave_session
 from twice.recorder.session import Session
-from twice.recorder.user_code import (
-    digest_sources,
-    is_user_file,
-    list_linked_modules,
-    list_user_modules,
-)
 from twice.worker.process import NESTED as SCRATCH
 
 _TRACE_LINES_MAX = 50
@@ -81,7 +76,7 @@ def govern(session: Session) -> Iterator[Run]:
         resumed=wiring.resume is not None,
         was_supervised=wiring.was_supervised,
     )
-    interception = Interception(layer, setup.clock, lambda: session.tick, files)
+    interception = Interception(files, setup.clock, lambda: session.tick)
     _disown_on_fork(session, interception)
     covered = covered_sources(
         is_recording=layer.live and layer.writes, was_supervised=wiring.was_supervised
@@ -260,7 +255,7 @@ def describe_failure(how: str, error: BaseException, code: int) -> dict[str, Any
     frames = [
         {"file": frame.filename, "line": frame.lineno or 0, "function": frame.name}
         for frame in traceback.extract_tb(error.__traceback__)
-        if is_user_file(frame.filename)
+        if user_code.is_user_file(frame.filename)
     ]
     # Printed, not ``str``: a message's own ``__str__`` may fail, or give text that UTF-8 cannot encode.
     text = "".join(traceback.format_exception_only(error)).strip()
@@ -282,7 +277,8 @@ def describe_ending(session: Session) -> dict[str, object]:
     setup, wiring, components = session.setup, session.wiring, session.points.components
     manifest = wiring.layer.manifest()
     folder = setup.program.folder()
-    files = [*list_user_modules(), *list_linked_modules(folder), *list_user_modules(".pyc")]
+    files = [*user_code.list_user_modules(), *user_code.list_user_modules(".pyc")]
+    files += user_code.list_linked_modules(folder)
     if setup.program.is_file:
         with suppress(ProgramNotFound):  # It may be gone by now; the identity has its digest.
             files.append(setup.program.path())
@@ -302,7 +298,7 @@ def describe_ending(session: Session) -> dict[str, object]:
         "components": {name: component.form for name, component in components.items()},
         **({"tracked_twice": tracked_twice} if tracked_twice else {}),
         **({"tolerances": tolerances} if tolerances else {}),
-        "files": digest_sources(dict.fromkeys(files), folder.resolve()),
+        "files": user_code.digest_sources(dict.fromkeys(files), folder.resolve()),
         "imported": list_imported_libraries(),
         "config_unread": session.config.keys_unread,
         "printed": wiring.output.summary(),

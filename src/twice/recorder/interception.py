@@ -47,7 +47,6 @@ from twice.recorder.effects.sources import LiveSource
 from twice.recorder.effects.tick_clock import TickClock
 from twice.recorder.environment.libraries import impose_counts
 from twice.recorder.imports import ImportWatch, source_patches
-from twice.recorder.program import PathNames
 from twice.recorder.user_code import is_user_file
 
 if TYPE_CHECKING:
@@ -58,21 +57,14 @@ class Interception(Closing):
     """Patches that hold from ``install`` to ``close``.
 
     Args:
-        layer: the layer that governs.
+        files: the files of the session, and with them the layer that governs.
         policy: a clock that is a function of the run, or None for the real one.
-        tick: the tick that is open.
-        files: what is done with files; None takes every path by its own name.
+        tick: returns the tick that is open.
     """
 
-    def __init__(
-        self,
-        layer: EffectLayer,
-        policy: TickClock | None,
-        tick: Callable[[], int],
-        files: Files | None = None,
-    ) -> None:
-        self._layer = layer
-        self._files = files or Files(layer, PathNames())
+    def __init__(self, files: Files, policy: TickClock | None, tick: Callable[[], int]) -> None:
+        self._files = files
+        layer = self._layer = files.layer
         self._policy = policy
         self._tick = tick
         self._saved: list[tuple[Patch, Any]] = []

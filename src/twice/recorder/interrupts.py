@@ -90,8 +90,6 @@ class Interrupts:
         Args:
             ends: whether SIGTERM and SIGHUP end the program and not the process.
         """
-        if threading.current_thread() is not threading.main_thread():
-            return
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, self._handle)
         if ends:
