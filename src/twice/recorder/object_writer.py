@@ -13,7 +13,7 @@ import functools
 import sys
 import types
 from collections import Counter, defaultdict, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, Final
 
@@ -85,9 +85,8 @@ class _Writer:
         if kind is OpaqueValue and value.kind is OpaqueKind.DATACLASS:
             return self._rebuild_mark(current, value, path)
         if kind in _CONTAINERS:
-            return self._fill_container(
-                self._choose(current, value, path, kind), current, value, path
-            )
+            target = self._choose(current, value, path, type(current) is kind, kind)
+            return self._fill_container(target, current, value, path)
         if isinstance(value, tuple):  # a named one comes without its constructor
             return tuple.__new__(kind, self._rebuild_each(current, value, path))
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -117,19 +116,18 @@ class _Writer:
             self.known[path] = made = functools.partial(function, *arguments, **keywords)
             return made
         if name == reader.DEQUE:
-            queue = current  # its length limit cannot be set, so one with another is made anew
-            is_there = type(current) is deque and current.maxlen == parts["maxlen"]
-            if not is_there or not self._take(current, path, value):
-                queue = deque(maxlen=parts["maxlen"])
-                self._keep(queue, path)
+            limit = parts["maxlen"]  # cannot be set, so a queue with another one is made anew
+            is_there = type(current) is deque and current.maxlen == limit
+            queue = self._choose(current, value, path, is_there, lambda: deque(maxlen=limit))
             return self._fill_container(queue, current, parts["items"], path)
         if name == reader.COUNTER:
-            target = self._choose(current, value, path, Counter)
+            target = self._choose(current, value, path, type(current) is Counter, Counter)
             return self._fill_container(target, current, parts["items"], path)
         if name == reader.DEFAULTDICT:
-            made_by = current.default_factory if type(current) is defaultdict else None
+            is_there = type(current) is defaultdict
+            made_by = current.default_factory if is_there else None
             factory = self.rebuild(made_by, parts["factory"], f"{path}.default_factory")
-            keyed: defaultdict[Any, Any] = self._choose(current, value, path, defaultdict)
+            keyed = self._choose(current, value, path, is_there, defaultdict)
             keyed.default_factory = factory
             return self._fill_container(keyed, current, parts["items"], path)
         if name in reader.OWN_FORMS:
@@ -204,9 +202,11 @@ class _Writer:
         self.known[path] = found
         return found
 
-    def _choose(self, current: Any, value: Any, path: str, kind: type) -> Any:
-        """Return the container that is there, or a new one where that one may not be filled."""
-        target = current if type(current) is kind and self._take(current, path, value) else kind()
+    def _choose(
+        self, current: Any, value: Any, path: str, is_fit: bool, make: Callable[[], Any]
+    ) -> Any:
+        """Return the container that is there, or a new one where that one does not fit or may not be filled."""
+        target = current if is_fit and self._take(current, path, value) else make()
         self._keep(target, path)
         return target
 

@@ -61,11 +61,11 @@ def grant(digest: str, allow: Sequence[str]) -> None:
 
 
 @contextmanager
-def grant_for_block(digests: Sequence[str], allow: Sequence[str]) -> Iterator[None]:
-    """Trust records for as long as the block runs."""
+def grant_for_block(digest: str, allow: Sequence[str]) -> Iterator[None]:
+    """Trust a record for as long as the block runs."""
     before = dict(_grants)
+    grant(digest, allow)
     try:
-        _grants.update(dict.fromkeys(digests, tuple(allow)))
         yield
     finally:
         _grants.clear()
