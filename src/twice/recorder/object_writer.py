@@ -91,7 +91,7 @@ class _Writer:
             return tuple.__new__(kind, self._rebuild_each(current, value, path))
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             return self._rebuild_dataclass(current, value, path)
-        is_own = reader.is_array(value) and self._take(current, path, value)
+        is_own = reader.is_array(value) and self._may_fill(current, path, value)
         found = _place_content(current, value) if is_own else value
         self._keep(found, path)
         return found
@@ -138,12 +138,12 @@ class _Writer:
             return current
         if name == reader.OBJECT:
             name, parts = str(parts["type"]), parts["attributes"]
-        if type_name(type(current)) != name or not self._take(current, path, value):
+        if type_name(type(current)) != name or not self._may_fill(current, path, value):
             cls = _find_loaded(name)
             if not isinstance(cls, type) or not reader.is_ordinary(cls):
                 raise self._refuse(path, f"an object of {name}")
             current = object.__new__(cls)
-            self._keep(current, path)
+        self._keep(current, path)
         self.fill(current, parts, path)
         return current
 
@@ -160,8 +160,11 @@ class _Writer:
             }
         elif kind is not set:
             items = self._rebuild_each(current, items, path)
+            target.clear()
+            target.extend(items)
+            return target
         target.clear()
-        (target.extend if isinstance(items, list) else target.update)(items)
+        target.update(items)
         return target
 
     def _rebuild_each(self, current: Any, value: Sequence[Any], path: str) -> list[Any]:
@@ -173,7 +176,7 @@ class _Writer:
 
     def _rebuild_dataclass(self, current: Any, value: Any, path: str) -> Any:
         is_there = type(current) is type(value)
-        is_own = is_there and not reader.is_frozen(value) and self._take(current, path, value)
+        is_own = is_there and not reader.is_frozen(value) and self._may_fill(current, path, value)
         target = current if is_own else value
         self._keep(target, path)
         is_same = is_there
@@ -206,11 +209,11 @@ class _Writer:
         self, current: Any, value: Any, path: str, is_fit: bool, make: Callable[[], Any]
     ) -> Any:
         """Return the container that is there, or a new one where that one does not fit or may not be filled."""
-        target = current if is_fit and self._take(current, path, value) else make()
+        target = current if is_fit and self._may_fill(current, path, value) else make()
         self._keep(target, path)
         return target
 
-    def _take(self, current: object, path: str, value: object) -> bool:
+    def _may_fill(self, current: object, path: str, value: object) -> bool:
         """Return whether an object may be filled with a value.
 
         It must stand for no other path yet. An object that the program's modules hold by themselves may be a constant, so
@@ -223,9 +226,7 @@ class _Writer:
                 held = encode(read_content(current, self._component, path))
             except TwiceError:
                 return False
-            if held != encode(value):
-                return False
-        self._keep(current, path)
+            return held == encode(value)
         return True
 
     def _keep(self, target: object, path: str) -> None:
