@@ -20,11 +20,15 @@ _FOREIGN = tuple(
         f"{os.path.realpath(sys.base_prefix)}/lib",
     )
 )
-_OURS = os.path.realpath(Path(__file__).parents[1]) + os.sep
+# By both names: code bears the path by which it was imported, and a link may lead there.
+_OURS = tuple(
+    f"{each}/" for each in (Path(__file__).parents[1], Path(__file__).resolve().parents[1])
+)
 # Programs that come with twice, and what they do: in a run they are the user's code. How their state
 # is read is not among it: thousands of lines that change nothing.
 _SHIPPED = tuple(
-    _OURS + name
+    folder + name
+    for folder in _OURS
     for name in (
         "tooling/hosting/program.py",
         "tooling/adapters/tables.py",
@@ -69,7 +73,7 @@ def _is_user_path(path: str) -> bool:
     else:
         real = f"{_real_folder(folder).rstrip(os.sep)}{os.sep}{name}"
     return real.startswith(_SHIPPED) or (
-        not real.startswith((*_FOREIGN, _OURS)) and f"{os.sep}site-packages{os.sep}" not in real
+        not real.startswith((*_FOREIGN, *_OURS)) and f"{os.sep}site-packages{os.sep}" not in real
     )
 
 
