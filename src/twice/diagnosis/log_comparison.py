@@ -19,12 +19,11 @@ from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.encoding import decode
 from twice.foundation.seeds import Seed
-from twice.recorder.compare_points import is_judged
+from twice.recorder.compare_points import VALUE, is_judged
 from twice.recorder.components import RESERVED
 from twice.recorder.record import first_difference
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.setup import Setup
-from twice.recorder.sinks import VALUE
 from twice.replayer.preconditions import source_changes
 
 

@@ -28,7 +28,7 @@ from twice.recorder.redaction.fields import (
     is_secret,
 )
 from twice.recorder.redaction.mask import STAR, Mask, Span, StreamRedactor, blank_spans, is_blank
-from twice.recorder.redaction.policy import TERMINAL, VARIABLES, Policy
+from twice.recorder.redaction.policy import SHAPES, TERMINAL, VARIABLES, Policy
 
 REDACTION = "redaction"
 """Kind of the journal's frames that count what was blanked."""
@@ -48,11 +48,7 @@ class ConnectionRedactor(NamedTuple):
 
 
 class Redaction:
-    """What one session blanks.
-
-    Args:
-        policy: what the user decided.
-        variables: the environment whose secrets are known from the start.
+    """What one session blanks: by the user's policy, and with the environment's secrets known from the start.
 
     Attributes:
         learned: how many values were learned; what was plain before may hold one now.
@@ -63,7 +59,8 @@ class Redaction:
         self, policy: Policy | None = None, variables: Mapping[str, str] | None = None
     ) -> None:
         self.policy = policy or Policy()
-        self.mask = Mask(self.policy.compile(), has_shapes=self.policy.has_shapes)
+        has_shapes = self.policy.shapes > 0 and self.policy.holds(SHAPES)
+        self.mask = Mask(self.policy.compile(), has_shapes=has_shapes)
         self.active = self.mask.active
         self.learned = 0
         self.absent: dict[str, None] = {}

@@ -89,14 +89,14 @@ class GovernedGetter(Governed):
     def write(self, state: Mapping[str, object]) -> None:
         """Put a state back into the generator that is there now."""
         now, kind = self._present(), state.get("kind")
-        if now is not None and kind != _ABSENT:
-            now.write(state)
-        elif now is not None:
+        if now is None and kind != _ABSENT:
+            raise refuse_state(f"of {self._name!r} has no generator to go to", str(kind))
+        if now is not None and kind == _ABSENT:
             raise refuse_state(
                 f"of {self._name!r} says there was no generator yet, and there is one", now.kind
             )
-        elif kind != _ABSENT:
-            raise refuse_state(f"of {self._name!r} has no generator to go to", str(kind))
+        if now is not None:
+            now.write(state)
 
     _put = write
 
@@ -114,14 +114,13 @@ class SharedGenerators:
 
     Args:
         seed_of: gives the sub-seed of a name.
-        arrived: is told of each generator with its name, once it is seeded.
+        join: called with the name of each generator, and with the generator, once it is seeded.
     """
 
     def __init__(
-        self, seed_of: Callable[[str], Seed], arrived: Callable[[str, Governed], None]
+        self, seed_of: Callable[[str], Seed], join: Callable[[str, Governed], None]
     ) -> None:
-        self._seed_of = seed_of
-        self._arrived = arrived
+        self._seed_of, self._join = seed_of, join
         self._before: list[tuple[Governed, dict[str, object]]] = []
         shared = random._inst  # the one behind random.random()
         self._take("random", GovernedRandom(shared), lambda seed: shared.seed(seed.value))
@@ -156,4 +155,4 @@ class SharedGenerators:
         name = f"{SHARED_BY_MODULES}/{library}"
         self._before.append((generator, generator.read()))
         seed(self._seed_of(name))
-        self._arrived(name, generator)
+        self._join(name, generator)

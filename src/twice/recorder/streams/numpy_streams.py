@@ -94,58 +94,53 @@ class GovernedBits(Governed):
 
     def __init__(self, generator: np.random.Generator | _Bits) -> None:
         self.generator = generator
-        self.bits = (
-            generator.bit_generator if isinstance(generator, np.random.Generator) else generator
-        )
+        self.bits = generator if isinstance(generator, _Bits) else generator.bit_generator
         self._show(view_bits(self.bits), lambda: pack_bits(self.bits))
 
     def source(self) -> object:
-        """Return the bit generator, which two ``Generator`` objects may share."""
+        """Return the bit generator, which two generators may share."""
         return self.bits
 
     def read(self) -> dict[str, object]:
         """Return numpy's state, with arrays as labelled bytes."""
-        return {"kind": self.kind, **to_plain(self.bits.state)}
+        return {"kind": self.kind, **to_plain(self._state())}
+
+    def _state(self) -> Mapping[str, Any]:
+        return self.bits.state
 
     def _put(self, state: Mapping[str, object]) -> None:
-        self.bits.state = from_plain(state, like=self.bits.state, kind=self.kind)
+        self.bits.state = from_plain(state, like=self._state(), kind=self.kind)
 
 
-class GovernedRandomState(Governed):
+class GovernedRandomState(GovernedBits):
     """A ``RandomState``, the global one among them: its bits and the second Gaussian that it keeps."""
 
     kind = "numpy-legacy"
 
     def __init__(self, generator: np.random.RandomState) -> None:
         self.generator = self._legacy = generator
-        self._bits = generator._bit_generator  # its public getter is global
-        if isinstance(self._bits, _VIEWABLE):
-            views = (*view_bits(self._bits), *view_gauss(generator))
+        self.bits = generator._bit_generator  # its public getter is global
+        if isinstance(self.bits, _VIEWABLE):
+            views = (*view_bits(self.bits), *view_gauss(generator))
             self._show(views, self._pack, self._read_replacement)
         else:
-            self.moving = lambda: pack_plain(to_plain(_read_legacy(generator)))
+            self.moving = lambda: pack_plain(to_plain(self._state()))
 
     def _pack(self) -> bytes:
-        return pack_bits(self._bits) + pack_gauss(self._legacy)
-
-    def source(self) -> object:
-        """Return the bit generator, which a ``Generator`` may share."""
-        return self._bits
+        return pack_bits(self.bits) + pack_gauss(self._legacy)
 
     def _read_replacement(self) -> bytes:
         """Return the state if ``set_bit_generator`` has replaced the bits since, else nothing."""
-        same = self._legacy._bit_generator is self._bits
+        same = self._legacy._bit_generator is self.bits
         return b"" if same else pack_plain(self.read())
 
-    def read(self) -> dict[str, object]:
-        """Return numpy's state, with arrays as labelled bytes."""
-        return {"kind": self.kind, **to_plain(_read_legacy(self._legacy))}
+    def _state(self) -> Mapping[str, Any]:
+        return _read_legacy(self._legacy)
 
     def _put(self, state: Mapping[str, object]) -> None:
         if type(state.get("gauss")) is not float:
             raise refuse_state(f"holds the Gaussian {state.get('gauss')!r}", self.kind)
-        like = _read_legacy(self._legacy)
-        self._legacy.set_state(from_plain(state, like=like, kind=self.kind))
+        self._legacy.set_state(from_plain(state, like=self._state(), kind=self.kind))
 
 
 def _read_legacy(legacy: np.random.RandomState) -> dict[str, Any]:

@@ -49,15 +49,7 @@ _ITEMS_MAX = 1_000
 
 
 class Streams:
-    """The streams of one run.
-
-    Args:
-        master: the run's master seed.
-        rule: the derivation rule that the record names.
-
-    Raises:
-        RecordVersion: E-RECORD-001, when the rule is not known.
-    """
+    """The streams of one run, from its master seed by a rule; E-RECORD-001 when the rule is not known."""
 
     def __init__(self, master: Seed, *, rule: int = RULE) -> None:
         self._seeds = SeedLedger(master, rule=rule)
@@ -129,9 +121,8 @@ class Streams:
 
         Args:
             name: a path of its own.
-            generator: a ``random.Random``, a numpy or torch generator, or a function that gives
-                one, or None while there is none; the function is asked at each compare-point, for
-                owners that replace their generator (``lambda: env.np_random``).
+            generator: a ``random.Random``, a numpy or torch generator, or a function that gives one or None. The
+                function is asked at each compare-point, for owners that replace their generator (``lambda: env.np_random``).
 
         Raises:
             ComponentRefused: E-TRACK-001, when the kind of generator is not known.
@@ -353,7 +344,7 @@ class Streams:
 def find_owners(
     streams: Mapping[int, str], components: Mapping[str, object]
 ) -> dict[str, list[str]]:
-    """Return the owners of each stream, by its name; an object tracked twice is one owner.
+    """Return the owners among the components, by stream; an object tracked twice is one owner.
 
     Args:
         streams: names of streams by ``id`` of the generator that the program draws from.
