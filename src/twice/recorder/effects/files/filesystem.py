@@ -38,7 +38,7 @@ from twice.recorder.kernel import confinement
 from twice.recorder.kernel.file_history import ProcessFile
 from twice.recorder.kernel.file_policies import PolicyRow
 from twice.recorder.kernel.preimages import PreimageStore
-from twice.recorder.path_names import PathNames
+from twice.recorder.program import PathNames
 from twice.recorder.user_code import is_ours
 
 _PROVER = f"{os.sep}interception.py"
