@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-READABLE = (FORMAT,)
 _CACHE_BYTES = 32 << 20
 _Decoded = TypeVar("_Decoded")
 # Sessions govern the operating system's functions later on; the record needs the real ones.
@@ -293,7 +292,7 @@ def _read_header(path: Path, start: bytes) -> Header:
             kind="header",
         )
     number, run_id, label, written_by = fields
-    if number not in READABLE:
+    if number != FORMAT:
         raise _other_version(path, f"record format {number}", written_by)
     try:
         algorithm = Algorithm(label.decode("ascii", "replace"))
@@ -312,11 +311,10 @@ def _foreign(path: Path, why: str) -> RecordForeign:
 
 
 def _other_version(path: Path, what: str, written_by: str) -> RecordVersion:
-    reads = " to ".join(str(number) for number in sorted({min(READABLE), max(READABLE)}))
     writer = f"twice {written_by}" if written_by else "a version of twice it does not name"
     newer = f"'twice>={written_by}'" if written_by else "--upgrade twice"
     return RecordVersion(
-        f"{path} is {what}; this version reads record format {reads}.",
+        f"{path} is {what}; this version reads record format {FORMAT}.",
         f"It was written by {writer}.",
         f"Install that version or newer: pip install {newer}",
         path=str(path),

@@ -19,8 +19,7 @@ from twice.recorder.record.layout import (
     Kind,
     MalformedError,
 )
-from twice.recorder.record.payloads import open_payload
-from twice.recorder.record.symbols import Shape, SymbolTable
+from twice.recorder.record.payloads import Shape, SymbolTable, open_payload
 
 if TYPE_CHECKING:
     import numpy as np

@@ -21,7 +21,6 @@ from twice.recorder.record import payloads
 from twice.recorder.record.blobs import PageStore
 from twice.recorder.record.block_writer import BlockWriter
 from twice.recorder.record.layout import FORMAT, Chain, Header, Kind, Sealer, encode_row
-from twice.recorder.record.symbols import SymbolWriter
 
 POINTS_PER_BLOCK = 1024
 FRAMES_PER_BLOCK = 4096
@@ -63,14 +62,13 @@ class RecordWriter:
         OutputUnwritable: E-OUTPUT-002, once, by the method that finds the disk full or failing.
     """
 
-    def __init__(self, blocks: BlockWriter, chain: Chain, *, durable: bool) -> None:
+    def __init__(self, blocks: BlockWriter, chain: Chain) -> None:
         self.points = 0
         self.on_failure: Callable[[OutputUnwritable], None] | None = None
         self._blocks = blocks
-        self._durable = durable
         self._lock = threading.RLock()
         self._is_sealing = False
-        self._symbols = SymbolWriter()
+        self._symbols = payloads.SymbolWriter()
         self._pages = PageStore(chain.digest, lambda: self._seal(self._seal_filled_pages))
         self._points = _Queue[payloads.PointEntry]()
         self._frames = _Queue[payloads.FrameEntry]()
@@ -87,7 +85,6 @@ class RecordWriter:
         algorithm: str = DEFAULT,
         force: bool = False,
         hold: bool = False,
-        durable: bool = False,
         run_id: bytes | None = None,
         written_by: str = "",
     ) -> RecordWriter:
@@ -100,7 +97,6 @@ class RecordWriter:
                 or with blake3 where it is not a strong one.
             force: replace an old file.
             hold: leave the old file there until `publish`.
-            durable: wait for the disk at `flush`, at timed seals and at the end.
             run_id: 16 bytes; random when not given.
             written_by: version of twice, up to 16 ASCII characters, for older readers' messages.
 
@@ -126,7 +122,7 @@ class RecordWriter:
         start = header + sealer.seal(Kind.IDENTITY, b"", payloads.encode_json(identity))
         row = encode_row(len(header), Kind.IDENTITY, b"")
         blocks = BlockWriter(path, [start], sealer, row, force=force, hold=hold)
-        return cls(blocks, chain, durable=durable)
+        return cls(blocks, chain)
 
     @property
     def failure(self) -> OutputUnwritable | None:
@@ -243,8 +239,6 @@ class RecordWriter:
             self._seal_all()
             self._blocks.append(Kind.ENDING, b"", document)
             self._blocks.finish()
-            if self._durable:
-                self._blocks.sync()
 
         try:
             self._seal(finish)
@@ -291,8 +285,6 @@ class RecordWriter:
         if snapshots:
             self._blocks.append(Kind.SNAPSHOTS, *payloads.encode_snapshots(first, snapshots))
         self._due_at = _monotonic() + _SEAL_AFTER_S
-        if self._durable:
-            self._blocks.sync()
 
     def _seal_points(self, pages_before: int | None = None) -> None:
         """Seal points, and the blocks before them; ``pages_before`` leaves later pages waiting."""
