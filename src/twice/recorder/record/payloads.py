@@ -143,13 +143,13 @@ def encode_snapshots(first: int, entries: Sequence[tuple[int, int, bytes]]) -> t
     return head + columns, b"".join(envelopes)
 
 
-def decode_snapshots(payload: bytes) -> tuple[list[SnapshotEntry], list[bytes]]:
-    """Decode the snapshots of a block and their envelopes."""
+def decode_snapshots(payload: bytes) -> list[tuple[SnapshotEntry, bytes]]:
+    """Decode the snapshots of a block, each with its envelope."""
     head, start = open_payload(payload, Kind.SNAPSHOTS, 20)
     n = head.entries
     numbers = struct.unpack_from(f"<{n}q{n}Q{n}I", payload, HEAD_BYTES)
     entries = [SnapshotEntry(head.first + at, numbers[at], numbers[n + at]) for at in range(n)]
-    return entries, _cut(payload, start, numbers[2 * n :])
+    return list(zip(entries, _cut(payload, start, numbers[2 * n :]), strict=True))
 
 
 def encode_pages(first: int, entries: Sequence[tuple[bytes, bytes]]) -> tuple[bytes, bytes]:
@@ -161,15 +161,16 @@ def encode_pages(first: int, entries: Sequence[tuple[bytes, bytes]]) -> tuple[by
     return plain, b"".join(contents)
 
 
-def decode_pages(payload: bytes) -> tuple[list[bytes], list[bytes]]:
-    """Decode a pages block into digests and contents."""
+def decode_pages(payload: bytes) -> list[tuple[bytes, bytes]]:
+    """Decode a pages block into pairs of digest and content."""
     head, end = open_payload(payload, Kind.PAGES, 2 + CHECKSUM_BYTES)
     n = head.entries
     lengths = struct.unpack_from(f"<{n}H", payload, HEAD_BYTES)
     if not 1 <= min(lengths) <= max(lengths) <= PAGE_BYTES:
         raise MalformedError(f"a page is empty or longer than {PAGE_BYTES} bytes")
     starts = range(HEAD_BYTES + 2 * n, end, CHECKSUM_BYTES)
-    return [payload[at : at + CHECKSUM_BYTES] for at in starts], _cut(payload, end, lengths)
+    digests = [payload[at : at + CHECKSUM_BYTES] for at in starts]
+    return list(zip(digests, _cut(payload, end, lengths), strict=True))
 
 
 def encode_table(table: FullTable | DeltaTable) -> bytes:

@@ -113,9 +113,6 @@ class RecordReader(Closing):
     def check(self, progress: Progress | None = None) -> None:
         """Prove every byte of the file and the form of every block, also of those that nobody read.
 
-        Args:
-            progress: called with bytes done and bytes in all.
-
         Raises:
             RecordCorrupt: E-RECORD-004, when a byte was changed; names block, offset and kind.
             RecordTorn: E-RECORD-003, when the record was never closed.
@@ -211,30 +208,19 @@ class RecordReader(Closing):
         return [
             entry
             for block in self._snapshot_entries.blocks
-            for entry in self._file.decode(int(block), payloads.decode_snapshots)[0]
+            for entry, _ in self._file.decode(int(block), payloads.decode_snapshots)
         ]
 
     def envelope(self, number: int) -> bytes:
-        """Return the envelope of a snapshot, as it was written.
-
-        Raises:
-            RecordOutOfRange: E-RECORD-006, when there is no such snapshot.
-        """
+        """Return the envelope of a snapshot, as it was written; E-RECORD-006 when there is no such snapshot."""
         count = self._snapshot_entries.count
         if not 0 <= number < count:
             raise self._file.out_of_range("snapshot", number, count, number=number)
-        block, first, end = self._snapshot_entries.find(number)
-        envelopes = self._file.decode(block, payloads.decode_snapshots)[1]
-        if len(envelopes) != end - first:
-            raise self._file.corrupt(block, "it holds other snapshots than the index says")
-        return envelopes[number - first]
+        first, snapshots = self._snapshot_entries.decode(number, payloads.decode_snapshots)
+        return snapshots[number - first][1]
 
     def blob(self, number: int) -> bytearray:
-        """Return a blob, its parts joined.
-
-        Raises:
-            RecordOutOfRange: E-RECORD-006, when there is no such blob.
-        """
+        """Return a blob, its parts joined; errors are those of `Blobs.join`."""
         return self.blobs.join(number)
 
     def summary(self) -> dict[str, object]:
@@ -314,10 +300,10 @@ class _FormChecker:
             if max(payloads.decode_frames(payload)[0]) >= len(self._symbols.kinds):
                 raise MalformedError("a frame has a kind that no names block says")
         elif kind is Kind.PAGES:
-            digests, contents = payloads.decode_pages(payload)
-            if digests != [self._digest(content) for content in contents]:
-                raise MalformedError("a page has another digest than its content")
-            self._page_lengths.extend(map(len, contents))
+            for digest, content in payloads.decode_pages(payload):
+                if digest != self._digest(content):
+                    raise MalformedError("a page has another digest than its content")
+                self._page_lengths.append(len(content))
         elif kind is Kind.TABLES:
             for data in payloads.decode_tables(payload):
                 self._check_table(data)

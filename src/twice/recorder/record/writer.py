@@ -95,14 +95,12 @@ class RecordWriter:
             identity: what RFC 8785 can write: text, numbers to 2**53 - 1, lists, maps.
             algorithm: digest label of the compare-points; blocks are chained with the same one,
                 or with blake3 where it is not a strong one.
-            force: replace an old file.
+            force: replace an old file, which is refused otherwise (E-OUTPUT-001).
             hold: leave the old file there until `publish`.
             run_id: 16 bytes; random when not given.
             written_by: version of twice, up to 16 ASCII characters, for older readers' messages.
 
         Raises:
-            OutputExists: E-OUTPUT-001, when the file exists and ``force`` is not given.
-            OutputUnwritable: E-OUTPUT-002, when it cannot be written.
             EncodingRefused: E-ENCODE-001, when the identity holds what RFC 8785 cannot write.
             DigestRefused: E-DIGEST-001, when the algorithm is not known.
         """
@@ -130,11 +128,7 @@ class RecordWriter:
         return self._blocks.failure
 
     def layout(self, components: Sequence[str]) -> int:
-        """Return the number for points with digests of these components, in this order.
-
-        Raises:
-            EncodingTextRefused: E-ENCODE-003, when a name has no UTF-8 form.
-        """
+        """Return the number for points with digests of these components; E-ENCODE-003 for one without UTF-8."""
         return self._symbols.number_layout(components)
 
     def point(
@@ -144,7 +138,7 @@ class RecordWriter:
 
         Args:
             layout: from `layout`.
-            tick: tick number, within 62 bits.
+            tick: within 62 bits.
             name: such as ``tick``, ``start``, or a phase.
             root: 16 bytes.
             chain: 16 bytes that depend on every point before.
@@ -165,12 +159,9 @@ class RecordWriter:
 
         Args:
             kind: word for what the payload is; few different ones in a record.
-            actor: number of the actor, up to 2**32 - 1.
-            payload: at most 1 GiB.
-            tick: tick number, within 62 bits.
-
-        Raises:
-            OutputUnwritable: E-OUTPUT-002, also when the payload is longer than a frame can be.
+            actor: up to 2**32 - 1.
+            payload: at most 1 GiB; a longer one is refused (E-OUTPUT-002).
+            tick: within 62 bits.
         """
         size = len(payload)
         if size > FRAME_BYTES_MAX:
@@ -228,11 +219,7 @@ class RecordWriter:
         self._seal(self._seal_all)
 
     def close(self, ending: Mapping[str, object]) -> None:
-        """Seal everything that waits, then write the run's ending, the index and the trailer.
-
-        Raises:
-            EncodingRefused: E-ENCODE-001, when the ending holds what RFC 8785 cannot write.
-        """
+        """Seal everything that waits, then write the ending, as RFC 8785 has it, the index and the trailer."""
         document = payloads.encode_json(ending)
 
         def finish() -> None:
