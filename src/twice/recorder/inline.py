@@ -16,7 +16,7 @@ from twice.errors import TwiceError
 from twice.foundation.seeds import Seed
 from twice.recorder.cadence import default_cadence
 from twice.recorder.environment.fingerprint import measure
-from twice.recorder.environment.probe_cache import (
+from twice.recorder.environment.probes import (
     PROBES,
     KeptProbes,
     keep_probes,

@@ -20,7 +20,7 @@ from twice.recorder.compared_output import list_folders
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.sources import LiveSource
 from twice.recorder.environment.fingerprint import measure
-from twice.recorder.environment.probe_cache import KeptProbes
+from twice.recorder.environment.probes import KeptProbes
 from twice.recorder.environment.surroundings import Surroundings
 from twice.recorder.execution import describe_ending, execute
 from twice.recorder.identity import build_identity

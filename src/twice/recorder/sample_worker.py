@@ -14,7 +14,7 @@ from twice.foundation.encoding import decode
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.sources import LiveSource
 from twice.recorder.environment.fingerprint import measure
-from twice.recorder.environment.probe_cache import KeptProbes
+from twice.recorder.environment.probes import KeptProbes
 from twice.recorder.execution import execute
 from twice.recorder.inputs import Inputs
 from twice.recorder.record_form import SUMMARY

@@ -58,7 +58,7 @@ def find_clients() -> dict[str, str]:
 
 def find_mapped_clients() -> list[str]:
     """Return file names of client libraries that this process has mapped, sorted; only on Linux."""
-    names = {Path(path).name for path in list_mapped_files() or ()}
+    names = {Path(path).name for path in list_mapped_files()}
     return sorted(name for name in names if name.startswith(_CLIENT_FILES))
 
 

@@ -16,6 +16,7 @@ import gc
 import locale
 import math
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -33,13 +34,12 @@ from twice.recorder.environment.libraries import (
     impose_counts,
     list_mapped_files,
     read_loaded_blas,
+    read_system_file,
     read_torch,
 )
-from twice.recorder.environment.probe_cache import KeptProbes
-from twice.recorder.environment.probes import run_probes
+from twice.recorder.environment.probes import KeptProbes, run_probes
 from twice.recorder.environment.process_start import read_addresses
-from twice.recorder.environment.surroundings import Surroundings, environ_for_child
-from twice.recorder.environment.variables import is_relevant
+from twice.recorder.environment.surroundings import Surroundings, environ_for_child, is_relevant
 from twice.recorder.environment.versions import (
     measure_versions,
     read_driver_version,
@@ -143,7 +143,7 @@ def settings_at_end() -> dict[str, str]:
         found["task turns"] = turns
     if torch := read_torch():
         found["torch capability"], found["torch threads"] = torch
-    for path in list_mapped_files() or ():
+    for path in list_mapped_files():
         name = Path(path).name
         if ".so" in name and ("mkl" in name or "libtorch_cpu" in name):
             with suppress(OSError, AttributeError):
@@ -159,7 +159,7 @@ def numerics_at_end() -> dict[str, object]:
     """
     blas = read_loaded_blas()
     mapped = list_mapped_files()
-    names = [Path(path).name for path in mapped or ()]
+    names = [Path(path).name for path in mapped]
     drivers = {each for each in _GPU_DRIVERS if any(name.startswith(each) for name in names)}
     torch: Any = sys.modules.get("torch")
     users, cards = _find_gpu_use(torch)
@@ -171,7 +171,7 @@ def numerics_at_end() -> dict[str, object]:
         "kernels": {each.where: each.architecture for each in blas},
         "probes": run_probes(("float",)),
         "gpu": {
-            "told": mapped is not None,
+            "told": bool(mapped),
             "reached": sorted({*drivers, *users}),
             "driver": read_driver_version(),
             "cards": cards,
@@ -212,11 +212,8 @@ def _curves(x: float) -> tuple[float, ...]:
 
 def _read_umask() -> str:
     """Return the file mode mask; empty where reading it would change it."""
-    with suppress(OSError):
-        for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
-            if line.startswith("Umask:"):
-                return line.split()[1]
-    return ""
+    found = re.search(r"^Umask:\s*(\S+)", read_system_file("/proc/self/status"), re.MULTILINE)
+    return found[1] if found else ""
 
 
 def _shorten(*texts: str) -> str:

@@ -23,7 +23,9 @@ from typing import Any, Final
 
 from twice.foundation.environment import BlasFacts
 
-_MAPS: Final = Path("/proc/self/maps")
+# The real ones: bound before anything is patched.
+_open, _read, _close = os.open, os.read, os.close
+_READ_BYTES: Final = 1 << 16
 _CPUS: Final = Path("/sys/devices/system/cpu")
 _NUMEXPR_MAX: Final = 16
 _OPENBLAS: Final = "OPENBLAS_NUM_THREADS"
@@ -31,18 +33,33 @@ _pools_before_fork: list[Any] = []
 """Thread pools of the libraries that were loaded before this process was forked."""
 
 
-def list_mapped_files(permissions: str = "") -> list[str] | None:
-    """Return the paths of the files that this process has mapped, sorted; None where the system does not say.
+def read_system_file(path: str | os.PathLike[str], errors: str = "replace") -> str:
+    """Return the text of a file of the kernel's; empty where there is none."""
+    pieces = []
+    with suppress(OSError):
+        descriptor = _open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            while piece := _read(descriptor, _READ_BYTES):
+                pieces.append(piece)
+        finally:
+            _close(descriptor)
+    return b"".join(pieces).decode("utf-8", errors)
+
+
+def list_mappings() -> list[tuple[str, str, str]]:
+    """Return address range, permissions and path of all mapped memory; nothing where the system does not say."""
+    text = read_system_file("/proc/self/maps", "surrogateescape")
+    rows = [line.split(maxsplit=5) for line in text.split("\n") if line]
+    return [(row[0], row[1], row[5] if len(row) > 5 else "") for row in rows]
+
+
+def list_mapped_files(permissions: str = "") -> list[str]:
+    """Return the paths of the files that this process has mapped, sorted; none where the system does not say.
 
     Args:
         permissions: those of the mapping, such as ``r-xp`` for code; empty for every one.
     """
-    try:
-        lines = _MAPS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
-    except OSError:
-        return None
-    rows = (line.split(maxsplit=5) for line in lines if "/" in line)
-    return sorted({row[5] for row in rows if permissions in row[1]})
+    return sorted({path for _, its, path in list_mappings() if "/" in path and permissions in its})
 
 
 def read_loaded_blas() -> list[BlasFacts]:
@@ -71,7 +88,10 @@ def read_torch() -> tuple[str, str] | None:
 def usual_counts(cpus: Path = _CPUS) -> dict[str, str]:
     """Return the number of threads that each library would start in this process, by its variable."""
     usable = find_usable_processors()
-    processors, cores = len(usable), len({_read_siblings(number, cpus) for number in usable})
+    processors = len(usable)
+    # Where the system does not name the processors of one core, each counts as a core.
+    siblings = (f"cpu{number}/topology/thread_siblings_list" for number in usable)
+    cores = len({read_system_file(cpus / each) or each for each in siblings})
     return {
         "OMP_NUM_THREADS": str(cores),
         _OPENBLAS: str(processors),
@@ -148,11 +168,3 @@ def find_usable_processors() -> set[int]:
     if hasattr(os, "sched_getaffinity"):
         return os.sched_getaffinity(0)
     return set(range(os.cpu_count() or 1))
-
-
-def _read_siblings(processor: int, cpus: Path) -> str:
-    """Return the processors of one core; where the system does not say, each counts as a core."""
-    try:
-        return (cpus / f"cpu{processor}" / "topology" / "thread_siblings_list").read_text()
-    except OSError:
-        return str(processor)

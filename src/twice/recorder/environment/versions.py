@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from twice.errors import UsageError
 from twice.foundation.environment import CpuFacts, Fingerprint, OsFacts, PythonFacts
-from twice.recorder.environment.libraries import read_loaded_blas
+from twice.recorder.environment.libraries import read_loaded_blas, read_system_file
 
 if TYPE_CHECKING:
     from twice.recorder.run import Run
@@ -33,7 +33,6 @@ _OF_GPU: Final = tuple(
     for major in (11, 12)
 )
 _CARDS: Final = Path("/proc/driver/nvidia/gpus")
-_DRIVER_VERSION: Final = Path("/sys/module/nvidia/version")
 
 LIBRARIES: Final = frozenset(
     {
@@ -133,9 +132,7 @@ def list_imported_libraries() -> list[str]:
 
 def read_driver_version() -> str:
     """Return the version of NVIDIA's driver; "" where none is loaded."""
-    with suppress(OSError):
-        return _DRIVER_VERSION.read_text(encoding="utf-8", errors="replace").strip()
-    return ""
+    return read_system_file("/sys/module/nvidia/version").strip()
 
 
 def read_numpy_features() -> tuple[str, ...]:
@@ -155,7 +152,7 @@ def _find_gpu() -> Iterator[tuple[str, str]]:
         yield "driver", version
     with suppress(OSError):
         for at, card in enumerate(sorted(_CARDS.iterdir())):
-            about = (card / "information").read_text(encoding="utf-8", errors="replace")
+            about = read_system_file(card / "information")
             found = re.search(r"^Model:\s*(.+)$", about, re.MULTILINE)
             yield f"card {at}", found[1].strip() if found else "unknown"
 
@@ -172,11 +169,8 @@ def _read_libc() -> str:
 
 def _read_cpuinfo(path: Path) -> dict[str, str]:
     """Read the first processor's lines of Linux's description; return none elsewhere."""
-    try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return {}
-    rows = (line.partition(":") for line in text.partition("\n\n")[0].splitlines())
+    first = read_system_file(path).partition("\n\n")[0]
+    rows = (line.partition(":") for line in first.splitlines())
     return {name.strip().lower(): " ".join(value.split()) for name, _, value in rows}
 
 
