@@ -63,16 +63,10 @@ _POINTS: Final = 10_000
 
 
 def run_probes(groups: Collection[str] | None = None) -> dict[str, str]:
-    """Run the probes of some groups, all by default.
+    """Run the probes of some of the ``GROUPS``, all by default; return 16 hex digits or ``UNPINNED`` by probe name, sorted.
 
-    Args:
-        groups: first parts of probe names: ``float``, ``hash``, ``libm``, ``python``, ``numpy``,
-            ``random``, ``blas``, ``lapack``, ``torch``, which is run where the process has loaded torch.
-
-    Returns:
-        By probe name, in sorted order, 16 hex digits, or ``unpinned`` (see ``UNPINNED``).
-
-    The result belongs to the calling thread: denormal and rounding modes are per thread.
+    Those of ``torch`` are run where the process has loaded it. The result belongs to the calling thread: denormal and
+    rounding modes are per thread.
     """
     wanted = GROUPS if groups is None else tuple(groups)
     assert {*wanted} <= {*GROUPS}, "there are no such groups"
@@ -179,22 +173,14 @@ _SCALAR_PROBES: Mapping[str, Probe] = {
 
 
 class KeptProbes:
-    """What a session's process knows of probes.
-
-    Args:
-        job: of the process; what its parent knew stands there.
-    """
+    """What a session's process knows of probes, from its job, and what it had to compute."""
 
     def __init__(self, job: Mapping[str, Any]) -> None:
         self._known: Mapping[str, Results] = job.get(PROBES) or {}
         self._fresh: dict[str, Results] = {}
 
     def run(self, facts: Fingerprint) -> dict[str, str]:
-        """Return the results of all probes in this process; compute only unknown ones.
-
-        Args:
-            facts: everything else that was measured in this process.
-        """
+        """Return the results of all probes in this process, for which ``facts`` holds; compute only unknown ones."""
         import numpy.fft  # noqa: F401  (the program finds the same modules, whether probes ran or not)
 
         current = run_probes(_EVERY_TIME)

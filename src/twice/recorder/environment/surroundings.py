@@ -84,18 +84,12 @@ Source = Literal["set", "pinned", "kept", "explicit"]
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """One decided variable.
+    """One decided variable."""
 
-    Args:
-        value: its text; None when the record holds only a digest of it.
-        source: who decided it.
-        digest: for a secret, ``blake3:`` and 16 hex digits for name and value; else empty.
-        unconfirmed: it came out of a record and can load code, so a caller must ask for it too.
-    """
-
-    value: str | None = field(repr=False)
+    value: str | None = field(repr=False)  # None when the record holds only a digest of it
     source: Source
-    digest: str = ""
+    digest: str = ""  # for a secret, ``blake3:`` and 16 hex digits for name and value
+    # It came out of a record and can load code, so a caller must ask for it too.
     unconfirmed: bool = field(default=False, repr=False, compare=False)
 
     def to_json(self, name: str) -> dict[str, str]:
@@ -125,20 +119,14 @@ class Surroundings:
         )
 
     def from_elsewhere(self, here: Mapping[str, str]) -> Surroundings:
-        """Copy the surroundings of another account's record: what it may not set stays as it is here.
-
-        Args:
-            here: the caller's own environment.
-        """
-        own = Surroundings.from_environ(
-            {name: here.get(name, "") for name in self.variables}
-        ).variables
+        """Copy the surroundings of another account's record: what it may not set stays as it is ``here``."""
+        own = Surroundings.from_environ({name: here.get(name, "") for name in self.variables})
         given = {
             name: one
             for name, one in self.variables.items()
             if one.value is not None and may_come_from_elsewhere(name, one.value)
         }
-        return Surroundings({**own, **given})
+        return Surroundings({**own.variables, **given})
 
     def with_variables(self, variables: Mapping[str, str]) -> Surroundings:
         """Copy the surroundings with some variables set, as ``--env`` sets them."""
@@ -155,11 +143,7 @@ class Surroundings:
 
     @classmethod
     def from_json(cls, document: object) -> Surroundings:
-        """Read the plain form back.
-
-        Raises:
-            ConfigError: E-CONFIG-001, naming the place that is not understood.
-        """
+        """Read the plain form back; E-CONFIG-001 names the place that is not understood."""
         if not isinstance(document, Mapping) or document.get("format") != FORMAT:
             found = document.get("format") if isinstance(document, Mapping) else document
             raise _not_understood("format", found, FORMAT)
