@@ -83,20 +83,13 @@ def cut_off() -> bool:
 
 
 class NativeSockets:
-    """The descriptors of this process, as far as they are known.
-
-    Args:
-        owned: those that governed sources hold.
-
-    Attributes:
-        named: sockets of Python's that were named already, when they connected or were bound.
-    """
+    """The descriptors of this process, as far as they are known."""
 
     def __init__(self, owned: Collection[int]) -> None:
-        self._owned = owned
+        self._owned = owned  # those that governed sources hold
+        # Sockets of Python's that were named already, when they connected or were bound.
         self.named: set[int] = set()
-        self._anchor = -1
-        self._free = -1
+        self._anchor = self._free = -1
         self._known: frozenset[int] = frozenset()
         if not os.path.isdir(_FOLDER):  # noqa: PTH112  (Linux alone has it; nothing is found elsewhere)
             return

@@ -288,21 +288,18 @@ def _digest_secret(name: str, value: str) -> str:
 
 
 def _read_variable(index: int, row: object) -> tuple[str, Variable]:
-    place = f"variables[{index}]"
-    if not isinstance(row, Mapping):
-        raise _not_understood(place, row, "an object")
-    name, value, digest = row.get("name"), row.get("value"), row.get("redacted", "")
-    source: Source | None = row.get("source")
-    if not isinstance(name, str) or source is None or source not in get_args(Source):
-        raise _not_understood(
-            place, dict(row), f"a name, and a source of {', '.join(get_args(Source))}"
-        )
-    held = (isinstance(value, str), isinstance(digest, str) and digest != "")
-    if held not in ((True, False), (False, True)):
-        raise _not_understood(f"{place} ({name})", dict(row), "a text value, or a digest")
-    _require_passable(name, value if isinstance(value, str) else "")
-    text = value if isinstance(value, str) else None
-    return name, Variable(text, source, digest, unconfirmed=loads_code(name))
+    match row:
+        case {"name": str(name), "source": source} if source in get_args(Source):
+            value, digest = row.get("value"), row.get("redacted", "")
+            if isinstance(value, str) and not digest:
+                _require_passable(name, value)
+                return name, Variable(value, source, unconfirmed=loads_code(name))
+            if not isinstance(value, str) and isinstance(digest, str) and digest:
+                _require_passable(name, "")
+                return name, Variable(None, source, digest, unconfirmed=loads_code(name))
+    sources = ", ".join(get_args(Source))
+    expected = f"a name, a source of {sources}, and a text value or a digest"
+    raise _not_understood(f"variables[{index}]", row, expected)
 
 
 def _not_understood(place: str, found: object, expected: str) -> ConfigError:

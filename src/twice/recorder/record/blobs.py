@@ -19,7 +19,7 @@ from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import Algorithm, raw_digest
 from twice.foundation.printable import pluralize
 from twice.recorder.record.block_file import BlockFile, EntryIndex
-from twice.recorder.record.layout import PAGE_BYTES, Kind
+from twice.recorder.record.layout import PAGE_BYTES, Kind, MalformedError
 from twice.recorder.record.payloads import (
     DeltaTable,
     FullTable,
@@ -186,14 +186,10 @@ def _split(view: memoryview, size: int) -> list[memoryview]:
 
 
 class Blobs:
-    """The blobs of one record that is read.
-
-    Attributes:
-        bytes_max: size of the largest blob that is opened; None for any.
-    """
+    """The blobs of one record that is read."""
 
     def __init__(self, file: BlockFile) -> None:
-        self.bytes_max: int | None = None
+        self.bytes_max: int | None = None  # size of the largest blob that is opened; None for any
         self._file = file
         self._tables, self._pages = EntryIndex(file, Kind.TABLES), EntryIndex(file, Kind.PAGES)
         self._opened: tuple[int, list[tuple[bytes, bytes]]] = (0, [])
@@ -208,12 +204,7 @@ class Blobs:
         return [whole[begin:end] for begin, end in bounds]
 
     def join(self, number: int) -> bytearray:
-        """Return the parts of a blob, joined.
-
-        Raises:
-            RecordOutOfRange: E-RECORD-006, when there is no such blob.
-            RecordTooLarge: E-RECORD-007, when it is larger than ``bytes_max``.
-        """
+        """Return the parts of a blob, joined; E-RECORD-006 where there is none, E-RECORD-007 beyond ``bytes_max``."""
         table = self.read_table(number)
         size = sum(table.lengths)
         # Repeated pages make a small file a large state.
@@ -269,8 +260,10 @@ class Blobs:
 
     def _read_stored_table(self, number: int) -> FullTable | DeltaTable:
         first, tables = self._tables.decode(number, decode_tables)
-        block = self._tables.find(number)
-        return self._file.decode(block, lambda _: decode_table(tables[number - first]))
+        try:
+            return decode_table(tables[number - first])
+        except MalformedError as error:
+            raise self._corrupt(number, str(error)) from error
 
     def _corrupt(self, blob: int, why: str) -> RecordCorrupt:
         return self._file.corrupt(self._tables.find(blob), f"blob {blob}: {why}")

@@ -46,15 +46,7 @@ _READ = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_CLOEXEC", "O_BINA
 
 
 class BlockFile:
-    """The blocks of one record, read-only.
-
-    Attributes:
-        header: the file header.
-        chain: of checksums that starts from it.
-        prefix: the blocks that stand, and the tear behind them if there is one.
-        blocks: how many these are, without the index.
-        size_bytes: length of the file.
-    """
+    """The blocks of one record, read-only."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
@@ -68,6 +60,7 @@ class BlockFile:
             start = bytes(self._data[: layout.HEADER_BYTES])
             self.header = _read_header(self.path, start)
             self.chain = Chain(self.header.algorithm, start)
+            # The blocks that stand, and the tear behind them if there is one; how many, without the index.
             self.prefix = read_closed(self._data, self.chain) or scan(self._data, self.chain)
             self.blocks = self.prefix.blocks
             if not self.blocks:

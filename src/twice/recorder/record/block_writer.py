@@ -41,11 +41,7 @@ _CREATE |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
 class BlockWriter:
-    """Writes the blocks of one new file, behind its first bytes with the index rows of their blocks.
-
-    Attributes:
-        failure: the first error of the disk; nothing is written after it.
-    """
+    """Writes the blocks of one new file, behind its first bytes with the index rows of their blocks."""
 
     def __init__(
         self,
@@ -57,7 +53,7 @@ class BlockWriter:
         force: bool,
         hold: bool = False,
     ) -> None:
-        self.failure: OutputUnwritable | None = None
+        self.failure: OutputUnwritable | None = None  # of the disk; nothing is written after it
         self._path = path
         self._sealer = sealer
         self._rows = bytearray(rows)
@@ -91,7 +87,7 @@ class BlockWriter:
     def finish(self) -> None:
         """Write the index and the trailer."""
         offset = self._offset
-        block = self._sealer.seal(Kind.INDEX, encode_index(bytes(self._rows)), b"")
+        block = self._sealer.seal(Kind.INDEX, encode_index(self._rows), b"")
         size = offset + len(block) + TRAILER_BYTES
         trailer = Trailer(offset, size, len(self._rows) // ROW_BYTES).pack()
         checksum = self._sealer.chain.link(self._sealer.checksum, trailer)

@@ -112,7 +112,7 @@ def _close(data: memoryview, chain: Chain, prefix: Prefix, index: StoredBlock) -
     trailer = layout.Trailer(prefix.end, index.end + layout.TRAILER_BYTES, prefix.blocks).pack()
     if not prefix.ended:
         return prefix.stop("an index stands before the ending", damaged=True)
-    if index.header.flags or index.payload != layout.encode_index(bytes(prefix.rows)):
+    if index.header.flags or index.payload != layout.encode_index(prefix.rows):
         return prefix.stop("the index does not say what the blocks say", damaged=True)
     found = bytes(data[index.end :])
     if found == trailer + chain.link(index.checksum, trailer):

@@ -55,18 +55,6 @@ _make_frame: Callable[[tuple[object, ...]], Frame] = partial(tuple.__new__, Fram
 class RecordReader(Closing):
     """One run record, read-only; made by `open`, a context manager.
 
-    Attributes:
-        path: of the file.
-        format: format number of the file.
-        run_id: 16 random bytes of the run.
-        algorithm: of the digests in compare-points.
-        tear: where and why the intact part ends, or None when the record is complete.
-        complete: whether the record was closed, and its index and trailer are intact.
-        identity: what the run is a function of, from its RFC 8785 document.
-        ending: how the run ended, or None when the record does not say.
-        points: the log of compare-points.
-        blobs: byte strings that snapshots refer to.
-
     Raises:
         RecordCorrupt: E-RECORD-004, by every method, when a block that it needs was changed.
     """
@@ -74,15 +62,19 @@ class RecordReader(Closing):
     def __init__(self, file: BlockFile) -> None:
         self._file = file
         self.path = file.path
+        # Number of the format, 16 random bytes of the run, and the algorithm of digests in compare-points.
         self.format, self.run_id, self.algorithm, _ = file.header
-        self.tear = file.prefix.tear
-        self.complete = self.tear is None
+        self.tear = (
+            file.prefix.tear
+        )  # where and why the intact part ends, if the record is not complete
+        self.complete = self.tear is None  # closed, with an intact index and trailer
+        # What the run is a function of, and how it ended, if the record says it.
         self.identity: dict[str, object] = file.decode(0, decode_json)
         self.ending: dict[str, object] | None = None
         if file.prefix.ended:
             self.ending = file.decode(file.blocks - 1, decode_json)
         self.points = PointLog(file, lambda: self._symbols)
-        self.blobs = Blobs(file)
+        self.blobs = Blobs(file)  # byte strings that snapshots refer to
         self._snapshot_entries = EntryIndex(file, Kind.SNAPSHOTS)
 
     @classmethod

@@ -53,17 +53,14 @@ class _Queue(Generic[_Entry]):
 class RecordWriter:
     """Writes one run record; made by `create`, used by one thread at a time.
 
-    Attributes:
-        points: compare-points given so far; the next one has this index.
-        on_failure: where it is set, nothing is raised when the disk fails: it is called once, with
-            the error, written blocks stay, and later entries are dropped.
-
     Raises:
         OutputUnwritable: E-OUTPUT-002, once, by the method that finds the disk full or failing.
     """
 
     def __init__(self, blocks: BlockWriter, chain: Chain) -> None:
-        self.points = 0
+        self.points = 0  # compare-points given so far; the next one has this index
+        # Where it is set, nothing is raised when the disk fails: it is called once, with the error,
+        # written blocks stay, and later entries are dropped.
         self.on_failure: Callable[[OutputUnwritable], None] | None = None
         self._blocks = blocks
         self._lock = threading.RLock()
