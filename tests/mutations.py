@@ -126,7 +126,7 @@ MUTATIONS = (
     ),
     Mutation(
         "snapshot-by-size",
-        "recorder/restore.py",
+        "recorder/states.py",
         "if again == form:",
         "if len(again) == len(form):",
         "a restored component passes when its state is as long as the captured one",

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from twice.foundation.comparison import Abs, Quantum, Rel, Ulp
     from twice.foundation.determinism_class import DeterminismClass, Predicate, Scope
     from twice.recorder.environment.libraries import read_versions
-    from twice.recorder.inline import recording
-    from twice.recorder.recorder import record
+    from twice.recorder.recorder import record, recording
     from twice.recorder.run import Run, effect
     from twice.recorder.runrecord import RunRecord
     from twice.replayer.branch_session import branch
@@ -80,7 +79,7 @@ _ASKED_FOR = {
     "open": "twice.recorder.runrecord",
     "read_versions": "twice.recorder.environment.libraries",
     "record": "twice.recorder.recorder",
-    "recording": "twice.recorder.inline",
+    "recording": "twice.recorder.recorder",
     "replay": "twice.replayer.replay_session",
     "rerun": "twice.replayer.rerun",
     "trusting": "twice.replayer.preconditions",

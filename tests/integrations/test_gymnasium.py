@@ -14,8 +14,7 @@ from twice.diagnosis.object_digest.mujocostate import mjdata_fields, mjdata_outp
 from twice.errors import StreamReseeded
 from twice.integrations import gymnasium as tg
 from twice.recorder.cadence import Cadence
-from twice.recorder.inline import recording
-from twice.recorder.recorder import record
+from twice.recorder.recorder import record, recording
 from twice.recorder.runrecord import RunRecord
 from twice.replayer.branch_session import branch, prefix_proof
 from twice.replayer.restore_test import restores

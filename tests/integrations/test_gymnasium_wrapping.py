@@ -19,7 +19,7 @@ from twice.foundation.encoding import encode
 from twice.integrations import gymnasium as tg
 from twice.integrations.gymnasium.state import EnvAttributes
 from twice.integrations.gymnasium.wrapper import fit_action
-from twice.recorder.inline import recording
+from twice.recorder.recorder import recording
 from twice.recorder.run import Run
 
 

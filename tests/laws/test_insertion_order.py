@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twice.foundation.encoding import decode, encode, loaded_types
-from twice.recorder.dict_order import apply_orders, find_orders
+from twice.recorder.states import apply_orders, find_orders
 
 
 @dataclass

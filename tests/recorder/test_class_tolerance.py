@@ -51,6 +51,22 @@ def test_two_runs_are_held_to_the_tolerance_of_their_class(
 
 
 @pytest.mark.integration
+def test_runs_of_two_tolerances_agree_by_the_narrower_one_whichever_is_first(
+    tmp_path: Path,
+) -> None:
+    runs = []
+    for epsilon, dust in ((1e-6, "0"), (1e-14, "3e-12")):
+        runs.append(tmp_path / f"{epsilon}.twice")
+        recorded(
+            tmp_path, DUSTY, out=runs[-1], predicate=logical(epsilon), env={"DUST": dust}
+        ).close()
+
+    for one, two in (runs, reversed(runs)):
+        result = diagnose(one, two, anyway=True, lines=False).result
+        assert result == "unlocalised"
+
+
+@pytest.mark.integration
 @pytest.mark.fresh  # forks have the addresses of their server
 @pytest.mark.parametrize(("epsilon", "result"), [(1e-6, "PASS"), (1e-16, "FAIL")])
 def test_a_replay_is_held_to_the_tolerance_of_its_class(

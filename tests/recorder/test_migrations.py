@@ -17,8 +17,8 @@ from programs import recorded
 from twice.errors import ComponentRefused, MigrationRefused
 from twice.foundation.digests import Algorithm
 from twice.recorder.components import component_of
-from twice.recorder.restore import Migration, restore_components
-from twice.recorder.snapshots import Captured, Cursors, capture_components
+from twice.recorder.snapshots import Captured, Cursors
+from twice.recorder.states import Migration, capture_components, restore_components
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = json.loads((ROOT / "docs/format/snapshot-envelope.schema.json").read_text())
@@ -73,7 +73,7 @@ class New(Old):
 
 def captured_of(target: object) -> Captured:
     states, versions = capture_components({"pond": component_of("pond", target)})
-    return Captured(5, states, CURSORS, {}, Algorithm.BLAKE3, versions).freeze()
+    return Captured(5, states, CURSORS, {}, Algorithm.BLAKE3, versions)
 
 
 def restored(target: object, captured: Captured) -> list[Migration]:

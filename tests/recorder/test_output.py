@@ -11,6 +11,8 @@ import pytest
 from programs import cli, recorded, verified, write
 from twice.foundation.digests import Algorithm
 from twice.recorder.output import CapturedFile
+from twice.recorder.record_form import OUTPUT
+from twice.recorder.redaction.redaction import Redaction
 from twice.recorder.runrecord import RunRecord
 from twice.replayer.verify import verify
 
@@ -131,7 +133,7 @@ def test_a_segment_counts_what_was_printed_before_it(tmp_path: Path) -> None:
 
 def test_a_captured_file_counts_bytes_and_lines_once() -> None:
     with tempfile.TemporaryFile() as file:
-        captured = CapturedFile(file.fileno(), Algorithm.BLAKE3)
+        captured = CapturedFile(file.fileno(), Algorithm.BLAKE3, Redaction().file(OUTPUT))
         nothing = captured.digest
         os.write(file.fileno(), b"one\ntwo")
         assert captured.advance() == b"one\ntwo"

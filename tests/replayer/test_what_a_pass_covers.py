@@ -12,7 +12,7 @@ from programs import cli, recorded, verified, write
 from twice.errors import UsageError
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.environment import Fingerprint
-from twice.recorder.compared_output import ComparedLines, parse_ignored_output, select_compared
+from twice.recorder.output import ComparedLines, parse_ignored_output, select_compared
 from twice.replayer.evidence import compare_environments
 from twice.replayer.verify import verify
 

@@ -19,12 +19,11 @@ from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.encoding import decode
 from twice.foundation.seeds import Seed
-from twice.recorder.compare_points import is_judged
+from twice.recorder.compare_points import VALUE, is_judged
 from twice.recorder.components import RESERVED
 from twice.recorder.record import first_difference
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.setup import Setup
-from twice.recorder.sinks import VALUE
 from twice.replayer.preconditions import source_changes
 
 
@@ -270,7 +269,7 @@ def _reconverges(a: RunRecord, b: RunRecord, index: int) -> bool:
 def _compare_tolerated(
     a: RunRecord, b: RunRecord, until: int | None
 ) -> tuple[int, tuple[int, str] | None]:
-    """Compare values with a tolerance up to a point.
+    """Compare values with a tolerance up to a point: with those of both runs, where they have two.
 
     Returns:
         How many differ inside their tolerance, and point and column of the first that lies beyond.
@@ -286,10 +285,11 @@ def _compare_tolerated(
             pending = next(values_b, None)
         if pending is None or (pending[0], pending[1]) != (index, column):
             continue
-        verdict = tolerance_from_json(measure).same(value, pending[3])
-        if not verdict.same:
+        measures = [measure] if measure == pending[2] else [measure, pending[2]]
+        verdicts = [tolerance_from_json(each).same(value, pending[3]) for each in measures]
+        if not all(verdict.same for verdict in verdicts):
             return within, (index, column)
-        within += bool(verdict.distance)
+        within += any(verdict.distance for verdict in verdicts)
     return within, None
 
 

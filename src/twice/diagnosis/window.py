@@ -34,8 +34,7 @@ from twice.recorder.effects.sources import BranchSource, RecordedSource
 from twice.recorder.inputs import InputEvent, Inputs, RecordedInputs
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session import Session
-from twice.recorder.session_parts import Control, Resume
-from twice.recorder.sinks import Sink
+from twice.recorder.session_parts import Control, Resume, Sink
 from twice.recorder.user_code import is_user_file
 from twice.replayer.compare_sink import ComparingSink
 from twice.replayer.rebuild import rebuilt_session

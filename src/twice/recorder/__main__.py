@@ -11,14 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from twice.recorder.child import Handler, serve
-from twice.recorder.record_session import record_here
+from twice.recorder.record_session import record_here, sample_here
 from twice.worker.channel import Channel
-
-
-def _sample(job: Mapping[str, Any], channel: Channel) -> None:
-    from twice.recorder.sample_worker import sample_here
-
-    sample_here(job, channel)
 
 
 def _measure(job: Mapping[str, Any], channel: Channel) -> None:
@@ -28,7 +22,7 @@ def _measure(job: Mapping[str, Any], channel: Channel) -> None:
 
 
 # What few processes do is loaded when they are asked to.
-ACTIONS: dict[str, Handler] = {"measure": _measure, "record": record_here, "sample": _sample}
+ACTIONS: dict[str, Handler] = {"measure": _measure, "record": record_here, "sample": sample_here}
 
 if __name__ == "__main__":
     serve(lambda job, channel: ACTIONS[job["action"]](job, channel))

@@ -1,9 +1,9 @@
 """Steps of a program's libraries as its ticks, each with a compare-point, in programs that do not know twice.
 
-A step that a library reports ends a tick: everything that the program did since the step before it,
-and the step itself. The point at its end compares what the step gave, and streams, reads, inputs and
-output besides. Every step up to 10,000 has a point, every tenth up to 100,000, every hundredth up to a
-million, and so on: a run of any length has a few ten thousand.
+A step that a library reports ends a tick: everything that the program did since the step before it, and the step
+itself. The point at its end compares what the step gave, and streams, reads, inputs and output besides. Every step up
+to 10,000 has a point, every tenth up to 100,000, every hundredth up to a million, and so on: a run of any length has a
+few ten thousand.
 
 Not counted: steps on other threads and in processes that the program forks; the first are a caveat.
 
@@ -55,13 +55,12 @@ class LatestStep:
     Attributes:
         state: plain values and arrays, by name.
         moved: whether a step was made since the state was digested.
-        last: replaces the state for the last compare-point of the run.
+        last: returns the state for the last compare-point of the run; None for that of the latest step.
     """
 
-    def __init__(self, last: Callable[[], Mapping[str, object]] | None = None) -> None:
+    def __init__(self, last: Callable[[], Mapping[str, object]] | None) -> None:
         self.state: dict[str, object] = {}
-        self.moved = True
-        self.last = last
+        self.moved, self.last = True, last
 
     def list_changed(self) -> list[str] | None:
         """Return None, which means all keys, after a step, and no keys without one."""
@@ -70,11 +69,7 @@ class LatestStep:
 
 
 class AutoSteps:
-    """Counts the steps of one session and takes their points.
-
-    Args:
-        session: of a whole program, governed.
-    """
+    """Counts the steps of one governed session of a whole program and takes their points."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -110,22 +105,20 @@ class AutoSteps:
         """Start the run at its first step; everything before that is construction."""
         if not self._opened:
             self._opened = True
-            self._session._start()
+            self._session.start()
             self._open()
 
     def latest(
         self, library: str, *, last: Callable[[], Mapping[str, object]] | None
     ) -> LatestStep:
         """Return the component of a library, and make it at the library's first step."""
-        found = self._latest.get(library)
-        if found is None:
-            found = self._latest[library] = LatestStep(last)
-            changed = None if last is None else found.list_changed
-            read = found.__dict__.__getitem__
+        if library not in self._latest:
+            step = self._latest[library] = LatestStep(last)
+            changed = None if last is None else step.list_changed
             self._session.points.add(
-                Component(library, found, lambda: read("state"), None, None, changed, _FORM)
+                Component(library, step, lambda: step.state, None, changed, _FORM)
             )
-        return found
+        return self._latest[library]
 
     def to_plain(self, library: str, name: str, value: object) -> object:
         """Return the value if it can be compared; else add a caveat and return None."""
@@ -152,7 +145,7 @@ class AutoSteps:
     def end(self) -> None:
         """End a step: take its point, and open the next tick."""
         if self.takes_point:
-            self._session._take("tick")
+            self._session.take("tick")
         self._open()
 
     def finish(self) -> None:

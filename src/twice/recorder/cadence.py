@@ -1,19 +1,23 @@
-"""How often compare-points and snapshots are taken.
+"""The loop over ticks, and how often compare-points and snapshots are taken in it.
 
-Points: after every tick (the default), at decisions only, at snapshots only, or at episode ends;
-``start`` and ``end`` are always taken. Snapshots: before every Nth tick, before the tick that
-follows a decision or an episode's end, or never. A snapshot always stands before the first tick
-unless there are none.
+Points: after every tick (the default), at decisions only, at snapshots only, or at episode ends; ``start`` and ``end``
+are always taken. Snapshots: before every Nth tick, before the tick that follows a decision or an episode's end, or
+never. A snapshot always stands before the first tick unless there are none.
 
-Invariant: where points and snapshots stand depends on the run alone, never on the clock.
+Invariant: where points and snapshots stand depends on the run alone, never on the clock. As many ticks are closed as
+were entered.
 """
 
 from __future__ import annotations
 
-from typing import Literal, cast, get_args
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from twice.errors import ClassRefused, SnapshotCadence
 from twice.foundation.dataclass import dataclass
+
+if TYPE_CHECKING:
+    from twice.recorder.session import Session
 
 Granularity = Literal["tick", "decision", "snapshot", "episode"]
 Strategy = Literal["full", "delta", "event-sourced", "hybrid"]
@@ -24,12 +28,7 @@ _MEASURED_AFTER = 8
 
 @dataclass(frozen=True)
 class Cadence:
-    """When snapshots are taken.
-
-    Attributes:
-        unit: ``tick`` (with ``every``), ``decision``, ``episode`` or ``none``.
-        every: ticks from one snapshot to the next, at least 1.
-    """
+    """When snapshots are taken: by ``unit``, and every so many ticks (at least 1) where that is the tick."""
 
     unit: Unit = "tick"
     every: int = DEFAULT_EVERY
@@ -73,11 +72,7 @@ def require_dense(granularity: Granularity, cadence: Cadence) -> None:
 
 
 def parse_cadence(text: str) -> Cadence:
-    """Read ``every=N``, ``tick``, ``decision``, ``episode`` or ``none``.
-
-    Raises:
-        ClassRefused: E-CLASS-001, for anything else.
-    """
+    """Read ``every=N``, ``tick``, ``decision``, ``episode`` or ``none``; anything else is E-CLASS-001."""
     if text in get_args(Unit):
         return Cadence(cast("Unit", text), 1 if text == "tick" else DEFAULT_EVERY)
     word, _, number = text.partition("=")
@@ -91,20 +86,12 @@ def parse_cadence(text: str) -> Cadence:
 
 
 def parse_granularity(text: str) -> Granularity:
-    """Read ``tick``, ``decision``, ``snapshot`` or ``episode``.
-
-    Raises:
-        ClassRefused: E-CLASS-001, for anything else.
-    """
+    """Read ``tick``, ``decision``, ``snapshot`` or ``episode``; anything else is E-CLASS-001."""
     return cast("Granularity", _parse_word(text, Granularity, "a granularity", "--compare"))
 
 
 def parse_strategy(text: str) -> Strategy:
-    """Read ``full``, ``delta``, ``event-sourced`` or ``hybrid``.
-
-    Raises:
-        ClassRefused: E-CLASS-001, for anything else.
-    """
+    """Read ``full``, ``delta``, ``event-sourced`` or ``hybrid``; anything else is E-CLASS-001."""
     return cast("Strategy", _parse_word(text, Strategy, "a snapshot strategy", "--strategy"))
 
 
@@ -120,45 +107,86 @@ def _parse_word(text: str, words: object, noun: str, option: str) -> str:
 
 
 class RateGuard:
-    """Holds a declared tick rate against what snapshots really take; none is ever dropped silently.
-
-    Args:
-        rate_hz: ticks per second that the program must sustain.
-        cadence: the declared snapshot cadence.
-    """
+    """Holds a declared tick rate in hertz against the time that snapshots take; none is ever dropped silently."""
 
     def __init__(self, rate_hz: float, cadence: Cadence) -> None:
-        self._budget_s = 1.0 / rate_hz
-        self._rate_hz = rate_hz
-        self._cadence = cadence
+        self._rate_hz, self._cadence = rate_hz, cadence
         self._spent_s: list[float] = []
 
     def spent(self, seconds: float) -> None:
         """Account for one snapshot.
 
         Raises:
-            SnapshotCadence: E-SNAPSHOT-001, when the median of the first eight snapshots, spread
-                over the ticks between them, takes longer than a tick may.
+            SnapshotCadence: E-SNAPSHOT-001, when the median of the first eight snapshots, spread over the ticks between
+                them, takes longer than a tick may.
         """
-        if (
-            len(self._spent_s) == _MEASURED_AFTER
-        ):  # decided by then: a long run keeps no list of all
+        # Decided by the first ones: a long run keeps no list of all.
+        if len(self._spent_s) == _MEASURED_AFTER:
             return
         self._spent_s.append(seconds)
         if len(self._spent_s) < _MEASURED_AFTER:
             return
-        median = sorted(self._spent_s)[_MEASURED_AFTER // 2]
+        budget_s = 1.0 / self._rate_hz
+        median_s = sorted(self._spent_s)[_MEASURED_AFTER // 2]
         ticks = self._cadence.every if self._cadence.unit == "tick" else 1
-        if median / ticks <= self._budget_s:
+        if median_s / ticks <= budget_s:
             return
-        need = max(2, round(median / self._budget_s) + 1)
+        need = max(2, round(median_s / budget_s) + 1)
         raise SnapshotCadence(
-            f"A snapshot takes {median * 1e3:.1f} ms; at {self._rate_hz:g} ticks a second and the "
-            f"cadence {self._cadence}, a tick may take {self._budget_s * 1e3:.1f} ms.",
+            f"A snapshot takes {median_s * 1e3:.1f} ms; at {self._rate_hz:g} ticks a second and the "
+            f"cadence {self._cadence}, a tick may take {budget_s * 1e3:.1f} ms.",
             "Expected snapshots that the declared tick rate can carry; none is dropped silently.",
             f"Take fewer (--snapshots every={need}), take them per decision (--snapshots decision), "
             "store only what changed (--strategy delta), or localise more coarsely "
             "(--snapshots episode, or none).",
-            snapshot_s=median,
+            snapshot_s=median_s,
             rate_hz=self._rate_hz,
         )
+
+
+class TickLoop(Iterator[int]):
+    """One loop over ticks: so many, or None for no end; ``first`` is None before it begins.
+
+    It is an object and no generator: leaving it by ``break``, ``return`` or an exception drops it, and dropping it
+    closes the open tick, so that no compare-point is lost.
+    """
+
+    __slots__ = ("__weakref__", "_session", "closed", "count", "first")
+
+    def __init__(self, session: Session, count: int | None) -> None:
+        self._session, self.count = session, count
+        self.first: int | None = None
+        self.closed = False
+
+    def __iter__(self) -> TickLoop:
+        return self
+
+    def __next__(self) -> int:
+        tick = self._session.next_tick(self)
+        if tick is None:
+            raise StopIteration
+        return tick
+
+    def __del__(self) -> None:
+        if self.first is not None and not self.closed:
+            self._session.leave(self)
+
+
+class Ticks:
+    """What ``run.ticks(n)`` returns: iterate over it, once.
+
+    Holding on to this object does not keep its loop open: a ``for`` statement owns the loop.
+    """
+
+    __slots__ = ("_count", "_loop", "_session")
+
+    def __init__(self, session: Session, count: int | None) -> None:
+        self._session, self._count = session, count
+        self._loop: TickLoop | None = None
+
+    def __iter__(self) -> TickLoop:
+        return TickLoop(self._session, self._count)
+
+    def __next__(self) -> int:
+        self._loop = self._loop or iter(self)
+        return next(self._loop)

@@ -1,9 +1,9 @@
 """Compare-points: one digest per component, a root over those that are judged, and a chain.
 
-At a compare-point every component's state becomes one 16-byte digest of its canonical form. The
-root is the digest over the judged columns; the chain is the digest over the previous chain, the
-point's name and tick, and the root, so two logs that differ once stay different and can be searched
-by halves. Columns are always all written; what a class does not judge is evidence.
+At a compare-point every component's state becomes one 16-byte digest of its canonical form. The root is the digest
+over the judged columns; the chain is the digest over the previous chain, the point's name and tick, and the root, so
+two logs that differ once stay different and can be searched by halves. Columns are always all written; what a class
+does not judge is evidence.
 
 Not covered: whether the ``changed()`` of an incremental component tells the truth. A verification in which the
 object forgets a key fails or passes like the recording did; ``twice verify --restores`` walks everything.
@@ -24,6 +24,8 @@ from twice.foundation.digests import Algorithm, new_hasher, short_digest
 from twice.foundation.encoding import encode_parts
 from twice.recorder.components import RESERVED, Component
 
+VALUE = "value"
+"""Kind of the journal's frames with values that are compared with a tolerance."""
 CHAIN_START = bytes(16)
 _PACK_TICK = struct.Struct("<q").pack
 _WIDTH = 16
@@ -34,11 +36,9 @@ _COPIED_BYTES_MAX = 128 * 1024
 
 @dataclass(frozen=True, slots=True)
 class ComparePoint:
-    """A compare-point as it was taken.
+    """A compare-point as it was taken: at a tick, -1 before the first; ``start``, ``tick``, ``end``, a phase or a compare.
 
     Attributes:
-        tick: tick number, -1 before the first.
-        name: ``start``, ``tick``, ``end``, a phase or an explicit compare.
         columns: names of the digests, sorted.
         root: 16 bytes over the judged columns.
         chain: 16 bytes over everything up to here.
@@ -78,11 +78,7 @@ class ComparePoints:
         self.forget()
 
     def add(self, component: Component) -> None:
-        """Track one more component from here on.
-
-        Raises:
-            ComponentTaken: E-TRACK-002, when the name is in use.
-        """
+        """Track one more component from here on; E-TRACK-002 when its name is in use."""
         if component.name in self.components:
             raise ComponentTaken(
                 f"A component called {component.name!r} is tracked already.",
@@ -102,19 +98,13 @@ class ComparePoints:
         self._readers = [self._make_reader(name) for name in self._columns]
 
     def take(self, tick: int, name: str) -> ComparePoint:
-        """Digest every column and extend the chain.
-
-        Raises:
-            EncodingRefused: E-ENCODE-001, when a component's state has no canonical form.
-        """
+        """Digest every column and extend the chain; E-ENCODE-001 when a state has no canonical form."""
         digests = judged = b"".join([read() for read in self._readers])
         if self._picks is not None:
             judged = b"".join([digests[at : at + _WIDTH] for at in self._picks])
         return self._chain_point(tick, name, self._columns, digests, judged)
 
-    def take_value(
-        self, tick: int, name: str, value: object, *, judged: bool = True
-    ) -> ComparePoint:
+    def take_value(self, tick: int, name: str, value: object, *, judged: bool) -> ComparePoint:
         """Take an explicit compare-point over one value; it is not judged when it has a tolerance."""
         digest = self._digest(value, name)
         return self._chain_point(tick, name, (name,), digest, digest if judged else b"")
@@ -146,68 +136,61 @@ class ComparePoints:
 
     def _make_reader(self, name: str) -> Callable[[], bytes]:
         if name in self._reserved:
-            return _digest_when_moved(self._reserved[name], self.short)
+            return self._read_position(self._reserved[name])
         component, digest = self.components[name], self._digest
         if component.changed is not None:
-            return _digest_changed_keys(component, component.changed, self._algorithm)
+            return self._read_changed_keys(component, component.changed)
         read = component.read
         return lambda: digest(read(), name)
 
+    def _read_position(self, position: Callable[[], bytes]) -> Callable[[], bytes]:
+        short = self.short
+        last, digest = b"", short(b"")
 
-def _digest_when_moved(
-    position: Callable[[], bytes], short: Callable[[bytes], bytes]
-) -> Callable[[], bytes]:
-    """Digest a position only when it moved: most ticks read no input and print nothing."""
-    last, digest = b"", short(b"")
+        # Most ticks read no input and print nothing: a position is digested when it moved.
+        def read() -> bytes:
+            nonlocal last, digest
+            now = position()
+            if now != last:
+                last, digest = now, short(now)
+            return digest
 
-    def read() -> bytes:
-        nonlocal last, digest
-        now = position()
-        if now != last:
-            last, digest = now, short(now)
-        return digest
+        return read
 
-    return read
+    def _read_changed_keys(
+        self, component: Component, changed: Callable[[], Iterable[str] | None]
+    ) -> Callable[[], bytes]:
+        """Digest a component as a tree over its top-level keys, like a full walk if ``changed()`` named every changed one."""
+        from twice.foundation.merkle import Node, rehash, tree
 
+        node: Node | None = None
 
-def _digest_changed_keys(
-    component: Component, changed: Callable[[], Iterable[str] | None], algorithm: Algorithm
-) -> Callable[[], bytes]:
-    """Digest a component as a tree over its top-level keys, walking only the keys that changed.
+        def read() -> bytes:
+            nonlocal node
+            state = component.read()
+            if not isinstance(state, dict):
+                raise ComponentRefused(
+                    f"The state of the incremental component {component.name!r} is a "
+                    f"{type(state).__name__}.",
+                    "Expected a dict, whose top-level keys are what changed() names.",
+                    "Return a dict from state(), or track it without incremental=True.",
+                )
+            keys = changed()
+            # The first walk sees all of it, and still asks: what changed before it is walked then.
+            if node is None or keys is None:
+                node = tree(state, self._algorithm)
+            else:
+                node = rehash(node, state, list(keys), self._algorithm)
+            return node.digest[:_WIDTH]
 
-    The digest equals that of a full walk whenever ``changed()`` named every changed key.
-    """
-    from twice.foundation.merkle import Node, rehash, tree
-
-    node: Node | None = None
-
-    def read() -> bytes:
-        nonlocal node
-        state = component.read()
-        if not isinstance(state, dict):
-            raise ComponentRefused(
-                f"The state of the incremental component {component.name!r} is a "
-                f"{type(state).__name__}.",
-                "Expected a dict, whose top-level keys are what changed() names.",
-                "Return a dict from state(), or track it without incremental=True.",
-            )
-        keys = changed()
-        # The first walk sees all of it, and still asks: what changed before it is walked then.
-        if node is None or keys is None:
-            node = tree(state, algorithm)
-        else:
-            node = rehash(node, state, list(keys), algorithm)
-        return node.digest[:_WIDTH]
-
-    return read
+        return read
 
 
 def is_judged(column: str, predicate: Predicate, tolerances: Mapping[str, Tolerance]) -> bool:
-    """Return whether a column takes part in the root.
+    """Return whether a column takes part in the root, by its own class or the one of the run.
 
-    Bit-exact judges every column whose values have no tolerance. Logical judges decisions: inputs,
-    output and explicit compares. Statistical judges no column; it compares summaries over many runs.
-    A subsystem may have a class of its own.
+    Bit-exact judges every column whose values have no tolerance. Logical judges decisions: inputs, output and explicit
+    compares. Statistical judges no column; it compares summaries over many runs.
     """
     if column in tolerances:
         return False

@@ -1,11 +1,10 @@
 """Tracked, named parts of the state: how each is read, and how it is put back.
 
-An object with ``state()`` and ``restore(state)`` is a component as it is. By convenience also:
-named attributes (``fields=[...]``), a dataclass instance, and mutable values whose content is their
-state (dict, list, set, bytearray, array, tensor, frame of pandas), what has ``state_dict()`` and ``load_state_dict(state)``, such as a model or an
-optimiser of torch, and any object of an ordinary class, by all its attributes (``plain_objects/``). An object
-with ``state()`` alone is compared but cannot be put back; seeking and branching then execute from the start, and
-say so.
+An object with ``state()`` and ``restore(state)`` is a component as it is. By convenience also: named attributes
+(``fields=[...]``), a dataclass instance, mutable values whose content is their state (dict, list, set, bytearray,
+array, tensor, frame of pandas), what has ``state_dict()`` and ``load_state_dict(state)``, such as a model or an
+optimiser of torch, and any object of an ordinary class, by all its attributes (``plain_objects/``). An object with
+``state()`` alone is compared but cannot be put back; seeking and branching then execute from the start, and say so.
 
 Invariant: reading a component's state does not change it.
 """
@@ -20,11 +19,11 @@ from functools import partial
 from typing import Any
 
 from twice.errors import ComponentRefused
-from twice.foundation.comparison import Tolerance
 from twice.foundation.dataclass import dataclass
 from twice.recorder.plain_objects.kinds import has_attributes, is_of
 from twice.recorder.plain_objects.reader import find_attributes, read_attributes, read_content
 from twice.recorder.plain_objects.writer import put_attributes, put_content
+from twice.recorder.states import PREFIX
 
 _CONTAINERS = frozenset({dict, OrderedDict, defaultdict, Counter, list, deque, set, bytearray})
 RESERVED = ("effects", "inputs", "output", "streams")
@@ -32,36 +31,28 @@ RESERVED = ("effects", "inputs", "output", "streams")
 
 @dataclass(frozen=True)
 class Component:
-    """A tracked part of the state.
+    """A tracked part of the state: the ``target`` is the user's object.
 
     Attributes:
-        name: unique within the run.
-        target: the user's object.
         read: returns the state as plain values and arrays.
         put: puts a state back, or None when the component cannot be restored.
-        equivalence: how its values are compared; None means byte for byte.
         changed: returns the top-level keys changed since it was last asked, or None for "all".
         form: what was understood, for reports: ``state/restore``, ``fields`` ...
-        live: returns the objects themselves whose attributes the state is, for whoever follows them while they
-            change; None where they are what ``read`` returns.
+        live: returns the objects themselves whose attributes the state is, for whoever follows them while they change;
+            None where they are what ``read`` returns.
     """
 
     name: str
     target: object
     read: Callable[[], object]
     put: Callable[[Any], None] | None
-    equivalence: Tolerance | None = None
     changed: Callable[[], Iterable[str] | None] | None = None
     form: str = "state/restore"
     live: Callable[[], object] | None = None
 
     @property
     def state_version(self) -> int:
-        """The version of the state that the class declares; 0 for none.
-
-        Raises:
-            ComponentRefused: E-TRACK-001, when it is no whole number from 1 on.
-        """
+        """The version of the state that the class declares, 0 for none; E-TRACK-001 when it is no whole number from 1 on."""
         declared = getattr(type(self.target), "state_version", None)
         # A property or a slot of that name is state of its own.
         if declared is None or hasattr(declared, "__get__"):
@@ -81,24 +72,15 @@ def component_of(
     target: object,
     *,
     fields: Sequence[str] | None = None,
-    equivalence: Tolerance | None = None,
     incremental: bool = False,
 ) -> Component:
-    """Understand an object as a component.
-
-    Args:
-        name: what reports call it; not empty, not one of the reserved names.
-        target: the object.
-        fields: attributes that are its state, instead of ``state()``.
-        equivalence: a tolerance for its values; None compares byte for byte.
-        incremental: the object has ``changed()``, which names the top-level keys of its state
-            that changed since the last call; the others are not walked again.
+    """Understand an object as a component; the arguments are those of ``Run.track``.
 
     Raises:
-        ComponentRefused: E-TRACK-001, when the object is none of the forms above, or its class declares a
-            ``state_version`` that is none.
+        ComponentRefused: E-TRACK-001, when the object has none of the forms above, when its name is reserved, or when
+            its class declares a ``state_version`` that is none.
     """
-    if not name or name in RESERVED or name.startswith("order:"):
+    if not name or name in RESERVED or name.startswith(PREFIX):
         raise ComponentRefused(
             f"A component cannot be called {name!r}.",
             f"Expected a non-empty name that is none of {', '.join(RESERVED)}.",
@@ -114,7 +96,7 @@ def component_of(
             name=name,
         )
     form, read, put, live = _understand(name, target, fields)
-    found = Component(name, target, read, put, equivalence, changed, form, live)
+    found = Component(name, target, read, put, changed, form, live)
     _ = found.state_version  # one that is no version is refused where it is tracked
     return found
 
@@ -137,10 +119,12 @@ def _understand(name: str, target: object, fields: Sequence[str] | None) -> _For
     state = getattr(target, "state", None)
     if callable(state):
         restore = getattr(target, "restore", None)
+        has_restore = callable(restore)
         return (
-            ("state/restore", state, restore, None)
-            if callable(restore)
-            else ("state only", state, None, None)
+            "state/restore" if has_restore else "state only",
+            state,
+            restore if has_restore else None,
+            None,
         )
     save, load = getattr(target, "state_dict", None), getattr(target, "load_state_dict", None)
     if callable(save) and callable(load):
@@ -151,16 +135,26 @@ def _understand(name: str, target: object, fields: Sequence[str] | None) -> _For
         read_content(target, name)  # what has no form is refused where it is tracked
         read = partial(read_content, target, name)
         return "content", read, lambda put: put_content(target, put, name), lambda: target
-    numpy: Any = sys.modules.get("numpy")
-    is_ndarray = numpy is not None and isinstance(target, numpy.ndarray)
-    if (
-        is_ndarray
-        or is_of(target, "torch", "Tensor")
-        or is_of(target, "pandas", "DataFrame", "Series")
-    ):
+    ndarray = getattr(
+        sys.modules.get("numpy"), "ndarray", ()
+    )  # of no class, where it is not loaded
+    is_library = is_of(target, "torch", "Tensor") or is_of(target, "pandas", "DataFrame", "Series")
+    if is_library or isinstance(target, ndarray):
         return "content", lambda: target, partial(_replace_content, target), None
     if not has_attributes(target):
-        raise _refuse(name, target)
+        kind = type(target)
+        is_generator = kind.__name__ in {"Generator", "Random", "RandomState", "SafeGenerator"}
+        raise ComponentRefused(
+            f"The component {name!r} is a {kind.__module__}.{kind.__qualname__}, which says nothing "
+            "about its state.",
+            "Expected an object with attributes, state() and restore(), state_dict() and load_state_dict(), "
+            "declared fields, a dataclass, a dict, list, set, array, tensor or frame.",
+            f'Take it from the run instead: run.rng("{name}"); its position is in every snapshot.'
+            if is_generator
+            else f'Give {kind.__name__} state() and restore(state), or name attributes: run.track("{name}", '
+            "x, fields=[...])",
+            name=name,
+        )
     return _by_attributes(name, target, None, "attributes")
 
 
@@ -172,49 +166,22 @@ def _by_attributes(name: str, target: object, fields: tuple[str, ...] | None, fo
 
 
 def _replace_content(target: Any, state: Any) -> None:
-    """Give an array, a tensor or a frame new content in place.
-
-    Raises:
-        ComponentRefused: E-TRACK-001, where the shape of a tensor or the index of a series is another now.
-    """
-    if is_of(target, "torch", "Tensor"):
-        if type(state) is type(target) and target.shape == state.shape:
-            target.detach().copy_(state)
-            return
-    elif is_of(target, "pandas", "DataFrame"):
+    """Give an array, a tensor or a frame new content in place, where its shape or index is still that of the content."""
+    is_tensor, is_series = is_of(target, "torch", "Tensor"), is_of(target, "pandas", "Series")
+    if is_of(target, "pandas", "DataFrame"):
         target.drop(index=target.index, inplace=True)
         target.drop(columns=target.columns, inplace=True)
         for label in state.columns:
             target[label] = state[label]
-        return
-    elif is_of(target, "pandas", "Series"):
-        if target.index.equals(state.index):
-            target[:] = state
-            return
-    else:
+    elif is_tensor and type(state) is type(target) and target.shape == state.shape:
+        target.detach().copy_(state)
+    elif is_series and target.index.equals(state.index):
+        target[:] = state
+    elif not is_tensor and not is_series:
         target[...] = state
-        return
-    raise ComponentRefused(
-        f"A {type(target).__qualname__} has another shape than in the snapshot, and cannot take its content.",
-        "Expected the shape that it had when the snapshot was taken.",
-        "Track an object with state() and restore(state) that holds it.",
-    )
-
-
-def _refuse(name: str, target: object) -> ComponentRefused:
-    kind = type(target)
-    generator = kind.__name__ in {"Generator", "Random", "RandomState", "SafeGenerator"}
-    remedy = (
-        f'Take it from the run instead: run.rng("{name}"); its position is in every snapshot.'
-        if generator
-        else f'Give {kind.__name__} state() and restore(state), or name attributes: run.track("{name}", '
-        "x, fields=[...])"
-    )
-    return ComponentRefused(
-        f"The component {name!r} is a {kind.__module__}.{kind.__qualname__}, which says nothing "
-        "about its state.",
-        "Expected an object with attributes, state() and restore(), state_dict() and load_state_dict(), "
-        "declared fields, a dataclass, a dict, list, set, array, tensor or frame.",
-        remedy,
-        name=name,
-    )
+    else:
+        raise ComponentRefused(
+            f"A {type(target).__qualname__} has another shape than in the snapshot, and cannot take its content.",
+            "Expected the shape that it had when the snapshot was taken.",
+            "Track an object with state() and restore(state) that holds it.",
+        )

@@ -27,7 +27,6 @@ from twice.recorder.audit import hook
 from twice.recorder.audit.hook import Watch
 from twice.recorder.audit.inventory import covered_sources, whole_inventory
 from twice.recorder.auto_steps import AutoSteps
-from twice.recorder.dict_order import ORDERS, digest_orders
 from twice.recorder.effects.actors import outside
 from twice.recorder.effects.files.making import files_of_session
 from twice.recorder.effects.ops import CALL
@@ -44,6 +43,7 @@ from twice.recorder.path_names import PathNames
 from twice.recorder.program import Program, load
 from twice.recorder.run import Run, enter_session, leave_session
 from twice.recorder.session import Session
+from twice.recorder.states import ORDERS, digest_orders
 from twice.recorder.user_code import (
     digest_sources,
     is_user_file,

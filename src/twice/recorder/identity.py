@@ -44,11 +44,7 @@ def build_identity(
     *,
     parent: Mapping[str, object] | None = None,
 ) -> dict[str, object]:
-    """Build the identity document of a new run.
-
-    Raises:
-        ConfigError: E-CONFIG-001, when the configuration is not plain data.
-    """
+    """Build the identity document of a new run; E-CONFIG-001 when the configuration is not plain data."""
     try:
         config_hash = str(digest_bytes(rfc8785.dumps(dict(setup.config)), Algorithm.SHA256))
     except (rfc8785.CanonicalizationError, TypeError) as error:
@@ -62,7 +58,7 @@ def build_identity(
         "behaviours": dict(BEHAVIOURS),
         "setup": setup.to_json(),
         "config_hash": config_hash,
-        "code": code_version(setup.program),
+        "code": _describe_code(setup.program),
         "surroundings": surroundings.to_json(),
         "environment": fingerprint.to_json(),
         "parent": None if parent is None else dict(parent),
@@ -70,16 +66,13 @@ def build_identity(
 
 
 def check_identity(identity: Mapping[str, Any], path: object) -> None:
-    """Refuse a record whose rules this version does not know.
-
-    Raises:
-        RecordVersion: E-RECORD-001.
-    """
+    """Refuse a record whose rules this version does not know: E-RECORD-001."""
+    remedy = "Install the version that wrote it, or a newer one: pip install -U twice"
     if identity.get("format") != FORMAT:
         raise RecordVersion(
             f"{path} is a run of format {identity.get('format')!r}; this version reads {FORMAT!r}.",
             "It was written by another version of twice.",
-            "Install the version that wrote it, or a newer one: pip install -U twice",
+            remedy,
         )
     stated = identity.get("behaviours")
     rules: Mapping[str, object] = stated if isinstance(stated, Mapping) else {}
@@ -90,11 +83,11 @@ def check_identity(identity: Mapping[str, Any], path: object) -> None:
                 f"{path} was made under rule {number} of {name}; this version knows "
                 f"{'none' if known is None else f'1 to {known}'}.",
                 "A record replays under the rules it was made under, and under no others.",
-                "Install the version that wrote it, or a newer one: pip install -U twice",
+                remedy,
             )
 
 
-def code_version(program: Program) -> dict[str, object]:
+def _describe_code(program: Program) -> dict[str, object]:
     """Return the commit, the digest of uncommitted changes, and the digest of the program's own file."""
     root = program.folder()
     files: dict[str, str] = {}

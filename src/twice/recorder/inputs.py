@@ -1,8 +1,7 @@
 """Decisions that a branch may substitute: where an input's value comes from in each mode.
 
-The thunk of an input runs in every mode, because it may draw from a stream or read the world.
-Recording keeps its value; replaying compares it with the record and returns the recorded one;
-branching returns what was substituted.
+The thunk of an input runs in every mode, because it may draw from a stream or read the world. Recording keeps its
+value; replaying compares it with the record and returns the recorded one; branching returns what was substituted.
 
 Invariant: the value the program gets is the value that the record holds.
 """
@@ -20,15 +19,18 @@ from twice.recorder.record_form import reading
 
 @dataclass(frozen=True, slots=True)
 class InputEvent:
-    """One input as the record holds it: asked for at a tick, and the value that the program got."""
+    """One input as the record holds it: asked for at a tick, and the value that the program got.
+
+    Attributes:
+        substituted: whether a branch put the value there instead of what the thunk gave.
+        encoded: the journal frame, where it is known already.
+    """
 
     tick: int
     name: str
     value: Any
     substituted: bool = False
-    """Whether a branch put it there instead of what the thunk gave."""
     encoded: bytes = b""
-    """The journal frame, where it is known already."""
 
     def payload(self) -> bytes:
         """Return the journal frame; a refusal of the value names the input."""
@@ -37,9 +39,8 @@ class InputEvent:
         try:
             return encode((self.name, self.substituted, self.value))
         except EncodingRefused as error:
-            happened = error.happened.replace(
-                "state[2]", f"The value of the input {self.name!r}", 1
-            )
+            named = f"The value of the input {self.name!r}"
+            happened = error.happened.replace("state[2]", named, 1)
             raise type(error)(happened, error.expected, error.remedy, **error.fields) from None
 
 
@@ -52,14 +53,18 @@ def read_input(tick: int, payload: bytes | bytearray | memoryview) -> InputEvent
 
 
 class Inputs:
-    """Decides what an input's value is: in a live run, what its thunk gives."""
+    """Decides what an input's value is: in a live run, what its thunk gives.
+
+    Where a loop is passed over, because a later snapshot follows, an input is served: its thunk saw a state as it was
+    constructed, and is not compared.
+    """
 
     def settle(self, tick: int, name: str, value: Any) -> InputEvent:
         """Return the program's input, given the thunk's result."""
         return InputEvent(tick, name, value)
 
     def serve(self, tick: int, name: str, value: Any) -> InputEvent:
-        """Return the input like ``settle``, but compare nothing: state is as it was constructed."""
+        """Return the program's input, and compare nothing."""
         return InputEvent(tick, name, value)
 
     def seek(self, count: int) -> None:
@@ -71,8 +76,8 @@ class RecordedInputs(Inputs):
 
     Args:
         frames: opens the recorded inputs at a count, as (tick, journal frame).
-        differs: called with (tick, name, recorded, replayed) when the thunk gave something else, or
-            when another input is asked for, which is refused as well (E-EFFECT-003).
+        differs: called with (tick, name, recorded, replayed) when the thunk gave something else, or when another
+            input is asked for, which is refused as well (E-EFFECT-003).
     """
 
     def __init__(
@@ -80,9 +85,8 @@ class RecordedInputs(Inputs):
         frames: Callable[[int], Iterator[tuple[int, bytes]]],
         differs: Callable[[int, str, Any, Any], None],
     ) -> None:
-        self._open = frames
+        self._open, self._differs = frames, differs
         self._frames = frames(0)
-        self._differs = differs
 
     def settle(self, tick: int, name: str, value: Any) -> InputEvent:
         """Return the recorded input, after a comparison with the thunk's result."""
@@ -122,16 +126,19 @@ class RecordedInputs(Inputs):
         )
 
 
-class BranchInputs(Inputs):
+class BranchInputs(RecordedInputs):
     """Recorded inputs up to the fork, the first tick that may differ; then substitutions, or the thunk's own."""
 
     def __init__(
-        self, recorded: Inputs, fork: int, substitutions: Mapping[str, Any] | None = None
+        self,
+        frames: Callable[[int], Iterator[tuple[int, bytes]]],
+        differs: Callable[[int, str, Any, Any], None],
+        fork: int,
+        substitutions: Mapping[str, Any] | None = None,
     ) -> None:
-        self._recorded = recorded
+        super().__init__(frames, differs)
         self._fork = self._at = fork
-        self._substitutions = dict(substitutions or {})
-        self._onwards = False
+        self._substitutions, self._onwards = dict(substitutions or {}), False
         self.used: set[str] = set()
 
     def substitute(self, values: Mapping[str, Any], tick: int, *, onwards: bool) -> None:
@@ -145,17 +152,9 @@ class BranchInputs(Inputs):
     def settle(self, tick: int, name: str, value: Any) -> InputEvent:
         """Return the branch's input at this tick."""
         if tick < self._fork:
-            return self._recorded.settle(tick, name, value)
+            return super().settle(tick, name, value)
         here = tick >= self._at if self._onwards else tick == self._at
         if here and name in self._substitutions:
             self.used.add(name)
             return InputEvent(tick, name, self._substitutions[name], substituted=True)
-        return super().settle(tick, name, value)
-
-    def serve(self, tick: int, name: str, value: Any) -> InputEvent:
-        """Return the parent's input, in a loop's wake that is not executed again."""
-        return self._recorded.serve(tick, name, value)
-
-    def seek(self, count: int) -> None:
-        """Continue after that many recorded inputs."""
-        self._recorded.seek(count)
+        return InputEvent(tick, name, value)

@@ -1,62 +1,181 @@
 """What a run hands over besides its state: printed text, captured at descriptor level, and results.
 
-While a session runs in a process of its own, descriptors 1 and 2 point to files. At every
-compare-point the new bytes of standard output are read back, written into the record with a line
-index, and added to a running digest: cumulative bytes are compared, never single writes. Which part of
-them is compared, ``compared_output`` decides.
+While a session runs in a process of its own, descriptors 1 and 2 point to files. At every compare-point the new bytes
+are read back and written into the record, and the compared part of them is added to a running digest: cumulative bytes
+are compared, never single writes.
 
-Not covered: output that a C library still holds in its own buffer appears at a later point. A returned value
-without a canonical form: its type is kept, and the verdict says that it was not compared.
+The compared part are the lines, without what differs between equal runs. Standard error names files of the program by
+its folder, which moves, source files of packages by theirs, and objects by their addresses. A stack that is printed
+shows the functions that called the program, which differ between a recording and a replay. Progress bars show rates,
+and overwrite themselves by the clock. Python prints a ``SyntaxWarning`` only when it compiles a module anew. A user
+leaves out lines of either stream by a regular expression.
 
-Invariant: a byte is captured once, in the order in which it reached the descriptor.
+Not covered: output that a C library still holds in its own buffer appears at a later point. A returned value without a
+canonical form: its type is kept, and the verdict says that it was not compared.
+
+Invariant: a byte is captured once, in the order in which it reached the descriptor. The same bytes give the same
+comparable bytes, however they are cut into pieces.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from twice.errors import TwiceError
+from twice.errors import TwiceError, UsageError
 from twice.foundation.comparison import short
 from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import Algorithm, digest_value, new_hasher
-from twice.recorder.compared_output import ComparedLines
+from twice.recorder.program import Program
 from twice.recorder.record_form import ERRORS, OUTPUT
+from twice.recorder.redaction.mask import StreamRedactor
 from twice.recorder.redaction.redaction import Redaction
-from twice.recorder.redaction.streams import StreamRedactor
+
+if TYPE_CHECKING:
+    from twice.recorder.setup import Setup
 
 RESULTS = "results"
 """Key of the ending."""
 _CHUNK = 1 << 20
 _SUMMARIES_MAX = 10_000
+_FOLDERS = re.compile(rb'(?:/[^/\s:"\']+)+/(?=[^/\s:"\']+\.py\b)')
+_ADDRESS = re.compile(rb"\b0x[0-9a-fA-F]{8,16}\b")
+_TIMES = re.compile(rb"\[-?\d+:\d\d(?::\d\d)?<[^\]\n]*\]")
+"""The times and the rate of a progress bar as tqdm draws it."""
+_OUR_FRAME = re.compile(
+    rb'^ *File "[^"]*/twice/(?:(?:worker|record(?:ing|er)|replaying|replayer|diagnosing|diagnosis|testing|tooling|surfaces|cli)/[^"]*|integrations/[a-z]+_steps)\.py", line \d+, in '
+)
+_OF_FRAME = re.compile(rb"^ {4,}|^ *\[Previous line repeated ")
+_COMPILED = re.compile(rb"^\S.*:\d+: SyntaxWarning: ")
+
+
+class ComparedLines:
+    """Selects what is compared of one stream, line by line.
+
+    Args:
+        ignored: regular expressions; a line in which one of them matches is not compared.
+        folders: of the program, from ``list_folders``; standard error is compared without them.
+        is_errors: whether the stream is standard error.
+    """
+
+    def __init__(
+        self, ignored: Sequence[str] = (), folders: Sequence[str] = (), *, is_errors: bool = False
+    ) -> None:
+        self._ignored = [re.compile(pattern.encode()) for pattern in ignored]
+        self._is_errors, self._folders = is_errors, [os.fsencode(each) for each in folders]
+        self._rest = b""
+        self._is_in_warning = self._is_in_frame = False
+        self.is_everything = not ignored and not is_errors
+
+    def feed(self, data: bytes) -> bytes:
+        """Take the next bytes; return the compared part of the lines that they complete."""
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        return b"".join(self._select(line + b"\n") for line in lines)
+
+    def peek_rest(self) -> bytes:
+        """Return the compared part of the last line, which has no end yet."""
+        return self._select(self._rest, is_last=True) if self._rest else b""
+
+    def _select(self, line: bytes, *, is_last: bool = False) -> bytes:
+        if any(pattern.search(line) for pattern in self._ignored):
+            return b""
+        if not self._is_errors:
+            return line
+        is_in_frame = _OUR_FRAME.search(line) is not None
+        is_in_frame |= self._is_in_frame and _OF_FRAME.search(line) is not None
+        if not is_last:
+            self._is_in_frame = is_in_frame
+        if is_in_frame:
+            return b""
+        # Python prints the line of source below the warning, indented.
+        is_source = self._is_in_warning and line.startswith(b"  ")
+        is_warning = _COMPILED.search(line) is not None
+        if not is_last:
+            self._is_in_warning = is_warning
+        if is_warning or is_source:
+            return b""
+        # A progress bar overwrites itself, as often as its clock says.
+        shown = line.removesuffix(b"\n").removesuffix(b"\r").rpartition(b"\r")[2]
+        end = line[len(line.rstrip(b"\r\n")) :]
+        return _TIMES.sub(b"[...]", _strip(shown, self._folders)) + end
+
+
+def _strip(text: bytes, folders: Sequence[bytes]) -> bytes:
+    """Return a text without the program's folders, folders of source files, and addresses."""
+    for folder in folders:
+        text = text.replace(folder, b"")
+    return _ADDRESS.sub(b"0x...", _FOLDERS.sub(b"", text))
+
+
+def list_folders(*programs: Program) -> tuple[str, ...]:
+    """Return the folders of a program, as it was recorded and as it is executed, deepest first."""
+    found = set()
+    for program in programs:
+        for root in (Path(program.root or ".").absolute(), program.folder().absolute()):
+            found |= {root, root.resolve()}
+            if program.kind in {"function", "script"}:
+                found |= {(root / program.target).parent, (root / program.target).resolve().parent}
+    texts = (f"{each}/" for each in map(str, found) if each != "/")
+    return tuple(sorted(texts, key=lambda text: (-len(text), text)))
+
+
+def select_of_message(message: str, folders: Sequence[str]) -> str:
+    """Return the part of an exception's message that is compared."""
+    content = message.encode("utf-8", "surrogateescape")
+    return _strip(content, list(map(os.fsencode, folders))).decode("utf-8", "surrogateescape")
+
+
+def select_compared(
+    data: bytes, ignored: Sequence[str], folders: Sequence[str], *, is_errors: bool
+) -> bytes:
+    """Return the compared part of a whole stream."""
+    lines = ComparedLines(ignored, folders, is_errors=is_errors)
+    return data if lines.is_everything else lines.feed(data) + lines.peek_rest()
+
+
+def parse_ignored_output(patterns: Sequence[str]) -> tuple[str, ...]:
+    """Check regular expressions for lines that are not compared; E-USE-001 for one that is none, or matches every line."""
+    for pattern in patterns:
+        try:
+            matches_all = re.compile(pattern.encode()).search(b"") is not None
+        except (re.error, OverflowError) as error:
+            raise UsageError(
+                f"{pattern!r} is not a regular expression: {error}.",
+                "Expected a Python regular expression that is searched for in each line.",
+                "For example: --ignore-output 'took [0-9.]+ s'",
+            ) from None
+        if matches_all:
+            raise UsageError(
+                f"{pattern!r} matches every line, so that no output would be compared.",
+                "Expected a regular expression for the lines that may differ.",
+                "For example: --ignore-output 'took [0-9.]+ s'",
+            )
+    return tuple(patterns)
 
 
 class CapturedFile:
-    """Follows one file that grows, with secrets blanked; for the other arguments see ``OutputCapture``.
+    """Follows one file that grows, with secrets blanked.
 
-    Args:
-        descriptor: an open descriptor of the file, readable; its offset is not used, and what it
-            points to later does not matter.
+    The descriptor is open and readable; its offset is not used, and what it points to later does not matter. ``begin``
+    makes what selects the compared lines.
     """
 
     def __init__(
         self,
         descriptor: int,
         algorithm: Algorithm,
-        flow: StreamRedactor | None = None,
-        *,
-        ignored: Sequence[str] = (),
-        folders: Sequence[str] = (),
-        is_errors: bool = False,
+        flow: StreamRedactor,
+        begin: Callable[[], ComparedLines] = ComparedLines,
     ) -> None:
-        self._flow = flow or Redaction().file(OUTPUT)
-        self._begin = partial(ComparedLines, ignored, folders, is_errors=is_errors)
+        self._algorithm, self._flow, self._begin = algorithm, flow, begin
         # The program may close the descriptor, or point it elsewhere for a while.
         self._descriptor = os.dup(descriptor)
-        self._algorithm = algorithm
         self._offset = 0
         self._count_from(b"")
 
@@ -66,8 +185,7 @@ class CapturedFile:
         self._offset = os.fstat(self._descriptor).st_size
 
     def _count_from(self, before: bytes) -> None:
-        self._hasher = new_hasher(self._algorithm)
-        self._compared = self._begin()
+        self._hasher, self._compared = new_hasher(self._algorithm), self._begin()
         self._is_empty = True
         self.digest = b""
         self.size = self.lines = 0
@@ -122,10 +240,10 @@ class Output:
         return b"", b""
 
     def restart(self, output: bytes, errors: bytes) -> None:
-        """Go on as if exactly these bytes had been printed so far."""
+        """Write down what is new, and go on as if exactly these bytes had been printed so far."""
 
     def count(self) -> tuple[int, int] | None:
-        """Return bytes of output and errors that are written down so far; None if they are not captured."""
+        """Write down what is new; return all bytes of output and errors, or None if they are not captured."""
         return None
 
     def summary(self) -> dict[str, object]:
@@ -137,32 +255,25 @@ class OutputCapture(Output):
     """Standard output and error of this process, as columns of the run.
 
     Args:
-        algorithm: digest of the cumulative bytes.
-        journal: called with (kind, payload) for new bytes; None when nothing is written.
-        compare_errors: whether standard error joins the compared bytes.
-        ignored: regular expressions for lines that are not compared.
+        setup: how they are compared.
+        journal: called with (kind, payload, actor) for new bytes; None when nothing is written.
         folders: of the program; standard error is compared without them.
-        redaction: what is blanked in both before they are compared and written.
+        redaction: blanks secrets in both before they are compared and written.
     """
 
     def __init__(
         self,
-        algorithm: Algorithm,
+        setup: Setup,
         journal: Callable[[str, bytes, int], None] | None,
-        *,
-        compare_errors: bool = True,
-        ignored: Sequence[str] = (),
-        folders: Sequence[str] = (),
-        redaction: Redaction | None = None,
+        folders: Sequence[str],
+        redaction: Redaction,
     ) -> None:
-        blank = redaction or Redaction()
-        self._output = CapturedFile(1, algorithm, blank.file(OUTPUT), ignored=ignored)
-        self._errors = CapturedFile(
-            2, algorithm, blank.file(ERRORS), ignored=ignored, folders=folders, is_errors=True
-        )
-        self._redaction = blank
-        self._journal = journal
-        self._compare_errors = compare_errors
+        output = partial(ComparedLines, setup.ignored_output)
+        errors = partial(ComparedLines, setup.ignored_output, folders, is_errors=True)
+        self._output = CapturedFile(1, setup.algorithm, redaction.file(OUTPUT), output)
+        self._errors = CapturedFile(2, setup.algorithm, redaction.file(ERRORS), errors)
+        self._redaction, self._journal = redaction, journal
+        self._compare_errors = setup.compare_errors
 
     def position(self) -> bytes:
         """Digest all bytes so far, with the new ones."""
@@ -210,22 +321,13 @@ class OutputCapture(Output):
 
 @dataclass
 class Results:
-    """The results of one run.
-
-    Attributes:
-        returned: what the program's function returned; None for nothing.
-        summaries: names and numbers of ``run.summary``, in the order in which the program gave them.
-    """
+    """The value that the program's function returned, None for nothing, and ``run.summary``'s names and numbers in order."""
 
     returned: object = None
     summaries: list[tuple[str, float]] = field(default_factory=list)
 
     def describe(self, algorithm: Algorithm) -> dict[str, object]:
-        """Return plain values: ``returned`` and ``summaries``, each where there is one; never fail a run.
-
-        Args:
-            algorithm: of the digest of the returned value.
-        """
+        """Return plain values: ``returned`` and ``summaries``, each where there is one; never fail a run."""
         found: dict[str, object] = {}
         if (value := self.returned) is not None:
             described = {"type": f"{type(value).__module__}.{type(value).__qualname__}"}

@@ -1,61 +1,83 @@
-"""Record one run inside a process of its own: put the session together and execute it.
+"""Record one run inside its process, or run one member of a sample: put the session together and execute it.
 
-It writes the record itself, so that nothing stands between a tick and the file; what its parent
-gets are a few messages of plain data.
+The process writes the record itself, so that nothing stands between a tick and the file; its parent gets a few messages
+of plain data. Code that runs where it is has no parent and no supervisor, and no name by which it could be started
+again; its record says so.
 
-Invariant: the program's module is imported after the record's identity was written.
+Invariant: the program's module is imported after the record's identity was written. A member of a sample writes no
+file.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from twice.errors import TwiceError
-from twice.foundation.digests import Algorithm
+from twice.foundation.encoding import decode
 from twice.foundation.environment import Fingerprint
-from twice.recorder.compared_output import list_folders
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.sources import LiveSource
 from twice.recorder.environment.fingerprint import measure
-from twice.recorder.environment.probes import KeptProbes
+from twice.recorder.environment.probes import (
+    PROBES,
+    KeptProbes,
+    keep_probes,
+    read_known_probes,
+)
 from twice.recorder.environment.surroundings import Surroundings
-from twice.recorder.execution import describe_ending, execute
+from twice.recorder.execution import describe_ending, describe_failure, execute, finish, govern
 from twice.recorder.identity import build_identity
 from twice.recorder.inputs import Inputs
-from twice.recorder.kernel.confinement import current
-from twice.recorder.output import OutputCapture
+from twice.recorder.kernel import confinement
+from twice.recorder.output import OutputCapture, list_folders
 from twice.recorder.record import RecordWriter, hidden_beside
+from twice.recorder.record_form import SUMMARY
 from twice.recorder.redaction.redaction import Redaction, redact_identity
-from twice.recorder.samples import SAMPLE
+from twice.recorder.run import Run, require_no_session
 from twice.recorder.session import Session
-from twice.recorder.session_job import GO_ON, WORLD
-from twice.recorder.session_parts import Control, InForce, Wiring
+from twice.recorder.session_job import GO_ON, SAMPLE, WORLD
+from twice.recorder.session_parts import Control, InForce, RecordingSink, Sink, Wiring
 from twice.recorder.setup import Setup
-from twice.recorder.sinks import RecordingSink
 from twice.recorder.streams import Streams
-from twice.recorder.trust import digest_identity
+from twice.recorder.trust import digest_identity, remember_record
 from twice.worker.channel import Channel
 from twice.worker.process import NESTED
 
 
-def recording_session(
+def begin_record(
     setup: Setup,
-    writer: RecordWriter,
-    identity: Mapping[str, Any],
+    surroundings: Surroundings,
+    fingerprint: Fingerprint,
+    out: Path,
     *,
-    capture: bool,
-    redaction: Redaction | None = None,
+    parent: Mapping[str, Any] | None = None,
+    force: bool = False,
+    hold: bool = False,
+    captures: bool = True,
     in_force: InForce | None = None,
-) -> Session:
-    """Build a session that asks the world and writes everything into one record."""
-    does = in_force or InForce()
+) -> tuple[Session, RecordWriter, dict[str, Any]]:
+    """Begin a record, and build a session that asks the world and writes everything into it.
+
+    With ``hold``, the new record is kept from its path until it is published. Text that is printed is part of the run
+    where the session ``captures`` it. What it does of its work is ``in_force``; None for all.
+
+    Returns:
+        The session, the writer, and the record's identity.
+    """
+    redaction = Redaction(setup.redaction, os.environ)
+    plain = build_identity(setup, surroundings, fingerprint, parent=parent)
+    identity = redact_identity(plain, redaction, os.environ)
+    writer = RecordWriter.create(out, identity, algorithm=setup.algorithm, force=force, hold=hold)
 
     def journal(kind: str, payload: bytes, actor: int = 0) -> None:
         session.frame(kind, payload, actor)
 
+    does = in_force or InForce()
     layer = EffectLayer(
         LiveSource(),
         journal if does.reads else None,
@@ -71,29 +93,10 @@ def recording_session(
         marks=snapshot_marks(identity),
         in_force=does,
     )
-    if capture:
-        wiring.output = OutputCapture(
-            setup.algorithm,
-            journal,
-            compare_errors=setup.compare_errors,
-            ignored=setup.ignored_output,
-            folders=list_folders(setup.program),
-            redaction=layer.redaction,
-        )
+    if captures:
+        wiring.output = OutputCapture(setup, journal, list_folders(setup.program), redaction)
     session = Session(setup, wiring)
-    return session
-
-
-class _PublishingControl(Control):
-    """Lets a new record replace an old one when its first tick begins."""
-
-    def __init__(self, writer: RecordWriter) -> None:
-        self._writer = writer
-
-    def before_tick(self, session: Session, tick: int) -> None:
-        """Publish the record when the first tick begins."""
-        del session, tick
-        self._writer.publish()
+    return session, writer, identity
 
 
 def snapshot_marks(identity: Mapping[str, Any]) -> dict[str, object]:
@@ -106,38 +109,53 @@ def snapshot_marks(identity: Mapping[str, Any]) -> dict[str, object]:
     }
 
 
+class _PublishingControl(Control):
+    """Lets a new record replace an old one when its first tick begins."""
+
+    def __init__(self, writer: RecordWriter) -> None:
+        self._writer = writer
+
+    def before_tick(self, session: Session, tick: int) -> None:
+        del session, tick
+        self._writer.publish()
+
+
 def record_here(
     job: Mapping[str, Any], channel: Channel, *, measured: Fingerprint | None = None
 ) -> None:
     """Record the run that a job of ``build_record_job`` describes; ``measured`` is an environment measured before."""
-    setup = Setup.from_json(job["setup"])
-    surroundings = Surroundings.from_json(job["surroundings"])
-    redaction = Redaction(setup.redaction, os.environ)
-    kept = KeptProbes(job)
+    setup, out, goes_on = Setup.from_json(job["setup"]), Path(job["out"]), job["on_full"] == GO_ON
+    surroundings, kept = Surroundings.from_json(job["surroundings"]), KeptProbes(job)
     fingerprint = measured or measure(kept=kept)
-    identity = redact_identity(
-        build_identity(setup, surroundings, fingerprint, parent=job["parent"]),
-        redaction,
-        os.environ,
+    session, writer, identity = begin_record(
+        setup, surroundings, fingerprint, out, parent=job["parent"], force=job["force"], hold=True
     )
-    writer = RecordWriter.create(
-        Path(job["out"]),
-        identity,
-        algorithm=Algorithm(setup.algorithm),
-        force=job["force"],
-        hold=True,
-    )
-    out = os.path.realpath(job["out"])
-    session = recording_session(setup, writer, identity, capture=True, redaction=redaction)
     session.wiring.control = _PublishingControl(writer)
     session.wiring.inventory.tell = lambda row: channel.send({"kind": "noticed", **row.to_json()})
-    if job["on_full"] == GO_ON:
+    if goes_on:
         writer.on_failure = lambda error: channel.send({"kind": "full", "why": str(error)})
-    # A script has no tick to wait for.
-    begin = writer.publish if setup.program.whole else None
+
+    def report(ending: Mapping[str, Any]) -> None:
+        """Publish the record at its path, and report the run's ending to the parent."""
+        writer.publish()
+        if writer.failure is not None and not goes_on:
+            raise writer.failure  # The program caught it and went on; what followed is not recorded.
+        channel.send(
+            {
+                "kind": "ended",
+                "how": ending["how"],
+                "exit_code": ending["exit_code"],
+                "exception": ending.get("exception"),
+                "points": session.point_count,
+                "ticks": session.tick + 1,
+                "unread": session.config.keys_unread,
+                "complete": writer.failure is None,
+            }
+        )
+
     try:
-        if job["sample"]:
-            for payload in job["sample"]:
+        if job[SAMPLE]:
+            for payload in job[SAMPLE]:
                 writer.frame(SAMPLE, 0, payload, tick=-1)
             writer.flush()
         channel.send(
@@ -149,45 +167,104 @@ def record_here(
                 **kept.message(),
             }
         )
-        current().begin(
-            own=[out, str(hidden_beside(Path(out), os.getpid())), os.environ[NESTED]],
-            roots=setup.program.roots(),
-            algorithm=setup.algorithm,
-            copy_limit=setup.copy_limit,
-        )
-        ending = execute(
-            session,
-            lambda: describe_ending(session),
-            begin=begin,
-            leave=lambda ending: _report_ending(channel, session, writer, ending, job["on_full"]),
-        )
+        hidden = hidden_beside(out, os.getpid())
+        _confine(setup, os.path.realpath(out), str(hidden), os.environ[NESTED])
+        # A script has no tick to wait for.
+        begin = writer.publish if setup.program.whole else None
+        ending = execute(session, lambda: describe_ending(session), begin=begin, leave=report)
     except TwiceError:
         if session.tick < 0:
             writer.withdraw()  # Nothing of the run came to pass.
         raise
-    _report_ending(channel, session, writer, ending, job["on_full"])
+    report(ending)
 
 
-def _report_ending(
-    channel: Channel,
-    session: Session,
-    writer: RecordWriter,
-    ending: Mapping[str, Any],
-    on_full: str,
-) -> None:
-    """Publish the record at its path, and report the run's ending to the parent."""
-    writer.publish()
-    if writer.failure is not None and on_full != GO_ON:
-        raise writer.failure  # The program caught it and went on; what followed is not recorded.
-    channel.send(
-        {
-            "kind": "ended",
-            "how": ending["how"],
-            "exit_code": ending["exit_code"],
-            "exception": ending.get("exception"),
-            "points": session.point_count,
-            "ticks": session.tick + 1,
-            "unread": session.config.keys_unread,
-            "complete": writer.failure is None,
-        }
+def _confine(setup: Setup, *own: str) -> None:
+    """Let this process's keeper, if it has one, begin to watch the files; its ``own`` are no part of the run."""
+    confinement.current().begin(
+        own=own,
+        roots=setup.program.roots(),
+        algorithm=setup.algorithm,
+        copy_limit=setup.copy_limit,
     )
+
+
+@contextmanager
+def record_block(
+    setup: Setup,
+    out: Path,
+    *,
+    force: bool,
+    warn: Callable[[Mapping[str, object]], None],
+    is_function: bool = False,
+) -> Iterator[Run]:
+    """Record the code of a ``with`` block in this process; ``warn`` is called with rows of its inventory.
+
+    A block of which ``is_function`` is true calls one function: an error in that ends the run as in a process of its
+    own, and is not the caller's.
+    """
+    require_no_session()
+    surroundings = Surroundings.from_environ(os.environ)
+    setup.require_recordable()
+    kept = KeptProbes({PROBES: read_known_probes()})
+    fingerprint = measure(kept=kept)
+    session, _, identity = begin_record(
+        setup, surroundings, fingerprint, out, force=force, captures=False
+    )
+    keep_probes(kept.message())
+    remember_record(digest_identity(identity))
+    session.wiring.inventory.tell = lambda row: warn(row.to_json())
+    refused = "code that runs where it is has no supervisor"
+    confinement.enter(confinement.Confinement(refused=refused))
+    _confine(setup, os.path.realpath(out))
+    with govern(session) as run:
+        ending: dict[str, Any] = {"how": "completed", "exit_code": 0}
+        raised: BaseException | None = None
+        try:
+            yield run
+        except BaseException as error:  # noqa: BLE001  (the program may raise anything)
+            raised, how, code = error, "exception", 1
+            if isinstance(error, KeyboardInterrupt):
+                how = "interrupted"
+            elif is_function and isinstance(error, TwiceError):
+                how, code = "refused", 2
+            ending = describe_failure(how, error, code)
+            if is_function and how == "exception" and isinstance(error, Exception):
+                traceback.print_exc()
+                raised = None
+        _, problem = finish(session, ending, lambda: describe_ending(session))
+        if raised is not None or problem is not None:
+            raise raised or problem  # type: ignore[misc]
+
+
+class _SummarySink(Sink):
+    """Keeps the last value of one summary, and nothing else."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self.last: float | None = None
+
+    def frame(self, kind: str, payload: bytes, tick: int, actor: int = 0) -> None:
+        del tick, actor
+        if kind == SUMMARY:
+            fields: Any = decode(payload)
+            name, value = fields
+            if name == self._name:
+                self.last = value
+
+
+def sample_here(job: Mapping[str, Any], channel: Channel) -> None:
+    """Run one member of a sample as a recording does, and send its summary."""
+    setup, kept = Setup.from_json(job["setup"]), KeptProbes(job)
+    environment = measure(kept=kept).to_json() if job["measured"] else None
+    sink = _SummarySink(job["summary"])
+    layer = EffectLayer(
+        LiveSource(), None, opted_in=setup.strict_packages, algorithm=setup.algorithm
+    )
+    streams = Streams(setup.seed, rule=setup.rule)
+    session = Session(setup, Wiring(streams=streams, layer=layer, inputs=Inputs(), sink=sink))
+    ending = execute(session, dict)
+    # What an unfinished run had reported by then is not its summary.
+    value = sink.last if ending["how"] in {"completed", "exit"} else None
+    message = {"how": ending["how"], "value": value, "environment": environment}
+    channel.send({"kind": "ended", **message, **kept.message()})

@@ -1,6 +1,7 @@
-"""Record a run in a fresh process with pinned surroundings: the form that can be verified, seeked and branched.
+"""Record a run: in a fresh process with pinned surroundings, or the code that has no name where it runs.
 
-Code that has no name by which it could be started again is recorded where it runs, by ``inline``.
+The first form can be verified, seeked and branched. The second form writes the same record, but its code cannot be
+started again, and the record says so.
 
 Invariant: an existing output is never touched unless ``force`` says so.
 """
@@ -10,10 +11,10 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from twice.errors import FilesUnprotected, OutputExists, OutputUnwritable, SeedMissing, SeedRefused
 from twice.foundation.seeds import Seed
@@ -29,9 +30,20 @@ from twice.recorder.record.block_writer import unwritable
 from twice.recorder.record.layout import MAGIC
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.samples import Progress, Sample, draw, summary_of
-from twice.recorder.session_job import GO_ON, RECORDING, SUPERVISED, WORLD, describe_copy, hear
+from twice.recorder.session_job import (
+    GO_ON,
+    RECORDING,
+    SAMPLE,
+    SUPERVISED,
+    WORLD,
+    describe_copy,
+    hear,
+)
 from twice.recorder.setup import Setup
 from twice.worker.process import FreshWorker, refuse_nesting
+
+if TYPE_CHECKING:
+    from twice.recorder.run import Run
 
 SEED_VARIABLE = "TWICE_SEED"
 
@@ -62,6 +74,16 @@ def choose_master_seed(given: int | Seed | None) -> Seed:
         ) from None
 
 
+def _make_setup(
+    program: Program,
+    seed: int | Seed | None,
+    config: Mapping[str, Any] | None,
+    policies: dict[str, Any],
+) -> Setup:
+    policies.setdefault("cadence", default_cadence(policies.get("granularity", "tick")))
+    return Setup(program, choose_master_seed(seed), dict(config or {}), **policies)
+
+
 def to_program(program: str | Program | Callable[..., object]) -> Program:
     """Return a program as a value, from its text, its value, or a function."""
     if isinstance(program, Program):
@@ -84,8 +106,8 @@ def record(
     """Record one run of a program in a fresh process with pinned surroundings.
 
     Args:
-        program: ``"file.py:function"``, ``"module:function"``, ``"script.py"``, or a function that
-            a fresh process can find; a closure is recorded in this process instead.
+        program: ``"file.py:function"``, ``"module:function"``, ``"script.py"``, or a function that a fresh process can
+            find; a closure is recorded in this process instead.
         seed: master seed, 0 <= seed < 2**256; the variable TWICE_SEED when None.
         config: plain values for ``run.config``.
         out: path of the record.
@@ -93,31 +115,60 @@ def record(
         force: replace an existing output.
         show: pass the program's output on while it runs.
         in_copy: let the program change a copy of the files, and none of the user's.
-        **policies: fields of ``Setup``: predicate, algorithm, granularity, cadence, strategy,
-            clock, compare_errors, ignored_output, strict_packages, redaction, allow.
+        **policies: fields of ``Setup``: predicate, algorithm, granularity, cadence, strategy, clock, compare_errors,
+            ignored_output, strict_packages, redaction, allow.
 
     Returns:
-        The record, open for reading. A program that raised leaves a record that says so; see
-        ``RunRecord.ending``.
+        The record, open for reading. A program that raised leaves a record that says so; see ``RunRecord.ending``.
 
     Raises:
         SeedMissing: E-SEED-001. ProgramNotFound: E-PROGRAM-001. OutputExists: E-OUTPUT-001.
         ProgramFailed: E-PROGRAM-003, when the process died; what it recorded is kept.
     """
-    found = to_program(program)
-    policies.setdefault("cadence", default_cadence(policies.get("granularity", "tick")))
-    setup = Setup(found, choose_master_seed(seed), dict(config or {}), **policies)
-    refuse_existing(Path(out), force=force, is_record=True)
-    if not found.rerunnable:
-        # What starts a fresh process does not load all that a process that is recorded needs.
-        from twice.recorder.inline import record_function
+    found, path = to_program(program), Path(out)
+    setup = _make_setup(found, seed, config, policies)
+    refuse_existing(path, force=force, is_record=True)
+    if found.rerunnable:
+        surroundings = for_recording(os.environ, explicit=dict(env or {}))
+        record_program(setup, surroundings, path, force=force, show=show, in_copy=in_copy)
+        return RunRecord.open(path)
+    # What starts a fresh process does not load all that a process that is recorded needs.
+    from twice.recorder.record_session import record_block
 
-        assert callable(program), "only a function can lack a name to find it by"
-        require_runnable(program, found.target)
-        return record_function(program, setup, Path(out), force=force)
-    surroundings = for_recording(os.environ, explicit=dict(env or {}))
-    record_program(setup, surroundings, Path(out), force=force, show=show, in_copy=in_copy)
-    return RunRecord.open(out)
+    assert callable(program), "only a function can lack a name to find it by"
+    require_runnable(program, found.target)
+    with record_block(setup, path, force=force, warn=warn, is_function=True) as run:
+        program(run)
+    return RunRecord.open(path)
+
+
+@contextmanager
+def recording(
+    out: str | os.PathLike[str],
+    *,
+    seed: int | Seed | None = None,
+    config: Mapping[str, Any] | None = None,
+    force: bool = False,
+    **policies: Any,
+) -> Iterator[Run]:
+    """Record the code inside a ``with`` block: for notebooks and inline code.
+
+    What is printed is not captured, names bound before the block (``from time import time``) are not governed, and the
+    code cannot be started again: verifying such a record says UNKNOWN and names the form that could be.
+
+    Args:
+        out: path of the record.
+        seed: as of ``record``, like all that follows.
+        config: plain values for ``run.config``.
+        force: replace an existing output.
+        **policies: fields of ``Setup``.
+    """
+    from twice.recorder.record_session import record_block
+
+    setup = _make_setup(Program("inline", "inline code"), seed, config, policies)
+    refuse_existing(Path(out), force=force, is_record=True)
+    with record_block(setup, Path(out), force=force, warn=warn) as run:
+        yield run
 
 
 def record_program(
@@ -138,30 +189,30 @@ def record_program(
     """Record a program in a fresh process; return the message with which that process ended.
 
     Args:
-        setup: everything decided about the run. The sample of a statistical one is drawn first, so that it
-            stands at the front of the record.
+        setup: everything decided about the run.
         surroundings: of the process.
         out: path of the record.
-        force: replace an existing output.
-        show: pass the program's output on while it runs.
+        force: as of ``record``.
+        show: as of ``record``.
         stdin: as of ``FreshWorker``.
         parent: of a branch: the run it left.
         progress: is called with (members done, members) of a sample.
         python: another interpreter's path, for runs that have no sample.
         began: is called with the number of the process once it is there.
-        in_copy: let the program change a copy of the files, and none of the user's.
+        in_copy: as of ``record``.
         on_full: whether the program goes on (``go-on``) or ends (``stop``) if its record cannot be written any more.
 
     Raises:
-        TwiceError: the error of a process that refused. ProgramFailed: E-PROGRAM-003, when it died; what it
-            recorded is kept.
+        TwiceError: the error of a process that refused.
+        ProgramFailed: E-PROGRAM-003, when it died; what it recorded is kept.
         SampleMissing: E-CLASS-002, when the class is statistical and no summary comes.
         FilesUnprotected: E-FILE-002, when the program needs a copy of the files, and none can be made here.
     """
     refuse_nesting()
     setup.require_recordable()
+    # The sample of a statistical run is drawn first, so that it stands at the front of the record.
     summary = summary_of(setup.predicate)
-    sample = draw(setup, surroundings, summary, progress=progress) if summary else Sample(())
+    sample = draw(setup, surroundings, summary, progress=progress) if summary else Sample()
     aside = make_aside_folder(out) if in_copy else None
     written, is_kept = out if aside is None else aside / out.name, True
     job = build_record_job(
@@ -169,7 +220,7 @@ def record_program(
         on_full=on_full,
     )  # fmt: skip
     environ = environ_for_child(os.environ, surroundings)
-    with FreshWorker(
+    worker = FreshWorker(
         RECORDING,
         environ,
         show=show,
@@ -177,7 +228,8 @@ def record_program(
         passes_interrupts=True,
         python=python,
         heard=hear,
-    ) as child:
+    )
+    with worker as child:
         try:
             if began is not None:
                 began(child.pid)
@@ -202,15 +254,7 @@ def record_program(
 
 
 def refuse_lack_of_copy(ended: Mapping[str, Any], report: Mapping[str, Any]) -> None:
-    """Refuse a recording whose program failed for want of a copy of the files that it could change.
-
-    Args:
-        ended: the message with which the recording ended.
-        report: of the keeper; empty without one.
-
-    Raises:
-        FilesUnprotected: E-FILE-002.
-    """
+    """Refuse a recording, by its last message and its keeper's report, that had no copy of the files to change: E-FILE-002."""
     refused = report.get("refused_writes")
     if refused and ended["how"] == "exception":
         path = told(refused[0][0])
@@ -224,11 +268,7 @@ def refuse_lack_of_copy(ended: Mapping[str, Any], report: Mapping[str, Any]) -> 
 
 
 def make_aside_folder(out: Path) -> Path:
-    """Make a folder beside a path, for a process in a copy of the files: writes there are real.
-
-    Raises:
-        OutputUnwritable: E-OUTPUT-002, when it cannot be made.
-    """
+    """Make a folder beside a path, for a process in a copy of the files: writes there are real. E-OUTPUT-002 if it can not."""
     folder = out.absolute().with_name(f".twice-{os.getpid()}-{os.urandom(4).hex()}")
     try:
         folder.mkdir()
@@ -244,17 +284,15 @@ def build_record_job(
     *,
     force: bool = False,
     parent: Mapping[str, object] | None = None,
-    sample: Sample | None = None,
+    sample: Sample = Sample(),  # noqa: B008  (it never changes)
     in_copy: bool = False,
     on_full: str = GO_ON,
 ) -> dict[str, object]:
     """Build the job of a process that records one run."""
-    world: dict[str, object] = {}
-    if in_copy:
-        shared = [str(out.absolute().parent)]
-        world[WORLD] = describe_copy(setup.program, shared=shared, is_recorded=True)
+    shared = [str(out.absolute().parent)]
+    world = describe_copy(setup.program, shared=shared, is_recorded=True)
     return {
-        **world,
+        **({WORLD: world} if in_copy else {}),
         "action": "record",
         "setup": setup.to_json(),
         "surroundings": surroundings.to_json(),
@@ -264,16 +302,12 @@ def build_record_job(
         SUPERVISED: True,
         "on_full": on_full,
         PROBES: read_known_probes(),
-        "sample": [] if sample is None else [member.payload() for member in sample.members],
+        SAMPLE: [member.payload() for member in sample.members],
     }
 
 
 def warn(message: Mapping[str, object]) -> None:
-    """Warn at once, while the program runs, that its record will not pass, or ends before the program does.
-
-    Args:
-        message: of the kind ``full``, with why the record ends; else a row of the inventory.
-    """
+    """Warn at once that the record will not pass, by a row of the inventory, or that it ends before the program does."""
     if message.get("kind") == "full":
         text = (
             f"{message['why']}\nwarning: the record ends here, and the program goes on without; to end "
@@ -289,12 +323,9 @@ def warn(message: Mapping[str, object]) -> None:
 
 
 def refuse_existing(out: Path, *, force: bool, is_record: bool = False) -> None:
-    """Refuse to replace a file that nobody said may go, and a device whatever was said.
+    """Refuse to replace a file unless ``force`` says that it may go, and a device whatever was said.
 
-    Args:
-        out: the path to be written.
-        force: the user said that a file there may go.
-        is_record: a record is to be written; then only a record may go, or an empty file.
+    For what ``is_record``, only a record may go, or an empty file.
 
     Raises:
         OutputExists: E-OUTPUT-001. OutputUnwritable: E-OUTPUT-002, for a device or a pipe.

@@ -1,9 +1,8 @@
 """What a program sees of its run, and the session that governs this process for code without a ``run`` at hand.
 
-A program is a function of a ``Run``: everything it needs from outside (configuration, random
-streams, inputs, the clock) and everything it declares (components, ticks, compare-points) goes
-through this one object. It is the same object in every mode; nothing here tells the program
-whether it is being recorded or replayed.
+A program is a function of a ``Run``: everything it needs from outside (configuration, random streams, inputs, the
+clock) and everything it declares (components, ticks, compare-points) goes through this one object. It is the same
+object in every mode: nothing here tells the program whether it is being recorded or replayed.
 
 Invariant: a ``Run`` holds no state of its own; the session does. At most one session governs a process.
 """
@@ -18,16 +17,18 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from twice.errors import SessionMisuse, TickMisuse, UsageError
 from twice.foundation.comparison import Tolerance
+from twice.foundation.encoding import encode
 from twice.foundation.seeds import Seed
+from twice.recorder.cadence import RateGuard, Ticks
 from twice.recorder.components import component_of
 from twice.recorder.config import Config
 from twice.recorder.effects.asked import Files, Net, Processes, Stdin, Variables
 from twice.recorder.effects.calls import governed_call
 from twice.recorder.effects.clock import Clock
 from twice.recorder.effects.entropy import Entropy
+from twice.recorder.record_form import INPUT, ROLLBACK, SUMMARY
 from twice.recorder.session import Session
 from twice.recorder.streams import Streams
-from twice.recorder.ticks import Ticks
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,14 +41,8 @@ _governing: list[Session] = []
 class Effects:
     """``run.effects``: what is read from the world, asked for by name.
 
-    Attributes:
-        clock: the governed clock.
-        entropy: recorded bytes from the system.
-        env: environment variables.
-        fs: whole files.
-        net: whole requests.
-        process: whole processes.
-        stdin: what is typed or piped in.
+    ``clock`` is the governed clock, ``entropy`` gives recorded bytes of the system, ``env`` environment variables,
+    ``fs`` whole files, ``net`` whole requests, ``process`` whole processes, and ``stdin`` what is typed or piped in.
     """
 
     def __init__(self, session: Session) -> None:
@@ -100,8 +95,7 @@ class Run:
     def rng(self, name: str) -> np.random.Generator:
         """Return a numpy ``Generator`` of its own for one named component.
 
-        Its numbers depend on the master seed and the name alone. Its position is in every
-        snapshot.
+        Its numbers depend on the master seed and the name alone. Its position is in every snapshot.
 
         Args:
             name: a path such as ``env/3/reset``; segments of 1 to 255 bytes in UTF-8.
@@ -125,29 +119,27 @@ class Run:
         equivalence: Tolerance | None = None,
         incremental: bool = False,
     ) -> T:
-        """Track an object as a component: its state is compared at every compare-point.
+        """Track an object as a component, and return it: its state is compared at every compare-point from here on.
 
         Args:
             name: unique within the run.
-            target: an object with ``state()`` and ``restore(state)``, a dataclass instance, a
-                mutable value, or anything together with ``fields``.
+            target: an object with ``state()`` and ``restore(state)``, a dataclass instance, a mutable value, or
+                anything together with ``fields``.
             fields: attributes that are its state.
-            equivalence: a tolerance (``Abs``, ``Rel``, ``Ulp``, ``Quantum``) instead of equality
-                byte for byte; its values are then kept at every point.
+            equivalence: a tolerance (``Abs``, ``Rel``, ``Ulp``, ``Quantum``) instead of equality byte for byte; its
+                values are then kept at every point.
             incremental: the object's ``changed()`` names the top-level keys that changed.
-
-        Returns:
-            The target itself.
 
         Raises:
             ComponentRefused: E-TRACK-001, when its state cannot be read.
             ComponentTaken: E-TRACK-002, when the name is in use.
         """
-        self._session.track(
-            component_of(
-                name, target, fields=fields, equivalence=equivalence, incremental=incremental
-            )
-        )
+        session = self._session
+        component = component_of(name, target, fields=fields, incremental=incremental)
+        session.raise_pending()
+        if equivalence is not None:
+            session.tolerances[name] = equivalence
+        session.points.add(component)
         return target
 
     def ticks(self, count: int | None = None, *, rate_hz: float | None = None) -> Ticks:
@@ -167,13 +159,18 @@ class Run:
                 "Expected how many ticks, a number, or None for no end.",
                 "For example: run.ticks(500); a configured one as --set ticks=500.",
             )
-        components = self._session.points.components
+        session = self._session
+        components = session.points.components
         self.streams.require_one_owner({name: each.target for name, each in components.items()})
-        return self._session.ticks(count, rate_hz)
+        session.raise_pending()
+        if rate_hz is not None:
+            session.rate = RateGuard(rate_hz, session.setup.cadence)
+        return Ticks(session, count)
 
     def phase(self, name: str) -> None:
         """Take a finer compare-point inside the open tick."""
-        self._session.phase(name)
+        self._session.require_open_tick(f"run.phase({name!r})")
+        self._session.take(name)
 
     def input(self, name: str, thunk: Callable[[], T]) -> T:
         """Take a decision from outside the simulation: recorded, and open to substitution by a branch.
@@ -186,7 +183,23 @@ class Run:
                 "Expected a function without arguments, which is asked for the value.",
                 f'Write: run.input("{name}", lambda: {thunk!r:.60})',
             )
-        value: T = self._session.input(name, thunk)
+        session = self._session
+        session.raise_pending()
+        inputs = session.wiring.inputs
+        # In a loop that is passed over on the way to a snapshot, state is as it was constructed.
+        is_passed_over = session.muted and session.loop_number >= 0
+        decide = inputs.serve if is_passed_over else inputs.settle
+        event = decide(session.tick, name, thunk())
+        payload = event.payload()
+        chained = session.inputs_position + encode((name, event.value))
+        session.inputs_position = session.points.short(chained)
+        session.inputs_last[name] = event.value
+        session.inputs_count += 1
+        session.decided = True
+        session.frame(INPUT, payload)
+        if session.setup.granularity == "decision":
+            session.take(f"input:{name}")
+        value: T = event.value
         return value
 
     def compare(self, name: str, value: object, *, within: Tolerance | None = None) -> None:
@@ -197,18 +210,39 @@ class Run:
             value: plain values or arrays.
             within: a tolerance against the record; the value is then kept.
         """
-        self._session.compare(name, value, within)
+        session = self._session
+        session.raise_pending()
+        session.decided = True
+        if session.muted or not session.wiring.in_force.points:
+            return
+        session.wiring.control.compared(value)
+        within = within or session.setup.predicate.tolerance_of(name)
+        if within is not None:
+            session.compared_within[name] = within
+            payload = encode((name, within.to_json(), value))
+            session.wiring.sink.value(name, payload, session.tick)
+        # A value with a tolerance is compared as a value: its digest is evidence alone.
+        point = session.points.take_value(session.tick, name, value, judged=within is None)
+        session.hand_on(point)
 
     def summary(self, name: str, value: float) -> None:
         """Report a named number that the statistical class compares over many runs.
 
         Called more than once, the last value counts; a run that ends by an exception has none.
         """
-        self._session.summary(name, value)
+        session = self._session
+        session.raise_pending()
+        number = float(value)
+        session.results.summaries.append((name, number))
+        session.frame(SUMMARY, encode((name, number)))
 
     def episode(self, name: str = "episode") -> None:
         """Mark the end of an episode, for granularity and cadence by episode."""
-        self._session.episode(name)
+        session = self._session
+        session.raise_pending()
+        session.episode_ended = True
+        if session.setup.granularity == "episode":
+            session.take(f"episode:{name}")
 
     def caveat(self, text: str) -> None:
         """Add a caveat for readers of this run's verdict to the record's ending."""
@@ -218,8 +252,8 @@ class Run:
     def flush(self) -> None:
         """Make everything recorded so far outlive this process, whatever ends it.
 
-        A record is written in blocks; a killed process loses the one in flight. A service calls this
-        before it answers. It costs a write, and in replay nothing.
+        A record is written in blocks; a killed process loses the one in flight. A service calls this before it answers.
+        It costs a write, and in replay nothing.
 
         Raises:
             OutputUnwritable: E-OUTPUT-002, when the disk is full or fails.
@@ -230,22 +264,23 @@ class Run:
     def rollback(self, to: int) -> None:
         """Revert to the state before a kept tick; the next tick is that tick again.
 
-        State and streams return. What was read from the world and printed meanwhile stays read
-        and printed; the abandoned span stays in the record and says so.
+        State and streams return. What was read from the world and printed meanwhile stays read and printed; the
+        abandoned span stays in the record and says so.
 
         Raises:
             TickMisuse: E-TICK-001, outside of a tick.
             RollbackRefused: E-TICK-002, when that tick is not kept.
         """
-        self._session.rollback(to)
+        session = self._session
+        session.require_open_tick(f"run.rollback({to})")
+        session.put_back(session.kept.rewind(to, session.tick))
+        session.frame(ROLLBACK, encode((session.tick, to)))
+        session.rolled_back_to = to
+        session.take("rollback")
 
 
 def require_no_session() -> None:
-    """Refuse to begin a run where another one is under way.
-
-    Raises:
-        SessionMisuse: E-REPLAY-002.
-    """
+    """Refuse to begin a run where another one is under way: E-REPLAY-002."""
     if _governing:
         raise SessionMisuse(
             "A run is being recorded in this process already.",
@@ -255,11 +290,7 @@ def require_no_session() -> None:
 
 
 def enter_session(session: Session) -> None:
-    """Let a session govern this process.
-
-    Raises:
-        SessionMisuse: E-REPLAY-002, when another one does.
-    """
+    """Let a session govern this process; E-REPLAY-002 when another one does."""
     require_no_session()
     _governing.append(session)
 
@@ -278,11 +309,8 @@ def current_session() -> Session | None:
 def effect(function: Callable[P, T]) -> Callable[P, T]:
     """Declare a function to be an effect: a model call, a C library, a device.
 
-    Inside a run its result is recorded and, in replay, served without calling it. Outside of a run
-    it is the plain function.
-
-    Args:
-        function: arguments and result must have a canonical form.
+    Inside a run its result is recorded and, in replay, served without calling it. Outside of a run it is the plain
+    function. Its arguments and its result must have a canonical form.
 
     Raises:
         EffectRefused: E-EFFECT-002, from the call, when they have none.

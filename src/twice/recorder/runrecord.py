@@ -20,8 +20,6 @@ from twice.foundation.encoding import decode
 from twice.foundation.printable import pluralize
 from twice.foundation.seeds import Seed
 from twice.foundation.with_blocks import Closing
-from twice.recorder.compared_output import list_folders
-from twice.recorder.dict_order import PREFIX
 from twice.recorder.effects.events import ACTOR, CONNECTION, LENIENT, STRICT, Event, unpack
 from twice.recorder.effects.filenames import told
 from twice.recorder.effects.files.kept import CONTENT, Kept
@@ -29,6 +27,7 @@ from twice.recorder.effects.ops import FILE_OPENED, FILES_LEFT, MAIN
 from twice.recorder.identity import check_identity
 from twice.recorder.inputs import InputEvent, read_input
 from twice.recorder.native_files import NATIVE_FILES, RecordedFiles, read_native_files
+from twice.recorder.output import list_folders
 from twice.recorder.path_names import PathNames
 from twice.recorder.program import Program
 from twice.recorder.record import RecordReader
@@ -47,6 +46,7 @@ from twice.recorder.record_form import (
 from twice.recorder.redaction.redaction import REDACTION
 from twice.recorder.setup import Setup
 from twice.recorder.snapshots import load
+from twice.recorder.states import PREFIX
 from twice.recorder.trust import UNTRUSTED_BYTES_MAX, choose_allowed, digest_identity, is_trusted
 
 

@@ -1,9 +1,8 @@
 """The sample behind the statistical class: one program, N seeds, one number each.
 
-Each member runs in a fresh process with a seed derived from the run's own (``derive_in``), reads
-the world afresh and leaves no record; of what it reports by ``run.summary(name, value)`` the last
-value of the declared name counts. A recording keeps its sample as journal frames at the front of
-the record, so a run that is killed later still has it.
+Each member runs in a fresh process with a seed derived from the run's own (``derive_in``), reads the world afresh and
+leaves no record; of what it reports by ``run.summary(name, value)`` the last value of the declared name counts. A
+recording keeps its sample as journal frames at the front of the record, so a run that is killed later still has it.
 
 Not covered: the comparison of two samples; ``foundation.two_sample_tests`` does that.
 
@@ -15,7 +14,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -29,11 +28,10 @@ from twice.foundation.seeds import Seed, derive_in
 from twice.recorder.environment.probes import PROBES, read_known_probes
 from twice.recorder.environment.surroundings import Surroundings, environ_for_child
 from twice.recorder.runrecord import RunRecord
-from twice.recorder.session_job import RECORDING, WORLD, describe_copy, hear
+from twice.recorder.session_job import RECORDING, SAMPLE, WORLD, describe_copy, hear
 from twice.recorder.setup import Setup
 from twice.worker.process import FreshWorker
 
-SAMPLE = "sample"
 Progress = Callable[[int, int], None]
 
 
@@ -55,7 +53,7 @@ class Member:
 class Sample:
     """A whole sample, and the environment it was drawn in."""
 
-    members: Sequence[Member]
+    members: Sequence[Member] = ()
     environment: Fingerprint | None = None
 
     @property
@@ -81,16 +79,14 @@ def summary_of(predicate: Predicate) -> Summary | None:
         )
     if predicate.sample is not None:
         return predicate.sample
-    if sampled == ("",):  # the run as a whole
-        raise SampleMissing(
-            "The class is statistical, and no summary is declared.",
-            "Expected the name of a number that the program reports, a test and a margin.",
-            "For example: --class statistical --summary reward --test means --epsilon 0.5",
-        )
+    part = sampled[0]  # empty for the run as a whole
     raise SampleMissing(
-        f"The component {sampled[0]!r} is statistical, and no summary is declared for it.",
-        "Expected the name of a number that the program reports for it, a test and a margin.",
-        f"For example: --summary reward:{sampled[0]} --test means --epsilon 0.5",
+        f"The component {part!r} is statistical, and no summary is declared for it."
+        if part
+        else "The class is statistical, and no summary is declared.",
+        "Expected the name of a number that the program reports, a test and a margin.",
+        f"For example: {f'--summary reward:{part}' if part else '--class statistical --summary reward'} "
+        "--test means --epsilon 0.5",
     )
 
 
@@ -103,10 +99,10 @@ def draw(
     measured: bool = False,
     progress: Progress | None = None,
 ) -> Sample:
-    """Run every member, several at a time.
+    """Run every member, several at a time, each with a seed of its own.
 
     Args:
-        setup: of the run whose sample it is; each member has a seed of its own.
+        setup: of the run whose sample it is.
         surroundings: pinned around every member.
         summary: which number, and how many members.
         cwd: working folder of the members.
@@ -114,8 +110,7 @@ def draw(
         progress: called with (members done, members).
 
     Raises:
-        SampleMissing: E-CLASS-002, when a member completes without reporting the summary, or no
-            member reports it.
+        SampleMissing: E-CLASS-002, when a member completes without reporting the summary, or no member reports it.
         TwiceError: what a member's process refused.
     """
     environ = environ_for_child(os.environ, surroundings)
@@ -142,10 +137,13 @@ def draw(
                 child.channel.send(job)
                 waiting.append((started, seed, child))
                 started += 1
-            member, message = _receive_member(*waiting.popleft())
-            members.append(member)
-            if member.value is None and member.how == "completed":
-                # A misspelt name costs one run, not N.
+            index, seed, child = waiting.popleft()
+            message: Mapping[str, Any] = {"value": None, "how": "died"}
+            with suppress(ProgramFailed), closing(child):
+                message = child.answer()
+            members.append(Member(index, seed, message["value"], message["how"]))
+            # A misspelt name costs one run, not N.
+            if members[-1].value is None and members[-1].how == "completed":
                 raise _refuse_unreported(summary, members)
             if message.get("environment") is not None:
                 environment = Fingerprint.from_json(message["environment"])
@@ -164,17 +162,6 @@ def read_sample(record: RunRecord) -> Sample:
         index, seed, value, how = fields
         members.append(Member(index, Seed(seed), value, how))
     return Sample(members)
-
-
-def _receive_member(index: int, seed: Seed, child: FreshWorker) -> tuple[Member, Mapping[str, Any]]:
-    """Wait for the end of one member; return it, and the message of its process."""
-    try:
-        message: Mapping[str, Any] = child.answer()
-    except ProgramFailed:
-        return Member(index, seed, None, "died"), {}
-    finally:
-        child.close()
-    return Member(index, seed, message["value"], message["how"]), message
 
 
 def _refuse_unreported(summary: Summary, members: Sequence[Member]) -> SampleMissing:

@@ -1,9 +1,7 @@
 """One execution of a program: its ticks, components, streams, effects and inputs.
 
-Recording, verifying, branching and tracing are this class with other parts: where effects and
-inputs come from (``EffectLayer``, ``Inputs``), where observations go (``Sink``), who may pause it
-(``Control``) and where it starts (``Resume``). A resumed session constructs the program from its
-top in silence, and puts the snapshot back where the loop begins.
+Recording, verifying, branching and tracing are this class with other parts (``session_parts``). A resumed session
+constructs the program from its top in silence, and puts the snapshot back where the loop begins.
 
 Invariant: what a session does to the program's state does not depend on its parts.
 """
@@ -12,35 +10,27 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from time import perf_counter  # The real one: bound before anything is patched.
 from typing import Any
 
 from twice.errors import TickMisuse
 from twice.foundation.comparison import Tolerance
 from twice.foundation.encoding import encode, encode_parts
-from twice.recorder.cadence import RateGuard
+from twice.recorder.cadence import RateGuard, TickLoop
 from twice.recorder.compare_points import ComparePoint, ComparePoints, is_judged
-from twice.recorder.components import Component
 from twice.recorder.config import Config
 from twice.recorder.inputs import Inputs
 from twice.recorder.output import Results
-from twice.recorder.record_form import INPUT, LEFT, LOOP, ROLLBACK, SUMMARY
-from twice.recorder.restore import Migration, decode_state, restore_components
+from twice.recorder.record_form import LEFT, LOOP
 from twice.recorder.session_parts import Resume, Wiring
 from twice.recorder.setup import Setup
-from twice.recorder.snapshots import (
-    STREAMS,
-    Captured,
-    Cursors,
-    RollbackBuffer,
-    capture_components,
-)
-from twice.recorder.ticks import TickLoop, Ticks
+from twice.recorder.snapshots import STREAMS, Captured, Cursors, RollbackBuffer
+from twice.recorder.states import Migration, capture_components, decode_state, restore_components
 
 
 class Session:
-    """One execution of a program, by its setup and the parts that it is wired with."""
+    """One execution of a program, by its setup and the parts that it is wired with; ``Run`` has what the program calls."""
 
     def __init__(self, setup: Setup, wiring: Wiring) -> None:
         self.setup = setup
@@ -65,14 +55,14 @@ class Session:
         self._resume = wiring.resume
         self._next_tick = 0
         self._open_loop: weakref.ref[TickLoop] | None = None
-        self._loop_number = -1
+        self.loop_number = -1
         self._loop_first = 0
         self._started = False
-        self._inputs_count = 0
-        self._decided = self._episode_ended = False
-        self._rolled_back_to: int | None = None
-        self._kept = RollbackBuffer()
-        self._rate: RateGuard | None = None
+        self.inputs_count = 0
+        self.decided = self.episode_ended = False
+        self.rolled_back_to: int | None = None
+        self.kept = RollbackBuffer()
+        self.rate: RateGuard | None = None
         self._pending: BaseException | None = None
         self.caveats: list[str] = []
         self.migrated: list[Migration] = []
@@ -80,80 +70,9 @@ class Session:
         self.silent_reads: Mapping[str, Any] = {"strict": {}, "lenient": {}}
         self.owner = os.getpid()
 
-    # -- what the program calls -----------------------------------------------------------------
-
-    def track(self, component: Component) -> None:
-        """Add a component to every later compare-point and snapshot."""
-        self._raise_pending()
-        if component.equivalence is not None:
-            self.tolerances[component.name] = component.equivalence
-        self.points.add(component)
-
-    def ticks(self, count: int | None, rate_hz: float | None) -> Ticks:
-        """Start a loop over the next ticks."""
-        self._raise_pending()
-        if rate_hz is not None:
-            self._rate = RateGuard(rate_hz, self.setup.cadence)
-        return Ticks(self, count)
-
-    def phase(self, name: str) -> None:
-        """Take a finer compare-point inside the open tick."""
-        self._require_open_tick(f"run.phase({name!r})")
-        self._take(name)
-
-    def input(self, name: str, thunk: Callable[[], Any]) -> Any:
-        """Decide an input: the thunk's value, the recorded one, or a substituted one."""
-        self._raise_pending()
-        inputs = self.wiring.inputs
-        decide = inputs.serve if self.muted and self._loop_number >= 0 else inputs.settle
-        event = decide(self.tick, name, thunk())
-        payload = event.payload()
-        self.inputs_position = self.points.short(self.inputs_position + encode((name, event.value)))
-        self.inputs_last[name] = event.value
-        self._inputs_count += 1
-        self._decided = True
-        self.frame(INPUT, payload)
-        if self.setup.granularity == "decision":
-            self._take(f"input:{name}")
-        return event.value
-
-    def compare(self, name: str, value: object, within: Tolerance | None) -> None:
-        """Take an explicit compare-point over one value."""
-        self._raise_pending()
-        self._decided = True
-        if self.muted or not self.wiring.in_force.points:
-            return
-        self.wiring.control.compared(value)
-        within = within or self.setup.predicate.tolerance_of(name)
-        if within is not None:
-            self.compared_within[name] = within
-            self.wiring.sink.value(name, encode((name, within.to_json(), value)), self.tick)
-        self._hand_on(self.points.take_value(self.tick, name, value, judged=within is None))
-
-    def summary(self, name: str, value: float) -> None:
-        """Report a named number that the statistical class compares over many runs."""
-        self._raise_pending()
-        self.results.summaries.append((name, float(value)))
-        self.frame(SUMMARY, encode((name, float(value))))
-
-    def episode(self, name: str) -> None:
-        """End an episode: take a compare-point where that is the granularity."""
-        self._raise_pending()
-        self._episode_ended = True
-        if self.setup.granularity == "episode":
-            self._take(f"episode:{name}")
-
-    def rollback(self, to: int) -> None:
-        """Put the state before tick ``to`` back; the next tick is ``to`` again."""
-        self._require_open_tick(f"run.rollback({to})")
-        self.put_back(self._kept.rewind(to, self.tick))
-        self.frame(ROLLBACK, encode((self.tick, to)))
-        self._rolled_back_to = to
-        self._take("rollback")
-
     def next_tick(self, loop: TickLoop) -> int | None:
         """Close the open tick, and open the next one; None ends the loop."""
-        self._raise_pending()
+        self.raise_pending()
         current = self._open_loop() if self._open_loop is not None else None
         if current is not None and current is not loop:
             raise TickMisuse(
@@ -171,34 +90,38 @@ class Session:
             self._end_loop(loop)
             return None
         tick = self._next_tick
-        self._before(tick)
+        first = tick == self._loop_first and self.loop_number == 0
+        due = self.setup.cadence.due(
+            tick, first=first, decided=self.decided, episode_ended=self.episode_ended
+        )
+        self.decided = self.episode_ended = False
+        if due and not self.muted and tick not in self.kept:
+            self._snapshot(tick)
+        self.wiring.control.before_tick(self, tick)
         self.tick, self.tick_open = tick, True
         return tick
 
     def leave(self, loop: TickLoop) -> None:
-        """Close the open tick after the loop was left by break, return or an exception.
-
-        Called while an iterator is being dropped, where nothing may be raised: what goes wrong
-        here is raised by the next call that the program makes, or when it ends.
-        """
+        """Close the open tick after the loop was left by break, return or an exception."""
         if loop.closed or self._open_loop is None or os.getpid() != self.owner:
             return
         try:
             if self.tick_open:
                 self._close_tick("left")
             self._end_loop(loop)
+        # An iterator that is being dropped may raise nothing: the next call of the program does, or its end.
         except BaseException as error:  # noqa: BLE001
             self._pending = self._pending or error
 
     def _enter(self, loop: TickLoop) -> bool:
-        self._loop_number += 1
+        self.loop_number += 1
         resume = self._resume
-        if resume is not None and self._loop_number < resume.captured.cursors.loop:
-            span = resume.spans[self._loop_number]
+        if resume is not None and self.loop_number < resume.captured.cursors.loop:
+            span = resume.spans[self.loop_number]
             self._next_tick = span.next_tick
             self.tick = span.next_tick - 1
             self.wiring.layer.restore(span.effects)
-            self._inputs_count = span.inputs
+            self.inputs_count = span.inputs
             self.wiring.inputs.seek(span.inputs)
             loop.first, loop.closed = 0, True
             return False
@@ -208,45 +131,37 @@ class Session:
             self._resume_at(resume)
             loop.first = self._loop_first
         elif not self._started:
-            self._start()
+            self.start()
         return True
 
-    def _start(self) -> None:
+    def start(self) -> None:
+        """Take the point that begins the run; everything before it is construction."""
         self._started = True
-        self._take("start")
+        self.take("start")
 
     def _end_loop(self, loop: TickLoop) -> None:
         loop.closed = True
         self._open_loop = None
         effects = self.wiring.layer.snapshot()
-        where = (self._next_tick, effects["reads"], effects["asked"], self._inputs_count)
-        self.frame(LOOP, encode(where))
+        cursors = (self._next_tick, effects["reads"], effects["asked"], self.inputs_count)
+        self.frame(LOOP, encode(cursors))
 
     def _close_tick(self, how: str) -> None:
         if how != "completed":
             self.frame(LEFT, encode((self.tick, how)))
         self.tick_open = False
-        to, self._rolled_back_to = self._rolled_back_to, None
+        to, self.rolled_back_to = self.rolled_back_to, None
         self._next_tick = self.tick + 1 if to is None else to
         if self.setup.granularity == "tick":
-            self._take("tick" if to is None else "abandoned")
-
-    def _before(self, tick: int) -> None:
-        first = tick == self._loop_first and self._loop_number == 0
-        due = self.setup.cadence.due(
-            tick, first=first, decided=self._decided, episode_ended=self._episode_ended
-        )
-        self._decided = self._episode_ended = False
-        if due and not self.muted and tick not in self._kept:
-            self._snapshot(tick)
-        self.wiring.control.before_tick(self, tick)
+            self.take("tick" if to is None else "abandoned")
 
     def frame(self, kind: str, payload: bytes, actor: int = 0) -> None:
         """Hand something to the journal, unless the session is still catching up."""
         if not self.muted:
             self.wiring.sink.frame(kind, payload, self.tick, actor)
 
-    def _take(self, name: str) -> None:
+    def take(self, name: str) -> None:
+        """Take a compare-point over all columns."""
         if self.muted or not self.wiring.in_force.points:
             return
         taken = self.points.take(self.tick, name)
@@ -254,44 +169,43 @@ class Session:
             if (component := self.points.components.get(column)) is not None:
                 payload = encode((column, within.to_json(), component.read()))
                 self.wiring.sink.value(column, payload, self.tick)
-        self._hand_on(taken)
+        self.hand_on(taken)
 
-    def _hand_on(self, taken: ComparePoint) -> None:
+    def hand_on(self, taken: ComparePoint) -> None:
+        """Pass a compare-point on, and let the control act on it."""
         self.wiring.sink.point(taken)
         self.point_count += 1
         self.wiring.control.at_point(self, taken)
 
     def _snapshot(self, tick: int) -> None:
+        """Capture the whole present state before a tick, for whoever has a use for it."""
         if self.setup.granularity == "snapshot":
-            self._take("snapshot")
-        wanted = self.wiring.sink.wants_snapshots()
-        if not wanted and not self.wiring.may_roll_back:
+            self.take("snapshot")
+        wiring = self.wiring
+        wanted = wiring.sink.wants_snapshots
+        if not wanted and not wiring.may_roll_back:
             return
         began = perf_counter()
-        captured = self.capture(tick)
-        if wanted:
-            self.wiring.sink.snapshot(captured)
-        if self.wiring.may_roll_back:
-            self._kept.keep(captured)
-        if self._rate is not None:
-            self._rate.spent(perf_counter() - began)
-
-    def capture(self, tick: int) -> Captured:
-        """Capture the whole present state before a tick."""
         subsystems, versions = capture_components(self.points.components)
-        subsystems[STREAMS] = encode_parts(self.wiring.streams.snapshot())
+        subsystems[STREAMS] = encode_parts(wiring.streams.snapshot())
         cursors = Cursors(
-            effects=self.wiring.layer.snapshot(),
-            inputs=self._inputs_count,
+            effects=wiring.layer.snapshot(),
+            inputs=self.inputs_count,
             inputs_chain=self.inputs_position,
-            loop=self._loop_number,
+            loop=self.loop_number,
             loop_first=self._loop_first,
             points=self.point_count,
             chain=self.points.chain,
-            printed=self.wiring.output.count(),
+            printed=wiring.output.count(),
         )
-        marks = self.wiring.marks
-        return Captured(tick, subsystems, cursors, marks, self.setup.algorithm, versions)
+        algorithm = self.setup.algorithm
+        captured = Captured(tick, subsystems, cursors, wiring.marks, algorithm, versions)
+        if wanted:
+            wiring.sink.snapshot(captured)
+        if wiring.may_roll_back:
+            self.kept.keep(captured)
+        if self.rate is not None:
+            self.rate.spent(perf_counter() - began)
 
     def _resume_at(self, resume: Resume) -> None:
         captured = resume.captured
@@ -300,7 +214,7 @@ class Session:
         self.silent_reads = self.wiring.layer.manifest()
         self.wiring.layer.restore(cursors.effects)
         self.wiring.inputs.seek(cursors.inputs)
-        self._inputs_count, self.inputs_position = cursors.inputs, cursors.inputs_chain
+        self.inputs_count, self.inputs_position = cursors.inputs, cursors.inputs_chain
         self.wiring.output.restart(*resume.output)
         self.points.chain = cursors.chain
         self.point_count = cursors.points
@@ -308,8 +222,8 @@ class Session:
         self._loop_first = cursors.loop_first
         self.tick = captured.tick - 1
         self._resume, self.muted, self._started = None, False, True
-        for kept in (*resume.kept, captured):
-            self._kept.keep(kept)
+        for each in (*resume.kept, captured):
+            self.kept.keep(each)
 
     def put_back(self, captured: Captured) -> None:
         """Put back components first, then streams: a ``restore`` may draw."""
@@ -323,15 +237,12 @@ class Session:
         self.points.forget()
 
     def end(self) -> BaseException | None:
-        """Close everything open and take the last point; return the error meanwhile, if any.
-
-        Called once, however the program ended. A last state that cannot be read must not cost the
-        record its ending, so nothing is raised here.
-        """
+        """Close everything open and take the last point, once; return the error meanwhile, if any."""
         for step in (self._end_loops, self._take_last, self.wiring.layer.flush_all):
+            # A last state that cannot be read, by the user's code, must not cost the record its ending.
             try:
                 step()
-            except Exception as error:  # noqa: BLE001  (reading state runs the user's code)
+            except Exception as error:  # noqa: BLE001
                 self._pending = self._pending or error
         problem, self._pending = self._pending, None
         return problem
@@ -353,8 +264,8 @@ class Session:
             self.caveats.append("the program ended before the tick it was to start at")
             return
         if not self._started:
-            self._start()
-        self._take("end")
+            self.start()
+        self.take("end")
 
     def disown(self) -> None:
         """Stop writing, serving and comparing in a forked child."""
@@ -363,8 +274,9 @@ class Session:
         self.wiring.layer.disown()
         self.wiring.sink.disown()
 
-    def _require_open_tick(self, what: str) -> None:
-        self._raise_pending()
+    def require_open_tick(self, what: str) -> None:
+        """Refuse a call outside of a tick: E-TICK-001."""
+        self.raise_pending()
         if not self.tick_open:
             raise TickMisuse(
                 f"{what} was called outside of a tick.",
@@ -372,7 +284,8 @@ class Session:
                 "Call it inside the loop's body.",
             )
 
-    def _raise_pending(self) -> None:
+    def raise_pending(self) -> None:
+        """Raise the error that a dropped loop left behind."""
         if self._pending is not None:
             pending, self._pending = self._pending, None
             raise pending

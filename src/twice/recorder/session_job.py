@@ -1,7 +1,7 @@
 """The job of a session's process: keys besides those of its action, and the world that its keeper makes.
 
-The parent reads the record and describes the world in plain values. The keeper must not load numpy: what a
-process has loaded before it enters a world is another file, to the system, than the one of the same name in it.
+The parent reads the record and describes the world in plain values. The keeper must not load numpy: what a process has
+loaded before it enters a world is another file, to the system, than the one of the same name in it.
 
 Invariant: a job is plain data, and nothing of a record is executed.
 """
@@ -9,7 +9,7 @@ Invariant: a job is plain data, and nothing of a record is executed.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from twice.recorder.effects.filenames import kept, told
@@ -29,6 +29,8 @@ SUPERVISED: Final = "supervised"
 """Set in a job whose process is supervised: a recording, which learns of every file that is touched."""
 WORLD: Final = "world"
 """Set in a job whose process runs in a copy of the files: what else the keeper is told, by name."""
+SAMPLE: Final = "sample"
+"""Member of a job, and kind of the journal's frames, with the members of a sample."""
 GO_ON: Final = "go-on"
 """What a recording does when its record cannot be written any more; the other way is ``stop``."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -40,41 +42,13 @@ def hear(message: Mapping[str, Any]) -> None:
     keep_probes(message)
 
 
-def describe_copy(
-    program: Program, *, shared: Sequence[str] = (), is_recorded: bool = False
-) -> dict[str, object]:
-    """Return the request to the keeper of an execution in a copy of the present files.
-
-    Args:
-        program: is executed.
-        shared: real folders in which the product writes its own files.
-        is_recorded: whether the program is recorded.
-    """
-    return {
-        "histories": [],
-        "contents": "",
-        "roots": program.roots(),
-        "own": [],
-        "process": None,
-        "has_network": True,
-        "compares": False,
-        "keep": None,
-        "differing": None,
-        "is_recorded": is_recorded,
-        "shared": list(shared),
-        "native_writes": [],
-    }
+def describe_copy(program: Program, **others: object) -> dict[str, object]:
+    """Return the request to the keeper of an execution of a program, in a copy of the present files."""
+    return {"roots": program.roots(), **others}
 
 
 def describe_world(
-    record: RunRecord,
-    *,
-    has_network: bool,
-    compares: bool,
-    keep: str | None = None,
-    differing: str | None = None,
-    is_recorded: bool = False,
-    shared: Sequence[str] = (),
+    record: RunRecord, *, has_network: bool, compares: bool, **others: object
 ) -> dict[str, object]:
     """Return the request to the keeper of a replay, in plain values.
 
@@ -82,32 +56,24 @@ def describe_world(
         record: is replayed; open until the replay has ended.
         has_network: whether the program may reach the network.
         compares: whether the files that the program leaves are held against the record.
-        keep: a folder into which they are copied; None for nowhere.
-        differing: a folder into which the first that differ are copied; None for nowhere.
-        is_recorded: whether the program is recorded in its world.
-        shared: real folders in which the product writes its own files.
+        **others: ``keep``, ``differing``, ``is_recorded`` and ``shared`` of ``WorldRequest``, with paths of folders.
     """
     files = record.native_files()
-    return {
-        **describe_copy(record.setup.program, shared=shared, is_recorded=is_recorded),
-        "histories": [history.to_plain() for history in files.histories],
-        "contents": record.contents_folder(),
-        "own": [os.path.realpath(record.path)],
-        "process": files.process,
-        "has_network": has_network,
-        "compares": compares and files.tier == "supervisor",
-        "keep": keep,
-        "differing": differing,
-        "native_writes": list(map(kept, record.native_writes()[:1])),
-    }
+    return describe_copy(
+        record.setup.program,
+        histories=[history.to_plain() for history in files.histories],
+        contents=record.contents_folder(),
+        own=[os.path.realpath(record.path)],
+        process=files.process,
+        has_network=has_network,
+        compares=compares and files.tier == "supervisor",
+        native_writes=list(map(kept, record.native_writes()[:1])),
+        **others,
+    )
 
 
 def parse_world(described: Mapping[str, Any], folder: str) -> WorldRequest:
-    """Build the keeper's request from its description.
-
-    Args:
-        described: from ``describe_world`` or ``describe_copy``.
-        folder: private to this execution.
+    """Build the keeper's request from its description, for one execution to which ``folder`` is private.
 
     Raises:
         RecordForeign: E-RECORD-002, for histories that no recording writes.
@@ -117,13 +83,10 @@ def parse_world(described: Mapping[str, Any], folder: str) -> WorldRequest:
     from twice.recorder.kernel.package_paths import PackagePaths
     from twice.recorder.kernel.world_keeper import WorldRequest
 
-    packages = PackagePaths(described["roots"])
-    own = frozenset(described["own"])
+    packages, shared = PackagePaths(described["roots"]), described.get("shared", ())
+    own = frozenset(described.get("own", ()))
     # What is no part of the run stays in sight, whatever a listing of the recording says.
-    private = [
-        os.path.realpath(os.path.dirname(folder)),  # noqa: PTH120
-        *map(os.path.realpath, described["shared"]),
-    ]
+    private = [os.path.realpath(each) for each in (os.path.dirname(folder), *shared)]  # noqa: PTH120
 
     def is_ignored(path: str) -> bool:
         if path in own or any(is_below(path, each) for each in private):
@@ -132,20 +95,20 @@ def parse_world(described: Mapping[str, Any], folder: str) -> WorldRequest:
 
     # Descriptors of the real folders: their paths lead into the world later.
     keep, differing = (
-        None if described[name] is None else os.open(described[name], _FOLDER)
+        os.open(described[name], _FOLDER) if described.get(name) is not None else None
         for name in ("keep", "differing")
     )
     return WorldRequest(
-        histories=[FileHistory.from_plain(fields) for fields in described["histories"]],
-        content=Kept.found_in(described["contents"]).path,
+        histories=[FileHistory.from_plain(fields) for fields in described.get("histories", ())],
+        content=Kept.found_in(described.get("contents", "")).path,
         folder=f"{folder}/world",
         is_ignored=is_ignored,
-        process=described["process"],
-        has_network=described["has_network"],
-        compares=described["compares"],
+        process=described.get("process"),
+        has_network=described.get("has_network", True),
+        compares=described.get("compares", False),
         keep=keep,
         differing=differing,
-        is_recorded=described["is_recorded"],
-        shared=described["shared"],
-        native_writes=list(map(told, described["native_writes"])),
+        is_recorded=described.get("is_recorded", False),
+        shared=shared,
+        native_writes=list(map(told, described.get("native_writes", ()))),
     )

@@ -1,6 +1,10 @@
-"""The exchangeable parts of a session: who may pause it, where it starts, where things go.
+"""The exchangeable parts of a session: who may pause it, where it starts, where its observations go.
 
-Invariant: a session made from other parts does the same to the program's state.
+Recording writes observations down, verifying compares each with the record, and a branch does both, one after the
+other. The session does not know which.
+
+Invariant: a session made from other parts does the same to the program's state. A sink sees every observation, in
+order, exactly once.
 """
 
 from __future__ import annotations
@@ -12,13 +16,14 @@ from typing import TYPE_CHECKING
 from twice.foundation.dataclass import dataclass
 from twice.recorder.audit.hook import Refuse
 from twice.recorder.audit.inventory import Inventory
-from twice.recorder.compare_points import ComparePoint
+from twice.recorder.cadence import Strategy
+from twice.recorder.compare_points import VALUE, ComparePoint
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.inputs import Inputs
 from twice.recorder.output import Output
+from twice.recorder.record import RecordWriter
 from twice.recorder.record_form import LoopSpan
-from twice.recorder.sinks import Sink
-from twice.recorder.snapshots import Captured
+from twice.recorder.snapshots import Captured, store
 from twice.recorder.streams import Streams
 
 if TYPE_CHECKING:
@@ -36,6 +41,83 @@ class Control:
 
     def compared(self, value: object) -> None:
         """Act on a value that is about to be compared."""
+
+
+class Sink:
+    """Receives what a session observes; this one lets everything pass, and has no use for snapshots."""
+
+    wants_snapshots = False
+
+    def point(self, taken: ComparePoint) -> None:
+        """Take a compare-point."""
+
+    def frame(self, kind: str, payload: bytes, tick: int, actor: int = 0) -> None:
+        """Take a frame for the journal: reads, inputs, output, values with a tolerance."""
+
+    def value(self, column: str, payload: bytes, tick: int) -> None:
+        """Take a value that is compared with a tolerance, before its point."""
+
+    def pass_over(self, column: str) -> None:
+        """Compare a column no more: its state has another version than the recorded one."""
+
+    def snapshot(self, captured: Captured) -> None:
+        """Take a captured snapshot."""
+
+    def flush(self) -> None:
+        """Make sure that everything given so far outlives this process."""
+
+    def close(self, ending: Mapping[str, object]) -> None:
+        """Close at the end of the run."""
+
+    def disown(self) -> None:
+        """Stop writing: this process is a forked child."""
+
+
+class RecordingSink(Sink):
+    """Writes everything into one record.
+
+    Args:
+        writer: the open record.
+        strategy: ``full`` stores every snapshot whole, ``event-sourced`` stores none. The others store pages once and
+            refer to them; each record has its event stream, so ``delta`` and ``hybrid`` are one.
+    """
+
+    def __init__(self, writer: RecordWriter, strategy: Strategy) -> None:
+        self.writer, self._strategy = writer, strategy
+        self.wants_snapshots = strategy != "event-sourced"
+        self._layouts: dict[tuple[str, ...], int] = {}
+
+    def point(self, taken: ComparePoint) -> None:
+        """Append the point."""
+        layout = self._layouts.get(taken.columns)
+        if layout is None:
+            layout = self._layouts[taken.columns] = self.writer.layout(taken.columns)
+        self.writer.point(layout, taken.tick, taken.name, taken.root, taken.chain, taken.digests)
+
+    def frame(self, kind: str, payload: bytes, tick: int, actor: int = 0) -> None:
+        """Append a journal frame."""
+        self.writer.frame(kind, actor, payload, tick=tick)
+
+    def value(self, column: str, payload: bytes, tick: int) -> None:
+        """Append the value as a journal frame."""
+        del column
+        self.writer.frame(VALUE, 0, payload, tick=tick)
+
+    def snapshot(self, captured: Captured) -> None:
+        """Store the snapshot's pages and its envelope."""
+        store(self.writer, captured, dedupe=self._strategy != "full")
+
+    def flush(self) -> None:
+        """Seal the blocks that wait, full or not."""
+        self.writer.flush()
+
+    def close(self, ending: Mapping[str, object]) -> None:
+        """Seal the record."""
+        self.writer.close(ending)
+
+    def disown(self) -> None:
+        """Close the descriptor and write nothing."""
+        self.writer.abandon()
 
 
 @dataclass(frozen=True)
@@ -81,12 +163,7 @@ class Wiring:
     """The parts of one session.
 
     Attributes:
-        streams: its named random streams, and the shared generators.
         layer: where reads of the world come from.
-        inputs: what decides an input's value.
-        sink: where observations go.
-        output: what the program prints.
-        control: who may pause it.
         resume: where it starts; None for the top.
         marks: facts about the run for the envelope of each snapshot.
         may_roll_back: whether snapshots are kept in memory for a rollback.
@@ -94,7 +171,6 @@ class Wiring:
         refuse: called with each operation that a sealed execution refuses; None if it is not sealed.
         contents: opens the contents of files that the record carries.
         was_supervised: whether the record that is replayed was made under supervision.
-        in_force: what of its work the session does.
     """
 
     streams: Streams

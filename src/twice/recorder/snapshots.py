@@ -1,9 +1,8 @@
 """Snapshots: the whole state before a tick, paged and content-addressed in the record.
 
-A captured snapshot holds, for every component and for the streams, the canonical form in parts, and
-the cursors of effects, inputs and output. Stored, each part becomes pages of the record; a page
-that stands there already costs a reference. Restoring decodes fresh values, so no two restores
-share anything.
+A captured snapshot holds, for every component and for the streams, the canonical form in parts, and the cursors of
+effects, inputs and output. Stored, each part becomes pages of the record; a page that stands there already costs a
+reference. Restoring decodes fresh values, so no two restores share anything.
 
 Invariant: every snapshot can be restored on its own, and its state hash is over contents alone.
 """
@@ -15,21 +14,15 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from itertools import chain
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import rfc8785
 
 from twice.errors import DecodingRefused, RestoreRefused, RollbackRefused
 from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import Algorithm, digest_parts
-from twice.foundation.encoding import encode_parts
-from twice.recorder.dict_order import PREFIX, find_orders
 from twice.recorder.record import RecordReader, RecordWriter
 from twice.recorder.record_form import reading
-
-if TYPE_CHECKING:
-    from twice.recorder.components import Component
 
 STREAMS = "streams"
 Parts = Sequence[bytes | bytearray | memoryview]
@@ -42,8 +35,7 @@ class Cursors:
     """Positions in the record at which a restored run goes on.
 
     Attributes:
-        effects: reads served, strict and lenient, and the digest of questions
-            (``EffectLayer.snapshot``).
+        effects: reads served, strict and lenient, and the digest of questions (``EffectLayer.snapshot``).
         inputs: how many inputs were asked for.
         inputs_chain: digest of the inputs so far.
         loop: number of the loop, from 0.
@@ -87,22 +79,14 @@ class Cursors:
     def from_json(cls, envelope: Mapping[str, Any]) -> Cursors:
         """Read the cursors of an envelope back."""
         stated = envelope["cursors"]
-        of_effects = stated["effects"]
-        effects: dict[str, Any] = {
-            "reads": of_effects["reads"],
-            "asked": bytes.fromhex(of_effects["asked"]),
-            "unfolded": bytes.fromhex(of_effects.get("unfolded", "")),
-            "children": dict(of_effects.get("children", {})),
-            "parts": bytes.fromhex(of_effects.get("parts", "")),
-        }
+        given = stated["effects"]
+        effects = {"children": {}, "unfolded": "", "parts": "", **given, "reads": given["reads"]}
+        for name in ("asked", "unfolded", "parts"):
+            effects[name] = bytes.fromhex(effects[name])
         # Records of earlier versions say nothing of lenient reads, and a restore leaves those alone.
-        if "lenient" in of_effects:
-            lenient = of_effects["lenient"].items()
-            effects["lenient"] = {int(number): count for number, count in lenient}
-        printed = None
-        if stated.get("printed") is not None:
-            output, errors = map(int, stated["printed"])
-            printed = output, errors
+        if "lenient" in effects:
+            effects["lenient"] = {int(number): n for number, n in effects["lenient"].items()}
+        printed: Any = stated.get("printed")
         return cls(
             effects=effects,
             inputs=stated["inputs"],
@@ -111,16 +95,15 @@ class Cursors:
             loop_first=stated["loop_first"],
             points=envelope["point"],
             chain=bytes.fromhex(envelope["chain"]),
-            printed=printed,
+            printed=None if printed is None else (int(printed[0]), int(printed[1])),
         )
 
 
 @dataclass(frozen=True)
 class Captured:
-    """A snapshot in memory.
+    """A snapshot in memory, from before the body of a tick.
 
     Attributes:
-        tick: the tick before whose body it stands.
         subsystems: name -> canonical parts; ``streams`` among them.
         cursors: where to go on.
         identity: code, config and seed marks for the envelope.
@@ -138,26 +121,6 @@ class Captured:
     def size(self) -> int:
         """Return the bytes of all canonical forms."""
         return sum(_size(parts) for parts in self.subsystems.values())
-
-    def freeze(self, spare: Mapping[int, bytearray] = MappingProxyType({})) -> Captured:
-        """Copy the snapshot, so that it is independent of the program's arrays.
-
-        Args:
-            spare: memory by its size, to copy into; nobody needs what is in it.
-        """
-        unused = dict(spare)
-
-        def copy(part: bytes | bytearray | memoryview) -> bytearray:
-            target = unused.pop(len(part), None)
-            if target is None:
-                return bytearray(part)
-            memoryview(target)[:] = part
-            return target
-
-        copied: dict[str, Parts] = {
-            name: [copy(part) for part in parts] for name, parts in self.subsystems.items()
-        }
-        return replace(self, subsystems=copied)
 
 
 def _size(parts: Parts) -> int:
@@ -189,14 +152,19 @@ class RollbackBuffer:
             dropped = self._drop(next(iter(self._captured)))
             parts = chain.from_iterable(dropped.subsystems.values())
             spare |= {len(part): part for part in parts if isinstance(part, bytearray)}
-        self._captured[captured.tick] = captured.freeze(spare)
+
+        def copy(part: bytes | bytearray | memoryview) -> bytearray:
+            target = spare.pop(len(part), None)
+            if target is None:
+                return bytearray(part)
+            memoryview(target)[:] = part
+            return target
+
+        copied = {name: [*map(copy, parts)] for name, parts in captured.subsystems.items()}
+        self._captured[captured.tick] = replace(captured, subsystems=copied)
 
     def rewind(self, to: int, now: int) -> Captured:
-        """Return the snapshot before a tick, and drop the ones after it: they are no longer the past.
-
-        Raises:
-            RollbackRefused: E-TICK-002, when that tick is not kept.
-        """
+        """Return the snapshot before a tick, and drop the later ones; E-TICK-002 when that tick is not kept."""
         kept = self._captured.get(to)
         if kept is None:
             raise RollbackRefused(
@@ -215,34 +183,16 @@ class RollbackBuffer:
         return dropped
 
 
-def capture_components(
-    components: Mapping[str, Component],
-) -> tuple[dict[str, Parts], dict[str, int]]:
-    """Return states as canonical parts, the order of their dicts where it differs, and declared versions."""
-    captured: dict[str, Parts] = {}
-    for name, component in components.items():
-        state = component.read()
-        captured[name] = encode_parts(state)
-        orders = find_orders(state)
-        if orders is not None:
-            captured[PREFIX + name] = encode_parts(orders)
-    versions = {name: component.state_version for name, component in components.items()}
-    return captured, {name: version for name, version in versions.items() if version}
-
-
 def store(writer: RecordWriter, captured: Captured, *, dedupe: bool) -> None:
     """Write a snapshot's pages and envelope into the record."""
     digests: dict[str, str] = {}
-    subsystems: dict[str, object] = {}
-    for name in sorted(captured.subsystems):
-        parts = captured.subsystems[name]
+    subsystems: dict[str, dict[str, object]] = {}
+    for name, parts in sorted(captured.subsystems.items()):
         digests[name] = str(digest_parts(parts, captured.algorithm))
-        subsystems[name] = {
-            "blob": writer.page_blob(name, parts, dedupe=dedupe),
-            "digest": digests[name],
-            "bytes": _size(parts),
-            **({"state_version": captured.versions[name]} if name in captured.versions else {}),
-        }
+        blob = writer.page_blob(name, parts, dedupe=dedupe)
+        subsystems[name] = {"blob": blob, "digest": digests[name], "bytes": _size(parts)}
+        if name in captured.versions:
+            subsystems[name]["state_version"] = captured.versions[name]
     cursors = captured.cursors
     envelope: Any = {
         "format": _FORMAT,
@@ -264,11 +214,7 @@ def _hash_state(digests: dict[str, str], algorithm: Algorithm) -> str:
 
 
 def read_envelope(reader: RecordReader, number: int) -> dict[str, Any]:
-    """Read a stored snapshot's envelope.
-
-    Raises:
-        DecodingRefused: E-ENCODE-004, when it is not one that this version reads.
-    """
+    """Read a stored snapshot's envelope; E-ENCODE-004 when it is not one that this version reads."""
     with reading(f"snapshot {number}", reader.path):
         envelope = json.loads(bytes(reader.envelope(number)))
     if not isinstance(envelope, dict) or envelope.get("format") != _FORMAT:
@@ -290,26 +236,27 @@ def load(reader: RecordReader, number: int) -> Captured:
     subsystems: dict[str, Parts] = {}
     versions: dict[str, int] = {}
     digests: dict[str, str] = {}
+    remedy = "The record is damaged: use an earlier snapshot, or record again."
     with reading(f"snapshot {number}", reader.path):
         envelope = read_envelope(reader, number)
+        named = f"The snapshot before tick {envelope['tick']}"
         for name, entry in sorted(envelope["subsystems"].items()):
             content = bytes(reader.blob(entry["blob"]))
             subsystems[name], digests[name] = [content], entry["digest"]
             if str(digest_parts([content], algorithm)) != entry["digest"]:
                 raise RestoreRefused(
-                    f"The snapshot before tick {envelope['tick']} holds other contents for {name!r} "
-                    "than its digest says.",
+                    f"{named} holds other contents for {name!r} than its digest says.",
                     f"Expected {entry['digest']}.",
-                    "The record is damaged: use an earlier snapshot, or record again.",
+                    remedy,
                 )
             if "state_version" in entry:
                 versions[name] = int(entry["state_version"])
         found = _hash_state(digests, algorithm)
         if found != envelope["state_hash"]:
             raise RestoreRefused(
-                f"The snapshot before tick {envelope['tick']} has the state hash {found}.",
+                f"{named} has the state hash {found}.",
                 f"Expected {envelope['state_hash']}, as its envelope says.",
-                "The record is damaged: use an earlier snapshot, or record again.",
+                remedy,
             )
         return Captured(
             tick=envelope["tick"],

@@ -22,7 +22,7 @@ from twice.recorder.effects.tallies import count, select_cursor_numbers
 from twice.recorder.record import Frame
 from twice.recorder.record_form import ERRORS, INPUT, LOOP, OUTPUT
 from twice.recorder.runrecord import RunRecord
-from twice.recorder.sinks import RecordingSink, Sink
+from twice.recorder.session_parts import RecordingSink, Sink
 from twice.recorder.snapshots import Cursors, load
 
 Reads = dict[str, Counter[str]]

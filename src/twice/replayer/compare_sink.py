@@ -16,9 +16,9 @@ from typing import Any
 from twice.foundation.comparison import tolerance_from_json
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.encoding import decode, loaded_types
-from twice.recorder.compare_points import ComparePoint, is_judged
+from twice.recorder.compare_points import VALUE, ComparePoint, is_judged
 from twice.recorder.runrecord import RunRecord
-from twice.recorder.sinks import VALUE, Sink
+from twice.recorder.session_parts import Sink
 from twice.replayer.outcome import Failure, no_counts
 
 _SHOWN_CHARACTERS_MAX = 200

@@ -13,8 +13,7 @@ from twice.foundation.determinism_class import DeterminismClass, Predicate
 from twice.foundation.environment import EnvironmentDifference, Fingerprint, diff_fingerprints
 from twice.foundation.printable import pluralize
 from twice.recorder.audit.inventory import is_process, unsupported_rows
-from twice.recorder.compared_output import select_of_message
-from twice.recorder.output import RESULTS
+from twice.recorder.output import RESULTS, select_of_message
 from twice.recorder.runrecord import RunRecord
 from twice.replayer.file_report import FileJudgement, judge_files
 from twice.replayer.notes import (

@@ -23,11 +23,11 @@ from twice.recorder.audit.inventory import (
     may_talk,
     rows_of,
 )
-from twice.recorder.dict_order import ORDERS
 from twice.recorder.effects.ops import FILE_CHANGED
 from twice.recorder.output import RESULTS
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.setup import Setup
+from twice.recorder.states import ORDERS
 from twice.replayer.file_report import FileJudgement
 from twice.replayer.outcome import join_ending_parts, list_ending_parts
 

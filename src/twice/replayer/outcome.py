@@ -16,10 +16,8 @@ from typing import Any
 
 from twice.foundation.dataclass import dataclass
 from twice.foundation.environment import Fingerprint
-from twice.recorder.compared_output import select_of_message
-from twice.recorder.dict_order import ORDERS
-from twice.recorder.output import RESULTS
-from twice.recorder.restore import Migration
+from twice.recorder.output import RESULTS, select_of_message
+from twice.recorder.states import ORDERS, Migration
 
 STOPPED = "stopped"
 """How an execution ended that was to go no further."""

@@ -19,7 +19,7 @@ from itertools import zip_longest
 from typing import Final
 
 from twice.foundation.printable import pluralize
-from twice.recorder.compared_output import select_compared
+from twice.recorder.output import select_compared
 from twice.replayer.outcome import Failure
 
 _LINE_CHARACTERS: Final = 160

@@ -20,8 +20,7 @@ from twice.recorder.record_form import ROLLBACK
 from twice.recorder.redaction.redaction import Redaction
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session import Session
-from twice.recorder.session_parts import Control, Resume, Wiring
-from twice.recorder.sinks import Sink
+from twice.recorder.session_parts import Control, Resume, Sink, Wiring
 from twice.recorder.snapshots import load
 from twice.recorder.streams import Streams
 
@@ -59,14 +58,7 @@ def rebuilt_session(
     # A verification writes nothing; a branch writes what it reads and prints into its own record.
     written = journal if journal_all else None
     redaction = Redaction(setup.redaction, os.environ)
-    output = OutputCapture(
-        setup.algorithm,
-        written,
-        compare_errors=setup.compare_errors,
-        ignored=setup.ignored_output,
-        folders=record.program_folders(),
-        redaction=redaction,
-    )
+    output = OutputCapture(setup, written, record.program_folders(), redaction)
     session = Session(
         setup,
         Wiring(

@@ -18,8 +18,8 @@ from twice.errors import RecordOutOfRange, ReplayRefused, SessionMisuse
 from twice.foundation.printable import pluralize
 from twice.foundation.with_blocks import Closing
 from twice.recorder.inputs import InputEvent
-from twice.recorder.restore import Migration
 from twice.recorder.runrecord import RunRecord
+from twice.recorder.states import Migration
 from twice.replayer.branch_session import BranchingSession, decode_states
 from twice.replayer.preconditions import require_rerunnable, require_same_code
 from twice.replayer.replay_job import Start, job_for, restorable_snapshot, start_child

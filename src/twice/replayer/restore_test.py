@@ -24,8 +24,8 @@ from twice.foundation.comparison import FieldDifference, differences
 from twice.foundation.dataclass import dataclass
 from twice.foundation.encoding import decode
 from twice.foundation.printable import pluralize
-from twice.recorder.restore import Migration
 from twice.recorder.runrecord import RunRecord
+from twice.recorder.states import Migration
 from twice.replayer.preconditions import require_rerunnable, require_restorable, require_same_code
 from twice.replayer.replay_job import start_child, start_server
 from twice.replayer.replay_run import Plan, Progress, execute_once

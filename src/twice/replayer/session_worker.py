@@ -23,7 +23,7 @@ from twice.recorder.environment.probes import KeptProbes
 from twice.recorder.environment.surroundings import Surroundings
 from twice.recorder.execution import describe_ending, execute
 from twice.recorder.identity import build_identity
-from twice.recorder.inputs import BranchInputs, RecordedInputs
+from twice.recorder.inputs import BranchInputs
 from twice.recorder.kernel.confinement import current
 from twice.recorder.record import RecordWriter
 from twice.recorder.record_session import snapshot_marks
@@ -137,8 +137,7 @@ class BranchExecution:
             self._copied = copy_prefix(record, sink, resume.captured.cursors)
         checking = ComparingSink(record, setup.predicate, self._refuse_prefix, first=first)
         sink.checking = BranchPrefixSink(checking, fork)
-        recorded = RecordedInputs(record.input_frames, self._input_differs)
-        self._inputs = BranchInputs(recorded, fork)
+        self._inputs = BranchInputs(record.input_frames, self._input_differs, fork)
         self._source = BranchSource(RecordedSource(record), sealed=self._job["sealed"])
         self.session = rebuilt_session(
             record,

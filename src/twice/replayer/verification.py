@@ -26,7 +26,7 @@ from twice.foundation.next_step import NextStep
 from twice.foundation.printable import pluralize, printable
 from twice.foundation.version import VERSION
 from twice.recorder.audit.inventory import in_words, unsupported_rows
-from twice.recorder.restore import Migration
+from twice.recorder.states import Migration
 from twice.replayer.file_report import suggest_file_policy
 from twice.replayer.output_difference import suggest_ignored_output
 from twice.replayer.verdict import SEAL, Decision, Evidence, Result, decide

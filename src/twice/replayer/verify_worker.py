@@ -21,7 +21,6 @@ from twice.foundation.encoding import encode
 from twice.foundation.seeds import Seed
 from twice.recorder.audit.channels import user_line
 from twice.recorder.compare_points import ComparePoint
-from twice.recorder.dict_order import ORDERS
 from twice.recorder.effects import ops
 from twice.recorder.effects.answers import Source
 from twice.recorder.effects.clock import REAL
@@ -33,9 +32,9 @@ from twice.recorder.inputs import RecordedInputs
 from twice.recorder.output import RESULTS
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session import Session
-from twice.recorder.session_parts import Control, Resume
-from twice.recorder.sinks import Sink
+from twice.recorder.session_parts import Control, Resume, Sink
 from twice.recorder.snapshots import STREAMS
+from twice.recorder.states import ORDERS
 from twice.replayer.bounded_reads import CheckpointBoundedReads
 from twice.replayer.compare_sink import ComparingSink
 from twice.replayer.outcome import Failure, describe_raising_line

@@ -18,13 +18,12 @@ from twice.recorder.compare_points import ComparePoint
 from twice.recorder.components import component_of
 from twice.recorder.config import Config
 from twice.recorder.effects.sources import BranchSource, RecordedSource
-from twice.recorder.inputs import BranchInputs, RecordedInputs
-from twice.recorder.restore import decode_state
+from twice.recorder.inputs import BranchInputs
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session import Session
-from twice.recorder.session_parts import Control
-from twice.recorder.sinks import Sink
+from twice.recorder.session_parts import Control, Sink
 from twice.recorder.snapshots import STREAMS, load
+from twice.recorder.states import decode_state
 from twice.replayer.branch_prefix import BranchPrefixSink
 from twice.replayer.outcome import STOPPED, Failure
 from twice.replayer.rebuild import rebuilt_session
@@ -118,8 +117,7 @@ def _substitute_inputs(
     watch: VerificationMonitor, record: RunRecord, given: Mapping[str, Any]
 ) -> BranchInputs:
     values: Any = decode(given["values"])
-    recorded = RecordedInputs(record.input_frames, watch.input_differs)
-    return BranchInputs(recorded, given["at"], values)
+    return BranchInputs(record.input_frames, watch.input_differs, given["at"], values)
 
 
 def _restore_again(

@@ -11,7 +11,7 @@ import os
 from functools import partial
 
 from twice.foundation.encoding import decode, encode
-from twice.recorder.restore import Migration
+from twice.recorder.states import Migration
 from twice.replayer.preconditions import require_restorable, trusting
 from twice.replayer.replay_job import restorable_snapshot
 from twice.replayer.replay_session import ReplaySession

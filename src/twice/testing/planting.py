@@ -20,11 +20,11 @@ import numpy as np
 from twice.errors import EncodingRefused, FaultMisplaced
 from twice.foundation.encoding import decode, encode, encode_parts, loaded_types
 from twice.recorder.components import Component
-from twice.recorder.restore import decode_state
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session import Session
 from twice.recorder.session_parts import Resume
 from twice.recorder.snapshots import load
+from twice.recorder.states import decode_state
 from twice.testing.faults import Fault, Kind
 
 _FLOATS: Final = (float, np.floating)

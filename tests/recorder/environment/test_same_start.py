@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from programs import cli, environ
-from twice.recorder.compared_output import select_compared
 from twice.recorder.environment.process_start import call_at_one_depth, same_descriptors
+from twice.recorder.output import select_compared
 
 pytestmark = [pytest.mark.integration, pytest.mark.fresh]
 

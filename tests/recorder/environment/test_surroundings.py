@@ -21,7 +21,7 @@ from twice.recorder.environment.surroundings import (
     is_governed,
     is_relevant,
 )
-from twice.recorder.redaction.secret_names import is_secret
+from twice.recorder.redaction.fields import is_secret
 
 UNSET = dict.fromkeys(THREAD_CAPS)
 

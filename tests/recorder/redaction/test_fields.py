@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from twice.recorder.redaction.fields import judge
 from twice.recorder.redaction.policy import Policy
 from twice.recorder.redaction.redaction import Redaction
-from twice.recorder.redaction.secret_names import judge
 
 STARS = "*" * 99
 

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 from twice.assets.importers import fields, scalars
 from twice.assets.importers.imported import Reading, Value
 from twice.assets.importers.jsontext import JsonRefused, parsed
-from twice.recorder.redaction.secret_names import judge
+from twice.recorder.redaction.fields import judge
 
 REDACTED: Final = "<secret left out>"
 _CREDENTIAL = re.compile(

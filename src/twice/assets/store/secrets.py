@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from twice.assets.model.reading import escaped
+from twice.recorder.redaction.fields import is_secret
 from twice.recorder.redaction.redaction import Redaction
-from twice.recorder.redaction.secret_names import is_secret
 
 _TABLES: Final = frozenset({"env", "settings", "args", "presets"})
 """Where names are chosen by programs, so that a name may say that its value is secret."""

@@ -22,8 +22,8 @@ from twice.diagnosis.log_comparison import compare_logs
 from twice.foundation.next_step import NextStep
 from twice.foundation.printable import pluralize
 from twice.recorder.config import parse_value
-from twice.recorder.restore import Migration
 from twice.recorder.runrecord import RunRecord
+from twice.recorder.states import Migration
 from twice.report.overview import ending_text, parent_text
 from twice.report.values import as_json as to_plain
 from twice.report.values import inline, mapping

@@ -153,6 +153,8 @@ def sort_key(encoded: bytes) -> bytes:
 
 _ROOM, _RECORDED_ROOM = "twice.recorder.", "twice.recording."
 _MOVED: Final = {
+    f"{_ROOM}streams.governed:JaxStream": f"{_RECORDED_ROOM}streams.jax_streams:JaxStream",
+    f"{_ROOM}streams.governed:PythonStream": f"{_RECORDED_ROOM}streams.python_streams:PythonStream",
     f"{_ROOM}streams.torch_streams:TorchStream": f"{_RECORDED_ROOM}streams.torch_owned:TorchStream",
 }
 """Types of twice in states, by their present name: the name that they had when they were first recorded."""

@@ -19,13 +19,13 @@ from typing import Any
 from twice.errors import EffectRefused, EncodingRefused
 from twice.foundation.digests import Algorithm, digest_value
 from twice.foundation.encoding import decode, encode, loaded_types
-from twice.recorder.dict_order import apply_orders, find_orders
 from twice.recorder.effects import ops
 from twice.recorder.effects.actors import outside
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.outcomes import RETURNED, given, outcome_of
 from twice.recorder.kernel.confinement import current
 from twice.recorder.redaction.redaction import Redaction
+from twice.recorder.states import apply_orders, find_orders
 
 
 def governed_call(

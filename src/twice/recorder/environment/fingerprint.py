@@ -33,7 +33,7 @@ from twice.recorder.environment import libraries
 from twice.recorder.environment.probes import KeptProbes, run_probes
 from twice.recorder.environment.process_start import read_addresses
 from twice.recorder.environment.surroundings import Surroundings, environ_for_child, is_relevant
-from twice.recorder.redaction.secret_names import is_secret
+from twice.recorder.redaction.fields import is_secret
 from twice.recorder.session_job import RECORDING, hear
 from twice.worker.channel import Channel
 from twice.worker.process import FreshWorker, refuse_nesting

@@ -28,7 +28,7 @@ from twice.foundation.digests import digest_bytes
 from twice.foundation.environment import NUMERIC_VARIABLES
 from twice.foundation.printable import pluralize
 from twice.recorder.environment.libraries import usual_counts
-from twice.recorder.redaction.secret_names import is_secret
+from twice.recorder.redaction.fields import is_secret
 
 FORMAT: Final = "twice.surroundings/1"
 THREAD_CAPS: Final = (
@@ -287,7 +287,7 @@ def _digest_secret(name: str, value: str) -> str:
     return f"{digest.algorithm}:{digest.hex[:16]}"
 
 
-def _read_variable(index: int, row: object) -> tuple[str, Variable]:
+def _read_variable(index: int, row: Any) -> tuple[str, Variable]:
     match row:
         case {"name": str(name), "source": source} if source in get_args(Source):
             value, digest = row.get("value"), row.get("redacted", "")

@@ -1,6 +1,9 @@
-"""Find secrets by their place: behind the name of a header, a field or an option.
+"""Find secrets by their name, and by their place: behind the name of a header, a field or an option.
 
-Covered: header lines of HTTP (of a cookie its value alone, of ``Authorization`` what follows the scheme), fields
+The words of a name decide. Some are clear (``password``, ``client_secret``). Others have innocent meanings (``key``,
+``token``), and where a replay would give the program the stars, the value must look like a credential as well.
+
+Covered by place: header lines of HTTP (of a cookie its value alone, of ``Authorization`` what follows the scheme), fields
 of a query or a form, parts of a multipart form, members of a JSON document whose value is text,
 elements of XML, the password in a URL, and in a command what follows ``--password``.
 
@@ -8,32 +11,58 @@ Not covered: compressed bodies, HTTP/2 (its headers are packed), numbers and lis
 name that does not say so, options that do not say what they hold (``-p secret``), secrets that a shell puts
 together. Those are known by their value or by a pattern, or not at all.
 
-Invariant: what is found depends on the names and on the places, and blanking it keeps the form of the text.
+Invariant: what is found depends on the places and on the letters of the names, not on their case, and blanking it keeps
+the form of the text.
 """
 
 from __future__ import annotations
 
 import re
 from base64 import b64decode
-from binascii import Error as Base64Error
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from contextlib import suppress
+from functools import lru_cache
+from string import ascii_letters, digits
+from typing import Final, Literal, NamedTuple
 
-from twice.recorder.redaction.secret_names import (
-    STEMS,
-    is_secret_value,
-    judge,
-    looks_like_credential,
-)
+ARGUMENTS, HEADERS, COOKIE = "arguments", "headers", "cookies"
+FIELDS, JSON, URLS = "fields", "json", "urls"
+PLACED = (HEADERS, COOKIE, FIELDS, JSON, URLS)
+"""Rules that look at a place in what passes a connection."""
 
-ARGUMENTS, HEADERS, COOKIE, FIELDS, JSON, URLS = (
-    "arguments", "headers", "cookies", "fields", "json", "urls",
+Judgement = Literal["clear", "likely", "no"]
+
+_STEMS: Final = (
+    b"token", b"pass", b"secret", b"key", b"cred", b"pwd", b"auth", b"cookie", b"bearer", b"sig",
+    b"jwt", b"session",
 )  # fmt: skip
+"""Text is looked through for these first: one stands in every name in it that is a secret's, in small letters."""
+
+_WORDS = (
+    r"[A-Z0-9]*(?:TOKEN|PASSWORD|PASSWD|PASSPHRASE|SECRET|APIKEY|CREDENTIAL)S?"
+    r"|KEYS?|(?<=_)PWD|PASS|AUTH|COOKIE|BEARER|SIGNATURE|DSN"
+)
+# In a message these are secrets, too; a variable PWD is a folder, and SIG a signal.
+_MESSAGE_WORDS = r"|AUTHORIZATION|SIG|JWT|PWD|SESSION_?ID|CREDENTIALS?"
+_IN_VARIABLE = re.compile(rf"(?:^|_)(?:{_WORDS})(?:_|$)")
+_IN_MESSAGE = re.compile(rf"(?:^|_)(?:{_WORDS}{_MESSAGE_WORDS})(?:_|$)")
+_CLEAR = re.compile(
+    r"PASSWORD|PASSWD|PASSPHRASE|PWD|SECRET|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|BEARER|COOKIE|CREDENTIAL"
+    r"|AUTHORIZATION|SIGNATURE|JWT|SESSION_?ID|(?:ACCESS|REFRESH|ID|AUTH|SESSION|SECURITY)_?TOKEN"
+)
+_INNOCENT = frozenset(
+    {
+        "SEC_WEB_SOCKET_KEY", "SEC_WEBSOCKET_KEY", "IDEMPOTENCY_KEY", "SURROGATE_KEY", "CACHE_KEY", "X_CACHE_KEY",
+        "PUBLIC_KEY", "PRIMARY_KEY", "FOREIGN_KEY", "MAX_TOKENS", "PROMPT_TOKENS",
+        "COMPLETION_TOKENS", "TOTAL_TOKENS",
+    }
+)  # fmt: skip
+_JOINT = re.compile(rb"(?<=[a-z0-9])(?=[A-Z])")
+_CREDENTIAL = re.compile(rb"(?=[^0-9]*[0-9])(?=[^A-\xff]*[A-\xff])[^\0- ]{16,}")
+"""What can hardly be a word: 16 bytes or more, no space, letters and digits."""
 
 _NAME_MAX = 64
-_NAME_BYTES = bytes(
-    byte for byte in range(256) if chr(byte).isascii() and (chr(byte).isalnum() or byte in b"-_.[]")
-)
+_NAME_BYTES = f"{ascii_letters}{digits}-_.[]".encode()
 _NAME_END = re.compile(rb"[A-Za-z0-9_.\[\]-]{0,64}")
 _HEADER = re.compile(rb"[ \t]*:[ \t]*(?P<value>[^\r\n]*)(?P<end>[\r\n])?")
 _JSON = re.compile(rb'"\s*:\s*"(?P<value>(?:[^"\\]|\\[\s\S])*)(?P<end>")?')
@@ -52,13 +81,43 @@ _UNTIL_LINE = re.compile(rb"[\r\n]")
 _UNTIL_QUOTE = re.compile(rb'["]')
 
 
+def is_secret(name: str) -> bool:
+    """Return whether a variable's name marks its value as secret (``API_KEY``, ``DB_PASSWORD``).
+
+    Judged by the words of the name: ``PYTHON_KEYRING`` is not a key, ``GITHUBTOKEN`` is a token.
+    """
+    return _IN_VARIABLE.search(name.upper()) is not None
+
+
+@lru_cache(maxsize=4096)
+def judge(name: bytes) -> Judgement:
+    """Judge whether a name in a message is a secret's: clearly, likely (its value must look so too), or not."""
+    words = _JOINT.sub(b"_", name).decode("latin-1")
+    plain = re.sub(r"[^A-Za-z0-9]+", "_", words).strip("_").upper()
+    if plain in _INNOCENT or not _IN_MESSAGE.search(plain):
+        return "no"
+    return "clear" if _CLEAR.search(plain) else "likely"
+
+
+def is_secret_value(name: bytes, value: bytes, *, given: bool) -> bool:
+    """Return whether a value behind a name is a secret.
+
+    Args:
+        name: what stands before the value.
+        value: what may be the secret.
+        given: whether the program is given the value, and a replay would give it blanked: a name with innocent
+            meanings counts only where the value looks like a credential.
+    """
+    judgement = judge(name)
+    if judgement == "likely" and given:
+        return _CREDENTIAL.fullmatch(value) is not None
+    return judgement != "no"
+
+
 class PlacedSecret(NamedTuple):
-    """One secret by its place.
+    """One secret by its place: first byte, byte after the last, rule.
 
     Attributes:
-        begin: its first byte.
-        end: the byte after its last.
-        rule: which rule found it.
         until: pattern of what ends it, when it goes on behind the data that there is; else None.
     """
 
@@ -73,22 +132,13 @@ class PlacedSecret(NamedTuple):
         yield value
         before = data[max(0, self.begin - 6) : self.begin].lower()
         if self.rule == HEADERS and before == b"basic ":
-            try:
+            with suppress(ValueError):
                 yield b64decode(value, validate=True).partition(b":")[2]
-            except (Base64Error, ValueError):
-                return
 
 
 def find_fields(data: bytes, *, given: bool, line_start: bool = True) -> Iterator[PlacedSecret]:
-    """Find secrets in text, by the names before them.
-
-    Args:
-        data: what passes a connection.
-        given: whether the program is given it, and a replay would give it blanked: a name with
-            innocent meanings counts only where the value looks like a credential.
-        line_start: whether the data begin a line.
-    """
-    if b":" not in data and b"=" not in data and b">" not in data:
+    """Find secrets in text, by the names before them; ``given`` as for ``is_secret_value``."""
+    if not any(sign in data for sign in (b":", b"=", b">")):
         return  # nothing stands behind a name
     small = data.lower()
     seen = -1
@@ -99,13 +149,12 @@ def find_fields(data: bytes, *, given: bool, line_start: bool = True) -> Iterato
         begin = at - (len(before) - len(before.rstrip(_NAME_BYTES)))
         after = _NAME_END.match(data, at)
         seen = end = after.end() if after else at
-        if end - begin > _NAME_MAX or (judgement := judge(data[begin:end])) == "no":
+        name = data[begin:end]
+        if len(name) > _NAME_MAX or judge(name) == "no":
             continue
         for one in _find_behind(data, small, begin, end, line_start=line_start):
             value = data[one.begin : one.end]
-            if value.strip() and (
-                judgement == "clear" or not given or looks_like_credential(value)
-            ):
+            if value.strip() and is_secret_value(name, value, given=given):
                 yield one
     if b"://" in data and b"@" in data:
         for match in _URL.finditer(data):
@@ -113,7 +162,7 @@ def find_fields(data: bytes, *, given: bool, line_start: bool = True) -> Iterato
 
 
 def find_in_words(words: Sequence[bytes], *, given: bool) -> Iterator[list[PlacedSecret]]:
-    """Yield the secrets in each word of a command; ``given`` as for ``find_fields``."""
+    """Yield the secrets in each word of a command; ``given`` as for ``is_secret_value``."""
     option = b""
     for word in words:
         if option and not word.startswith(b"-") and is_secret_value(option, word, given=given):
@@ -140,7 +189,7 @@ def remove_scheme(value: bytes) -> bytes:
 
 def _find_stems(small: bytes) -> list[int]:
     found: list[int] = []
-    for stem in STEMS:  # one search for each is faster than one expression for all
+    for stem in _STEMS:  # one search for each is faster than one expression for all
         at = small.find(stem)
         while at >= 0:
             found.append(at)

@@ -4,9 +4,13 @@ A secret is blanked by as many ``*`` as it has bytes, so lengths and positions s
 of one length look alike: blanked values are not compared. Shorter values than ``LEARN_MIN`` are not
 looked for, because they stand in innocent text.
 
-Not for: compressed or encrypted bytes, digests, a value that is spread over several places.
+What comes piece by piece, of a connection or a growing file, is looked through for secrets by their place as well, where it
+is text. Those are looked for everywhere from then on. A secret that is cut by the end of a piece is blanked in both.
 
-Invariant: blanked bytes hold no known value in any of its forms, and are as long as before.
+Not for: compressed or encrypted bytes, digests, a value that is spread over several places, a secret of which fewer than
+six bytes stand in one of the pieces: it keeps those few.
+
+Invariant: blanked bytes hold no known value in any of its forms, are as long as before, and pass unchanged.
 """
 
 from __future__ import annotations
@@ -15,12 +19,13 @@ import json
 import re
 import sys
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from threading import Lock
 from typing import Final
 from urllib.parse import quote_from_bytes, quote_plus
 
+from twice.recorder.redaction.fields import PlacedSecret, find_fields, remove_scheme
 from twice.recorder.redaction.shapes import BYTES_MIN, WINDOW, find_shapes
 
 STAR: Final = b"*"
@@ -33,6 +38,9 @@ _COMMON = frozenset(
     b" unknown username changeme development testing".split()
 )
 """Values that stand in innocent text, and protect nothing."""
+_LOOKED_AT = 1024
+_NAME_AND_MORE = 128
+_BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a]")
 
 Span = tuple[int, int, str]
 """First byte, byte after the last, the rule that says so."""
@@ -95,7 +103,7 @@ class Mask:
             # Replaced as a whole: another thread may be looking through the old ones.
             self._needles = tuple(sorted((*self._needles, *new), key=lambda one: len(one[0])))
             self._edges = re.compile(b"|".join(map(re.escape, edges))), edges
-            self.longest = max(len(self._needles[-1][0]), WINDOW if self.has_shapes else 0)
+            self.longest = max(self.longest, len(self._needles[-1][0]))
             shortest = min(len(self._needles[0][0]), BYTES_MIN if self.has_shapes else sys.maxsize)
             self.shortest = 0 if self.patterns else shortest
         return True
@@ -136,27 +144,107 @@ class Mask:
                 if len(value) > len(data) - begin and value.startswith(data[begin:]):
                     yield begin, len(data), rule
 
-    def data(self, data: bytes) -> tuple[bytes, list[Span]]:
-        """Return bytes with every secret blanked, and the spans."""
+    def data(self, data: bytes, *, is_text: bool = False) -> tuple[bytes, list[Span]]:
+        """Return bytes with every secret blanked, and the spans; of text, no letter of UTF-8 is cut."""
         every: list[Span] = []
         while spans := self.spans(data):
             # Once more: what is blanked may complete a value that holds stars itself.
-            data, spans = blank_spans(data, spans)
+            wide = [_widen(data, span) for span in spans] if is_text else spans
+            data, spans = blank_spans(data, wide)
             every += spans
         return data, every
 
     def text(self, text: str) -> tuple[str, list[Span]]:
-        """Return text with every secret blanked, as long in UTF-8 as it was; no letter is cut."""
-        data = text.encode("utf-8", "surrogatepass")
-        spans = self.spans(data)
+        """Return text with every secret blanked, as long in UTF-8 as it was, and the spans."""
+        data, spans = self.data(text.encode("utf-8", "surrogatepass"), is_text=True)
+        return data.decode("utf-8", "surrogatepass") if spans else text, spans
+
+
+class StreamRedactor:
+    """One direction of a connection, or one growing file.
+
+    Args:
+        mask: values that are known.
+        count: called with the spans that were blanked, and ``where``.
+        where: what the bytes are.
+        rules: rules by place that hold here.
+        given: whether the program is given what passes, and not what it sends itself.
+    """
+
+    def __init__(
+        self,
+        mask: Mask,
+        count: Callable[[list[Span], str], None],
+        where: str,
+        *,
+        rules: frozenset[str] = frozenset(),
+        given: bool = False,
+    ) -> None:
+        self._mask, self._count, self._where = mask, count, where
+        self._rules, self._given = rules, given
+        self._before = b""
+        self._began = True
+        self._open: PlacedSecret | None = None
+        self._partial = b""
+
+    def next(self, data: bytes) -> bytes:
+        """Return the next piece, with its secrets blanked."""
+        if not data or not (self._rules or self._mask.active):
+            return data
+        known = len(self._before)
+        whole = self._before + data if known else data
+        spans: list[Span] = []
+        if self._rules and not _BINARY.search(data, 0, _LOOKED_AT):
+            spans = [*self._find_rest(data, known), *self._find_placed(whole)]
+        spans += self._find_known(whole, known)
+        # The end of the bytes that passed is kept, for secrets that it cuts.
+        size = max(self._mask.longest - 1, _NAME_AND_MORE if self._rules else 0)
+        self._before = whole[-size:] if size else b""
+        self._began = self._began and len(whole) <= size
+        spans = [(max(begin, known), end, rule) for begin, end, rule in spans if end > known]
+        whole, spans = blank_spans(whole, spans)
         if not spans:
-            return text, spans
-        every: list[Span] = []
-        while spans:
-            data, spans = blank_spans(data, [_widen(data, span) for span in spans])
-            every += spans
-            spans = self.spans(data)
-        return data.decode("utf-8", "surrogatepass"), every
+            return data
+        self._count(spans, self._where)
+        # Blanked once more by value alone: stars may complete a value that holds some.
+        return self._mask.data(whole[known:])[0]
+
+    def _find_known(self, whole: bytes, known: int) -> Iterator[Span]:
+        mask = self._mask
+        yield from mask.spans(whole)
+        if known and (mask.patterns or mask.has_shapes):
+            # What matches behind the cut must not hang on what is before it.
+            for begin, end, rule in mask.spans(whole[known:]):
+                yield begin + known, end + known, rule
+        yield from mask.cut_spans(whole)
+
+    def _find_placed(self, whole: bytes) -> Iterator[Span]:
+        for found in find_fields(whole, given=self._given, line_start=self._began):
+            if found.rule not in self._rules:
+                continue
+            if found.until is None:
+                for value in found.values(whole):
+                    self._mask.learn(value, found.rule, everywhere=False)
+            else:
+                self._open = found
+                self._partial = whole[found.begin : found.end]
+            yield found.begin, found.end, found.rule
+
+    def _find_rest(self, data: bytes, known: int) -> Iterator[Span]:
+        """Yield the rest of a secret that began in the piece before and was found by its place."""
+        found, self._open = self._open, None
+        if found is None or found.until is None:
+            return
+        end = found.until.search(data)
+        at = end.start() if end else len(data)
+        self._partial += data[:at]
+        if end is None:
+            self._open = found
+        else:
+            for value in dict.fromkeys((self._partial, remove_scheme(self._partial))):
+                self._mask.learn(value, found.rule, everywhere=False)
+            self._partial = b""
+        yield known, known + at, found.rule
 
 
 def is_worth_finding(value: bytes) -> bool:

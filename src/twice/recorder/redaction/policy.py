@@ -15,10 +15,10 @@ from typing import Any
 from twice.errors import RedactionRefused
 from twice.foundation.dataclass import dataclass
 from twice.recorder.redaction import shapes
-from twice.recorder.redaction.fields import ARGUMENTS, COOKIE, FIELDS, HEADERS, JSON, URLS
+from twice.recorder.redaction.fields import ARGUMENTS, PLACED
 
 VARIABLES, PATTERN, TERMINAL, SHAPES = "variables", "pattern", "terminal", "shapes"
-RULES = (VARIABLES, ARGUMENTS, TERMINAL, SHAPES, HEADERS, COOKIE, FIELDS, JSON, URLS)
+RULES = (VARIABLES, ARGUMENTS, TERMINAL, SHAPES, *PLACED)
 """Rules that hold unless a user switches them off, by name."""
 
 _WIDTH_MIN = 4
@@ -43,11 +43,6 @@ class Policy:
     patterns: tuple[str, ...] = ()
     off: tuple[str, ...] = ()
     shapes: int = shapes.VERSION
-
-    @property
-    def has_shapes(self) -> bool:
-        """Return whether secrets are known by their shape."""
-        return self.shapes > 0 and self.holds(SHAPES)
 
     def check(self) -> None:
         """Refuse a policy that cannot work, before anything is recorded.
@@ -80,7 +75,7 @@ class Policy:
         Raises:
             RedactionRefused: E-REDACT-001, for one that does not compile.
         """
-        compiled: list[tuple[str, re.Pattern[bytes]]] = []
+        compiled = []
         for number, pattern in enumerate(self.patterns, 1):
             try:
                 compiled.append((f"{PATTERN} {number}", re.compile(pattern.encode("utf-8"))))
@@ -101,16 +96,15 @@ class Policy:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Policy:
         """Build it from the JSON of ``to_json``; a stranger's patterns are not tried here."""
-        names, patterns, off = (
-            tuple(map(str, data.get(name, ()))) for name in ("names", "patterns", "off")
-        )
+        parts = ("names", "patterns", "off")
+        names, patterns, off = (tuple(map(str, data.get(part, ()))) for part in parts)
         version = data.get("shapes", 0)
         return cls(names, patterns, off, version if isinstance(version, int) else 0)
 
 
 def _require_sparing(pattern: str, compiled: re.Pattern[bytes]) -> None:
     """Refuse a pattern that is itself a text, or that would blank innocent text."""
-    if not any(sign in pattern for sign in r".^$*+?{}[]\|()"):
+    if not set(pattern) & set(r".^$*+?{}[]\|()"):
         raise _refuse(
             pattern,
             "is a plain text, and would stand in the record as it is written",

@@ -13,26 +13,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 from twice.errors import RedactionRefused
 from twice.foundation.encoding import encode
 from twice.recorder.redaction.fields import (
     ARGUMENTS,
-    COOKIE,
-    FIELDS,
-    HEADERS,
-    JSON,
+    PLACED,
     URLS,
     PlacedSecret,
     find_fields,
     find_in_line,
     find_in_words,
+    is_secret,
 )
-from twice.recorder.redaction.mask import Mask, Span, blank_spans, is_blank
-from twice.recorder.redaction.policy import TERMINAL, VARIABLES, Policy
-from twice.recorder.redaction.secret_names import is_secret
-from twice.recorder.redaction.streams import ConnectionRedactor, StreamRedactor
+from twice.recorder.redaction.mask import STAR, Mask, Span, StreamRedactor, blank_spans, is_blank
+from twice.recorder.redaction.policy import SHAPES, TERMINAL, VARIABLES, Policy
 
 REDACTION = "redaction"
 """Kind of the journal's frames that count what was blanked."""
@@ -44,12 +40,15 @@ _PLAIN = (int, float, bool, type(None), complex)
 _LONGEST = 1 << 16
 
 
-class Redaction:
-    """What one session blanks.
+class ConnectionRedactor(NamedTuple):
+    """Both directions of one connection: bytes that pass, as they may be written down and compared."""
 
-    Args:
-        policy: what the user decided.
-        variables: the environment whose secrets are known from the start.
+    sent: Callable[[bytes], bytes]
+    received: Callable[[bytes], bytes]
+
+
+class Redaction:
+    """What one session blanks: by the user's policy, and with the environment's secrets known from the start.
 
     Attributes:
         learned: how many values were learned; what was plain before may hold one now.
@@ -60,7 +59,8 @@ class Redaction:
         self, policy: Policy | None = None, variables: Mapping[str, str] | None = None
     ) -> None:
         self.policy = policy or Policy()
-        self.mask = Mask(self.policy.compile(), has_shapes=self.policy.has_shapes)
+        has_shapes = self.policy.shapes > 0 and self.policy.holds(SHAPES)
+        self.mask = Mask(self.policy.compile(), has_shapes=has_shapes)
         self.active = self.mask.active
         self.learned = 0
         self.absent: dict[str, None] = {}
@@ -82,11 +82,11 @@ class Redaction:
         """Return a variable's value with stars over its secrets; unchanged if it has none."""
         raw = value if isinstance(value, bytes) else _encode(value)
         if self.is_secret(name):
-            return b"*" * len(raw) if isinstance(value, bytes) else "*" * len(raw)
-        raw, _ = blank_spans(raw, [found[:3] for found in self._find_in_urls(raw)])
-        if isinstance(value, bytes):
-            return self.mask.data(raw)[0]
-        return self.mask.text(_decode(raw))[0]
+            raw = STAR * len(raw)
+        else:
+            raw, _ = blank_spans(raw, [found[:3] for found in self._find_in_urls(raw)])
+            raw, _ = self.mask.data(raw, is_text=isinstance(value, str))
+        return raw if isinstance(value, bytes) else _decode(raw)
 
     def _find_in_urls(self, raw: bytes) -> list[PlacedSecret]:
         if b"://" not in raw or not self.policy.holds(URLS):
@@ -160,11 +160,11 @@ class Redaction:
         is_line = not isinstance(command, tuple)
         found = [[*find_in_line(raw[0])]] if is_line else find_in_words(raw, given=False)
         changed = self._blank_words(raw, found, ASKED)
-        told = tuple(
+        plain = [
             new if isinstance(old, bytes) else _decode(new)
             for new, old in zip(changed, words, strict=True)
-        )
-        return told[0] if is_line else told
+        ]
+        return plain[0] if is_line else tuple(plain)
 
     def _blank_words(
         self, words: list[bytes], found: Iterable[list[PlacedSecret]], where: str
@@ -192,12 +192,10 @@ class Redaction:
 
     def stream(self) -> ConnectionRedactor:
         """Make the two directions of a new connection."""
-        rules = filter(self.policy.holds, (HEADERS, COOKIE, FIELDS, JSON, URLS))
-        placed = frozenset(rules)
-        sent = StreamRedactor(self.mask, self._count_learned, SENT, rules=placed)
-        received = StreamRedactor(
-            self.mask, self._count_learned, "received", rules=placed, given=True
-        )
+        rules = frozenset(filter(self.policy.holds, PLACED))
+        count = self._count_learned
+        sent = StreamRedactor(self.mask, count, SENT, rules=rules)
+        received = StreamRedactor(self.mask, count, "received", rules=rules, given=True)
         return ConnectionRedactor(sent.next, received.next)
 
     def file(self, where: str) -> StreamRedactor:
@@ -277,7 +275,7 @@ def redact_identity(
 
     Args:
         identity: as it was built.
-        redaction: told of the secrets among the arguments.
+        redaction: learns the secrets among the arguments.
         environ: the variables that the program runs with.
         parent: identity of the record that a branch leaves, whose setup holds stars already.
     """

@@ -44,8 +44,6 @@ WINDOW: Final = 128
 
 _WORD: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 
-_Match = Callable[[bytes, int], re.Match[bytes] | None]
-
 
 @dataclass(frozen=True)
 class Shape:
@@ -70,7 +68,7 @@ class Shape:
     ignores_case: bool = False
 
     @cached_property
-    def match(self) -> _Match:
+    def match(self) -> Callable[[bytes, int], re.Match[bytes] | None]:
         """Return the function that matches around a stem; it is compiled when it is first needed."""
         match_here = re.compile(self.expression, re.IGNORECASE if self.ignores_case else 0).match
         if not self.lead:
@@ -252,8 +250,7 @@ def find_shapes(data: bytes) -> Iterator[tuple[int, int, str]]:
                         yield span
 
 
-_Shapes = tuple[Shape, ...]
-_Stems = tuple[re.Pattern[bytes], dict[bytes, tuple[_Shapes, _Shapes]]]
+_Stems = tuple[re.Pattern[bytes], dict[bytes, tuple[tuple[Shape, ...], tuple[Shape, ...]]]]
 """A pattern that finds every stem; for each stem the shapes to try at the start of a word, and inside of one."""
 
 
@@ -261,13 +258,10 @@ def _stems(shapes: Iterable[Shape]) -> _Stems:
     """Build one pattern that finds every stem, and list the shapes that each of them may begin."""
     among = tuple(shapes)
     every = sorted({stem for shape in among for stem in shape.stems}, reverse=True)
-    parts = []
-    for first, group in groupby(
-        every, key=lambda stem: stem[:1]
-    ):  # decided by the first letter: faster
-        parts.append(
-            re.escape(first) + b"(?:" + b"|".join(re.escape(one[1:]) for one in group) + b")"
-        )
+    parts = [  # by the first letter: faster
+        re.escape(first) + b"(?:" + b"|".join(re.escape(one[1:]) for one in group) + b")"
+        for first, group in groupby(every, key=lambda stem: stem[:1])
+    ]
     table = {}
     for stem in every:
         outside = tuple(one for one in among if stem.startswith(one.stems))

@@ -15,7 +15,7 @@ import struct
 from collections.abc import Mapping
 from typing import Any, Final
 
-from twice.recorder.streams.python_streams import WORDS, WORDS_VERSION, GovernedRandom
+from twice.recorder.streams.governed import WORDS, WORDS_VERSION, GovernedRandom
 
 MT19937_WORDS_MAX: Final = 2**24
 """How far MT19937 is stepped in search of a state (a fraction of a second) before None."""
@@ -33,11 +33,7 @@ _TORCH_CPU_BYTES: Final = 5056
 def draws(
     before: Mapping[str, Mapping[str, object]], after: Mapping[str, Mapping[str, object]]
 ) -> dict[str, int | None]:
-    """Count the words drawn between two snapshots, by stream.
-
-    Args:
-        before: name to state, as ``Streams.snapshot`` gives.
-        after: the same, of a later moment.
+    """Count the words drawn between two results of ``Streams.snapshot``, by stream.
 
     Returns:
         Every name in either, sorted; None where the algorithm or the distance does not let it be

@@ -1,7 +1,7 @@
 """Generators that the streams did not make: adopted under a name, or shared by everybody.
 
 Invariant: a generator whose position cannot be read is refused, not ignored. After ``release`` each shared one is where
-it was before ``govern``.
+it was before.
 """
 
 from __future__ import annotations
@@ -14,18 +14,13 @@ from types import ModuleType
 from twice.errors import ComponentRefused
 from twice.foundation.seeds import SHARED_BY_MODULES, Seed
 from twice.recorder.imports import ImportWatch
-from twice.recorder.streams.governed import Governed, refuse_state
-from twice.recorder.streams.python_streams import GovernedRandom
+from twice.recorder.streams.governed import Governed, GovernedRandom, refuse_state
 
 _ABSENT = "absent"
 
 
 def govern(name: str, generator: object) -> Governed:
-    """Govern any generator whose position can be read and put back.
-
-    Raises:
-        ComponentRefused: E-TRACK-001, when its kind is not known.
-    """
+    """Govern any generator whose position can be read and put back; refuse another (E-TRACK-001)."""
     if isinstance(generator, random.Random) and not isinstance(generator, random.SystemRandom):
         return GovernedRandom(generator)
     if "numpy" in sys.modules:
@@ -67,7 +62,7 @@ class GovernedGetter(Governed):
         self._last: Governed | None = None
         self.moving = self._position
 
-    def current(self) -> Governed | None:
+    def _present(self) -> Governed | None:
         """Return the present generator, or None; it is governed anew only when it is another object."""
         found = self._getter()
         if found is None:
@@ -78,33 +73,32 @@ class GovernedGetter(Governed):
 
     def source(self) -> object:
         """Return the object that has the state now; the getter itself while there is none."""
-        now = self.current()
+        now = self._present()
         return self.generator if now is None else now.source()
 
     def _position(self) -> bytes:
-        now = self.current()
+        now = self._present()
         position = b"" if now is None else now.position()
         return len(position).to_bytes(4, "little") + position
 
     def read(self) -> dict[str, object]:
         """Return the state of the present generator, or a mark that there is none."""
-        now = self.current()
+        now = self._present()
         return {"kind": _ABSENT} if now is None else now.read()
 
     def write(self, state: Mapping[str, object]) -> None:
         """Put a state back into the generator that is there now."""
-        now, kind = self.current(), state.get("kind")
-        if now is not None and kind != _ABSENT:
-            now.write(state)
-        elif now is not None:
+        now, kind = self._present(), state.get("kind")
+        if now is None and kind != _ABSENT:
+            raise refuse_state(f"of {self._name!r} has no generator to go to", str(kind))
+        if now is not None and kind == _ABSENT:
             raise refuse_state(
                 f"of {self._name!r} says there was no generator yet, and there is one", now.kind
             )
-        elif kind != _ABSENT:
-            raise refuse_state(f"of {self._name!r} has no generator to go to", str(kind))
+        if now is not None:
+            now.write(state)
 
-    def _put(self, state: Mapping[str, object]) -> None:
-        self.write(state)
+    _put = write
 
 
 def shared_position() -> bytes:
@@ -120,22 +114,17 @@ class SharedGenerators:
 
     Args:
         seed_of: gives the sub-seed of a name.
-        arrived: is told of each generator with its name, once it is seeded.
+        join: called with the name of each generator, and with the generator, once it is seeded.
     """
 
     def __init__(
-        self, seed_of: Callable[[str], Seed], arrived: Callable[[str, Governed], None]
+        self, seed_of: Callable[[str], Seed], join: Callable[[str, Governed], None]
     ) -> None:
-        self._seed_of = seed_of
-        self._arrived = arrived
+        self._seed_of, self._join = seed_of, join
         self._before: list[tuple[Governed, dict[str, object]]] = []
-        self._starts: dict[str, tuple[Governed, bytes]] = {}
-        self._watch = ImportWatch({"numpy.random": self._take_numpy, "torch": self._take_torch})
-
-    def govern(self) -> None:
-        """Take over the loaded generators and wait for the rest."""
         shared = random._inst  # the one behind random.random()
         self._take("random", GovernedRandom(shared), lambda seed: shared.seed(seed.value))
+        self._watch = ImportWatch({"numpy.random": self._take_numpy, "torch": self._take_torch})
         self._watch.install()
 
     def release(self) -> None:
@@ -144,14 +133,6 @@ class SharedGenerators:
         for generator, state in self._before:
             generator.write(state)
         self._before.clear()
-
-    def list_used(self) -> list[str]:
-        """Name the shared generators that moved since they were seeded."""
-        return [
-            name
-            for name, (generator, start) in sorted(self._starts.items())
-            if generator.position() != start
-        ]
 
     def _take_numpy(self, module: ModuleType) -> None:
         from twice.recorder.streams.numpy_streams import GovernedRandomState
@@ -174,5 +155,4 @@ class SharedGenerators:
         name = f"{SHARED_BY_MODULES}/{library}"
         self._before.append((generator, generator.read()))
         seed(self._seed_of(name))
-        self._starts[name] = (generator, generator.position())
-        self._arrived(name, generator)
+        self._join(name, generator)

@@ -11,22 +11,29 @@ Invariant: a stream draws the very numbers of ``np.random.Generator(np.random.PC
 from __future__ import annotations
 
 import ctypes
-import functools
 import struct
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
+from functools import cache, partial
 from typing import Any, NoReturn
 
 import numpy as np
 
 from twice.foundation.printable import pluralize
 from twice.foundation.seeds import Seed
-from twice.recorder.streams.governed import Governed, follows, refuse_state, view_memory
-from twice.recorder.streams.ownership import Unshareable, refuse_sharing
+from twice.recorder.streams.governed import (
+    Governed,
+    Unshareable,
+    Views,
+    follows,
+    refuse_sharing,
+    refuse_state,
+    view_memory,
+)
 
 _Bits = np.random.BitGenerator
-_Views = tuple[memoryview, ...]
 _PCG64 = (np.random.PCG64, np.random.PCG64DXSM)
+_VIEWABLE = (*_PCG64, np.random.MT19937)
 _TABLE = struct.Struct("<624Ii")
 _HALF_WORD = struct.Struct("<II")
 _GAUSS = struct.Struct("<i4xd")
@@ -87,66 +94,53 @@ class GovernedBits(Governed):
 
     def __init__(self, generator: np.random.Generator | _Bits) -> None:
         self.generator = generator
-        self.bits = (
-            generator.bit_generator if isinstance(generator, np.random.Generator) else generator
-        )
-        views = view_bits(self.bits)
-        if views is None:
-            self.moving = lambda: pack_bits(self.bits, self.bits.state)
-        else:
-            self.views = views
+        self.bits = generator if isinstance(generator, _Bits) else generator.bit_generator
+        self._show(view_bits(self.bits), lambda: pack_bits(self.bits))
 
     def source(self) -> object:
-        """Return the bit generator, which two ``Generator`` objects may share."""
+        """Return the bit generator, which two generators may share."""
         return self.bits
 
     def read(self) -> dict[str, object]:
         """Return numpy's state, with arrays as labelled bytes."""
-        return {"kind": self.kind, **to_plain(self.bits.state)}
+        return {"kind": self.kind, **to_plain(self._state())}
+
+    def _state(self) -> Mapping[str, Any]:
+        return self.bits.state
 
     def _put(self, state: Mapping[str, object]) -> None:
-        self.bits.state = from_plain(state, like=self.bits.state, kind=self.kind)
+        self.bits.state = from_plain(state, like=self._state(), kind=self.kind)
 
 
-class GovernedRandomState(Governed):
+class GovernedRandomState(GovernedBits):
     """A ``RandomState``, the global one among them: its bits and the second Gaussian that it keeps."""
 
     kind = "numpy-legacy"
 
     def __init__(self, generator: np.random.RandomState) -> None:
         self.generator = self._legacy = generator
-        self._bits = generator._bit_generator  # its public getter is global
-        views = view_bits(self._bits)
-        gauss = view_gauss(generator) if _has_known_gauss() else None
-        if views is None or gauss is None:
-            self.moving = self._whole
+        self.bits = generator._bit_generator  # its public getter is global
+        if isinstance(self.bits, _VIEWABLE):
+            views = (*view_bits(self.bits), *view_gauss(generator))
+            self._show(views, self._pack, self._read_replacement)
         else:
-            self.views, self.moving = (*views, *gauss), self._read_replacement
+            self.moving = lambda: pack_plain(to_plain(self._state()))
 
-    def source(self) -> object:
-        """Return the bit generator, which a ``Generator`` may share."""
-        return self._bits
+    def _pack(self) -> bytes:
+        return pack_bits(self.bits) + pack_gauss(self._legacy)
 
     def _read_replacement(self) -> bytes:
         """Return the state if ``set_bit_generator`` has replaced the bits since, else nothing."""
-        same = self._legacy._bit_generator is self._bits
+        same = self._legacy._bit_generator is self.bits
         return b"" if same else pack_plain(self.read())
 
-    def _whole(self) -> bytes:
-        if isinstance(self._bits, (*_PCG64, np.random.MT19937)):
-            gauss = pack_gauss(_read_legacy(self._legacy))
-            return pack_bits(self._bits, self._bits.state) + gauss + self._read_replacement()
-        return pack_plain(to_plain(_read_legacy(self._legacy)))
-
-    def read(self) -> dict[str, object]:
-        """Return numpy's state, with arrays as labelled bytes."""
-        return {"kind": self.kind, **to_plain(_read_legacy(self._legacy))}
+    def _state(self) -> Mapping[str, Any]:
+        return _read_legacy(self._legacy)
 
     def _put(self, state: Mapping[str, object]) -> None:
         if type(state.get("gauss")) is not float:
             raise refuse_state(f"holds the Gaussian {state.get('gauss')!r}", self.kind)
-        like = _read_legacy(self._legacy)
-        self._legacy.set_state(from_plain(state, like=like, kind=self.kind))
+        self._legacy.set_state(from_plain(state, like=self._state(), kind=self.kind))
 
 
 def _read_legacy(legacy: np.random.RandomState) -> dict[str, Any]:
@@ -157,9 +151,10 @@ def _read_legacy(legacy: np.random.RandomState) -> dict[str, Any]:
 # Positions -----------------------------------------------------------------------------------
 
 
-def pack_bits(bits: _Bits, state: Mapping[str, Any]) -> bytes:
+def pack_bits(bits: _Bits) -> bytes:
     """Pack the state of a bit generator: what its view shows, or the slow way for any other."""
-    inner: Mapping[str, Any] = state["state"]
+    state: Mapping[str, Any] = bits.state
+    inner = state["state"]
     if isinstance(bits, _PCG64):
         whole = inner["state"].to_bytes(16, "little") + inner["inc"].to_bytes(16, "little")
         return bytes(whole + _HALF_WORD.pack(state["has_uint32"], state["uinteger"]))
@@ -168,21 +163,19 @@ def pack_bits(bits: _Bits, state: Mapping[str, Any]) -> bytes:
     return pack_plain(to_plain(state))
 
 
-def pack_gauss(state: Mapping[str, Any]) -> bytes:
+def pack_gauss(legacy: np.random.RandomState) -> bytes:
     """Pack the second Gaussian that ``RandomState`` keeps; 16 bytes."""
+    state = _read_legacy(legacy)
     return _GAUSS.pack(state["has_gauss"], state["gauss"])
 
 
-def view_bits(bits: _Bits) -> _Views | None:
-    """View the position of a bit generator, or None where its memory is not as known."""
-    for kind in (*_PCG64, np.random.MT19937):
-        if isinstance(bits, kind):
-            views = _view_struct(bits) if _has_known_struct(kind) else ()
-            return views if follows(views, lambda: pack_bits(bits, bits.state)) else None
-    return None
+def view_bits(bits: _Bits) -> Views:
+    """View the position of a bit generator: nothing where its memory is not as known."""
+    known = (kind for kind in _VIEWABLE if isinstance(bits, kind) and _has_known_struct(kind))
+    return _view_struct(bits) if any(known) else ()
 
 
-def _view_struct(bits: _Bits) -> _Views:
+def _view_struct(bits: _Bits) -> Views:
     """View the struct at numpy's public ``state_address``, as numpy/random/src declares it."""
     address: int = bits.ctypes.state_address
     if isinstance(bits, np.random.MT19937):  # ``uint32_t key[624]; int pos;``
@@ -193,7 +186,7 @@ def _view_struct(bits: _Bits) -> _Views:
     return () if inner is None else (view_memory(inner, 32), half)
 
 
-@functools.cache
+@cache
 def _has_known_struct(kind: type[Any]) -> bool:
     """See the views move with half words, whole words and a whole table, on a scratch generator."""
     bits = kind(20)
@@ -204,26 +197,29 @@ def _has_known_struct(kind: type[Any]) -> bool:
         lambda: scratch.integers(0, 2**31, dtype=np.uint32),
         lambda: bits.random_raw(700),
     )
-    return follows(_view_struct(bits), lambda: pack_bits(bits, bits.state), draws)
+    return follows(_view_struct(bits), lambda: pack_bits(bits), draws)
 
 
-def view_gauss(
-    legacy: np.random.RandomState, draws: Iterable[Callable[[], object]] = ()
-) -> _Views | None:
-    """View the second Gaussian, or None where the view does not follow the state over some draws."""
-    views = (view_memory(id(legacy) + _GAUSS_OFFSET, _GAUSS.size),)
-    return views if follows(views, lambda: pack_gauss(_read_legacy(legacy)), draws) else None
+def view_gauss(legacy: np.random.RandomState) -> Views:
+    """View the second Gaussian of a ``RandomState``: nothing where its memory is not as known."""
+    return (_view_gauss(legacy),) if _has_known_gauss() else ()
 
 
-@functools.cache
+def _view_gauss(legacy: np.random.RandomState) -> memoryview:
+    return view_memory(id(legacy) + _GAUSS_OFFSET, _GAUSS.size)
+
+
+@cache
 def _has_known_gauss() -> bool:
     """See the second Gaussian come and go in two scratch objects."""
     if sys.implementation.name != "cpython":  # elsewhere an id is no address
         return False
     if np.random.RandomState.__basicsize__ < _GAUSS_OFFSET + _GAUSS.size:
         return False
-    scratch = [np.random.RandomState(seed) for seed in (20, 21)]
-    return all(view_gauss(each, [each.standard_normal] * 3) is not None for each in scratch)
+    return all(
+        follows((_view_gauss(each),), partial(pack_gauss, each), [each.standard_normal] * 3)
+        for each in (np.random.RandomState(20), np.random.RandomState(21))
+    )
 
 
 # States --------------------------------------------------------------------------------------

@@ -4,6 +4,10 @@ A stream's sub-seed depends on the run's master seed and its name alone, so taki
 another order, changes nothing. Drawing is not watched: a position is the generator's state, and how
 much was drawn between two of them is computed from the states when somebody asks.
 
+One stream, one owner: ``find_owners`` looks for a generator that stands in an attribute of several tracked objects, or in a
+list, tuple or dict there, once, when the ticks begin. Not for: a generator that a component gets later, is handed for one
+call, or reaches through another object. A world that lends its generator to its agents is one owner.
+
 Invariant: ``restore(snapshot())`` changes nothing, and every alias of a stream rewinds with it.
 """
 
@@ -13,9 +17,11 @@ import random
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, cast
 
 from twice.errors import ExtraMissing, StreamOffThread, StreamShared, StreamTaken, UsageError
+from twice.foundation.object_attributes import attributes, class_facts
 from twice.foundation.seeds import (
     RULE,
     SHARED_BY_MODULES,
@@ -27,27 +33,23 @@ from twice.foundation.seeds import (
 )
 from twice.recorder.streams.draw_counts import draws
 from twice.recorder.streams.foreign import GovernedGetter, SharedGenerators, govern
-from twice.recorder.streams.governed import Governed
-from twice.recorder.streams.ownership import find_owners, refuse_taken
-from twice.recorder.streams.python_streams import GovernedRandom, PythonStream
+from twice.recorder.streams.governed import (
+    Governed,
+    GovernedJax,
+    GovernedRandom,
+    JaxStream,
+    PythonStream,
+)
 
 if TYPE_CHECKING:
     import numpy as np
     import torch
 
-    from twice.recorder.streams.jax_streams import JaxStream
+_ITEMS_MAX = 1_000
 
 
 class Streams:
-    """The streams of one run.
-
-    Args:
-        master: the run's master seed.
-        rule: the derivation rule that the record names.
-
-    Raises:
-        RecordVersion: E-RECORD-001, when the rule is not known.
-    """
+    """The streams of one run, from its master seed by a rule; E-RECORD-001 when the rule is not known."""
 
     def __init__(self, master: Seed, *, rule: int = RULE) -> None:
         self._seeds = SeedLedger(master, rule=rule)
@@ -66,13 +68,10 @@ class Streams:
     # Taking ---------------------------------------------------------------------------------
 
     def numpy(self, name: str) -> np.random.Generator:
-        """Take a numpy generator: PCG64 from 128 bits, with the numbers of numpy's own.
+        """Take a numpy generator, which refuses to be copied, pickled or spawned from (E-RNG-002).
 
         Args:
             name: a path, such as ``env/3/reset``; see ``twice.foundation.seeds.derive``.
-
-        Returns:
-            A ``Generator`` that refuses to be copied, pickled or spawned from (E-RNG-002).
 
         Raises:
             StreamTaken: E-RNG-001, when the name was taken before.
@@ -89,23 +88,14 @@ class Streams:
         return stream
 
     def python(self, name: str) -> random.Random:
-        """Take a generator of the standard library; the errors are those of ``numpy``.
-
-        Returns:
-            A ``random.Random`` that refuses to be copied, pickled (E-RNG-002) or re-seeded
-            (E-RNG-005).
-        """
+        """Take a ``random.Random``, which refuses to be copied, pickled (E-RNG-002) or re-seeded (E-RNG-005)."""
         stream: random.Random = self._take(
             name, "python", lambda seed: GovernedRandom(PythonStream(name, seed))
         )
         return stream
 
     def torch(self, name: str, device: str = "cpu") -> torch.Generator:
-        """Take a torch generator on a device; the errors are those of ``numpy``.
-
-        Raises:
-            ExtraMissing: E-EXTRA-001, when torch is not installed.
-        """
+        """Take a torch generator on a device; E-EXTRA-001 when torch is not installed."""
         try:
             import torch  # noqa: F401  # first, as numpy above
 
@@ -118,13 +108,9 @@ class Streams:
         return stream
 
     def jax(self, name: str) -> JaxStream:
-        """Take a stream of JAX keys; the errors are those of ``numpy``.
-
-        Raises:
-            ExtraMissing: E-EXTRA-001, when JAX is not installed.
-        """
+        """Take a stream of JAX keys; E-EXTRA-001 when JAX is not installed."""
         try:
-            from twice.recorder.streams.jax_streams import GovernedJax, JaxStream
+            import jax  # noqa: F401
         except ImportError:
             raise _extra_missing("JAX") from None
         stream: JaxStream = self._take(name, "jax", lambda seed: GovernedJax(JaxStream(name, seed)))
@@ -135,9 +121,8 @@ class Streams:
 
         Args:
             name: a path of its own.
-            generator: a ``random.Random``, a numpy or torch generator, or a function that gives
-                one, or None while there is none; the function is asked at each compare-point, for
-                owners that replace their generator (``lambda: env.np_random``).
+            generator: a ``random.Random``, a numpy or torch generator, or a function that gives one or None. The
+                function is asked at each compare-point, for owners that replace their generator (``lambda: env.np_random``).
 
         Raises:
             ComponentRefused: E-TRACK-001, when the kind of generator is not known.
@@ -145,7 +130,7 @@ class Streams:
         """
         self._refuse_taking(name)
         if name in self._live and not (self._is_restoring and name in self._foreign):
-            raise refuse_taken(name, self._live[name].kind)
+            raise self._refuse_again(name)
         made = GovernedGetter(name, generator) if callable(generator) else govern(name, generator)
         source = made.source()
         for other in self.names():
@@ -166,11 +151,7 @@ class Streams:
         return self._seeds.take(name)
 
     def share(self, *names: str) -> None:
-        """Declare that several components draw from these streams, and that their numbers depend on each other.
-
-        Raises:
-            UsageError: E-USE-001, for a name that was not taken.
-        """
+        """Declare that several components draw from these streams; E-USE-001 for a name that was not taken."""
         for name in names:
             if name not in self._live:
                 raise UsageError(
@@ -204,7 +185,6 @@ class Streams:
         """Seed the generators everybody shares, and those of numpy and torch when they load."""
         if self._shared is None:
             self._shared = SharedGenerators(self._seeds.take, self._join)
-            self._shared.govern()
 
     def release_globals(self) -> None:
         """Put the shared generators back where they were before they were governed."""
@@ -243,11 +223,10 @@ class Streams:
         return {name: dict(self._starts[name]) for name in sorted(self._starts)}
 
     def ledger(self) -> dict[str, dict[str, object]]:
-        """Return the seed of every live stream, its kind and how much it has drawn.
+        """Return ``seed``, ``kind`` and ``draws`` of every live stream.
 
-        Returns:
-            Name to ``seed`` (hexadecimal, or None for an adopted generator), ``kind`` and ``draws``
-            (words since it was taken, or None where that cannot be told).
+        The seed is hexadecimal, or None for an adopted generator; the draws are words since the stream was taken, or
+        None where that cannot be told.
         """
         seeds = self._seeds.as_map()
         drawn = draws(self._starts, self.snapshot())
@@ -258,18 +237,16 @@ class Streams:
 
     def globals_used(self) -> list[str]:
         """Name the shared generators that were drawn from since they were governed."""
-        return [] if self._shared is None else self._shared.list_used()
+        shared = filter(is_shared, self.names())
+        return [name for name in shared if self._live[name].read() != self._starts[name]]
 
     # Putting back ---------------------------------------------------------------------------
 
     def restore(self, states: Mapping[str, Mapping[str, object]]) -> None:
-        """Put every stream where it was, in place.
+        """Put every stream where it was, in place; E-RNG-004 when a state does not fit its stream.
 
         A stream that is not taken yet gets its state when it is taken. One that was not taken yet
         at the time of the snapshot goes back to its beginning, and its name is free again.
-
-        Raises:
-            StreamStateRefused: E-RNG-004, when a state does not fit its stream.
         """
         for name in sorted(self._live):
             if name not in states:
@@ -297,7 +274,7 @@ class Streams:
         if live is not None:
             if self._is_restoring and live.kind == kind:
                 return live.generator
-            raise refuse_taken(name, live.kind)
+            raise self._refuse_again(name)
         stream = self._given_back.get(name)
         if stream is None or stream.kind != kind:
             stream = make(self.seed_for(name))
@@ -354,6 +331,50 @@ class Streams:
                 f"Take another path, such as {'my-' + name!r}.",
                 name=name,
             )
+
+    def _refuse_again(self, name: str) -> StreamTaken:
+        return StreamTaken(
+            f"The stream {name!r} was taken before (kind {self._live[name].kind}).",
+            "Each stream has one owner, so that no component shifts another's draws.",
+            f"Pass the generator you have, or take another path, such as {name + '/2'!r}.",
+            name=name,
+        )
+
+
+def find_owners(
+    streams: Mapping[int, str], components: Mapping[str, object]
+) -> dict[str, list[str]]:
+    """Return the owners among the components, by stream; an object tracked twice is one owner.
+
+    Args:
+        streams: names of streams by ``id`` of the generator that the program draws from.
+        components: tracked objects by name.
+    """
+    owners: dict[str, list[str]] = {}
+    first_names: dict[int, str] = {}
+    for name, target in components.items():
+        if first_names.setdefault(id(target), name) == name:
+            held = {streams[id(each)] for each in _walk(target, depth=2) if id(each) in streams}
+            for stream in sorted(held):
+                owners.setdefault(stream, []).append(name)
+    return owners
+
+
+def _walk(value: object, depth: int) -> Iterator[object]:
+    """Yield the values in an object, and in plain containers in it; no line of the user's code runs."""
+    kind, plain = type(value), cast("Any", value)  # isinstance would ask the object for its class
+    if kind is dict:
+        inside: Iterator[object] = iter(list(islice(plain.values(), _ITEMS_MAX)))
+    elif kind is list or kind is tuple:
+        inside = iter(plain[:_ITEMS_MAX])
+    elif depth == 2:
+        inside = (held for _, held in attributes(value, class_facts(kind)))
+    else:
+        return
+    for each in inside:
+        yield each
+        if depth > 1:
+            yield from _walk(each, depth - 1)
 
 
 def _extra_missing(library: str) -> ExtraMissing:

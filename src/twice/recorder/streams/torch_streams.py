@@ -15,8 +15,13 @@ from typing import Any, NoReturn
 import torch
 
 from twice.foundation.seeds import Seed
-from twice.recorder.streams.governed import Governed, refuse_state
-from twice.recorder.streams.ownership import Unshareable, refuse_reseeding, refuse_sharing
+from twice.recorder.streams.governed import (
+    Governed,
+    Unshareable,
+    refuse_reseeding,
+    refuse_sharing,
+    refuse_state,
+)
 
 
 def torch_seed(seed: Seed) -> int:
@@ -52,14 +57,11 @@ class GovernedTorch(Governed):
     def __init__(self, generator: Any) -> None:
         self.generator = self._torch = generator
         self.kind = torch_kind(generator.device)
-        self.moving = self._position
-
-    def _position(self) -> bytes:
-        return _read_bytes(self._torch)
+        self.moving = lambda: _read_bytes(generator)
 
     def read(self) -> dict[str, object]:
         """Return torch's state as bytes; 5,056 of them on a CPU."""
-        return {"kind": self.kind, "state": self._position()}
+        return {"kind": self.kind, "state": _read_bytes(self._torch)}
 
     def _put(self, state: Mapping[str, object]) -> None:
         _write_bytes(self._torch, state.get("state"), self.kind)
@@ -87,11 +89,9 @@ class GovernedTorchDefaults(Governed):
         torch.manual_seed(torch_seed(seed))
 
     def _generators(self) -> dict[str, Any]:
-        found: dict[str, Any] = {"cpu": torch.default_generator}
-        if torch.cuda.is_initialized():
-            for index, generator in enumerate(torch.cuda.default_generators):
-                found[f"cuda:{index}"] = generator
-        return found
+        started = torch.cuda.default_generators if torch.cuda.is_initialized() else ()
+        on_gpus = {f"cuda:{index}": each for index, each in enumerate(started)}
+        return {"cpu": torch.default_generator, **on_gpus}
 
     def _states(self) -> dict[str, bytes]:
         return {name: _read_bytes(each) for name, each in self._generators().items()}

@@ -27,15 +27,12 @@ from twice.recorder.effects.clock import REAL, is_governed
 from twice.recorder.environment.fingerprint import measure
 from twice.recorder.environment.surroundings import Surroundings
 from twice.recorder.execution import describe_ending, execute
-from twice.recorder.identity import build_identity
 from twice.recorder.output import OutputCapture
-from twice.recorder.record import RecordWriter
-from twice.recorder.record_session import recording_session
-from twice.recorder.redaction.redaction import Redaction, redact_identity
+from twice.recorder.record_session import begin_record
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session import Session
+from twice.recorder.session_parts import RecordingSink, Sink
 from twice.recorder.setup import Setup
-from twice.recorder.sinks import RecordingSink, Sink
 from twice.recorder.streams.foreign import shared_position
 from twice.specification.cost.rules import RunVariant
 from twice.worker.channel import Channel
@@ -48,10 +45,7 @@ class _DroppingSink(Sink):
     """Lets everything pass, snapshots included: they are captured as for a record."""
 
     def __init__(self, *, wanted: bool) -> None:
-        self._wanted = wanted
-
-    def wants_snapshots(self) -> bool:
-        return self._wanted
+        self.wants_snapshots = wanted
 
 
 def _read_clocks() -> tuple[float, float]:
@@ -65,22 +59,17 @@ def measure_run(job: Mapping[str, Any], channel: Channel) -> None:
     setup, out = Setup.from_json(job["setup"]), Path(job["out"])
     variant = RunVariant(setup, Surroundings.from_json(job["surroundings"]), tuple(job["off"]))
     is_written = "record written" not in variant.off
-    redaction = Redaction(setup.redaction, os.environ)
     environment = measure()
-    identity = redact_identity(
-        build_identity(setup, variant.surroundings, environment), redaction, os.environ
-    )
-    writer = RecordWriter.create(out, identity, algorithm=setup.algorithm)
-    session = recording_session(
+    session, writer, _ = begin_record(
         setup,
-        writer,
-        identity,
-        capture="output captured" not in variant.off,
-        redaction=redaction,
+        variant.surroundings,
+        environment,
+        out,
+        captures="output captured" not in variant.off,
         in_force=variant.in_force,
     )
     if not is_written:
-        session.wiring.sink = _DroppingSink(wanted=session.wiring.sink.wants_snapshots())
+        session.wiring.sink = _DroppingSink(wanted=session.wiring.sink.wants_snapshots)
     seen = {
         "hash seed": environment.settings.get("hash", ""),
         "locale": environment.settings.get("locale", ""),
