@@ -25,7 +25,7 @@ from twice.recorder.effects import ops
 from twice.recorder.effects.files.askers import By, asked_by
 from twice.recorder.effects.files.filesystem import Files
 from twice.recorder.effects.patches import Patch
-from twice.recorder.kernel.interrupted_calls import retry_interrupted
+from twice.recorder.kernel.confinement import retry_interrupted
 
 Failed = tuple[int, str] | None
 

@@ -18,7 +18,7 @@ import sys
 from typing import Any
 
 from twice.recorder.effects.filenames import kept, told
-from twice.recorder.kernel.path_resolution import follow_links
+from twice.recorder.kernel.paths import follow_links
 from twice.recorder.path_names import PathNames
 from twice.recorder.user_code import is_user_file
 

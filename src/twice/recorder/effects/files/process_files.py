@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from twice.recorder.effects import ops
 from twice.recorder.kernel.confinement import current
-from twice.recorder.kernel.file_history import ProcessFile
-from twice.recorder.kernel.preimages import PreimageStore
+from twice.recorder.kernel.content_store import ContentStore
+from twice.recorder.kernel.file_state import ProcessFile
 
 if TYPE_CHECKING:
     from twice.recorder.effects.files.filesystem import Files
@@ -67,7 +67,7 @@ class ProcessFiles:
                 continue
             problem, state = each.problem, each.state
             if state.kind == "file" and not problem:
-                path = PreimageStore(folder).path(state.digest)
+                path = ContentStore(folder).path(state.digest)
                 if not self._files.contents.carry_file(path, state.digest, state.size):
                     problem = _NOT_CARRIED
             plain.append((self._files.places.named(each.path), state.to_plain(), problem))
