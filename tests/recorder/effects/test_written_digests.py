@@ -16,7 +16,7 @@ from twice.recorder.effects.files.places import Caller
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.sources import LiveSource
 from twice.recorder.kernel import confinement
-from twice.recorder.program import PathNames
+from twice.recorder.program import PathNames, Program
 
 WRITE = os.O_WRONLY | os.O_CREAT
 Session = tuple[Files, list[int], list[bytes]]
@@ -36,7 +36,7 @@ def session(monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
         monkeypatch.setattr(module, "digest_of", count)
     layer = EffectLayer(LiveSource(), lambda _kind, payload, _actor: written.append(payload))
     token = enter(layer.main)
-    yield Files(layer, PathNames()), starts, written
+    yield Files(layer, PathNames(Program("inline", "here"))), starts, written
     leave(token)
 
 
