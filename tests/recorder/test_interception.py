@@ -17,7 +17,7 @@ from twice.recorder.effects.files.filesystem import Files
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.sources import LiveSource
 from twice.recorder.interception import Interception
-from twice.recorder.program import PathNames, Program
+from twice.recorder.program import PathNames
 
 
 def patched() -> list[object]:
@@ -32,7 +32,7 @@ CLOCKS = [
 
 
 def _install() -> Interception:
-    files = Files(EffectLayer(LiveSource(), None), PathNames(Program("inline", "here")))
+    files = Files(EffectLayer(LiveSource(), None), PathNames())
     return Interception(files, None, lambda: 0).install()
 
 

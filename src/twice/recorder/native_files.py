@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from twice.foundation.dataclass import dataclass
 from twice.foundation.encoding import decode, encode
-from twice.recorder.effects.files.kept import CONTENT, pieces
+from twice.recorder.effects.files.carried_contents import CONTENT, pieces
 from twice.recorder.kernel.file_history import FileHistory
 from twice.recorder.kernel.preimages import PreimageStore
 from twice.recorder.program import PathNames
