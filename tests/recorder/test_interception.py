@@ -17,7 +17,7 @@ from twice.recorder.effects.files.filesystem import Files
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.sources import LiveSource
 from twice.recorder.interception import Interception
-from twice.recorder.program import PathNames
+from twice.recorder.program import PathNames, Program
 
 
 def patched() -> list[object]:
@@ -32,7 +32,7 @@ CLOCKS = [
 
 
 def _install() -> Interception:
-    files = Files(EffectLayer(LiveSource(), None), PathNames())
+    files = Files(EffectLayer(LiveSource(), None), PathNames(Program("inline", "here")))
     return Interception(files, None, lambda: 0).install()
 
 

@@ -63,7 +63,7 @@ class Interception(Closing):
         self._policy = policy
         self._tick = tick
         self._saved: list[tuple[Patch, Any]] = []
-        self._connections: Connections | None = None  # once ``socket`` is imported
+        self._connections: Connections | None = None
         self._main: Token[Actor | Outside | None] | None = None
 
         def put(*makers: Callable[[EffectLayer, Any], list[Patch]]) -> Callable[[ModuleType], None]:

@@ -160,13 +160,12 @@ class PathNames:
     ``to_local(to_recorded(path)) == path`` while the program stays where it is.
 
     Args:
-        program: what is executed; its folders are looked up once. Without one every path is its own name.
+        program: what is executed; its folders are looked up once.
     """
 
-    def __init__(self, program: Program | None = None) -> None:
+    def __init__(self, program: Program) -> None:
         # The program's own folder first: it may lie within the other, and moves with the program.
-        folders = () if program is None else program.locate()
-        self._folders = tuple(zip(("{program}", "{folder}"), folders, strict=False))
+        self._folders = tuple(zip(("{program}", "{folder}"), program.locate(), strict=True))
         # Asked at every access to a file.
         self.to_recorded: Callable[[str], str] = lru_cache(maxsize=4096)(self._name)
 

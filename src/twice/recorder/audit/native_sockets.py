@@ -23,14 +23,12 @@ from time import sleep as _sleep  # the real one: bound before anything is patch
 
 from twice.recorder.effects.network.within_run import is_own_peer, may_listen
 from twice.recorder.environment.libraries import list_mapped_files
-from twice.recorder.kernel.confinement import current
-from twice.recorder.kernel.interrupted_calls import retry_interrupted
+from twice.recorder.kernel.confinement import NETWORK, current, retry_interrupted, tiers_left_out
 from twice.recorder.kernel.namespaces import (
     NamespaceRefused,
     enter_namespaces,
     give_up_rights,
 )
-from twice.recorder.kernel.tiers import NETWORK, tiers_left_out
 
 # The real ones: bound before anything is patched.
 _dup, _close, _readlink = os.dup, os.close, os.readlink
@@ -58,7 +56,7 @@ def find_clients() -> dict[str, str]:
 
 def find_mapped_clients() -> list[str]:
     """Return file names of client libraries that this process has mapped, sorted; only on Linux."""
-    names = {Path(path).name for path in list_mapped_files() or ()}
+    names = {Path(path).name for path in list_mapped_files()}
     return sorted(name for name in names if name.startswith(_CLIENT_FILES))
 
 
@@ -83,20 +81,13 @@ def cut_off() -> bool:
 
 
 class NativeSockets:
-    """The descriptors of this process, as far as they are known.
-
-    Args:
-        owned: those that governed sources hold.
-
-    Attributes:
-        named: sockets of Python's that were named already, when they connected or were bound.
-    """
+    """The descriptors of this process, as far as they are known."""
 
     def __init__(self, owned: Collection[int]) -> None:
-        self._owned = owned
+        self._owned = owned  # those that governed sources hold
+        # Sockets of Python's that were named already, when they connected or were bound.
         self.named: set[int] = set()
-        self._anchor = -1
-        self._free = -1
+        self._anchor = self._free = -1
         self._known: frozenset[int] = frozenset()
         if not os.path.isdir(_FOLDER):  # noqa: PTH112  (Linux alone has it; nothing is found elsewhere)
             return
