@@ -42,7 +42,9 @@ def rename(files: Files, source: Path, target: Path) -> None:
 @pytest.fixture
 def files(tmp_path: Path) -> Files:
     overlay = Overlay(str(tmp_path / "overlay"))
-    return Files(EffectLayer(LiveSource(), None), PathNames(Program("inline", "here")), overlay=overlay)
+    return Files(
+        EffectLayer(LiveSource(), None), PathNames(Program("inline", "here")), overlay=overlay
+    )
 
 
 @pytest.mark.parametrize("name", ["link", "dangling"])

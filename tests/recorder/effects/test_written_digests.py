@@ -52,7 +52,7 @@ def test_a_file_is_digested_at_its_close_and_not_again(
     session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_watched: bool
 ) -> None:
     files, starts, written = session
-    around = confinement.Confinement("supervisor", _is_watching=is_watched)
+    around = confinement.Confinement("supervisor", is_watching=is_watched)
     monkeypatch.setattr(confinement, "_current", around)
     (tmp_path / "log").write_bytes(b"begun")
     write_file(files, tmp_path / "new", b"one", os.O_TRUNC)
