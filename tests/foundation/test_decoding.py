@@ -172,6 +172,7 @@ def test_a_type_of_twice_is_written_under_its_first_name_and_found_again() -> No
     assert name == "twice.recording.effects.asked:Response"
     assert loaded_types(name) is Response
     assert type_name(Fingerprint) == "twice.foundation.environment:Fingerprint"
+    assert recorded_name("twice.recorder.recorder:recording") == "twice.recording.inline:recording"
 
 
 HELD = {

@@ -160,7 +160,7 @@ class BranchExecution:
             "effects": merge_manifests(self._copied, session.silent_reads, executed),
             "branch": {
                 "substituted": sorted(self._inputs.used),
-                "unused": sorted(self._inputs.unused()),
+                "unused": self._inputs.list_unused(),
                 "effects_left_the_record_at": self._source.went_live(),
                 "migrated": [each.to_json() for each in session.migrated],
             },

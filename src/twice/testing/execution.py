@@ -93,8 +93,8 @@ class _HookedMonitor(Control):
     def at_point(self, session: Session, taken: ComparePoint) -> None:
         self._watch.at_point(session, taken)
 
-    def compared(self, value: object) -> None:
-        self._watch.compared(value)
+    def at_value(self, value: object) -> None:
+        self._watch.at_value(value)
 
 
 def _build_branch(

@@ -159,6 +159,7 @@ _MOVED: Final = {
     },
     f"{_ROOM}cadence:TickLoop": f"{_RECORDED_ROOM}ticks:TickLoop",
     f"{_ROOM}cadence:Ticks": f"{_RECORDED_ROOM}ticks:Ticks",
+    f"{_ROOM}recorder:recording": f"{_RECORDED_ROOM}inline:recording",
     f"{_ROOM}streams.governed:JaxStream": f"{_RECORDED_ROOM}streams.jax_streams:JaxStream",
     f"{_ROOM}streams.governed:PythonStream": f"{_RECORDED_ROOM}streams.python_streams:PythonStream",
     f"{_ROOM}streams.torch_streams:TorchStream": f"{_RECORDED_ROOM}streams.torch_owned:TorchStream",
