@@ -32,8 +32,8 @@ from twice.recorder.effects.actors import outside
 from twice.recorder.effects.files.filesystem import build_files
 from twice.recorder.effects.ops import CALL
 from twice.recorder.environment.fingerprint import numerics_at_end, settings_at_end
+from twice.recorder.environment.libraries import list_imported_libraries
 from twice.recorder.environment.process_start import call_at_one_depth, same_descriptors
-from twice.recorder.environment.versions import list_imported_libraries
 from twice.recorder.interception import Interception
 from twice.recorder.interrupts import Interrupts, Terminated
 from twice.recorder.kernel.confinement import current
