@@ -178,7 +178,7 @@ HELD = {
     "Effects": "run", "Files": "effects.asked", "Finished": "effects.asked", "JaxStream": "streams.jax_streams",
     "Net": "effects.asked", "NumpyStream": "streams.numpy_streams", "PCG64": "streams.numpy_streams",
     "Processes": "effects.asked", "PythonStream": "streams.python_streams", "Response": "effects.asked",
-    "Run": "run", "Stdin": "effects.asked", "StreamSeedSequence": "streams.numpy_streams", "TickLoop": "ticks",
+    "Run": "run", "Stdin": "effects.asked", "StreamSeedSequence": "streams.numpy_streams", "TickLoop": "ticks", "Ticks": "ticks",
     "TorchStream": "streams.torch_owned", "Variables": "effects.asked",
 }  # fmt: skip
 """Classes of twice that a program gets, and the module of the room that first recorded each."""
