@@ -223,7 +223,6 @@ _CARRYING = tuple(
         "recorder/effects/files/opening.py",
         "recorder/effects/lineage.py",
         "recorder/effects/network/listening.py",
-        "recorder/effects/spawning.py",
         "recorder/effects/sqlite.py",
         "recorder/execution.py",
         "recorder/imports.py",

@@ -25,8 +25,11 @@ from contextlib import contextmanager, suppress
 from typing import Final, TypeVar
 
 from twice.errors import SurroundingsRefused
-from twice.recorder.effects.reordering import newest_tasks_first, reverse_listings
-from twice.recorder.effects.shifting import offset_wall_clock
+from twice.recorder.effects.varied_world import (
+    newest_tasks_first,
+    offset_wall_clock,
+    reverse_listings,
+)
 from twice.recorder.environment.libraries import read_system_file
 
 _PREFIX: Final = "TWICE_CHILD_"

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from twice.recorder.effects.askers import asker_of, files_behind, files_of
+from twice.recorder.effects.origin import asker_of, files_behind, files_of
 
 if TYPE_CHECKING:
     from twice.recorder.effects.files.filesystem import Files

@@ -26,12 +26,12 @@ from typing import Any
 from twice.errors import EffectRefused
 from twice.recorder.effects import ops
 from twice.recorder.effects.actors import outside
-from twice.recorder.effects.askers import while_imported
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.network.connections import Connections, Held
 from twice.recorder.effects.network.replayed_connection import ReplayedConnection
 from twice.recorder.effects.network.tls import Bindings
 from twice.recorder.effects.network.within_run import is_loopback, is_within_run
+from twice.recorder.effects.origin import while_imported
 from twice.recorder.effects.outcomes import RAISED, RETURNED, given, outcome_of
 from twice.recorder.effects.patches import Patch
 

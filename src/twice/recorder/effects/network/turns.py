@@ -26,12 +26,11 @@ from time import sleep as _sleep
 from typing import Any, NamedTuple, Protocol
 
 from twice.recorder.effects import ops
-from twice.recorder.effects.actors import OUTSIDE, current
+from twice.recorder.effects.actors import OUTSIDE, TimedWaits, current
 from twice.recorder.effects.events import Event
 from twice.recorder.effects.network.exchanges import Exchanges
 from twice.recorder.effects.network.outgoing import read_turn
 from twice.recorder.effects.patches import Patch
-from twice.recorder.effects.waits import TimedWaits
 
 wait = Condition.wait
 """Without a session: what waits here is none of the run's threads."""
