@@ -296,7 +296,7 @@ def roots_of(session: Session, compared: object) -> dict[str, object]:
     found["inputs"] = session.inputs_last
     found["output"] = session.wiring.output.position().hex()
     files = find_files(session)
-    found[FILES] = {} if files is None else files.read_written_files()
+    found[FILES] = {} if files is None else files.writes.read_contents()
     found["effects"] = _read_questions(session)
     found["compared"] = compared
     for module in user_module_names():

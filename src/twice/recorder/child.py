@@ -32,8 +32,7 @@ Handler = Callable[[Mapping[str, Any], Channel], None]
 _LOADED = (
     "blake3",
     "encodings.utf_16_be",
-    "twice.recorder.effects.network.listening",
-    "twice.recorder.effects.network.resolving",
+    "twice.recorder.effects.network.resolver",
     "twice.recorder.effects.network.sockets",
     "twice.recorder.kernel.mount_table",
     "twice.recorder.kernel.package_paths",
@@ -90,12 +89,12 @@ def _handle(handle: Handler, job: Mapping[str, Any], channel: Channel) -> NoRetu
 def serve_actions(
     actions: Mapping[str, Handler], prepare: Callable[[], object] = lambda: None
 ) -> NoReturn:
-    """Execute a job's action, in a network namespace of its own if the job asks for one.
+    """Execute a job's action, in a network namespace of its own if the job asks for one; or fork for jobs.
 
     Interrupts are the parent's to act on: this process dies with the line to it, not in the middle of an answer.
 
     Args:
-        actions: by name; besides, every process can be made a server of forks.
+        actions: by name.
         prepare: called before a server forks.
     """
 
@@ -118,7 +117,7 @@ def serve_forks(channel: Channel, handle: Handler) -> None:
 
 def load_for_sessions() -> None:
     """Load the modules of every session; a library that starts threads makes this process unfit."""
-    from twice.recorder.effects.files.opening import look_through_modules
+    from twice.recorder.effects.files.open_functions import look_through_modules
 
     load_numpy_for_forks()
     for name in _LOADED:

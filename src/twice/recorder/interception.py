@@ -34,64 +34,53 @@ from twice.recorder.effects import (
     standard_input,
 )
 from twice.recorder.effects.actors import Actor, Outside, enter, leave
+from twice.recorder.effects.files import functions, open_functions, temporary_names
 from twice.recorder.effects.files.filesystem import Files
-from twice.recorder.effects.files.patching import file_patches
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.patches import Patch
 from twice.recorder.effects.sources import LiveSource
 from twice.recorder.effects.tick_clock import TickClock
 from twice.recorder.environment.libraries import impose_counts
 from twice.recorder.imports import ImportWatch, source_patches
-from twice.recorder.path_names import PathNames
 from twice.recorder.user_code import is_user_file
 
 if TYPE_CHECKING:
-    from twice.recorder.effects.network.sockets import Network
+    from twice.recorder.effects.network.connections import Connections
 
 
 class Interception(Closing):
     """Patches that hold from ``install`` to ``close``.
 
     Args:
-        layer: the layer that governs.
+        files: the files of the session, and with them the layer that governs.
         policy: a clock that is a function of the run, or None for the real one.
-        tick: the tick that is open.
-        files: what is done with files; None takes every path by its own name.
+        tick: returns the tick that is open.
     """
 
-    def __init__(
-        self,
-        layer: EffectLayer,
-        policy: TickClock | None,
-        tick: Callable[[], int],
-        files: Files | None = None,
-    ) -> None:
-        self._layer = layer
-        self._files = files or Files(layer, PathNames())
+    def __init__(self, files: Files, policy: TickClock | None, tick: Callable[[], int]) -> None:
+        self._files = files
+        layer = self._layer = files.layer
         self._policy = policy
         self._tick = tick
         self._saved: list[tuple[Patch, Any]] = []
-        self._network: Network | None = None
+        self._connections: Connections | None = None
         self._main: Token[Actor | Outside | None] | None = None
+
+        def put(*makers: Callable[[EffectLayer, Any], list[Patch]]) -> Callable[[ModuleType], None]:
+            return lambda module: self._put([p for make in makers for p in make(layer, module)])
+
         self._watch = ImportWatch(
             {
                 "scipy.linalg": lambda _module: impose_counts(),
-                "torch": lambda module: self._put(entropy.torch_patches(layer, module)),
-                "resource": lambda module: self._put(environment.resource_patches(layer, module)),
+                "torch": put(entropy.torch_patches),
+                "resource": put(environment.resource_patches),
                 "multiprocessing.util": lambda module: self._put(lineage.spawn_patches(module)),
-                "getpass": lambda module: self._put(
-                    [
-                        *environment.user_patches(layer, module),
-                        *standard_input.password_patches(layer, module),
-                    ]
-                ),
-                "sqlite3": lambda module: self._put(sqlite.patches(layer, module)),
+                "getpass": put(environment.user_patches, standard_input.password_patches),
+                "sqlite3": put(sqlite.patches),
                 "socket": self._patch_socket,
                 "ssl": self._patch_ssl,
-                "platform": lambda module: self._put(environment.platform_patches(layer, module)),
-                "concurrent.futures.thread": lambda module: self._put(
-                    lineage.pool_patches(layer, module)
-                ),
+                "platform": put(environment.platform_patches),
+                "concurrent.futures.thread": put(lineage.pool_patches),
                 "asyncio.base_events": self._patch_loops,
                 "asyncio.selector_events": self._patch_selector_loops,
             }
@@ -118,7 +107,9 @@ class Interception(Closing):
                     *environment.patches(layer),
                     *process.patches(layer),
                     *standard_input.patches(layer),
-                    *file_patches(self._files),
+                    *open_functions.patches(self._files),
+                    *functions.patches(self._files),
+                    *temporary_names.patches(self._files),
                 ]
             )
             self._watch.install()
@@ -128,34 +119,35 @@ class Interception(Closing):
         return self
 
     def _patch_socket(self, module: ModuleType) -> None:
-        from twice.recorder.effects.network import listening, resolving, sockets
+        from twice.recorder.effects.network import resolver, sockets, within_run
+        from twice.recorder.effects.network.connections import Connections
 
         layer = self._layer
         self._put(environment.socket_patches(layer, module))
-        self._put(resolving.patches(layer, module))
-        self._network = sockets.Network(layer)
-        self._put(sockets.patches(self._network, module))
-        self._put(listening.patches(module))
+        self._put(resolver.patches(layer, module))
+        self._connections = Connections(layer)
+        self._put(sockets.patches(self._connections, module))
+        self._put(within_run.patches(module))
 
     def _patch_loops(self, module: ModuleType) -> None:
         from twice.recorder.effects.network import turns
 
-        assert self._network is not None, "asyncio imports socket"
+        assert self._connections is not None, "asyncio imports socket"
         self._put(lineage.loop_patches(self._layer, module))
-        self._put(turns.loop_patches(self._network.connections.turns, module))
+        self._put(turns.loop_patches(self._connections.turns, module))
 
     def _patch_selector_loops(self, module: ModuleType) -> None:
         from twice.recorder.effects.network import turns
 
-        assert self._network is not None, "asyncio imports socket"
-        self._put(turns.selector_patches(self._network.connections.turns, module))
+        assert self._connections is not None, "asyncio imports socket"
+        self._put(turns.selector_patches(self._connections.turns, module))
 
     def _patch_ssl(self, module: ModuleType) -> None:
         from twice.recorder.effects.network import tls
 
-        assert self._network is not None, "ssl imports socket"
+        assert self._connections is not None, "ssl imports socket"
         self._put(entropy.ssl_patches(self._layer, module))
-        self._put(tls.patches(self._network.connections, self._network.bindings, module))
+        self._put(tls.patches(self._connections, module))
 
     def close(self) -> None:
         """Put every patched attribute back, last one first."""
@@ -169,16 +161,14 @@ class Interception(Closing):
 
     def late_aliases(self) -> list[str]:
         """Return names in the user's modules that were bound to an original before this session."""
-        originals = {id(original): patch for patch, original in self._saved}
-        found = []
-        for module in list(sys.modules.values()):
-            if is_user_file(getattr(module, "__file__", None) or "<"):
-                found += [
-                    f"{module.__name__}.{name}"
-                    for name, value in vars(module).items()
-                    if id(value) in originals
-                ]
-        return sorted(found)
+        originals = {id(original) for _, original in self._saved}
+        return sorted(
+            f"{module.__name__}.{name}"
+            for module in list(sys.modules.values())
+            if is_user_file(getattr(module, "__file__", None) or "<")
+            for name, value in vars(module).items()
+            if id(value) in originals
+        )
 
     def _put(self, patches: list[Patch]) -> None:
         for patch in patches:

@@ -22,7 +22,7 @@ from twice.recorder.kernel.file_history import ABSENT, FileHistory, FileState
 from twice.recorder.kernel.file_observation import locate_difference
 from twice.recorder.kernel.package_paths import PackagePaths
 from twice.recorder.output import RESULTS
-from twice.recorder.path_names import PathNames
+from twice.recorder.program import PathNames
 from twice.recorder.runrecord import RunRecord
 from twice.replayer.file_report import PathDisplay, compare_written_files
 from twice.replayer.outcome import (

@@ -5,7 +5,7 @@ Covered: ``os.urandom``, and through ``random._urandom`` also ``secrets``, ``Sys
 ``random.seed()`` without a seed, which are given recorded entropy instead of the kernel's;
 ``uuid1``; ``ssl.RAND_bytes``; ``torch.seed`` and ``Generator.seed``.
 
-Elsewhere: ``/dev/urandom`` opened as a file (``files.randomfile``), names of ``tempfile`` (``files.temporary``).
+Elsewhere: ``/dev/urandom`` opened as a file (``files.special_files``), names of ``tempfile`` (``files.temporary_names``).
 Not covered: what other libraries draw in C (keys that ``cryptography`` makes).
 
 Invariant: recording returns the bytes that the kernel gave.
@@ -40,7 +40,7 @@ _WRAPPERS = frozenset(
             for name in ("random", "secrets", "uuid")
         ),
         __file__,
-        str(Path(__file__).with_name("files") / "randomfile.py"),
+        str(Path(__file__).with_name("files") / "special_files.py"),
     }
 )
 

@@ -25,9 +25,9 @@ from typing import Any, Self
 from twice.foundation.with_blocks import Closing
 from twice.recorder.effects import ops
 from twice.recorder.effects.filenames import kept, told
-from twice.recorder.effects.files.askers import By, asked_by
 from twice.recorder.effects.files.entries import Entry, kind_at, kind_of
 from twice.recorder.effects.files.filesystem import Files
+from twice.recorder.effects.files.places import Caller
 from twice.recorder.effects.outcomes import RAISED, Outcome, given, outcome_of
 from twice.recorder.effects.patches import Patch
 from twice.recorder.kernel.interrupted_calls import retry_interrupted
@@ -52,7 +52,7 @@ def patches(files: Files) -> list[Patch]:
         if found is None:
             return listdir(path)
         folder = "." if path is None else path
-        if found[0] is By.PROGRAM:
+        if found[0] is Caller.PROGRAM:
             names = _list_strictly(files, ops.LISTDIR, found[1], folder, with_kinds=False)
         else:
             names = [name for name, _ in _list(files, *found, folder)]
@@ -63,7 +63,7 @@ def patches(files: Files) -> list[Patch]:
         if found is None:
             return scandir(path)
         (by, place), folder = found, os.fspath("." if path is None else path)
-        if by is By.PROGRAM and files.silent(by):
+        if by is Caller.PROGRAM and files.is_silent(by):
             names = _list_strictly(files, ops.SCANDIR, place, folder, with_kinds=False)
             there: dict[Any, str] = {}
             with suppress(OSError):  # the folder is gone: its entries say so
@@ -83,17 +83,17 @@ def patches(files: Files) -> list[Patch]:
     return rows
 
 
-def _find(files: Files, path: Any, frame: FrameType) -> tuple[By, str] | None:
+def _find(files: Files, path: Any, frame: FrameType) -> tuple[Caller, str] | None:
     """Return on whose behalf a governed folder is listed, and its place; None where the system lists it.
 
     All of a program's own listings are governed, a library's only among inputs.
     """
-    by = None if isinstance(path, int) else asked_by(files, frame)
+    by = None if isinstance(path, int) else files.caller(frame)
     place = None if by is None else files.places.of("." if path is None else path)
     if by is None or place is None:
         return None
-    is_input = files.governs(place) and (files.overlay is not None or not files.silent(by))
-    return (by, place) if by is By.PROGRAM or is_input else None
+    is_input = files.governs(place) and (files.overlay is not None or not files.is_silent(by))
+    return (by, place) if by is Caller.PROGRAM or is_input else None
 
 
 def _list_strictly(files: Files, op: ops.Op, place: str, folder: Any, *, with_kinds: bool) -> Names:
@@ -110,36 +110,36 @@ def _list_strictly(files: Files, op: ops.Op, place: str, folder: Any, *, with_ki
     actor = files.layer.actor()
     if actor is None:
         return world()
-    named: Any = files.places.named(place)
-    if files.silent(By.PROGRAM):  # as records are read that know no other files
+    named: Any = files.places.to_recorded(place)
+    if files.is_silent(Caller.PROGRAM):  # as records are read that know no other files
         named = os.fspath(folder)
-        named = files.places.named(named) if isinstance(named, str) else named
+        named = files.places.to_recorded(named) if isinstance(named, str) else named
     outcome: Any = files.layer.read(actor, op, lambda: outcome_of(world), named)
     return list(_unwrap(outcome, folder))
 
 
-def _list(files: Files, by: By, place: str, folder: Any) -> Names:
+def _list(files: Files, by: Caller, place: str, folder: Any) -> Names:
     """Return the names with kinds, in their recorded form, for the program or a library.
 
     Raises:
         OSError: as the world or the record says.
     """
-    if files.silent(by):
+    if files.is_silent(by):
         return _list_world(files, place, folder)
-    if by is By.PROGRAM:
+    if by is Caller.PROGRAM:
         return _list_strictly(files, ops.ENTRIES, place, folder, with_kinds=True)
-    listed = (files.places.named(place), isinstance(folder, bytes))
+    listed = (files.places.to_recorded(place), isinstance(folder, bytes))
     live = lambda: outcome_of(_list_world, files, place, folder)  # noqa: E731
     return list(_unwrap(files.layer.fact(ops.LISTED, listed, live, needed=False), folder))
 
 
 def _list_world(files: Files, place: str, folder: Any) -> Names:
     """Return the names with kinds, in their recorded form, as they are in this execution."""
-    if files.changes is None:
+    if files.overlay is None:
         with _world_scans[0](folder) as entries:
             return [(kept(entry.name), kind_of(entry)) for entry in entries]
     keep = os.fsencode if isinstance(folder, bytes) else kept
-    names = files.changes.names(place)
+    names = files.overlay.names(place)
     return [(keep(name), kind_at(files.at(f"{place.rstrip('/')}/{name}"))) for name in names]
 
 

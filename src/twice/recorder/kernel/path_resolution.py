@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+from collections.abc import Callable
 from contextlib import suppress
 
 from twice.foundation.dataclass import dataclass
@@ -91,10 +92,14 @@ class PathResolver:
         return known
 
 
-def follow_links(path: str) -> tuple[str, tuple[str, ...]]:
+def follow_links(path: str, at: Callable[[str], str] | None = None) -> tuple[str, tuple[str, ...]]:
     """Return an absolute path without links, and those that were followed.
 
     By functions that nobody replaced, which ``os.path.realpath`` is not built on.
+
+    Args:
+        path: absolute.
+        at: tells the path that a place has in an overlay; None without one.
     """
     links: list[str] = []
     done = ""
@@ -107,11 +112,11 @@ def follow_links(path: str) -> tuple[str, tuple[str, ...]]:
             done = posixpath.dirname(done) if done else ""
             done = "" if done == "/" else done
             continue
-        here = f"{done}/{part}"
-        target = ""
-        if len(links) < _LINKS_MAX and _is_link(here):
+        here, target = f"{done}/{part}", ""
+        there = here if at is None else at(here)
+        if len(links) < _LINKS_MAX and _is_link(there):
             with suppress(OSError):  # it has gone since
-                target = _readlink(here)
+                target = _readlink(there)
         if not target:
             done = here
             continue

@@ -1,10 +1,13 @@
-"""``/proc`` and ``/sys``: what the kernel says in files is read once at a time, and recorded whole.
+"""Files that no disk holds: ``/proc`` and ``/sys``, recorded as whole texts, and devices that give entropy.
 
-Covered: ``open`` for reading. A file's text is taken when it is opened, and again whenever it is read from its
-start, as the kernel makes it anew then. Reads by the program are strict; those of libraries are answered by name.
+Covered: ``open`` for reading. The kernel's text is taken when its file is opened, and again whenever it is read from
+its start, as the kernel makes it anew then. Reads by the program are strict; those of libraries are answered by name.
+``/dev/urandom`` and ``/dev/random`` opened for bytes by the program's own code are entropy like ``os.urandom``'s: every
+read is one question, and no byte is read ahead.
 
-Not covered: the same opened by ``os.open``, which is named where the program does it; texts longer than 1 MiB, and
-files that wait for something to say; what C code reads by itself; a library's look at its process's memory.
+Not covered: the same opened by ``os.open``, which is named for a text and refused for a device, where the program does
+it; texts longer than 1 MiB, and files that wait for something to say; what C code reads by itself; a library's look at
+its process's memory. Libraries read the real devices.
 
 Invariant: what is served is one whole text, never pieces of two.
 """
@@ -19,9 +22,10 @@ from collections.abc import Callable
 from typing import Any
 
 from twice.recorder.effects import ops
-from twice.recorder.effects.files.askers import By
 from twice.recorder.effects.files.filesystem import Files
+from twice.recorder.effects.files.places import Caller
 
+DEVICES = frozenset({"/dev/urandom", "/dev/random"})
 _TEXT_BYTES_MAX = 1 << 20
 _FOLDERS = ("/proc/", "/sys/")
 _LINKS = ("fd", "map_files", "cwd", "exe", "root", "mem", "pagemap")
@@ -30,7 +34,7 @@ _SAID, _RAISED, _LEFT = "said", "raised", "left"
 _open, _close, _read, _fstat = os.open, os.close, os.read, os.fstat
 
 
-def is_kernels(given: Any, by: By) -> str | None:
+def name_kernel_file(given: Any, caller: Caller) -> str | None:
     """Return the name of a kernel's file that can be recorded; None for any other path."""
     try:
         name = posixpath.normpath(os.fsdecode(given))
@@ -38,33 +42,29 @@ def is_kernels(given: Any, by: By) -> str | None:
         return None
     if not name.startswith(_FOLDERS) or "\0" in name:
         return None
-    parts = name.split("/")
-    hidden = _LINKS if by is By.PROGRAM else (*_LINKS, *_MEMORY)
-    return None if any(part in hidden for part in parts[3:]) else name
+    hidden = _LINKS if caller is Caller.PROGRAM else (*_LINKS, *_MEMORY)
+    return None if any(part in hidden for part in name.split("/")[3:]) else name
 
 
-def opened(
-    files: Files, name: str, given: Any, by: By, mode: str, rest: tuple[Any, ...]
+def open_kernel_file(
+    files: Files, name: str, given: Any, caller: Caller, mode: str, rest: tuple[Any, ...]
 ) -> io.IOBase | None:
     """Open a kernel's file as ``open`` does; return None for a file that is left to the world.
 
-    Args:
-        files: the session's files.
-        name: of the kernel's file.
-        given: the same, as the program gave it.
-        by: who asks.
-        mode: as given to ``open``: it reads.
-        rest: buffering, encoding, errors, newline, closefd.
-
-    Raises:
-        OSError: as it was raised while recording.
+    ``given`` is the name as the program gave it; ``rest`` is buffering, encoding, errors, newline and closefd.
     """
+    layer = files.layer
 
     def ask() -> bytes | None:
-        how, told, number, text = _asked(files, name, by)
+        actor = layer.actor()
+        if caller is Caller.PROGRAM and actor is not None:
+            answer: Any = layer.read(actor, ops.KERNEL_FILE, lambda: _look(name), name)
+        else:
+            answer = layer.fact(ops.KERNEL_FILE, name, lambda: _look(name), needed=False)
+        how, message, number, text = answer
         if how == _RAISED:
-            raise OSError(number, told, given)
-        return text if how == _SAID else None
+            raise OSError(number, message, given)
+        return bytes(text) if how == _SAID else None
 
     first = ask()
     if first is None:
@@ -80,19 +80,9 @@ def opened(
     return made  # type: ignore[no-any-return]  # one of io's
 
 
-def _asked(files: Files, name: str, by: By) -> tuple[str, str, int, bytes]:
-    layer = files.layer
-    actor = layer.actor()
-    if by is By.PROGRAM and actor is not None:
-        answer: Any = layer.read(actor, ops.KERNEL_FILE, lambda: _look(name), name)
-    else:
-        answer = layer.fact(ops.KERNEL_FILE, name, lambda: _look(name), needed=False)
-    how, told, number, text = answer
-    return how, told, number, bytes(text)
-
-
 def _look(name: str) -> tuple[str, str, int, bytes]:
     try:
+        # Without O_NONBLOCK, a file that waits for something to say would hold the program.
         descriptor = _open(name, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError as error:
         return (_RAISED, error.strerror or "", error.errno or 0, b"")
@@ -109,24 +99,25 @@ def _look(name: str) -> tuple[str, str, int, bytes]:
     return (_SAID, "", 0, bytes(text)) if len(text) <= _TEXT_BYTES_MAX else (_LEFT, "", 0, b"")
 
 
-class KernelFile(io.RawIOBase):
-    """The lowest layer of a file that the kernel answers.
-
-    Args:
-        name: as the program gave it.
-        text: what it says now.
-        ask: what it says when it is read from its start again.
-    """
+class _SpecialFile(io.RawIOBase):
+    """The lowest layer of a file that is read, under the name that the program gave."""
 
     mode = "rb"
 
-    def __init__(self, name: Any, text: bytes, ask: Callable[[], bytes]) -> None:
+    def __init__(self, name: Any) -> None:
         self.name = name
-        self._text, self._at, self._ask, self._is_new = text, 0, ask, True
 
     def readable(self) -> bool:
         """Return True: the content can be read."""
         return True
+
+
+class KernelFile(_SpecialFile):
+    """A file that the kernel answers: with ``text`` now, and anew when it is read from its start again."""
+
+    def __init__(self, name: Any, text: bytes, ask: Callable[[], bytes]) -> None:
+        super().__init__(name)
+        self._text, self._at, self._ask, self._is_new = text, 0, ask, True
 
     def seekable(self) -> bool:
         """Return True: the content is in memory."""
@@ -154,3 +145,17 @@ class KernelFile(io.RawIOBase):
     def tell(self) -> int:
         """Return the position in the text."""
         return self._at
+
+
+class RandomFile(_SpecialFile):
+    """A file of entropy."""
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Fill a buffer."""
+        view = memoryview(buffer).cast("B")
+        view[:] = os.urandom(len(view))
+        return len(view)
+
+    def read1(self, size: int = -1, /) -> Any:
+        """Read as a buffered file does."""
+        return self.read(size)

@@ -19,8 +19,8 @@ from typing import Any
 
 from twice.recorder.effects import ops
 from twice.recorder.effects.actors import outside
-from twice.recorder.effects.files.askers import WRAPPERS
 from twice.recorder.effects.files.filesystem import Files
+from twice.recorder.effects.files.places import WRAPPERS
 from twice.recorder.effects.origin import asker_of
 from twice.recorder.effects.patches import Patch
 
@@ -40,7 +40,7 @@ def patches(files: Files) -> list[Patch]:
         key = actor.next_key("temporary")
         needed = layer.is_strict(asker_of(_getframe(1), WRAPPERS))
         drawn = str(layer.fact(ops.TEMPORARY_NAME, key, lambda: outside(real, self), needed=needed))
-        files.places.drawn(drawn, key)
+        files.places.add_drawn(drawn, key)
         return drawn
 
     def folder() -> Any:

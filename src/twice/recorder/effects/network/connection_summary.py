@@ -1,6 +1,6 @@
-"""What a record holds of its connections, in numbers and first words, for people.
+"""The connections of a record, in numbers and first words, for people.
 
-Invariant: nothing is decoded that is not told.
+Invariant: nothing is decoded that is not shown.
 """
 
 from __future__ import annotations
@@ -11,18 +11,19 @@ from typing import Any
 from twice.foundation.dataclass import dataclass
 from twice.recorder.effects import ops
 from twice.recorder.effects.events import Event
-from twice.recorder.effects.network.outgoing import read_mark
+from twice.recorder.effects.network.sent_bytes import read_mark
+from twice.recorder.effects.outcomes import RETURNED
 
 _FIRST_WORDS_MAX = 60
 
 
 @dataclass(frozen=True)
-class Told:
+class ConnectionSummary:
     """One connection.
 
     Attributes:
         key: who made it, and which of theirs it is.
-        to: what it was connected to, as text.
+        to: its other end, as text.
         sent: bytes that went out.
         received: bytes that came in.
         failed: why it was not made, or None.
@@ -48,31 +49,28 @@ class Told:
         }
 
 
-def told(connections: Mapping[str, Sequence[Event]]) -> list[Told]:
+def summarize_connections(
+    connections: Mapping[str, Sequence[Event]],
+) -> list[ConnectionSummary]:
     """Summarise every connection, in the order in which they were first written."""
-    return [_one(key, events) for key, events in connections.items()]
+    return [_summarize(key, events) for key, events in connections.items()]
 
 
-def _one(key: str, events: Sequence[tuple[int, Any]]) -> Told:
+def _summarize(key: str, events: Sequence[Any]) -> ConnectionSummary:
     to, failed, sent, received, first = "", None, 0, 0, ""
     for number, value in events:
         if number == ops.CONNECT.number:
             (_, _, address), (_, (how, reason)) = value
-            to = _address(address)
-            failed = None if how == "returned" else f"{reason[1]}: {reason[2][-1]}"
+            to = "datagrams" if address is None else str(address)
+            if isinstance(address, tuple):
+                to = ":".join(map(str, address[:2]))
+            failed = None if how == RETURNED else f"{reason[1]}: {reason[2][-1]}"
             continue
         mark = read_mark(value[0])
         sent = mark.sent
-        if not first and mark.head:
-            line = mark.head.splitlines()[0] if mark.head.splitlines() else b""
-            first = line[:_FIRST_WORDS_MAX].decode("utf-8", "replace")
-        if number == ops.RECEIVED.number and value[1][0] == "returned":
+        if not first and (lines := mark.head.splitlines()):
+            first = lines[0][:_FIRST_WORDS_MAX].decode("utf-8", "replace")
+        if number == ops.RECEIVED.number and value[1][0] == RETURNED:
             data = value[1][1]
             received += len(data[0] if isinstance(data, tuple) else data)
-    return Told(key, to, sent, received, failed, first)
-
-
-def _address(address: object) -> str:
-    if isinstance(address, tuple):
-        return ":".join(map(str, address[:2]))
-    return "datagrams" if address is None else str(address)
+    return ConnectionSummary(key, to, sent, received, failed, first)

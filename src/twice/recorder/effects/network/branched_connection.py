@@ -1,9 +1,10 @@
 """One connection of a branch: the record answers it until the program does otherwise, then the world.
 
-It leaves the record where other bytes go out, or where no more do before a reply that needed more. What went out
-since the last reply is sent to the world again; so it must stand for itself (``world_playback``).
+It leaves the record where other bytes go out, or where no more do before a reply that needed more. The bytes since the
+last reply are sent to the world again; so they must stand for themselves: be the first words on a connection, or a
+request of HTTP/1.
 
-Invariant: what a branch writes down of a connection, another replay can be held against.
+Invariant: another replay can be compared with what a branch writes down of a connection.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from twice.errors import EffectRefused
 from twice.recorder.effects import ops
 from twice.recorder.effects.events import Event
 from twice.recorder.effects.network.exchanges import is_request
-from twice.recorder.effects.network.outgoing import ROUNDS, Mark, Outgoing
+from twice.recorder.effects.network.playback import WorldPlayback
 from twice.recorder.effects.network.replayed_connection import ReplayedConnection
+from twice.recorder.effects.network.sent_bytes import ROUNDS, Mark, SentBytes
 from twice.recorder.effects.network.turns import Turns, wait
-from twice.recorder.effects.network.world_playback import WorldPlayback
 from twice.recorder.effects.outcomes import RETURNED, Outcome, raised
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class BranchedConnection(ReplayedConnection):
 
     def __init__(self, layer: EffectLayer, key: str, events: Sequence[Event], turns: Turns) -> None:
         super().__init__(layer, key, events, turns)
-        self._sent = Outgoing(layer.algorithm)
+        self._sent = SentBytes(layer.algorithm)
         self._unanswered = bytearray()
         self._tls: Any = None
 
@@ -41,7 +42,7 @@ class BranchedConnection(ReplayedConnection):
 
     def _go_out(self, plain: bytes, octets: bytes) -> None:
         playback = self._playback
-        if playback.outgoing.is_marked:
+        if playback.sent.is_marked:  # answered: what goes out from here on begins anew
             self._unanswered.clear()
         self._unanswered += octets
         sent, digest, segment = self._sent.state()
@@ -53,17 +54,12 @@ class BranchedConnection(ReplayedConnection):
                 super()._go_out(plain, octets)
         except OSError as error:
             before = Mark(sent, digest, b"")
-            self._sent = Outgoing(self.layer.algorithm, before, segment or b"")
+            self._sent = SentBytes(self.layer.algorithm, before, segment or b"")
             self._note_own(ops.SEND_FAILED, raised(error))
             raise
 
     def _differ(self, what: str, recorded: str, asked: str) -> None:
-        """Go on with the world.
-
-        Raises:
-            EffectRefused: E-EFFECT-002, where nobody could go on.
-            OSError: the world does not answer.
-        """
+        """Go on with the world; E-EFFECT-002 where nobody could."""
         begins = (
             self._sent.state()[0] == 0 and self._asked[2] is not None
         )  # datagrams have no other end
@@ -80,14 +76,14 @@ class BranchedConnection(ReplayedConnection):
         self._playback = world = WorldPlayback(self.key, self._sent, self._arrives, owned)
         self._uncovered = 0
         self._turns.leave(None, old.key, range(old.at, len(old.events)))
-        world.connect(self._asked, self._tls, veiled=self.veiled)
+        world.connect(self._asked, self._tls, is_tls=self.is_tls)
         world.send(bytes(self._unanswered))
 
     def idle(self) -> None:
         """Give up on a recorded reply that needs more bytes than went out before the loop waits."""
         playback = self._playback
         event = playback.incoming(playback.at)
-        if event is None or playback.can_give(playback.at) or playback.outgoing.is_marked:
+        if event is None or playback.can_give(playback.at) or playback.sent.is_marked:
             return
         self._give_up()
 
@@ -132,5 +128,5 @@ class BranchedConnection(ReplayedConnection):
         """Continue from the position of a snapshot."""
         super().seek(state)
         _, count, digest, segment = state
-        self._sent = Outgoing(self.layer.algorithm, Mark(count, digest, b""), segment)
+        self._sent = SentBytes(self.layer.algorithm, Mark(count, digest, b""), segment)
         self._unanswered = bytearray(segment)

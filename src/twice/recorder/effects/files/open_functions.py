@@ -16,9 +16,11 @@ a subclass, to see it closed.
 from __future__ import annotations
 
 import builtins
+import errno
 import io
 import os
 import sys
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from sys import _getframe
@@ -26,16 +28,23 @@ from types import ModuleType
 from typing import Any
 
 from twice.errors import EffectRefused
-from twice.recorder.effects.files import kernelfile
-from twice.recorder.effects.files.askers import By, asked_by
 from twice.recorder.effects.files.filesystem import Files
-from twice.recorder.effects.files.randomfile import DEVICES, RandomFile
+from twice.recorder.effects.files.places import Caller
+from twice.recorder.effects.files.special_files import (
+    DEVICES,
+    RandomFile,
+    name_kernel_file,
+    open_kernel_file,
+)
 from twice.recorder.effects.patches import Patch
+from twice.recorder.kernel.confinement import current
 from twice.recorder.user_code import is_ours, is_user_file
 
 _HERE = Path(__file__).parent / "__init__.py"
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _NAMELESS = getattr(os, "O_TMPFILE", -1)
+_open, _read, _write, _pread, _pwrite = os.open, os.read, os.write, os.pread, os.pwrite
+_ACROSS_LAYERS = frozenset({errno.EXDEV, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOSYS})
 _SOURCES = frozenset({"builtins", "io", "_io", "os", "posix", "tokenize", "linecache"})
 """Modules that have the names themselves, or open source code with them."""
 _LETTERS = frozenset("rwaxbt+")
@@ -46,13 +55,13 @@ def patches(files: Files) -> list[Patch]:
     real_open, real_os_open, real_close = builtins.open, os.open, os.close
 
     def governed_os_open(path: Any, flags: int, mode: int = 0o777, *, dir_fd: Any = None) -> int:
-        by = asked_by(files, _getframe(1))
-        place = None if by is None else files.places.of(path, dir_fd)
-        if place in DEVICES and by is By.PROGRAM:
-            raise _unseen(place)
-        if by is None or place is None or not files.governs(place):
+        caller = files.caller(_getframe(1))
+        place = None if caller is None else files.places.of(path, dir_fd)
+        if place in DEVICES and caller is Caller.PROGRAM:
+            raise _refuse_device(place)
+        if caller is None or place is None or not files.governs(place):
             return real_os_open(path, flags, mode, dir_fd=dir_fd)
-        return _opened(files, place, path, flags, mode, by)
+        return _open_place(files, place, path, flags, mode, caller)
 
     def governed_open(
         file: Any,
@@ -66,46 +75,47 @@ def patches(files: Files) -> list[Patch]:
     ) -> Any:
         rest = (buffering, encoding, errors, newline, closefd)
         writes = _writes(mode, *rest[:4])
-        by = None if writes is None else asked_by(files, _getframe(1))
-        if by is None:
+        caller = None if writes is None else files.caller(_getframe(1))
+        if caller is None:
             return real_open(file, mode, *rest, opener)
         if isinstance(file, int):
             if writes and files.writes.is_writing(file):
-                return _built(files, file, mode, rest, None)
+                return _build(files, file, mode, rest, None)
             return real_open(file, mode, *rest, opener)
         if opener is None:
             place = files.places.of(file)
-            if place in DEVICES and by is By.PROGRAM and set(mode) == {"r", "b"}:
+            if place in DEVICES and caller is Caller.PROGRAM and set(mode) == {"r", "b"}:
                 return RandomFile(file)
-            kernels = None if writes or files.is_left_out() else kernelfile.is_kernels(file, by)
+            kernels = None if writes or files.is_left_out() else name_kernel_file(file, caller)
             if kernels is not None:
-                made = kernelfile.opened(files, kernels, file, by, mode, rest)
+                made = open_kernel_file(files, kernels, file, caller, mode, rest)
                 if made is not None:
                     return made
             if place is None or not files.governs(place):
                 return real_open(file, mode, *rest, None)
 
             def opener(name: Any, flags: int) -> int:
-                return _opened(files, place, name, flags, 0o666, by)
+                return _open_place(files, place, name, flags, 0o666, caller)
 
         if not writes:
             return real_open(file, mode, *rest, opener)
-        return _built(files, file, mode, rest, opener)
+        return _build(files, file, mode, rest, opener)
 
     def governed_close(fd: int) -> None:
         if files.writes.is_writing(fd):
             files.writes.finish(fd)
         real_close(fd)
 
-    def probed(read: Callable[[Any], Any]) -> None:
+    def probe(read: Callable[[Any], Any]) -> None:
         read(_HERE).close()
 
     return [
-        Patch(builtins, "open", governed_open, probed),
-        Patch(io, "open", governed_open, probed),
+        Patch(builtins, "open", governed_open, probe),
+        Patch(io, "open", governed_open, probe),
         Patch(os, "open", governed_os_open, lambda read: real_close(read(_HERE, os.O_RDONLY))),
         Patch(os, "close", governed_close),
         *_early_names(real_open, governed_open),
+        *_copy_patches(),
     ]
 
 
@@ -167,30 +177,27 @@ class _Entry(Patch):
         self.holder[None] = original
 
 
-def _opened(files: Files, place: str, given: Any, flags: int, mode: int, by: By) -> int:
+def _open_place(files: Files, place: str, given: Any, flags: int, mode: int, caller: Caller) -> int:
     """Open a place for reading or for writing, and return the descriptor."""
     try:
         if flags & _NAMELESS == _NAMELESS:
-            return _REAL_OPEN(files.at(place), flags, mode)
+            return _open(files.at(place), flags, mode)
         if flags & _WRITES:
-            return files.writes.to_write(place, given, flags, mode, by)
-        return _REAL_OPEN(files.contents.to_read(place, given, by), flags, mode)
+            return files.writes.to_write(place, given, flags, mode, caller)
+        return _open(files.contents.to_read(place, given, caller), flags, mode)
     except OSError as error:
-        if error.filename is not None and error.filename != given and error.errno is not None:
+        if error.filename != given and error.errno is not None:
             raise OSError(error.errno, error.strerror, given) from None
         raise
 
 
-def _unseen(place: str) -> EffectRefused:
+def _refuse_device(place: str | None) -> EffectRefused:
     return EffectRefused(
         f"{place} was opened by os.open: what is read from its descriptor cannot be recorded.",
         "Expected entropy from os.urandom(n), secrets, or open('/dev/urandom', 'rb').",
         "Read it in one of these ways.",
         path=place,
     )
-
-
-_REAL_OPEN = os.open
 
 
 def _writes(mode: Any, buffering: int, encoding: Any, errors: Any, newline: Any) -> bool | None:
@@ -223,7 +230,7 @@ class GovernedFile(io.FileIO):
             super().close()
 
 
-def _built(files: Files, file: Any, mode: str, rest: tuple[Any, ...], opener: Any) -> Any:
+def _build(files: Files, file: Any, mode: str, rest: tuple[Any, ...], opener: Any) -> Any:
     """Build the file object that ``open`` gives for writing, over a layer that reports its close.
 
     Source: ``_pyio.open`` of the standard library.
@@ -247,16 +254,15 @@ def _built(files: Files, file: Any, mode: str, rest: tuple[Any, ...], opener: An
             made = io.TextIOWrapper(made, encoding, errors, newline, lines)
             made.mode = mode
         if files.writes.is_writing(raw.fileno()):
-            files.writes.flushed_by(raw.fileno(), _flusher(made))
+            files.writes.set_flush(raw.fileno(), _make_flush(made))
     except BaseException:
         made.close()
         raise
     return made
 
 
-def _flusher(made: Any) -> Callable[[], object]:
-    import weakref
-
+def _make_flush(made: Any) -> Callable[[], object]:
+    """Return a function that flushes a file object and does not keep it alive."""
     held = weakref.ref(made)
 
     def flush() -> object:
@@ -264,3 +270,23 @@ def _flusher(made: Any) -> Callable[[], object]:
         return None if file is None else file.flush()
 
     return flush
+
+
+def _copy_patches() -> list[Patch]:
+    """Return the patch of a function that the layers of a world refuse."""
+    real = getattr(os, "copy_file_range", None)
+    if real is None or not current().is_world:
+        return []
+
+    def copy_file_range(
+        src: int, dst: int, count: int, offset_src: int | None = None, offset_dst: int | None = None
+    ) -> int:
+        try:
+            return int(real(src, dst, count, offset_src, offset_dst))
+        except OSError as error:
+            if error.errno not in _ACROSS_LAYERS:
+                raise
+        data = _read(src, count) if offset_src is None else _pread(src, count, offset_src)
+        return _write(dst, data) if offset_dst is None else _pwrite(dst, data, offset_dst)
+
+    return [Patch(os, "copy_file_range", copy_file_range)]

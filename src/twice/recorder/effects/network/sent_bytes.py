@@ -1,8 +1,7 @@
-"""What a program sent on a connection, as a number of bytes and a digest that grows with them.
+"""The bytes that a program sent on a connection, as their number and a digest that grows with them.
 
-Whatever comes in on a connection is recorded with a mark of what had gone out by then: so many bytes,
-their digest, and how the newest of them begin. In replay the same bytes lead to the same marks,
-however the program cuts them into calls.
+Whatever comes in on a connection is recorded with a mark of what had gone out by then: so many bytes, their digest, and
+how the newest of them begin. In replay the same bytes lead to the same marks, however the program cuts them into calls.
 
 Invariant: the digest of a mark depends on the bytes and on the marks before it, on nothing else.
 """
@@ -40,14 +39,8 @@ class Mark(NamedTuple):
 NOTHING = Mark(0, b"", b"")
 
 
-class Outgoing:
-    """Counts and digests what goes out.
-
-    Args:
-        algorithm: of the digests.
-        mark: where to go on from.
-        segment: what went out since that mark.
-    """
+class SentBytes:
+    """Counts and digests the bytes that go out, on from a mark and the segment that went out since."""
 
     def __init__(self, algorithm: Algorithm, mark: Mark = NOTHING, segment: bytes = b"") -> None:
         self.count = mark.sent
@@ -64,7 +57,7 @@ class Outgoing:
 
     @property
     def head(self) -> bytes:
-        """The first bytes since the last mark."""
+        """Return the first bytes since the last mark."""
         return bytes(self._segment[:HEAD_BYTES_MAX])
 
     def add(self, data: bytes | memoryview) -> None:
@@ -77,10 +70,10 @@ class Outgoing:
 
     def mark(self) -> Mark:
         """Mark the bytes that have gone out by now; a second mark at the same place has no head."""
-        if self.count == self._last.sent:
+        if self.is_marked:
             return self._last._replace(head=b"")
         digest = self._hasher.digest()[:16]
-        self._last = Mark(self.count, digest, bytes(self._segment[:HEAD_BYTES_MAX]))
+        self._last = Mark(self.count, digest, self.head)
         self._segment.clear()
         self._hasher = new_hasher(self._algorithm)
         self._hasher.update(digest)
@@ -100,10 +93,9 @@ def read_mark(plain: object) -> Mark:
 
 
 def read_turn(plain: Any) -> tuple[int | None, int, bool] | None:
-    """Return when something came in, by its mark; None where an older version's mark does not say.
+    """Return the turn of an event by its mark; None where an older version's mark does not say.
 
-    Returns:
-        Busy rounds of its event loop, None without one; timers that ended; whether the loop waited.
+    A turn is the busy rounds of its event loop, None without one; timers that ended; whether the loop waited.
     """
     if len(plain) <= ROUNDS:
         return None
@@ -112,14 +104,14 @@ def read_turn(plain: Any) -> tuple[int | None, int, bool] | None:
     return (~rounds if waited else rounds), timers, waited
 
 
-def told_apart(one: bytes, other: bytes) -> tuple[str, str]:
+def show_difference(one: bytes, other: bytes) -> tuple[str, str]:
     """Return the text around the first difference of the heads of two marks, for messages."""
     shorter = min(len(one), len(other))
     at = next((at for at in range(shorter) if one[at] != other[at]), shorter)
-    return around(one, at), around(other, at)
+    return show_part(one, at), show_part(other, at)
 
 
-def around(data: bytes, at: int) -> str:
+def show_part(data: bytes, at: int) -> str:
     """Return the text around a place, for messages."""
     start = max(0, at - 24)
     part = data[start : at + 56]
