@@ -27,9 +27,8 @@ from pathlib import Path
 
 from programs import HANGS_AFTER_S
 from twice.recorder.kernel import libc
-from twice.recorder.kernel.notification import Listener
-from twice.recorder.kernel.remote_memory import RemoteMemory
-from twice.recorder.kernel.system_call_filter import install_filter
+from twice.recorder.kernel.call_decoder import RemoteMemory
+from twice.recorder.kernel.seccomp import Listener, install_filter
 from twice.recorder.kernel.system_calls import ARCHITECTURE, NUMBERS
 
 NAMESPACES = "namespaces"
@@ -163,9 +162,9 @@ def _answer(listener: Listener, memory: RemoteMemory, *, refuses: bool) -> None:
         except OSError:
             kind = b""
         if kind == b"overlay":
-            listener.refuse(call, errno.ENODEV)
+            listener.answer(call, errno.ENODEV)
             return
-    listener.proceed(call)
+    listener.answer(call)
 
 
 def _exit_like(status: int) -> int:

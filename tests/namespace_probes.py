@@ -19,9 +19,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from twice.recorder.kernel import libc
+from twice.recorder.kernel.kept_program import start_program
+from twice.recorder.kernel.layers import layer_options
 from twice.recorder.kernel.namespaces import NamespaceRefused, enter_namespaces
-from twice.recorder.kernel.overlay_layers import layer_options
-from twice.recorder.kernel.process_number import run_as
 
 _mkdir, _readlink = os.mkdir, os.readlink
 _NUMBER = 4_242
@@ -90,7 +90,7 @@ def _take_number() -> str:
     def program() -> None:
         os._exit(agrees if _readlink("/proc/self") == str(os.getpid()) else 1)
 
-    end = run_as(_NUMBER, program)
+    end = start_program(_NUMBER, program).wait()
     if end.problem:
         return end.problem
     return "" if end.exit_code == agrees else "/proc shows other process ids"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from twice.recorder.kernel.file_history import ABSENT, FileState
+from twice.recorder.kernel.file_state import ABSENT, FileState
 from twice.replayer.file_report import DifferingFile, match_drawn_names
 
 FOLDER = FileState("folder")

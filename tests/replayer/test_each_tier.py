@@ -32,7 +32,7 @@ from namespace_probes import probe_network, probe_process_number, probe_world
 from programs import environ
 from static_program import write_static_program
 from tiers import sampled
-from twice.recorder.kernel.tiers import TIERS
+from twice.recorder.kernel.confinement import TIERS
 from twice.recorder.runrecord import RunRecord
 
 MISSING = [can_limit()] + [
@@ -440,7 +440,8 @@ def test_without_namespaces_and_landlock_the_listener_refuses_alone(site: Site) 
     site.change_outputs()
 
     site.verify(limits=(NAMESPACES, LANDLOCK)).assert_refused(
-        "no namespace: unshare: Operation not permitted"
+        "no namespace: unshare: Operation not permitted; "
+        "without Landlock, threads that exchange a path are not held"
     )
 
 

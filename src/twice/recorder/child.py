@@ -19,9 +19,8 @@ from twice.recorder.audit.native_sockets import cut_off
 from twice.recorder.environment.libraries import load_numpy, load_numpy_for_forks
 from twice.recorder.environment.process_start import apply_child_settings
 from twice.recorder.interrupts import ignore
-from twice.recorder.kernel.confinement import current
+from twice.recorder.kernel.confinement import SUPERVISOR, current, tiers_left_out
 from twice.recorder.kernel.keeper import supervise_from_here
-from twice.recorder.kernel.tiers import SUPERVISOR, tiers_left_out
 from twice.recorder.redaction.shapes import compile_stems
 from twice.recorder.session_job import SUPERVISED, WORLD, parse_world
 from twice.worker import fork_server
@@ -34,8 +33,8 @@ _LOADED = (
     "encodings.utf_16_be",
     "twice.recorder.effects.network.resolver",
     "twice.recorder.effects.network.sockets",
-    "twice.recorder.kernel.mount_table",
-    "twice.recorder.kernel.package_paths",
+    "twice.recorder.kernel.mounts",
+    "twice.recorder.kernel.paths",
     "twice.recorder.kernel.world_keeper",
     "twice.recorder.streams.numpy_streams",
     "xxhash",

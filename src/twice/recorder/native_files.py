@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 from twice.foundation.dataclass import dataclass
 from twice.foundation.encoding import decode, encode
 from twice.recorder.effects.files.carried_contents import CONTENT, pieces
-from twice.recorder.kernel.file_history import FileHistory
-from twice.recorder.kernel.preimages import PreimageStore
+from twice.recorder.kernel.content_store import ContentStore
+from twice.recorder.kernel.file_state import FileHistory
 from twice.recorder.program import PathNames
 from twice.recorder.record_form import reading
 from twice.recorder.user_code import list_user_modules
@@ -160,7 +160,7 @@ def _write_content(session: Session, folder: str, history: FileHistory) -> FileH
     """Write the content that a history's file had before; without it, say so."""
     if not history.is_kept:
         return history
-    path = Path(PreimageStore(folder).path(history.before.digest))
+    path = Path(ContentStore(folder).path(history.before.digest))
     redaction = session.wiring.layer.redaction
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:

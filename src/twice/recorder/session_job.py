@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from twice.recorder.effects.filenames import kept, told
 from twice.recorder.effects.files.carried_contents import CarriedContents
 from twice.recorder.environment.probes import keep_probes
-from twice.recorder.kernel.file_history import FileHistory
+from twice.recorder.kernel.file_state import FileHistory
 from twice.recorder.trust import remember_message
 
 if TYPE_CHECKING:
@@ -79,8 +79,7 @@ def parse_world(described: Mapping[str, Any], folder: str) -> WorldRequest:
         RecordForeign: E-RECORD-002, for histories that no recording writes.
     """
     # No parent needs these, and they load ctypes.
-    from twice.recorder.kernel.mount_table import is_below
-    from twice.recorder.kernel.package_paths import PackagePaths
+    from twice.recorder.kernel.paths import PackagePaths, is_below
     from twice.recorder.kernel.world_keeper import WorldRequest
 
     packages, shared = PackagePaths(described["roots"]), described.get("shared", ())

@@ -25,9 +25,14 @@ from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import Algorithm
 from twice.foundation.printable import pluralize, printable
 from twice.recorder.effects.filenames import told
-from twice.recorder.kernel.file_history import ABSENT, FileState
-from twice.recorder.kernel.file_observation import UNSETTLED, FileUnsettled, observe_state
 from twice.recorder.kernel.file_policies import find_policy
+from twice.recorder.kernel.file_state import (
+    ABSENT,
+    UNSETTLED,
+    FileState,
+    FileUnsettled,
+    observe_state,
+)
 from twice.recorder.redaction.redaction import Redaction
 from twice.recorder.runrecord import RunRecord
 from twice.worker.process import run_apart

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from twice.recorder.kernel.mount_table import MountEntry, parse_mount_table
+from twice.recorder.kernel.mounts import MountEntry, parse_mount_table
 
 
 def entry(number: int, parent: int, path: str, kind: str = "ext4", **values: object) -> MountEntry:
     line = f"{number} {parent} 8:{number} / {path} rw - {kind} none rw".encode()
     (made,) = parse_mount_table(line)
-    return MountEntry(**{name: getattr(made, name) for name in made.__slots__} | values)
+    return made._replace(**values)

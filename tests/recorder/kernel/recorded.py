@@ -12,8 +12,7 @@ from typing import TypeVar
 from apart import run_apart
 
 from twice.foundation.digests import DEFAULT
-from twice.recorder.kernel.file_history import FileHistory, FileState
-from twice.recorder.kernel.file_observation import observe_state
+from twice.recorder.kernel.file_state import FileHistory, FileState, observe_state
 from twice.recorder.kernel.namespaces import enter_namespaces
 from twice.recorder.kernel.placements import ChangedInput
 from twice.recorder.kernel.replay_differences import FileDifference

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twice.foundation.digests import Algorithm, digest_bytes
-from twice.recorder.kernel import file_observation
-from twice.recorder.kernel.file_history import ABSENT, FileState
-from twice.recorder.kernel.file_observation import (
+from twice.recorder.kernel import file_state
+from twice.recorder.kernel.file_state import (
+    ABSENT,
     CHUNKS_MAX,
+    FileState,
     FileUnsettled,
     chunk_size,
     locate_difference,
@@ -118,7 +119,7 @@ def test_a_file_that_changes_once_is_read_again(
 ) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"first")
-    opened = file_observation.open_for_reading
+    opened = file_state.open_for_reading
     seen: list[str] = []
 
     def change_then_open(path: str) -> int:
@@ -127,7 +128,7 @@ def test_a_file_that_changes_once_is_read_again(
         seen.append(path)
         return opened(path)
 
-    monkeypatch.setattr(file_observation, "open_for_reading", change_then_open)
+    monkeypatch.setattr(file_state, "open_for_reading", change_then_open)
 
     assert observe(file).digest == str(digest_bytes(b"second and longer", BLAKE3))
     assert len(seen) == 2
@@ -138,7 +139,7 @@ def test_a_file_that_never_settles_is_an_error(
 ) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"")
-    opened = file_observation.open_for_reading
+    opened = file_state.open_for_reading
 
     def open_then_change(path: str) -> int:
         descriptor = opened(path)
@@ -146,7 +147,7 @@ def test_a_file_that_never_settles_is_an_error(
             other.write(b"more")
         return descriptor
 
-    monkeypatch.setattr(file_observation, "open_for_reading", open_then_change)
+    monkeypatch.setattr(file_state, "open_for_reading", open_then_change)
 
     with pytest.raises(FileUnsettled, match="changes while it is read"):
         observe(file)
@@ -158,14 +159,14 @@ def test_a_link_that_takes_a_files_place_is_not_followed(
     file = tmp_path / "file"
     file.write_bytes(b"content")
     (tmp_path / "secret").write_bytes(b"secret")
-    opened = file_observation.open_for_reading
+    opened = file_state.open_for_reading
 
     def replace_then_open(path: str) -> int:
         file.unlink(missing_ok=True)
         file.symlink_to("secret")
         return opened(path)
 
-    monkeypatch.setattr(file_observation, "open_for_reading", replace_then_open)
+    monkeypatch.setattr(file_state, "open_for_reading", replace_then_open)
 
     assert observe(file).target == "secret"
 

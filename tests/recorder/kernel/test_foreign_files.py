@@ -11,14 +11,14 @@ from apart import needs_world, run_apart
 from recorded import RecordedRun, replay, state_of
 
 from twice.recorder.kernel import libc
-from twice.recorder.kernel.file_history import FileHistory
-from twice.recorder.kernel.foreign_files import (
+from twice.recorder.kernel.file_state import FileHistory
+from twice.recorder.kernel.layers import make_folders
+from twice.recorder.kernel.namespaces import enter_namespaces, give_up_rights
+from twice.recorder.kernel.placements import (
     OwnIds,
     find_foreign_files,
     find_foreign_folders,
-    make_folders,
 )
-from twice.recorder.kernel.namespaces import enter_namespaces, give_up_rights
 
 USER, TEAM = 1234, 2000
 NOBODY = OwnIds((range(0),), (range(0),))

@@ -17,7 +17,7 @@ from apart import needs_number, needs_world
 
 from programs import HANGS_AFTER_S, cli, environ
 from static_program import write_static_program
-from twice.recorder.kernel.file_history import FileHistory
+from twice.recorder.kernel.file_state import FileHistory
 from twice.recorder.runrecord import RunRecord
 from twice.replayer.verification import Verification
 from twice.replayer.verify import verify

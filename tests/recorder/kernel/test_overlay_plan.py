@@ -10,8 +10,13 @@ from hypothesis import strategies as st
 from mount_entries import entry
 
 from twice.recorder.kernel import libc
-from twice.recorder.kernel.mount_table import MountEntry, is_below, visible_mounts
-from twice.recorder.kernel.overlay_plan import OverlayPlan, plan_overlays
+from twice.recorder.kernel.mounts import (
+    MountEntry,
+    OverlayPlan,
+    is_below,
+    plan_overlays,
+    visible_mounts,
+)
 
 
 def plan(mounts: list[MountEntry], folders: Iterable[str], **paths: list[str]) -> OverlayPlan:

@@ -10,10 +10,9 @@ import pytest
 from recorded import state_of
 
 from twice.recorder.kernel import placements
-from twice.recorder.kernel.file_history import ABSENT, FileHistory, FileState
-from twice.recorder.kernel.file_observation import FileUnsettled
+from twice.recorder.kernel.file_state import ABSENT, FileHistory, FileState, FileUnsettled
+from twice.recorder.kernel.layers import StartLayer
 from twice.recorder.kernel.placements import ChangedInput, Placement, find_placements
-from twice.recorder.kernel.start_layer import StartLayer
 
 
 def find(

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from apart import needs_number, run_apart
 
+from twice.recorder.kernel.kept_program import ProgramEnd, start_program
 from twice.recorder.kernel.namespaces import enter_namespaces
-from twice.recorder.kernel.process_number import ProgramEnd, run_as, start_as
 
 pytestmark = needs_number
 WANTED = 48_123
@@ -25,7 +25,7 @@ def run_numbered(
 ) -> ProgramEnd:
     def run() -> ProgramEnd:
         enter_namespaces(process_numbers=True)
-        return run_as(wanted, program, linger_s=linger_s)
+        return start_program(wanted, program, linger_s=linger_s).wait()
 
     return run_apart(run)
 
@@ -40,7 +40,7 @@ def test_the_program_has_the_number_and_its_children_count_on(tmp_path: Path) ->
 
     end = run_numbered(program)
 
-    assert end == ProgramEnd(0, WANTED, has_wanted_number=True, problem="")
+    assert end == ProgramEnd(0, WANTED, problem="")
     assert (tmp_path / "told").read_text() == f"{WANTED} {WANTED} {WANTED + 1} [1, {WANTED}]"
 
 
@@ -75,7 +75,7 @@ def test_an_error_of_the_program_is_printed(capfd: pytest.CaptureFixture[str]) -
 def test_a_number_that_cannot_be_had_is_replaced_and_named(tmp_path: Path) -> None:
     end = run_numbered(lambda: (tmp_path / "ran").touch(), wanted=1)
 
-    assert (end.exit_code, end.has_wanted_number) == (0, False)
+    assert end.exit_code == 0
     assert end.number > 1
     assert end.problem == "1 is process 1 of the namespace, or nobody"
     assert (tmp_path / "ran").exists()
@@ -85,7 +85,7 @@ def test_a_number_that_cannot_be_had_is_replaced_and_named(tmp_path: Path) -> No
 def test_a_number_beyond_the_largest_is_replaced_and_named() -> None:
     end = run_numbered(lambda: None, wanted=1 << 40)
 
-    assert not end.has_wanted_number
+    assert end.number != 1 << 40
     assert "ns_last_pid" in end.problem
 
 
@@ -93,7 +93,7 @@ def test_a_number_beyond_the_largest_is_replaced_and_named() -> None:
 def test_without_a_wish_any_number_does() -> None:
     end = run_numbered(lambda: None, wanted=None)
 
-    assert (end.has_wanted_number, end.problem) == (True, "")
+    assert end.problem == ""
 
 
 @pytest.mark.integration
@@ -114,7 +114,7 @@ def test_a_signal_to_the_caller_reaches_the_program(number: signal.Signals) -> N
             os.kill(caller, number)
             os._exit(0)
         enter_namespaces(process_numbers=True)
-        return run_as(WANTED, program)
+        return start_program(WANTED, program).wait()
 
     assert run_apart(run).exit_code == number
     os.close(reading)
@@ -182,9 +182,9 @@ def test_when_process_1_is_killed_everything_ends() -> None:
 
     def run() -> ProgramEnd:
         enter_namespaces(process_numbers=True)
-        started = start_as(WANTED, program)
+        started = start_program(WANTED, program)
         os.read(reading, 5)
-        started.send_signal(signal.SIGKILL)
+        started.kill()
         return started.wait()
 
     assert run_apart(run).exit_code == -signal.SIGKILL
@@ -199,7 +199,7 @@ def test_when_the_caller_is_killed_everything_ends() -> None:
     if not caller:
         try:
             enter_namespaces(process_numbers=True)
-            run_as(WANTED, lambda: (os.write(writing, b"ready"), signal.pause()))
+            start_program(WANTED, lambda: (os.write(writing, b"ready"), signal.pause())).wait()
         finally:
             os._exit(1)
     os.read(reading, 5)
@@ -214,7 +214,7 @@ def test_when_the_caller_is_killed_everything_ends() -> None:
 def test_the_caller_can_wait_for_a_descriptor() -> None:
     def run() -> bytes:
         enter_namespaces(process_numbers=True)
-        started = start_as(WANTED, lambda: None)
+        started = start_program(WANTED, lambda: None)
         ready, _, _ = select.select([started], [], [])
         end = started.wait()
         return f"{ready == [started]} {end.exit_code}".encode()
@@ -236,7 +236,7 @@ def test_a_reader_of_the_program_sees_its_end() -> None:
             os.close(writing)
             os.read(go, 1)
 
-        started = start_as(WANTED, program)
+        started = start_program(WANTED, program)
         os.close(writing)
         with open(reading, "rb") as pipe:
             said = pipe.read()

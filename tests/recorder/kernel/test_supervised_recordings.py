@@ -15,7 +15,7 @@ import pytest
 from programs import HANGS_AFTER_S, cli, recorded
 from static_program import write_static_program
 from twice.foundation.digests import Algorithm, new_hasher
-from twice.recorder.kernel.file_history import FileHistory
+from twice.recorder.kernel.file_state import FileHistory
 from twice.recorder.runrecord import RunRecord
 
 pytestmark = [

@@ -18,8 +18,8 @@ from apart import needs_world, run_apart
 from recorded import RecordedRun, replay, state_of
 
 from twice.recorder.kernel import libc
-from twice.recorder.kernel.file_history import ABSENT, FileHistory, FileState
-from twice.recorder.kernel.mount_table import read_mount_table, visible_mounts
+from twice.recorder.kernel.file_state import ABSENT, FileHistory, FileState
+from twice.recorder.kernel.mounts import read_mount_table, visible_mounts
 from twice.recorder.kernel.namespaces import NamespaceRefused, enter_namespaces, give_up_rights
 from twice.recorder.kernel.world import World
 

@@ -23,14 +23,12 @@ from time import sleep as _sleep  # the real one: bound before anything is patch
 
 from twice.recorder.effects.network.within_run import is_own_peer, may_listen
 from twice.recorder.environment.libraries import list_mapped_files
-from twice.recorder.kernel.confinement import current
-from twice.recorder.kernel.interrupted_calls import retry_interrupted
+from twice.recorder.kernel.confinement import NETWORK, current, retry_interrupted, tiers_left_out
 from twice.recorder.kernel.namespaces import (
     NamespaceRefused,
     enter_namespaces,
     give_up_rights,
 )
-from twice.recorder.kernel.tiers import NETWORK, tiers_left_out
 
 # The real ones: bound before anything is patched.
 _dup, _close, _readlink = os.dup, os.close, os.readlink

@@ -30,7 +30,7 @@ from twice.recorder.effects.files.filesystem import Files
 from twice.recorder.effects.files.places import Caller
 from twice.recorder.effects.outcomes import RAISED, Outcome, given, outcome_of
 from twice.recorder.effects.patches import Patch
-from twice.recorder.kernel.interrupted_calls import retry_interrupted
+from twice.recorder.kernel.confinement import retry_interrupted
 
 _HERE = str(Path(__file__).parent)
 _world_scans = [os.scandir]

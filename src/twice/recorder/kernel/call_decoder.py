@@ -1,20 +1,76 @@
 """The arguments of an intercepted system call: the paths behind its pointers, its flags, the files it means.
 
-Invariant: nothing is guessed; what cannot be read is an error.
+Memory is read through ``process_vm_readv`` each time. A ``/proc/PID/mem`` that is kept open shows the old memory
+after ``exec``, and the parent's after ``vfork``: paths in children would be lost.
+
+Invariant: nothing is guessed; what cannot be read is an error. Nothing is written to the other process.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 
-from twice.recorder.kernel.notification import Notification
-from twice.recorder.kernel.path_resolution import PathResolver, ResolvedPath
-from twice.recorder.kernel.remote_memory import RemoteMemory
+from twice.recorder.kernel.libc import library
+from twice.recorder.kernel.paths import PathResolver, ResolvedPath
+from twice.recorder.kernel.seccomp import Notification
 from twice.recorder.kernel.system_calls import PathCall
 
 _CREATES = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 _HOW_FLAGS_BYTES = 8
 _RENAMES = ("rename", "symlink", "rmdir", "link")
+_PAGE = 4096
+_PATH_BYTES_MAX = 4096
+_FIRST_LOOK = 256
+
+
+class _Span(ctypes.Structure):
+    _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
+
+
+class RemoteMemory:
+    """Reads memory of other processes, one call after the other."""
+
+    def __init__(self) -> None:
+        self._read = library().process_vm_readv
+        self._page = ctypes.create_string_buffer(_PAGE)
+        self._here = _Span(ctypes.addressof(self._page), 0)
+        self._there = _Span(0, 0)
+        self._spans = ctypes.byref(self._here), ctypes.byref(self._there)
+
+    def read_path(self, pid: int, address: int) -> bytes:
+        """Return the text up to its final NUL.
+
+        Raises:
+            OSError: when the memory cannot be read: the process is gone or protects itself, or the
+                address leads nowhere.
+        """
+        text = b""
+        size = min(_PAGE - address % _PAGE, _FIRST_LOOK)
+        while len(text) < _PATH_BYTES_MAX:
+            piece = self.read(pid, address, size)
+            end = piece.find(b"\0")
+            if 0 <= end < _PATH_BYTES_MAX - len(text):
+                return text + piece[:end]
+            text += piece
+            address += len(piece)
+            size = _PAGE - address % _PAGE  # what lies behind a page may not be there
+        raise OSError(36, "a path of more than 4096 bytes")
+
+    def read(self, pid: int, address: int, size: int) -> bytes:
+        """Return up to ``size`` bytes, at most a page.
+
+        Raises:
+            OSError: as ``read_path`` does.
+        """
+        self._here.length = self._there.length = size
+        self._there.base = address
+        here, there = self._spans
+        count = self._read(pid, here, 1, there, 1, 0)
+        if count <= 0:
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number))
+        return self._page.raw[:count]
 
 
 class CallDecoder:
@@ -22,27 +78,19 @@ class CallDecoder:
 
     Args:
         memory: of the processes that make them.
+
+    Every method raises ``OSError`` where the process is gone, or what it means cannot be read.
     """
 
     def __init__(self, memory: RemoteMemory) -> None:
         self._memory, self._resolver = memory, PathResolver()
 
     def read_path(self, notification: Notification, call: PathCall) -> str:
-        """Return the call's path as the process gave it.
-
-        Raises:
-            OSError: when its memory cannot be read.
-        """
-        return os.fsdecode(
-            self._memory.read_path(notification.pid, notification.arguments[call.path])
-        )
+        """Return the call's path as the process gave it."""
+        return self._read_path(notification, call.path)
 
     def read_flags(self, notification: Notification, call: PathCall) -> int:
-        """Return the flags of an open.
-
-        Raises:
-            OSError: when they stand in memory that cannot be read.
-        """
+        """Return the flags of an open."""
         if call.flags is not None:
             return notification.arguments[call.flags]
         if call.name == "creat":
@@ -53,32 +101,24 @@ class CallDecoder:
     def resolve(
         self, notification: Notification, call: PathCall, given: str, *, follows_last: bool
     ) -> ResolvedPath:
-        """Return the file that the call means.
-
-        Raises:
-            OSError: when the process is gone, or its folder has no path.
-        """
-        return self._resolve(notification, call.folder, given, follows_last=follows_last)
+        """Return the file that the call means."""
+        folder = None if call.folder is None else notification.arguments[call.folder]
+        return self._resolver.resolve(notification.pid, folder, given, follows_last=follows_last)
 
     def resolve_second(self, notification: Notification, call: PathCall) -> ResolvedPath | None:
-        """Return the other file of a call with two paths.
-
-        Raises:
-            OSError: when its path cannot be read.
-        """
+        """Return the other file of a call with two paths."""
         if call.second_path is None:
             return None
-        address = notification.arguments[call.second_path]
-        given = os.fsdecode(self._memory.read_path(notification.pid, address))
-        return self._resolve(notification, call.second_folder, given, follows_last=False)
+        given = self._read_path(notification, call.second_path)
+        at = call.second_folder
+        folder = None if at is None else notification.arguments[at]
+        return self._resolver.resolve(notification.pid, folder, given, follows_last=False)
 
     def note_made(self, call: PathCall) -> None:
         """Forget which folders lead where, when this call may change it."""
         if call.name.startswith(_RENAMES):
             self._resolver.forget_folders()
 
-    def _resolve(
-        self, notification: Notification, folder: int | None, given: str, *, follows_last: bool
-    ) -> ResolvedPath:
-        register = None if folder is None else notification.arguments[folder]
-        return self._resolver.resolve(notification.pid, register, given, follows_last=follows_last)
+    def _read_path(self, notification: Notification, position: int) -> str:
+        address = notification.arguments[position]
+        return os.fsdecode(self._memory.read_path(notification.pid, address))

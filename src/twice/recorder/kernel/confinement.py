@@ -4,6 +4,11 @@ One process executes one session, so this is one value for the process. A sessio
 whether files may be written at their own places, because the whole world is a copy; to begin watching
 before the program is loaded; and, when the program has ended, what its processes did to files.
 
+Each tier is tried in a process that is thrown away before it is used. ``TWICE_WITHOUT=world,number`` leaves
+tiers out, as a system that refuses them would. The lowest one lists the program's folders at the beginning and
+at the end: it needs nothing of the system, and sees nothing but traces. A file that was changed is named, what it
+held before is gone, and who read which file is never known.
+
 Invariant: without a keeper every question has an answer: nothing is watched, nothing is a copy.
 """
 
@@ -13,25 +18,75 @@ import os
 import select
 import socket
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import field
-from pathlib import Path
+from functools import wraps
 from time import time_ns  # the real one: bound before anything is patched
-from typing import Any, Literal
+from typing import Any, Final, Literal, ParamSpec, TypeAlias, TypeVar
 
+from twice.errors import UsageError
 from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import Algorithm
-from twice.recorder.kernel.file_history import FileHistory, ProcessFile
-from twice.recorder.kernel.package_paths import PackagePaths
-from twice.recorder.kernel.process_tree import read_parent
+from twice.recorder.kernel.file_state import FileHistory, ProcessFile, walk_tree
+from twice.recorder.kernel.paths import PackagePaths
+from twice.recorder.kernel.processes import read_parent
 from twice.recorder.kernel.thread_marks import ThreadMarks
-from twice.recorder.kernel.tree_listing import ListedRoots
 from twice.worker.channel import Channel
 
-_getpid = os.getpid  # the real one: bound before anything is patched
-_GENERATIONS_MAX = 64
+P = ParamSpec("P")
+T = TypeVar("T")
 FilesTier = Literal["world", "supervisor", "refusal", "listing", "none"]
+SUPERVISOR: Final = "supervisor"
+WORLD: Final = "world"
+NUMBER: Final = "number"
+NETWORK: Final = "network"
+REFUSAL: Final = "refusal"
+TIERS: Final = (SUPERVISOR, WORLD, NUMBER, NETWORK, REFUSAL)
+VARIABLE: Final = "TWICE_WITHOUT"
+
+_getpid, _listdir = os.getpid, os.listdir  # the real ones: bound before anything is patched
+_GENERATIONS_MAX = 64
+_LISTED_MAX = 200_000
+"""Files after which a listing gives up: a home folder, or the root of the machine."""
+_FileMark: TypeAlias = tuple[int, int, int, int]
+
+
+def tiers_left_out(environ: Mapping[str, str]) -> frozenset[str]:
+    """Return the tiers that the user asked to do without.
+
+    Raises:
+        UsageError: E-USE-001, for a name that is none.
+    """
+    names = [name.strip() for name in environ.get(VARIABLE, "").split(",") if name.strip()]
+    for name in names:
+        if name not in TIERS:
+            raise UsageError(
+                f"{VARIABLE} names {name!r}, which is not a tier.",
+                f"Expected some of {', '.join(TIERS)}, with commas between.",
+                f"For example: {VARIABLE}=world",
+                name=name,
+            )
+    return frozenset(names)
+
+
+def retry_interrupted(call: Callable[P, T]) -> Callable[P, T]:
+    """Return a function that calls again whenever a signal interrupted it.
+
+    Python calls again by itself (PEP 475), but not what no local file system interrupts: listing a folder, making,
+    renaming and removing. The kernel gives such a call up before the keeper lets it proceed, so it has not happened.
+    Handlers of signals run in between; what they raise ends it.
+    """
+
+    @wraps(call)
+    def retry(*args: P.args, **options: P.kwargs) -> T:
+        while True:
+            try:
+                return call(*args, **options)
+            except InterruptedError:
+                pass
+
+    return retry
 
 
 @dataclass(frozen=True)
@@ -70,6 +125,7 @@ class Confinement:
         parent: descriptor of the process that asked for this session, where a keeper stands between.
         began_ns: when this confinement began, in nanoseconds since 1970.
         is_experiment: whether a program is recorded here that is to change no file of the user's, without a world.
+        is_watching: whether the keeper notes the files of this process and its descendants now.
     """
 
     tier: FilesTier = "none"
@@ -80,8 +136,9 @@ class Confinement:
     parent: int | None = field(default=None, repr=False)
     began_ns: int = 0
     is_experiment: bool = False
-    _is_watching: bool = False
-    _listing: ListedRoots | None = field(default=None, repr=False)
+    is_watching: bool = False
+    _roots: tuple[Sequence[str], Sequence[str]] | None = field(default=None, repr=False)
+    _listed: Mapping[str, _FileMark] | None = field(default=None, repr=False)
     _served: set[int] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
@@ -93,17 +150,12 @@ class Confinement:
     @property
     def covers_processes(self) -> bool:
         """Return whether processes of the run are part of it: seen now, or run again in a copy."""
-        return self._is_watching or self.is_world
+        return self.is_watching or self.is_world
 
     @property
     def has_served(self) -> bool:
         """Return whether the program started processes that a replay does not start."""
         return bool(self._served)
-
-    @property
-    def is_watching(self) -> bool:
-        """Return whether the keeper notes the files of this process and its descendants now."""
-        return self._is_watching
 
     def begin(
         self, *, own: Sequence[str], roots: Sequence[str], algorithm: Algorithm, copy_limit: int
@@ -116,17 +168,18 @@ class Confinement:
             algorithm: of the digests.
             copy_limit: bytes of the largest file that is copied before it is changed.
         """
-        if self._is_watching:
+        if self.is_watching:
             return
         if self.keeper is None:
             self._begin_listing(own, roots)
             return
-        from twice.recorder.kernel.system_call_filter import install_filter, recording_filter
+        from twice.recorder.kernel.seccomp import install_filter, recording_filter
 
-        several = len(list(Path("/proc/self/task").iterdir())) > 1
+        several = len(_listdir("/proc/self/task")) > 1
         code = recording_filter()
         Channel(self.keeper).send(
             {
+                "do": "begin",
                 "own": list(own),
                 "roots": list(roots),
                 "algorithm": algorithm.value,
@@ -147,10 +200,9 @@ class Confinement:
         socket.send_fds(self.keeper, [b"L"], [listener])
         os.close(listener)
         self.keeper.recv(1)
-        self._is_watching = True
-        os.close(
-            os.open(os.devnull, os.O_RDONLY)
-        )  # the first call tells the keeper who the program is
+        self.is_watching = True
+        # The first call tells the keeper who the program is.
+        os.close(os.open(os.devnull, os.O_RDONLY))
 
     def is_parent_gone(self) -> bool:
         """Return whether the process that asked for this session has ended."""
@@ -162,13 +214,13 @@ class Confinement:
 
     def inside_effect(self) -> AbstractContextManager[None]:
         """Assign this thread's changes of files to a declared effect while the block runs."""
-        if self.marks is None or not self._is_watching:
+        if self.marks is None or not self.is_watching:
             return nullcontext()
         return self.marks.inside_effect()
 
     def expect_connect(self) -> None:
         """Let the next connection of this thread count as made by Python."""
-        if self.marks is not None and self._is_watching:
+        if self.marks is not None and self.is_watching:
             self.marks.expect_connect()
 
     def take_process(self, pid: int) -> tuple[list[ProcessFile], str]:
@@ -178,7 +230,7 @@ class Confinement:
             pid: of a child that a replay will not start.
         """
         self._served.add(pid)
-        if not self._is_watching or self.keeper is None:
+        if not self.is_watching or self.keeper is None:
             return [], ""
         answer = self._ask({"do": "process", "pid": pid})
         return [ProcessFile.from_plain(fields) for fields in answer["left"]], answer["folder"]
@@ -204,12 +256,17 @@ class Confinement:
 
     def collect(self) -> NativeFiles:
         """Return the touched files, and let the keeper note nothing more."""
-        if self._listing is not None:
-            return self._collect_listing(self._listing)
-        if not self._is_watching or self.keeper is None:
+        if self._roots is not None:
+            before, now = self._listed, _list_files(*self._roots)
+            self._roots = None
+            if before is None or now is None:
+                return NativeFiles(refused=f"{self.refused}; too many files to list".strip("; "))
+            changed = [path for path in sorted(now) if before.get(path) != now[path]]
+            return NativeFiles("listing", changed=changed, refused=self.refused)
+        if not self.is_watching or self.keeper is None:
             return NativeFiles(refused=self.refused)
         answer = self._ask({"do": "collect", "served": sorted(self._served)})
-        self._is_watching = False
+        self.is_watching = False
         return NativeFiles(
             "supervisor",
             [FileHistory.from_plain(fields) for fields in answer["histories"]],
@@ -224,20 +281,8 @@ class Confinement:
             self.keeper.close()
 
     def _begin_listing(self, own: Sequence[str], roots: Sequence[str]) -> None:
-        """Note how the program's folders look: the little that is known without a supervisor."""
-        packages, left_out = PackagePaths(roots), frozenset(own)
-
-        def is_passed_over(path: str) -> bool:
-            return path in left_out or packages.is_of_machine(path)
-
-        self._listing = ListedRoots(roots, is_passed_over)
-
-    def _collect_listing(self, listing: ListedRoots) -> NativeFiles:
-        self._listing = None
-        changed = listing.find_changed()
-        if changed is None:
-            return NativeFiles(refused=f"{self.refused}; too many files to list".strip("; "))
-        return NativeFiles("listing", changed=changed, refused=self.refused)
+        self._roots = (roots, own)
+        self._listed = _list_files(roots, own)
 
     def _ask(self, message: dict[str, object]) -> Any:
         assert self.keeper is not None, "a process that is watched has a keeper"
@@ -262,6 +307,24 @@ def enter(confinement: Confinement) -> None:
     global _current  # noqa: PLW0603  (one confinement for a process, as the kernel has it)
     _current = confinement
     confinement.began_ns = time_ns()
+
+
+def _list_files(roots: Iterable[str], own: Iterable[str]) -> Mapping[str, _FileMark] | None:
+    """Return traces of the files below some folders, by path; None where there are too many. Opens no file."""
+    packages, left_out = PackagePaths(roots), frozenset(own)
+    folders = dict.fromkeys(os.path.realpath(root) for root in roots)
+    marks: dict[str, _FileMark] = {}
+    for entry in walk_tree(folders, lambda path: path in left_out or packages.is_of_machine(path)):
+        try:
+            if entry.is_dir(follow_symlinks=False):
+                continue
+            found = entry.stat(follow_symlinks=False)
+        except OSError:
+            continue
+        marks[entry.path] = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+        if len(marks) >= _LISTED_MAX:
+            return None
+    return marks
 
 
 def _is_running(child: int) -> bool:

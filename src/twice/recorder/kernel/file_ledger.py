@@ -14,25 +14,28 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Collection
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 from time import time_ns
 
+from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import Algorithm
 from twice.foundation.printable import pluralize
-from twice.recorder.kernel.file_history import ABSENT, FileHistory, FileState, ProcessFile
-from twice.recorder.kernel.file_observation import FileUnsettled, observe_state
-from twice.recorder.kernel.ledger_entries import (
-    CONTENT_FIELDS,
-    LedgerEntry,
-    first_state,
-    signature_of,
-    walk,
+from twice.recorder.kernel.content_store import ContentStore
+from twice.recorder.kernel.file_state import (
+    ABSENT,
+    FileHistory,
+    FileState,
+    FileUnsettled,
+    ProcessFile,
+    describe_status,
+    observe_state,
+    walk_tree,
 )
-from twice.recorder.kernel.mount_table import parent_folder
-from twice.recorder.kernel.preimages import PreimageStore
-from twice.recorder.kernel.process_tree import OF_EFFECT
+from twice.recorder.kernel.paths import parent_folder
+from twice.recorder.kernel.processes import OF_EFFECT
 
 _lstat = os.lstat
 _BACKGROUND_FROM = 4 << 20
@@ -42,6 +45,35 @@ _TREE_FILES_MAX = 10_000
 _TREE_TOO_LARGE = "it was renamed with a folder of too many files to keep"
 _CHANGED_BY_OTHERS = "another process changed it while the run was using it"
 _LINKED = "it has other names (hard links), and a replay changes this one alone"
+_CONTENT_FIELDS = 4
+"""How many fields of a signature change only with the file or its content."""
+
+
+@dataclass(slots=True)
+class LedgerEntry:
+    """One path, from its first touch on."""
+
+    before: FileState
+    signature: tuple[int, ...] | None
+    links: int = 1
+    was_read: bool = False
+    was_changed: bool = False
+    is_kept: bool = False
+    appended_from: int | None = None
+    problem: str = ""
+    branch: int = 0
+    is_read_back: bool = False
+    digest: Future[FileState] | None = None
+
+    def settle(self) -> None:
+        """Wait for a digest that is still being made."""
+        waiting, self.digest = self.digest, None
+        if waiting is None:
+            return
+        try:
+            self.before = waiting.result()
+        except OSError as error:
+            self.problem = str(error)
 
 
 class FileLedger:
@@ -55,13 +87,10 @@ class FileLedger:
     """
 
     def __init__(
-        self,
-        algorithm: Algorithm,
-        store: PreimageStore,
-        copy_limit: int,
-        own: Collection[str] = (),
+        self, algorithm: Algorithm, store: ContentStore, copy_limit: int, own: Collection[str]
     ) -> None:
         self._algorithm, self._store, self._copy_limit = algorithm, store, copy_limit
+        self._limit = f"--copy-limit is {copy_limit:,}"
         self._own = frozenset(own)
         self._own_folders = tuple(f"{path}/" for path in sorted(own))
         self._entries: dict[str, LedgerEntry] = {}
@@ -84,8 +113,7 @@ class FileLedger:
         entry = self._touch(path)
         if entry.was_changed:
             entry.is_read_back = True
-            if entry.appended_from is not None:
-                self._keep_beginning(path, entry)
+            self._keep_beginning(path, entry)
             return
         self._read(path, entry)
 
@@ -98,15 +126,15 @@ class FileLedger:
             return
         if flags & os.O_EXCL and flags & os.O_CREAT and entry.before.kind != "absent":
             return  # it is there: the call fails
+        only_adds = flags & os.O_APPEND and not flags & os.O_RDWR
         if entry.was_changed:
             self._mark_changed(path, entry)
             entry.is_read_back |= bool(flags & os.O_RDWR) and not flags & os.O_TRUNC
-            only_adds = flags & os.O_APPEND and not flags & os.O_RDWR
-            if entry.appended_from is not None and not only_adds:
+            if not only_adds:
                 self._keep_beginning(path, entry)
             return
         if entry.before.kind == "file" and not (flags & os.O_TRUNC and not entry.was_read):
-            if flags & os.O_APPEND and not flags & os.O_RDWR and not entry.was_read:
+            if only_adds and not entry.was_read:
                 entry.appended_from = entry.before.size
             else:
                 self._keep(path, entry)
@@ -119,8 +147,7 @@ class FileLedger:
         entry = self._touch(path)
         if not entry.was_changed and entry.was_read:
             self._keep(path, entry)
-        elif entry.appended_from is not None:
-            self._keep_beginning(path, entry)
+        self._keep_beginning(path, entry)
         self._mark_changed(path, entry)
 
     def note_creation(self, path: str) -> None:
@@ -142,8 +169,7 @@ class FileLedger:
         entry = self._touch(path)
         if not entry.was_changed:
             self._keep(path, entry)
-        elif entry.appended_from is not None:
-            self._keep_beginning(path, entry)
+        self._keep_beginning(path, entry)
         self._mark_changed(path, entry)
 
     def note_renaming(self, source: str, target: str) -> None:
@@ -188,13 +214,10 @@ class FileLedger:
         """
         histories = []
         around: set[str] = set()
+        unstarted = {OF_EFFECT, *served}
         for path in sorted(self._entries, reverse=True):  # a folder comes after what is in it
             entry = self._entries[path]
-            history = replace(
-                self._history(path, entry),
-                is_served=entry.branch == OF_EFFECT
-                or (entry.branch > 0 and entry.branch in served),
-            )
+            history = self._history(path, entry, is_served=entry.branch in unstarted)
             is_around = path in around and entry.was_changed
             if history.has_effect or history.was_read or history.problem or is_around:
                 histories.append(history)
@@ -218,10 +241,10 @@ class FileLedger:
         except (OSError, ValueError):
             entry = LedgerEntry(ABSENT, None)
         else:
-            state = first_state(path, found)
+            state = _describe(path, found)
             if state.kind == "other" and found.st_ctime_ns >= self._began_ns:
                 state = ABSENT  # a socket, which no call that is intercepted makes
-            signature = None if state is ABSENT else signature_of(found)
+            signature = None if state is ABSENT else _sign(found)
             entry = LedgerEntry(state, signature, found.st_nlink)
             if (found.st_dev, found.st_ino) in self._changed_inodes:
                 entry.problem = _LINKED
@@ -243,21 +266,22 @@ class FileLedger:
             if state.kind != "file":
                 return ProcessFile(path, state)
             if state.size > self._copy_limit:
-                limit = (
-                    f"a process wrote {pluralize(state.size, 'byte')}, and no replay starts it; --copy-limit is "
-                    f"{self._copy_limit:,}"
-                )
+                held = pluralize(state.size, "byte")
+                limit = f"a process wrote {held}, and no replay starts it; {self._limit}"
                 self._entries[path].problem = limit
                 return ProcessFile(path, state, limit)
             kept = self._store.keep(path, self._algorithm)
-        except (OSError, FileUnsettled) as error:
+        except OSError as error:
             return ProcessFile(path, ABSENT, f"its content could not be kept: {error}")
         return ProcessFile(path, replace(state, digest=kept.digest, size=kept.size))
 
     def _read(self, path: str, entry: LedgerEntry) -> None:
         if entry.was_read:
             if entry.signature is not None and not entry.problem:
-                entry.problem = self._compare_signature(path, entry)
+                with suppress(OSError):
+                    if _sign(_lstat(path)) == entry.signature:
+                        return
+                entry.problem = _CHANGED_BY_OTHERS
             return
         entry.was_read = True
         if entry.before.kind != "file":
@@ -273,24 +297,16 @@ class FileLedger:
     def _observe(self, path: str) -> FileState:
         return observe_state(path, self._algorithm, with_content=True)
 
-    @staticmethod
-    def _compare_signature(path: str, entry: LedgerEntry) -> str:
-        try:
-            now = signature_of(_lstat(path))
-        except OSError:
-            return _CHANGED_BY_OTHERS
-        return "" if now == entry.signature else _CHANGED_BY_OTHERS
-
     def _find_late_change(self, path: str, entry: LedgerEntry) -> str:
         """Return a sentence about a file that was read and has another content at the end."""
         try:
             found = _lstat(path)
         except OSError:
             return ""  # it went with a folder
-        now, was = signature_of(found), entry.signature
-        if was is None or now[:CONTENT_FIELDS] == was[:CONTENT_FIELDS]:
+        now, was = _sign(found), entry.signature
+        if was is None or now[:_CONTENT_FIELDS] == was[:_CONTENT_FIELDS]:
             return ""
-        with suppress(OSError, FileUnsettled):
+        with suppress(OSError):
             if self._observe(path).digest == entry.before.digest:
                 return ""  # its time was set, and nothing else
         return _LINKED if now[:2] in self._changed_inodes else _CHANGED_BY_OTHERS
@@ -300,56 +316,40 @@ class FileLedger:
         entry.settle()
         if entry.before.kind != "file" or entry.is_kept:
             return
-        if entry.before.size > self._copy_limit:
-            entry.problem = (
-                f"it held {pluralize(entry.before.size, 'byte')} and was changed in place; --copy-limit is "
-                f"{self._copy_limit:,}"
-            )
-            return
-        if entry.links > 1:
+        if self._copy(path, entry, None, "changed in place") and entry.links > 1:
             entry.problem = _LINKED
-        try:
-            kept = self._store.keep(path, self._algorithm)
-        except (OSError, FileUnsettled) as error:
-            entry.problem = f"its content could not be kept: {error}"
-            return
-        entry.before = replace(entry.before, digest=kept.digest, size=kept.size, chunks=kept.chunks)
-        entry.is_kept = True
 
     def _keep_beginning(self, path: str, entry: LedgerEntry) -> None:
-        """Copy the former content of a file that the run added to, because now the run may read it."""
+        """Copy the former content of a file that the run added to, if now the run may read it."""
         size, entry.appended_from = entry.appended_from, None
-        assert size is not None, "only a file that was added to has a beginning"
-        if size > self._copy_limit:
-            entry.problem = (
-                f"it held {pluralize(size, 'byte')} and was read after the run had added to it; --copy-limit is "
-                f"{self._copy_limit:,}"
-            )
-            return
+        if size is not None:
+            self._copy(path, entry, size, "read after the run had added to it")
+
+    def _copy(self, path: str, entry: LedgerEntry, size: int | None, why: str) -> bool:
+        held = entry.before.size if size is None else size
+        if held > self._copy_limit:
+            entry.problem = f"it held {pluralize(held, 'byte')} and was {why}; {self._limit}"
+            return False
         try:
             kept = self._store.keep(path, self._algorithm, size=size)
-        except (OSError, FileUnsettled) as error:
+        except OSError as error:
             entry.problem = f"its content could not be kept: {error}"
-            return
-        entry.before = replace(entry.before, digest=kept.digest, chunks=kept.chunks)
+            return False
+        entry.before = replace(entry.before, digest=kept.digest, size=kept.size, chunks=kept.chunks)
         entry.is_kept = True
+        return True
 
     def _below(self, folder: str) -> list[str]:
         """Return every file below a folder that is about to be renamed, the folder left out."""
-        try:
-            if not stat.S_ISDIR(_lstat(folder).st_mode):
-                return []
-        except OSError:
+        if os.path.islink(folder):
             return []
-        found = []
-        for path in walk(folder):
-            found.append(path)
-            if len(found) > _TREE_FILES_MAX:
-                self._touch(folder).problem = _TREE_TOO_LARGE
-                return []
+        found = [entry.path for entry in islice(walk_tree([folder]), _TREE_FILES_MAX + 1)]
+        if len(found) > _TREE_FILES_MAX:
+            self._touch(folder).problem = _TREE_TOO_LARGE
+            return []
         return found
 
-    def _history(self, path: str, entry: LedgerEntry) -> FileHistory:
+    def _history(self, path: str, entry: LedgerEntry, *, is_served: bool) -> FileHistory:
         entry.settle()
         changed, after, problem = entry.was_changed, entry.before, entry.problem
         if changed and entry.signature is not None and self._is_untouched(path, entry):
@@ -361,7 +361,7 @@ class FileLedger:
                 after = observe_state(
                     path, self._algorithm, with_content=True, appended_from=entry.appended_from
                 )
-            except (OSError, FileUnsettled) as error:
+            except OSError as error:
                 problem = problem or f"its content at the end is not known: {error}"
         elif entry.was_read and entry.before.kind == "file" and not problem:
             problem = self._find_late_change(path, entry)
@@ -369,14 +369,32 @@ class FileLedger:
         return FileHistory(
             path, entry.before, after, was_read, changed, entry.is_kept and changed,
             entry.appended_from if changed else None, problem if changed or was_read else "",
-            is_read_back=entry.is_read_back,
+            is_served, entry.is_read_back,
         )  # fmt: skip
 
     def _is_untouched(self, path: str, entry: LedgerEntry) -> bool:
         try:
-            if signature_of(_lstat(path)) != entry.signature:
+            if _sign(_lstat(path)) != entry.signature:
                 return False
             # On some file systems a write through a memory map leaves no trace in the status.
             return not entry.is_kept or self._observe(path).digest == entry.before.digest
-        except (OSError, FileUnsettled):
+        except OSError:
             return False
+
+
+def _sign(found: os.stat_result) -> tuple[int, ...]:
+    """Return facts that show a change of a file; the first fields change only with its content."""
+    return (
+        found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_mode
+    )  # fmt: skip
+
+
+def _describe(path: str, found: os.stat_result) -> FileState:
+    """Return the state of a path that is touched first, without what a replay cannot give a link or a device."""
+    with suppress(OSError):
+        state = describe_status(path, found)
+        if state.kind in {"file", "folder"}:
+            return state
+        if state.kind == "link":
+            return FileState("link", target=state.target)
+    return FileState("other", mode=stat.S_IMODE(found.st_mode))

@@ -1,8 +1,8 @@
-"""The process around a session's process: it supervises a recording, and outlives the program by its last call.
+"""The process around a session's process: it answers system calls, passes signals on, and ends as the program ended.
 
-The process that the parent started becomes the keeper, and the program runs in a fork of it: a parent may
-read its child's memory where others may not, and never shows up among the children that a program waits
-for. It passes signals on and ends as the program ended.
+The process that the parent started becomes the keeper, and the program runs below it: a parent may read its
+child's memory where others may not, and never shows up among the children that a program waits for. One keeper
+serves every policy: it observes a recording, it keeps a replay in a copy of the files, or it refuses writes.
 
 Invariant: the program's process never outlives the keeper, except where the keeper has handed its
 listener to another process that answers in its place.
@@ -15,17 +15,24 @@ import resource
 import select
 import signal
 import socket
+from collections.abc import Callable
 from contextlib import suppress
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from twice.foundation.digests import Algorithm
 from twice.recorder.kernel import confinement
 from twice.recorder.kernel.confinement import Confinement
+from twice.recorder.kernel.content_store import ContentStore
 from twice.recorder.kernel.file_ledger import FileLedger
+from twice.recorder.kernel.kept_program import (
+    KeptProgram,
+    close_all_but,
+    pass_signals_on,
+)
 from twice.recorder.kernel.libc import end_with_parent
-from twice.recorder.kernel.package_paths import PackagePaths
-from twice.recorder.kernel.preimages import PreimageStore
-from twice.recorder.kernel.supervisor import StopServing, Supervisor, serve_until
+from twice.recorder.kernel.paths import PackagePaths
+from twice.recorder.kernel.processes import LOOK_MS, StallGuard
+from twice.recorder.kernel.supervisor import RecordingSupervisor, Supervisor
 from twice.recorder.kernel.thread_marks import ThreadMarks
 from twice.worker.channel import Channel
 from twice.worker.exit_by_signal import KEEPER_PASSED_ON
@@ -45,7 +52,7 @@ def supervise_from_here(folder: str) -> None:
     if child:
         theirs.close()
         os.close(ready)
-        _keep(child, ours, told, Keeper(ours, folder, marks))
+        _observe(child, told, Recording(ours, folder, marks))
     ours.close()
     os.close(told)
     os.read(ready, 1)  # a signal from the parent must find a keeper that passes it on
@@ -54,26 +61,67 @@ def supervise_from_here(folder: str) -> None:
     confinement.enter(Confinement("supervisor", keeper=theirs, marks=marks, parent=parent))
 
 
-def _keep(child: int, line: socket.socket, told: int, keeper: Keeper) -> NoReturn:
+def _observe(child: int, told: int, recording: Recording) -> NoReturn:
     """Supervise the program's process to its end, and end as it did."""
     try:
         pass_signals_on(child)
-        _let_go_of_all_but({2, line.fileno(), told})
+        close_all_but({2, recording.line.fileno(), told})
         with suppress(OSError):
             os.setsid()  # a keystroke is the program's; what the parent sends is passed on
         os.write(told, b"k")
         os.close(told)
-        keeper.serve_until_end(os.pidfd_open(child))
-        status = os.waitpid(child, 0)[1]
-        keeper.hand_over()
+        events = EventLoop()
+        recording.serve(events)
+        events.add(os.pidfd_open(child), lambda _: events.stop())
+        events.run()
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        recording.hand_over()
     except BaseException:
         os.kill(child, signal.SIGKILL)
         raise
-    end_like(status)
+    end_like(code)
 
 
-class Keeper:
-    """Supervises one program's processes, and answers what it asks about them.
+class EventLoop:
+    """Waits for descriptors, and calls what belongs to each, until one action stops it or none is left."""
+
+    def __init__(self) -> None:
+        self._poll = select.poll()
+        self._actions: dict[int, Callable[[int], bool]] = {}
+
+    def add(
+        self, descriptor: int, action: Callable[[int], bool], events: int = select.POLLIN
+    ) -> None:
+        """Wait for a descriptor, too; the action gets the event and returns whether to go on with it."""
+        self._poll.register(descriptor, events)  # hanging up is always told
+        self._actions[descriptor] = action
+
+    def add_supervisor(self, supervisor: Supervisor) -> None:
+        """Answer the calls that a listener receives, too."""
+        self.add(supervisor.listener.descriptor, supervisor.answer_event)
+
+    def stop(self) -> bool:
+        """Call nothing any more."""
+        self._actions.clear()
+        return False
+
+    def run(self, look: Callable[[], object] | None = None) -> None:
+        """Call actions to the end; where nothing happens for a while, call ``look``."""
+        while self._actions:
+            found = self._poll.poll(None if look is None else LOOK_MS)
+            if not found and look is not None:
+                look()
+            for descriptor, event in found:
+                action = self._actions.get(descriptor)
+                if action is None:
+                    break  # another one stopped this
+                if not action(event) and descriptor in self._actions:
+                    del self._actions[descriptor]
+                    self._poll.unregister(descriptor)
+
+
+class Recording:
+    """Supervises one program's processes as soon as it asks for that, and answers its questions about them.
 
     Args:
         line: to the program's process.
@@ -82,103 +130,113 @@ class Keeper:
     """
 
     def __init__(self, line: socket.socket, folder: str, marks: ThreadMarks) -> None:
-        self._line, self._folder, self._marks = line, folder, marks
-        self._supervisor: Supervisor | None = None
+        self.line, self._marks = line, marks
+        self._store = ContentStore(folder)
+        self._supervisor: RecordingSupervisor | None = None
 
-    def serve_until_end(self, end: int) -> None:
-        """Answer the program's process, and the calls of all its descendants.
-
-        Args:
-            end: descriptor that becomes readable when the program has ended.
-        """
-        poll = select.poll()
-        poll.register(self._line, select.POLLIN)
-        poll.register(end, select.POLLIN)
-        while self._supervisor is None:
-            for descriptor, _ in poll.poll():
-                if descriptor == end or not self._take_listener():
-                    return
-        serve_until(self._supervisor, {self._line.fileno(): self._answer, end: self._stop})
-        self._supervisor.answer_waiting()
+    def serve(self, events: EventLoop) -> None:
+        """Answer the line, and later the calls, among the events of a loop."""
+        self._events = events
+        events.add(self.line.fileno(), self._answer)
 
     def hand_over(self) -> None:
         """Leave the listener to another process, while children of the program live on."""
         supervisor = self._supervisor
-        if supervisor is None or not supervisor.answer_waiting():
+        if supervisor is None:
             return
-        if os.fork():
+        # A program that was killed never asked for its files, and a fork has no thread that makes digests: a child
+        # that lives on would wait for one for ever. Its copies would bring the session's folder back, too.
+        supervisor.stop_noting()
+        if not supervisor.answer_waiting() or os.fork():
             return
         for number in KEEPER_PASSED_ON:
             signal.signal(number, signal.SIG_IGN)
-        _let_go_of_all_but({supervisor.descriptor})
+        close_all_but({supervisor.listener.descriptor})
         with suppress(BaseException):
-            serve_until(supervisor, {})
+            events = EventLoop()
+            events.add_supervisor(supervisor)
+            events.run()
         os._exit(0)
 
-    def _take_listener(self) -> bool:
-        asked = Channel(self._line).receive()
-        if asked is None:
-            return False
-        data, handed, _, _ = socket.recv_fds(self._line, 1, 1)
-        if not data:
-            return False
-        ledger = FileLedger(
-            Algorithm(asked["algorithm"]),
-            PreimageStore(self._folder),
-            asked["copy_limit"],
-            asked["own"],
-        )
-        self._supervisor = Supervisor(handed[0], ledger, PackagePaths(asked["roots"]), self._marks)
-        self._line.send(b"k")
-        return True
-
-    def _answer(self) -> bool:
-        line = Channel(self._line)
+    def _answer(self, _event: int) -> bool:
+        line = Channel(self.line)
         message = line.receive()
         if message is None:
-            return False  # another program took this one's place
-        assert self._supervisor is not None, "the program asks once it is supervised"
+            return False  # there is no listener, or another program took this one's place
+        if message["do"] == "begin":
+            return self._begin(message)
+        supervisor = self._supervisor
+        assert supervisor is not None, "the program asks once it is supervised"
         if message["do"] == "process":
-            left = self._supervisor.take_branch(message["pid"])
-            line.send({"left": [each.to_plain() for each in left], "folder": self._folder})
+            left = supervisor.take_branch(message["pid"])
+            line.send({"left": [each.to_plain() for each in left], "folder": self._store.folder})
             return True
-        histories = self._supervisor.stop_noting(message["served"])
+        supervisor.stop_noting()
+        served = message["served"]
         line.send(
             {
-                "histories": [history.to_plain() for history in histories],
-                "connections": self._supervisor.list_connections(message["served"]),
-                "problems": sorted(self._supervisor.problems.items()),
-                "folder": self._folder,
+                "histories": [each.to_plain() for each in supervisor.list_histories(served)],
+                "connections": supervisor.list_connections(served),
+                "problems": sorted(supervisor.problems.items()),
+                "folder": self._store.folder,
             }
         )
         return True
 
-    def _stop(self) -> bool:
-        raise StopServing
+    def _begin(self, asked: dict[str, Any]) -> bool:
+        data, handed, _, _ = socket.recv_fds(self.line, 1, 1)
+        if not data:
+            return False
+        algorithm = Algorithm(asked["algorithm"])
+        ledger = FileLedger(algorithm, self._store, asked["copy_limit"], asked["own"])
+        packages = PackagePaths(asked["roots"])
+        self._supervisor = RecordingSupervisor(handed[0], ledger, packages, self._marks)
+        self._events.add_supervisor(self._supervisor)
+        self.line.send(b"k")
+        return True
 
 
-def pass_signals_on(child: int) -> None:
-    """Send a process the signals that this one gets from here on."""
+def wait_for_end(
+    started: KeptProgram, parent: Channel, events: EventLoop, *, may_stall: bool
+) -> str:
+    """Serve until a replay's program, and everything that it started, has ended.
 
-    def pass_on(number: int, _frame: object) -> None:
-        with suppress(ProcessLookupError):
-            os.kill(child, number)
+    It is ended when the parent is gone, so that nobody wants the answer, or when it waits for ever.
 
-    for number in KEEPER_PASSED_ON:
-        signal.signal(number, pass_on)
+    Args:
+        started: the program.
+        parent: to whoever asked for the replay.
+        events: what else is served.
+        may_stall: whether it may wait for ever, as far as this process cares: a person records it.
+
+    Returns:
+        The FIFO that the program waited for in vain; else nothing.
+    """
+    guard = None if may_stall else StallGuard(started.init)
+    stalled = ""
+
+    def hear_program(_event: int) -> bool:
+        nonlocal guard
+        guard = None  # its children may wait as they like: they have a time of their own
+        return started.is_running() or events.stop()
+
+    def hear_parent(_event: int) -> bool:
+        started.kill()
+        return False
+
+    def look() -> None:
+        nonlocal stalled
+        if guard is not None and not stalled and (stalled := guard.look()):
+            started.kill()
+
+    events.add(started.fileno(), hear_program)
+    events.add(parent.fileno(), hear_parent, 0)
+    events.run(look)
+    return stalled
 
 
-def _let_go_of_all_but(kept: set[int]) -> None:
-    """Close inherited descriptors: an open end of a pipe keeps its reader waiting."""
-    for name in os.listdir("/proc/self/fd"):
-        if int(name) not in kept:
-            with suppress(OSError):
-                os.close(int(name))
-
-
-def end_like(status: int) -> NoReturn:
-    """End this process as another one ended."""
-    code = os.waitstatus_to_exitcode(status)
+def end_like(code: int) -> NoReturn:
+    """End this process as another one ended: with its exit code, or by the signal if that is minus its number."""
     if code < 0:
         with suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # one core file is enough

@@ -3,7 +3,7 @@
 Every failure is an ``OSError`` with the kernel's error number. Importing the module touches nothing, on any
 system; on a system without a call, the call is ``ENOSYS``.
 
-Not for: deciding when one of them is right (``namespaces``, ``world``, ``process_number``).
+Not for: deciding when one of them is right (``namespaces``, ``world``, ``kept_program``).
 
 Invariant: no call here changes a file's content.
 """
@@ -41,7 +41,7 @@ MS_PRIVATE: Final = 1 << 18
 
 CAP_SYS_ADMIN: Final = 21
 
-_PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 36, 38
 _CAPABILITY_VERSION_3 = 0x20080522
 _CALLS: Final = {
     "x86_64": {"capget": 125, "capset": 126},
@@ -61,9 +61,6 @@ def syscall(number: int, *arguments: object) -> int:
     Args:
         number: as this architecture counts them.
         arguments: whole numbers, bytes, None or ctypes values.
-
-    Raises:
-        OSError: as the kernel refused it.
     """
     call = library().syscall
     call.restype = ctypes.c_long
@@ -72,11 +69,7 @@ def syscall(number: int, *arguments: object) -> int:
 
 
 def unshare(flags: int) -> None:
-    """Move this process into namespaces of its own, all of them or none.
-
-    Raises:
-        OSError: as the kernel refused it: ``EPERM`` without the right to, ``EINVAL`` with several threads.
-    """
+    """Move this process into namespaces of its own, all of them or none."""
     if hasattr(os, "unshare"):  # Python 3.12 and newer
         os.unshare(flags)
     else:
@@ -86,23 +79,10 @@ def unshare(flags: int) -> None:
 def mount(
     source: str | None, target: str, kind: str | None = None, flags: int = 0, options: str = ""
 ) -> None:
-    """Mount a file system, or change how one is mounted.
-
-    Raises:
-        OSError: as the kernel refused it; its file name is the target.
-    """
+    """Mount a file system, or change how one is mounted."""
     texts = [None if text is None else os.fsencode(text) for text in (source, target, kind)]
     data = os.fsencode(options) if options else None
     _call("mount", *texts, ctypes.c_ulong(flags), data, name=target)
-
-
-def unmount(target: str, flags: int = 0) -> None:
-    """Take the topmost file system off a folder.
-
-    Raises:
-        OSError: as the kernel refused it; its file name is the target.
-    """
-    _call("umount2", os.fsencode(target), ctypes.c_int(flags), name=target)
 
 
 def set_no_new_privs() -> None:
@@ -122,6 +102,11 @@ def end_with_parent(parent: int) -> None:
         _exit(1)  # it ended in between, and nobody waits for this process
 
 
+def adopt_orphans() -> None:
+    """Let descendants whose parents end become this process's children."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
 def has_capability(number: int) -> bool:
     """Return whether a capability is in force for this process, in its own user namespace."""
     if not sys.platform.startswith("linux"):
@@ -136,11 +121,7 @@ def has_capability(number: int) -> bool:
 
 
 def drop_capabilities() -> None:
-    """Drop every capability of this process, so that it may only do what its user may.
-
-    Raises:
-        OSError: as the kernel refused it.
-    """
+    """Drop every capability of this process, so that it may only do what its user may."""
     syscall(_call_number("capset"), _capability_header(), ctypes.create_string_buffer(24))
 
 

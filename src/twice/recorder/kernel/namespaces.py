@@ -4,7 +4,7 @@ With the right to, one system call makes them. Without, a user namespace is made
 process keeps its user and group. Containers and hardened systems refuse one or both: that is found in a
 process that is thrown away, because one that fails half-way has no identity any more.
 
-Not for: what is mounted in them (``world``) and what runs in them (``process_number``).
+Not for: what is mounted in them (``world``) and what runs in them (``kept_program``).
 
 Invariant: after ``NamespaceRefused`` the process is as it was, unless the exception says otherwise.
 """
@@ -17,8 +17,8 @@ import os
 import struct
 import sys
 from contextlib import suppress
+from typing import NamedTuple
 
-from twice.foundation.dataclass import dataclass
 from twice.recorder.kernel import libc
 
 _listdir, _stat = os.listdir, os.stat
@@ -42,8 +42,7 @@ class NamespaceRefused(Exception):
         self.reason, self.is_entered = reason, is_entered
 
 
-@dataclass(frozen=True, slots=True)
-class Namespaces:
+class Namespaces(NamedTuple):
     """Which namespaces of its own a process has entered.
 
     Attributes:
@@ -144,16 +143,16 @@ def _unshare(flags: int, *, in_user_namespace: bool) -> None:
         ("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1"),
     ):  # fmt: skip
         try:
-            _write_at_once(f"{_SELF}/{name}", text.encode())
+            write_at_once(f"{_SELF}/{name}", text)
         except OSError as error:
             raise NamespaceRefused(_describe(name, error), is_entered=True) from error
 
 
-def _write_at_once(path: str, data: bytes) -> None:
+def write_at_once(path: str, text: str) -> None:
     """Write with one call, which the kernel refuses or takes whole; a buffered write hides a refusal."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
     try:
-        os.write(descriptor, data)
+        os.write(descriptor, text.encode())
     finally:
         os.close(descriptor)
 

@@ -1,11 +1,12 @@
-"""Connections that code in any language makes by itself, and that no layer of Python's records.
+"""Connections that code in any language makes by itself, and who holds their other end, by the kernel's tables.
 
 A stream that is connected to a process of the run is made again in a replay, and passed over. So is what a
 declared effect connects, and what Python connects: its own layer records it.
 
 Not for: datagrams, look-ups of names over the network (port 53), and services of the system that libraries ask.
 
-Invariant: a connection is noted before it is made; whether it was accepted is not known.
+Invariant: a connection is noted before it is made; whether it was accepted is not known. A table that cannot be
+read shows nobody.
 """
 
 from __future__ import annotations
@@ -13,15 +14,22 @@ from __future__ import annotations
 import os
 import socket
 import struct
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
-from twice.recorder.kernel.libc import syscall
-from twice.recorder.kernel.notification import Notification
-from twice.recorder.kernel.process_tree import OF_EFFECT, list_processes, read_parent
-from twice.recorder.kernel.remote_memory import RemoteMemory
-from twice.recorder.kernel.socket_owners import find_inodes, find_unix_inodes, is_held
+from twice.recorder.kernel.processes import OF_EFFECT, list_processes, read_parent
 from twice.recorder.kernel.system_calls import NUMBERS
+
+if TYPE_CHECKING:
+    from twice.recorder.kernel.call_decoder import RemoteMemory
+    from twice.recorder.kernel.seccomp import Notification
+
+# The real ones: bound before anything is patched.
+_open, _listdir, _readlink = open, os.listdir, os.readlink
+_TABLES = {socket.AF_INET: "tcp", socket.AF_INET6: "tcp6"}
+INTERNET = frozenset(_TABLES)
+_LISTENS, _UNIX_LISTENS, _UNIX_PATH_FIELD = "0A", 0x10000, 7
 
 _ADDRESS_BYTES_MAX = 128
 _PATH_AT, _IP4_AT, _IP6_AT = 2, 4, 8
@@ -63,11 +71,11 @@ class NativeConnections:
             return
         family, host, port = found
         if family == socket.AF_UNIX:
-            inodes, words = find_unix_inodes(host, process=notification.pid), host
+            inodes, words = _find_unix_inodes(host, notification.pid), host
         else:
             inodes = find_inodes(family, port, process=notification.pid, listening=True)
             words = f"[{host}]:{port}" if family == socket.AF_INET6 else f"{host}:{port}"
-        if is_held(inodes, list_processes(root, lambda _: True)):
+        if is_held(inodes, list_processes(root)):
             return
         of = branch()
         if of != OF_EFFECT:
@@ -93,7 +101,7 @@ def _read_address(raw: bytes) -> tuple[int, str, int] | None:
         path = os.fsdecode(b"@" + name[1:] if is_abstract else name.split(b"\0")[0])
         is_nobodys = path.startswith("/") and not os.path.exists(path)
         return None if is_nobodys or path.endswith(_SYSTEM_SERVICES) else (family, path, 0)
-    if family not in {socket.AF_INET, socket.AF_INET6}:
+    if family not in INTERNET:
         return None
     with suppress(struct.error, ValueError):
         (port,) = struct.unpack_from("!H", raw, 2)
@@ -109,6 +117,8 @@ def _is_stream(notification: Notification) -> bool:
     Raises:
         OSError: when it cannot be told.
     """
+    from twice.recorder.kernel.libc import syscall  # it loads ctypes; the tables are read without
+
     process = os.pidfd_open(read_parent(notification.pid)[0])
     try:
         descriptor = syscall(NUMBERS["pidfd_getfd"], process, notification.arguments[0], 0)
@@ -116,3 +126,58 @@ def _is_stream(notification: Notification) -> bool:
         os.close(process)
     with socket.socket(fileno=descriptor) as copy:
         return copy.type in _STREAMS
+
+
+def find_inodes(
+    family: int, port: int, *, process: int | str = "self", listening: bool
+) -> set[str]:
+    """Return inodes of TCP sockets with a local port.
+
+    Args:
+        family: ``AF_INET``, or ``AF_INET6``, which a socket of the other family may serve as well.
+        port: the local port.
+        process: whose network namespace is asked.
+        listening: whether only sockets that listen count.
+    """
+    families = (family, socket.AF_INET) if listening and family == socket.AF_INET6 else (family,)
+    return {
+        fields[9]
+        for each in families
+        for fields in map(str.split, _read_rows(process, _TABLES[socket.AddressFamily(each)]))
+        if int(fields[1].rpartition(":")[2], 16) == port
+        and (not listening or fields[3] == _LISTENS)
+    }
+
+
+def _find_unix_inodes(path: str, process: int) -> set[str]:
+    """Return inodes of the Unix sockets that listen under a path, or an abstract name with ``@``."""
+    name = os.path.basename(path)
+    rows = [row.split(maxsplit=_UNIX_PATH_FIELD) for row in _read_rows(process, "unix")]
+    return {
+        fields[6]
+        for fields in rows
+        if len(fields) > _UNIX_PATH_FIELD
+        and int(fields[3], 16) & _UNIX_LISTENS
+        and os.path.basename(fields[_UNIX_PATH_FIELD]) == name
+    }
+
+
+def _read_rows(process: int | str, table: str) -> Iterator[str]:
+    with suppress(OSError), _open(f"/proc/{process}/net/{table}", encoding="utf-8") as lines:
+        yield from [line.rstrip("\n") for line in lines][1:]
+
+
+def is_held(inodes: set[str], processes: Iterable[int]) -> bool:
+    """Return whether one of some processes has one of some sockets open."""
+    return bool(inodes) and any(_holds(pid, inodes) for pid in processes)
+
+
+def _holds(pid: int, inodes: set[str]) -> bool:
+    folder = f"/proc/{pid}/fd"
+    with suppress(OSError):
+        for name in _listdir(folder):
+            with suppress(OSError):
+                kind, _, inode = _readlink(f"{folder}/{name}").partition(":")
+                if kind == "socket" and inode.strip("[]") in inodes:
+                    return True
+    return False

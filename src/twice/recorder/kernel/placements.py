@@ -1,29 +1,39 @@
-"""Which recorded files are others now, and how a replay can show them as they were.
+"""What a replay must be shown otherwise than it is now: recorded files that are others, and files of others.
 
-Not for: making them (``start_layer``). A file that the run never read is not compared by its content.
+Not for: making them (``layers``). A file that the run never read is not compared by its content. A file of another
+owner is not looked at where the recorded run did not touch it, away from the working folder and the temporary ones.
 
-Invariant: no file is changed, and none is read whose size differs from the recorded one.
+An ordinary user's namespace knows one user and one group. The kernel refuses to copy a file of any other into
+the top layer (``EOVERFLOW``), and every folder above it as well: without help, a replay could write neither
+below ``/var/tmp`` nor in a folder that a team shares. Folders that it may write in are therefore made in the
+top layer, and files that it may write are copied below that.
+
+Invariant: no file is changed, and none is read whose size differs from the recorded one. A user may do in a folder
+of someone else's what it might do in the real one.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+import stat
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
 
-from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import DEFAULT, Algorithm
-from twice.recorder.kernel.file_history import FileHistory, FileState
-from twice.recorder.kernel.file_observation import observe_state
-from twice.recorder.kernel.mount_table import parent_folder
+from twice.recorder.kernel.file_state import FileHistory, FileState, observe_state, walk_tree
+from twice.recorder.kernel.paths import parent_folder
 
-_listdir = os.listdir
+_lstat, _listdir = os.lstat, os.listdir
 _COPIED_MAX = 1 << 20
-"""Bytes of a file that is copied for nothing but its times, or for what nobody is known to read."""
+"""Bytes of a file that is copied for nothing but its times or owner, or for what nobody is known to read."""
+_WALKED_MAX = 20_000
+"""Files of the working folder among which folders of others are searched for."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedInput:
+class ChangedInput(NamedTuple):
     """A file that the run used and that a replay cannot show as it was.
 
     Attributes:
@@ -37,8 +47,7 @@ class ChangedInput:
     now: FileState
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(NamedTuple):
     """A file that the layer must hold.
 
     Attributes:
@@ -184,3 +193,117 @@ def _observe(
 
 def _algorithm_of(state: FileState) -> Algorithm:
     return Algorithm(state.digest.partition(":")[0])
+
+
+class OwnIds(NamedTuple):
+    """Users and groups that this process's user namespace knows.
+
+    Attributes:
+        users: ranges of ids, as this process sees them.
+        groups: the same of groups.
+    """
+
+    users: tuple[range, ...]
+    groups: tuple[range, ...]
+
+    @classmethod
+    def read(cls) -> OwnIds:
+        """Return those of this process."""
+        return cls(*map(_read_own_ids, ("uid", "gid")))
+
+    def is_foreign(self, status: os.stat_result) -> bool:
+        """Return whether a file belongs to a user or a group that is not known."""
+        is_known = any(status.st_uid in ids for ids in self.users)
+        return not is_known or not any(status.st_gid in ids for ids in self.groups)
+
+
+def find_foreign_files(
+    histories: Sequence[FileHistory], placed: Collection[str], own: OwnIds
+) -> list[Placement]:
+    """Return placements for files that are as they were, and that the replay could not write in.
+
+    Args:
+        histories: every file of the run.
+        placed: paths that have a placement anyway.
+        own: the ids of this process.
+    """
+    found = []
+    for history in histories:
+        if history.before.kind != "file" or history.path in placed:
+            continue
+        try:
+            status = _lstat(history.path)
+        except OSError:
+            continue
+        if not stat.S_ISREG(status.st_mode) or not own.is_foreign(status):
+            continue
+        is_small = status.st_size <= _COPIED_MAX
+        if not history.was_changed and not (is_small and os.access(history.path, os.W_OK)):
+            continue
+        # Nobody read what a file held that was changed and has no digest.
+        source = history.path if is_small or history.before.digest else None
+        mode, mtime_ns = stat.S_IMODE(status.st_mode), status.st_mtime_ns
+        state = FileState("file", size=status.st_size, mode=mode, mtime_ns=mtime_ns)
+        found.append(Placement(history.path, state, source))
+    return found
+
+
+def find_foreign_folders(
+    histories: Iterable[FileHistory], working: str, likely: Iterable[str], own: OwnIds
+) -> list[str]:
+    """Return folders that must be in a top layer, sorted: each comes after its parents.
+
+    Args:
+        histories: every file of the run; the folders that these lie in are looked at.
+        working: the working folder; where it is foreign itself, folders below it are looked at.
+        likely: other folders in which the replay may write.
+        own: the ids of this process.
+    """
+    search = _FolderSearch(own)
+    for history in histories:
+        search.look_at(parent_folder(history.path))
+    for folder in likely:
+        search.look_at(os.path.realpath(folder))
+    if search.look_at(os.path.realpath(working)):
+        for entry in islice(walk_tree([os.path.realpath(working)]), _WALKED_MAX):
+            if entry.is_dir(follow_symlinks=False):
+                search.look_at(entry.path)
+    return sorted(search.found)
+
+
+class _FolderSearch:
+    """Collects foreign folders and all that they lie in."""
+
+    def __init__(self, own: OwnIds) -> None:
+        self._own, self._seen = own, {"/"}
+        self.found: set[str] = set()
+
+    def look_at(self, folder: str) -> bool:
+        """Look at a folder and those above it; return whether it is foreign itself."""
+        if folder not in self._seen:
+            self._seen.add(folder)
+            self.look_at(parent_folder(folder))
+            try:
+                status = _lstat(folder)
+            except OSError:
+                return False
+            if stat.S_ISDIR(status.st_mode) and self._own.is_foreign(status):
+                here = folder
+                while here not in self.found and here != "/":
+                    self.found.add(here)
+                    here = parent_folder(here)
+        return folder in self.found
+
+
+def _read_own_ids(kind: str) -> tuple[range, ...]:
+    """Return the known ids, without the one that means all unknown ones."""
+    stranger = int(Path(f"/proc/sys/kernel/overflow{kind}").read_text(encoding="ascii"))
+    found = []
+    for line in Path(f"/proc/self/{kind}_map").read_text(encoding="ascii").splitlines():
+        first, _, count = map(int, line.split())
+        stop = first + count
+        if first <= stranger < stop:
+            found += [range(first, stranger), range(stranger + 1, stop)]
+        else:
+            found.append(range(first, stop))
+    return tuple(ids for ids in found if ids)

@@ -14,33 +14,31 @@ import os
 import stat
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import DEFAULT, Algorithm
-from twice.recorder.kernel.file_history import FileHistory, FileState
-from twice.recorder.kernel.file_observation import (
+from twice.recorder.kernel.content_store import WRITE_NEW, copy_content
+from twice.recorder.kernel.file_state import (
     UNSETTLED,
+    FileHistory,
+    FileState,
     FileUnsettled,
     locate_difference,
     observe_state,
     open_for_reading,
 )
-from twice.recorder.kernel.mount_table import parent_folder
-from twice.recorder.kernel.start_layer import copy_content
+from twice.recorder.kernel.paths import is_folder, parent_folder
 
 _lstat, _listdir, _makedirs = os.lstat, os.listdir, os.makedirs
 _readlink, _symlink = os.readlink, os.symlink
 _PIECE = 1 << 20
-_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 _OPAQUE = ("trusted.overlay.opaque", "user.overlay.opaque")
 _REDIRECT = ("trusted.overlay.redirect", "user.overlay.redirect")
 ONLY_IN_REPLAY = "written only in the replay"
 REMOVED_ONLY_IN_REPLAY = "removed only in the replay"
 
 
-@dataclass(frozen=True, slots=True)
-class FileDifference:
+class FileDifference(NamedTuple):
     """A file that a replay left otherwise than the recorded run did.
 
     Attributes:
@@ -56,8 +54,7 @@ class FileDifference:
     where: str
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenFile:
+class WrittenFile(NamedTuple):
     """A file that a replay wrote, made or removed.
 
     Attributes:
@@ -101,7 +98,7 @@ def find_written(
                 continue
             status = entry.stat(follow_symlinks=False)
             if stat.S_ISDIR(status.st_mode):
-                is_new = not _is_folder(before)
+                is_new = not is_folder(before)
                 if is_new:
                     yield WrittenFile(path, "folder", entry.path, before)
                 elif layer == upper and _has_attribute(entry.path, _OPAQUE):
@@ -113,7 +110,7 @@ def find_written(
                 if os.path.lexists(before):
                     yield WrittenFile(path, "removed", "", before)
             elif stat.S_ISLNK(status.st_mode):
-                if _target(before) != _readlink(entry.path):
+                if not _leads_to(before, _readlink(entry.path)):
                     yield WrittenFile(path, "link", entry.path, before)
             elif not stat.S_ISREG(status.st_mode):
                 yield WrittenFile(path, "other", entry.path, before)
@@ -136,10 +133,7 @@ def find_differences(
     found = [_compare(history) for history in histories if not is_ignored(history.path)]
     known = {history.path for history in histories}
     found += [_describe_extra(file) for file in written if file.path not in known]
-    return sorted(
-        (difference for difference in found if difference is not None),
-        key=lambda difference: difference.path,
-    )
+    return sorted(filter(None, found), key=lambda difference: difference.path)
 
 
 def copy_differing(
@@ -165,7 +159,7 @@ def copy_differing(
             break
         name = str(len(copied))
         with suppress(OSError):
-            writing = os.open(f"{folder}/{name}", _NEW_FILE, 0o600)
+            writing = os.open(f"{folder}/{name}", WRITE_NEW, 0o600)
             try:
                 copy_content(difference.path, writing, difference.replayed.size)
             finally:
@@ -194,7 +188,7 @@ def copy_written(written: Sequence[WrittenFile], folder: str) -> list[str]:
             _symlink(_readlink(file.source), target)
         elif file.kind == "file":
             status = _lstat(file.source)
-            writing = os.open(target, _NEW_FILE, 0o600)
+            writing = os.open(target, WRITE_NEW, 0o600)
             try:
                 copy_content(file.source, writing, status.st_size)
                 os.fchmod(writing, stat.S_IMODE(status.st_mode))
@@ -270,18 +264,10 @@ def _removed_with_folder(
             yield WrittenFile(f"{path}/{name}", "removed", "", f"{start}/{name}")
 
 
-def _is_folder(path: str) -> bool:
-    try:
-        return stat.S_ISDIR(_lstat(path).st_mode)
-    except OSError:
-        return False
-
-
-def _target(path: str) -> str | None:
-    try:
-        return _readlink(path)
-    except OSError:
-        return None
+def _leads_to(path: str, target: str) -> bool:
+    with suppress(OSError):
+        return _readlink(path) == target
+    return False
 
 
 def _has_attribute(path: str, names: tuple[str, ...]) -> bool:

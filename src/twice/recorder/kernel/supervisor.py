@@ -1,8 +1,8 @@
-"""Answers the intercepted system calls of a recording, and notes which files and connections they touch.
+"""Answers the intercepted system calls of a process and its descendants; in a recording, notes what they touch.
 
 It is another process than those it supervises: a thread beside code that waits for it, holding Python's
 lock, would wait for ever. It reads the path that a call points to, notes it, and lets the kernel go on.
-Between the note and the call another thread may change the path; for a record that is tolerable, and no
+Between the look and the call another thread may change the path; for a record that is tolerable, and no
 security boundary.
 
 Invariant: every call that it receives is answered, whatever goes wrong while it is noted.
@@ -13,19 +13,17 @@ from __future__ import annotations
 import errno
 import os
 import select
-from collections.abc import Callable, Collection
+from abc import ABC, abstractmethod
+from collections.abc import Collection
 from functools import partial
-from typing import Protocol
 
-from twice.recorder.kernel.call_decoder import CallDecoder
-from twice.recorder.kernel.file_history import FileHistory, ProcessFile
+from twice.recorder.kernel.call_decoder import CallDecoder, RemoteMemory
 from twice.recorder.kernel.file_ledger import FileLedger
+from twice.recorder.kernel.file_state import FileHistory, ProcessFile
 from twice.recorder.kernel.native_connections import NativeConnections
-from twice.recorder.kernel.notification import Listener, Notification
-from twice.recorder.kernel.package_paths import PackagePaths
-from twice.recorder.kernel.path_resolution import ResolvedPath
-from twice.recorder.kernel.process_tree import OF_EFFECT, ProcessTree, read_own_number
-from twice.recorder.kernel.remote_memory import RemoteMemory
+from twice.recorder.kernel.paths import PackagePaths, ResolvedPath, is_compiled, is_device
+from twice.recorder.kernel.processes import OF_EFFECT, ProcessTree, read_own_number
+from twice.recorder.kernel.seccomp import Listener, Notification
 from twice.recorder.kernel.system_calls import (
     CHANGES,
     CONNECTIONS,
@@ -49,7 +47,50 @@ _FAILS_ANYWAY = frozenset({errno.EFAULT, errno.ENAMETOOLONG})
 """A pointer that leads nowhere, and a path that is longer than the kernel takes: the call fails."""
 
 
-class Supervisor:
+class Supervisor(ABC):
+    """The supervising side of a filter.
+
+    Args:
+        descriptor: of the filter's listener.
+        calls: those that the filter asks about and that name a path, by number.
+    """
+
+    def __init__(self, descriptor: int, calls: dict[int, PathCall]) -> None:
+        self.listener, self.memory = Listener(descriptor), RemoteMemory()
+        self.decoder, self.calls = CallDecoder(self.memory), calls
+        self.opens = frozenset(path_calls(OPENS))
+        self.unnamed = {NUMBERS[name]: name for name in UNNAMED if name in NUMBERS}
+
+    @abstractmethod
+    def decide(self, notification: Notification) -> int:
+        """Return the error number that a call is answered with; 0 to let it proceed."""
+
+    def answer_one(self) -> None:
+        """Receive one call, and answer it."""
+        notification = self.listener.receive()
+        if notification is not None:
+            self.listener.answer(notification, self.decide(notification))
+
+    def answer_event(self, event: int) -> bool:
+        """Answer a call that the listener has; return whether any filtered process is left."""
+        if event & select.POLLIN:
+            self.answer_one()
+        return bool(event & select.POLLIN)
+
+    def answer_waiting(self) -> bool:
+        """Answer the calls that wait now; return whether any filtered process is left."""
+        poll = select.poll()
+        poll.register(self.listener.descriptor, select.POLLIN)
+        for _ in range(_BUSY_TURNS):
+            events = poll.poll(0)
+            if not events:
+                return True
+            if not self.answer_event(events[0][1]):
+                return False
+        return True
+
+
+class RecordingSupervisor(Supervisor):
     """The supervising side of one recording.
 
     Args:
@@ -60,43 +101,30 @@ class Supervisor:
     """
 
     def __init__(
-        self,
-        descriptor: int,
-        ledger: FileLedger,
-        packages: PackagePaths,
-        marks: ThreadMarks,
+        self, descriptor: int, ledger: FileLedger, packages: PackagePaths, marks: ThreadMarks
     ) -> None:
-        self._marks = marks
-        self._listener = Listener(descriptor)
-        self._tree = ProcessTree()
-        self._ledger, self._packages = ledger, packages
-        memory = RemoteMemory()
-        self._decoder, self._connections = CallDecoder(memory), NativeConnections(memory)
-        self._calls = path_calls(OPENS, CHANGES, EXECUTIONS)
-        self._opens = frozenset(path_calls(OPENS))
+        super().__init__(descriptor, path_calls(OPENS, CHANGES, EXECUTIONS))
+        self._ledger, self._packages, self._marks = ledger, packages, marks
+        self._tree, self._connections = ProcessTree(), NativeConnections(self.memory)
         self._connects = frozenset(NUMBERS[name] for name in CONNECTIONS if name in NUMBERS)
-        self._unnamed = {NUMBERS[name]: name for name in UNNAMED if name in NUMBERS}
         self._is_noting = True
         self.problems: dict[str, int] = {}
         """What could not be told of calls, and how often."""
-        self.count = 0
 
-    @property
-    def descriptor(self) -> int:
-        """Return the listener's descriptor, to wait on."""
-        return self._listener.descriptor
+    def stop_noting(self) -> None:
+        """Let every call proceed unseen from here on."""
+        self._is_noting = False
 
     def take_branch(self, branch: int) -> list[ProcessFile]:
         """Return the files that an ended child of the program left."""
         return self._ledger.take_branch(branch)
 
-    def stop_noting(self, served: Collection[int]) -> list[FileHistory]:
-        """Note nothing from here on; return the touched files.
+    def list_histories(self, served: Collection[int]) -> list[FileHistory]:
+        """Return the touched files, once.
 
         Args:
             served: children of the program that a replay does not start.
         """
-        self._is_noting = False
         return [
             history
             for history in self._ledger.finish(served)
@@ -111,49 +139,32 @@ class Supervisor:
         """
         return self._connections.list_noted(served)
 
-    def answer_waiting(self) -> bool:
-        """Answer the calls that wait now; return whether any filtered process is left."""
-        poll = select.poll()
-        poll.register(self.descriptor, select.POLLIN)
-        for _ in range(_BUSY_TURNS):
-            events = poll.poll(0)
-            if not events:
-                return True
-            if not events[0][1] & select.POLLIN:
-                return False
-            self.answer_one()
-        return True
-
-    def answer_one(self) -> None:
-        """Receive one call, note it, and let it proceed."""
-        notification = self._listener.receive()
-        if notification is None:
-            return
-        self.count += 1
+    def decide(self, notification: Notification) -> int:
+        """Note a call, which proceeds."""
         self._tree.note_first(notification.pid)
         if self._is_noting:
             try:
                 self._note(notification)
             except OSError as error:
                 self._note_problem(notification, error)
-        self._listener.proceed(notification)
+        return 0
 
     def _note(self, notification: Notification) -> None:
         if notification.number in self._connects:
             self._note_connection(notification)
             return
-        call = self._calls.get(notification.number)
+        call = self.calls.get(notification.number)
         if call is None:
-            name = self._unnamed.get(notification.number, str(notification.number))
+            name = self.unnamed.get(notification.number, str(notification.number))
             self._count(f"{name}: paths of that process cannot be told any more")
             return
         try:
-            given = self._decoder.read_path(notification, call)
+            given = self.decoder.read_path(notification, call)
         except OSError as error:
             if error.errno in _FAILS_ANYWAY:
                 return
             raise
-        if notification.number in self._opens:
+        if notification.number in self.opens:
             self._note_open(notification, call, given)
         elif call in EXECUTIONS:
             path = self._resolve(notification, call, given, follows_last=True)
@@ -170,7 +181,7 @@ class Supervisor:
             self._connections.note(notification, self._tree.root, branch)
 
     def _note_open(self, notification: Notification, call: PathCall, given: str) -> None:
-        flags = self._decoder.read_flags(notification, call)
+        flags = self.decoder.read_flags(notification, call)
         is_writing = bool(flags & WRITE_FLAGS)
         if flags & _PATH_ONLY:
             return
@@ -180,7 +191,7 @@ class Supervisor:
             return  # a file without a name; linking it somewhere is another call
         follows = not flags & _NO_FOLLOW and not (flags & os.O_CREAT and flags & os.O_EXCL)
         path = self._resolve(notification, call, given, follows_last=follows)
-        if path is None or self._is_passed_over(path):
+        if path is None or _is_passed_over(path):
             return
         if is_writing:
             self._ledger.branch = self._branch_of(notification.pid)
@@ -194,11 +205,11 @@ class Supervisor:
     def _note_change(self, notification: Notification, call: PathCall, given: str) -> None:
         self._ledger.branch = self._branch_of(notification.pid)
         path = self._resolve(notification, call, given, follows_last=call.name == "truncate")
-        other = self._decoder.resolve_second(notification, call)
+        other = self.decoder.resolve_second(notification, call)
         second = None if other is None else self._take(other)
-        self._decoder.note_made(call)
-        if path is None or self._is_passed_over(path):
-            if second is not None and not self._is_passed_over(second):
+        self.decoder.note_made(call)
+        if path is None or _is_passed_over(path):
+            if second is not None and not _is_passed_over(second):
                 self._ledger.note_creation(second)
             return
         match call.name:
@@ -241,9 +252,6 @@ class Supervisor:
             self._ledger.note_renaming(target, source)
         self._ledger.note_renaming(source, target)
 
-    def _is_passed_over(self, path: str) -> bool:
-        return self._packages.is_device(path) or self._packages.is_compiled(path)
-
     def _resolve(
         self, notification: Notification, call: PathCall, given: str, *, follows_last: bool
     ) -> str | None:
@@ -253,7 +261,7 @@ class Supervisor:
             OSError: when it cannot be told.
         """
         return self._take(
-            self._decoder.resolve(notification, call, given, follows_last=follows_last)
+            self.decoder.resolve(notification, call, given, follows_last=follows_last)
         )
 
     def _take(self, found: ResolvedPath) -> str | None:
@@ -266,9 +274,9 @@ class Supervisor:
 
     def _note_problem(self, notification: Notification, error: OSError) -> None:
         """Note a call whose path could not be read, unless its process is gone."""
-        if not self._listener.is_waiting(notification) or error.errno == errno.EFAULT:
+        if not self.listener.is_waiting(notification) or error.errno == errno.EFAULT:
             return
-        call = self._calls.get(notification.number)
+        call = self.calls.get(notification.number)
         name = call.name if call is not None else str(notification.number)
         self._count(f"{name} of a path that cannot be read: {error.strerror}")
 
@@ -276,54 +284,12 @@ class Supervisor:
         self.problems[problem] = self.problems.get(problem, 0) + 1
 
 
+def _is_passed_over(path: str) -> bool:
+    return is_device(path) or is_compiled(path)
+
+
 def _has_impossible_name(path: str) -> bool:
     """Return whether a part of a path is longer than any file's name, so that the call fails."""
     return len(path) > _NAME_BYTES_MAX and any(
         len(os.fsencode(part)) > _NAME_BYTES_MAX for part in path.split("/")
     )
-
-
-class AnswersCalls(Protocol):
-    """Answers what waits at a listener."""
-
-    @property
-    def descriptor(self) -> int:
-        """Return the listener's descriptor, to wait on."""
-        ...
-
-    def answer_one(self) -> None:
-        """Receive one call and answer it."""
-        ...
-
-
-def serve_until(supervisor: AnswersCalls, others: dict[int, Callable[[], bool]]) -> None:
-    """Answer calls until the action of another descriptor raises ``StopServing``.
-
-    Args:
-        supervisor: answers.
-        others: what to call when a descriptor becomes readable or hangs up; it returns whether to go on
-            waiting for that one.
-    """
-    poll = select.poll()
-    waiting = {supervisor.descriptor, *others}
-    for descriptor in sorted(waiting):
-        poll.register(descriptor, select.POLLIN)
-    while waiting:
-        for descriptor, event in poll.poll():
-            goes_on = True
-            try:
-                if descriptor != supervisor.descriptor:
-                    goes_on = others[descriptor]()
-                elif event & select.POLLIN:
-                    supervisor.answer_one()
-                else:
-                    goes_on = False  # no filtered process is left
-            except StopServing:
-                return
-            if not goes_on:
-                poll.unregister(descriptor)
-                waiting.discard(descriptor)
-
-
-class StopServing(Exception):
-    """The program has ended."""

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import os
 import platform
-from typing import Final
-
-from twice.foundation.dataclass import dataclass
+from typing import Final, NamedTuple
 
 _X86_64: Final = {
     "open": 2, "connect": 42, "execve": 59, "truncate": 76, "rename": 82, "mkdir": 83, "rmdir": 84,
@@ -22,6 +20,10 @@ _X86_64: Final = {
     "renameat": 264, "linkat": 265, "symlinkat": 266, "fchmodat": 268, "utimensat": 280,
     "open_by_handle_at": 304, "renameat2": 316, "seccomp": 317, "execveat": 322,
     "io_uring_setup": 425, "openat2": 437, "pidfd_getfd": 438, "fchmodat2": 452,
+    # Waits
+    "read": 0, "poll": 7, "select": 23, "pause": 34, "accept": 43, "recvfrom": 45, "recvmsg": 47, "wait4": 61,
+    "flock": 73, "rt_sigtimedwait": 128, "rt_sigsuspend": 130, "futex": 202, "epoll_wait": 232,
+    "waitid": 247, "pselect6": 270, "ppoll": 271, "epoll_pwait": 281, "accept4": 288,
 }  # fmt: skip
 _AARCH64: Final = {
     "setxattr": 5, "lsetxattr": 6, "removexattr": 14, "lremovexattr": 15, "mknodat": 33,
@@ -30,28 +32,18 @@ _AARCH64: Final = {
     "utimensat": 88, "connect": 203, "execve": 221, "open_by_handle_at": 265, "renameat2": 276,
     "seccomp": 277, "execveat": 281, "io_uring_setup": 425, "openat2": 437, "pidfd_getfd": 438,
     "fchmodat2": 452,
-}  # fmt: skip
-_X86_64_WAITS: Final = {
-    "read": 0, "poll": 7, "select": 23, "pause": 34, "accept": 43, "recvfrom": 45, "recvmsg": 47, "wait4": 61,
-    "flock": 73, "rt_sigtimedwait": 128, "rt_sigsuspend": 130, "futex": 202, "epoll_wait": 232,
-    "waitid": 247, "pselect6": 270, "ppoll": 271, "epoll_pwait": 281, "accept4": 288,
-}  # fmt: skip
-_AARCH64_WAITS: Final = {
+    # Waits
     "epoll_pwait": 22, "flock": 32, "read": 63, "pselect6": 72, "ppoll": 73, "waitid": 95, "futex": 98,
     "rt_sigsuspend": 133, "rt_sigtimedwait": 137, "accept": 202, "recvfrom": 207, "recvmsg": 212,
     "accept4": 242, "wait4": 260,
 }  # fmt: skip
-_MACHINES: Final = {
-    "x86_64": (0xC000003E, _X86_64, _X86_64_WAITS),
-    "aarch64": (0xC00000B7, _AARCH64, _AARCH64_WAITS),
-}
-ARCHITECTURE, NUMBERS, WAITS = _MACHINES.get(platform.machine(), (0, {}, {}))
+_MACHINES: Final = {"x86_64": (0xC000003E, _X86_64), "aarch64": (0xC00000B7, _AARCH64)}
+ARCHITECTURE, NUMBERS = _MACHINES.get(platform.machine(), (0, {}))
 """The kernel's word for this architecture, 0 where it is not supported; numbers by name, of calls that are
-intercepted and of calls that wait."""
+intercepted, that are made, or in which a program may wait for ever."""
 
 
-@dataclass(frozen=True, slots=True)
-class PathCall:
+class PathCall(NamedTuple):
     """A system call that takes a path.
 
     Attributes:
@@ -97,33 +89,18 @@ CHANGES: Final = (
 )
 """Calls that make, change or remove a file."""
 ATTRIBUTE_CHANGES: Final = (
-    PathCall("chmod", 0),
-    PathCall("fchmodat", 1, 0),
-    PathCall("fchmodat2", 1, 0),
-    PathCall("chown", 0),
-    PathCall("lchown", 0),
-    PathCall("fchownat", 1, 0),
-    PathCall("utime", 0),
-    PathCall("utimes", 0),
-    PathCall("futimesat", 1, 0),
-    PathCall("utimensat", 1, 0),
-    PathCall("setxattr", 0),
-    PathCall("lsetxattr", 0),
-    PathCall("removexattr", 0),
-    PathCall("lremovexattr", 0),
-)
+    *(PathCall(name, 0) for name in (
+        "chmod", "chown", "lchown", "utime", "utimes", "setxattr", "lsetxattr", "removexattr", "lremovexattr",
+    )),
+    *(PathCall(name, 1, 0) for name in ("fchmodat", "fchmodat2", "fchownat", "futimesat", "utimensat")),
+)  # fmt: skip
 """Calls that change permissions, owners, times and attributes: a replay refuses them where it must."""
 UNNAMED: Final = ("open_by_handle_at", "chroot", "pivot_root", "mount")
 """Calls after which the files that a process means cannot be told from its paths."""
 CONNECTIONS: Final = ("connect",)
 """Calls that reach another process, perhaps on another machine."""
-WRITE_FLAGS: Final = (
-    os.O_WRONLY
-    | os.O_RDWR
-    | os.O_CREAT
-    | os.O_TRUNC
-    | (getattr(os, "O_TMPFILE", 0) & ~os.O_DIRECTORY)
-)
+_NAMELESS = getattr(os, "O_TMPFILE", 0) & ~os.O_DIRECTORY
+WRITE_FLAGS: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | _NAMELESS
 
 
 def path_calls(*groups: tuple[PathCall, ...]) -> dict[int, PathCall]:

@@ -4,68 +4,76 @@ What a declared effect does to files and connections is part of its one result: 
 does not miss what it wrote. What Python connects, its own layer records. The supervisor sees a system call's
 thread, and looks here whether the call is accounted for already.
 
-Invariant: a thread counts as inside of an effect only while it is.
+Every thread that the kernel can number has a byte of its own, and pages that nobody touches take no memory. A
+table of fewer slots lost marks: a thread overwrote and then cleared another's as soon as two shared a slot.
+
+Not for: a process that is killed inside of an effect. Its mark stays.
+
+Invariant: a mark is written by its own thread alone, so that no lock between processes is needed.
 """
 
 from __future__ import annotations
 
 import mmap
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import count
 from threading import get_native_id
 
-_SLOTS = 1024
-_BYTES = 4
+_THREADS = 1 << 22  # PID_MAX_LIMIT of the kernel: no thread has a higher number
+_BLOCK = 1 << 12
+_CONNECTING, _BLOCKS = _THREADS, 2 * _THREADS
+"""Where the two other tables begin: expected connections by thread, and blocks in which marks may be."""
+_SET = b"\1"
 
 
 class ThreadMarks:
-    """Two tables in memory that a process shares with the forks made after it."""
+    """Tables in memory that a process shares with the forks made after it."""
 
     def __init__(self) -> None:
-        self._memory = mmap.mmap(-1, 2 * _SLOTS * _BYTES)
-        numbers = memoryview(self._memory).cast("I")
-        self._in_effects, self._connecting = numbers[:_SLOTS], numbers[_SLOTS:]
-        self._own = threading.local()
-        self._free = count()
+        self._memory = mmap.mmap(-1, _BLOCKS + _THREADS // _BLOCK)
 
     @contextmanager
     def inside_effect(self) -> Iterator[None]:
         """Let this thread count as inside of an effect while the block runs."""
-        own = self._own
-        if getattr(own, "depth", 0):
-            yield
-            return
-        if not hasattr(own, "slot"):
-            own.slot = next(self._free) % _SLOTS
-        own.depth = 1
         # twice: ignore[identity-key] the kernel names threads so, and it is never recorded
-        self._in_effects[own.slot] = get_native_id()
+        memory, thread = self._memory, get_native_id()
+        before = memory[thread]
+        memory[thread] = 1
+        memory[_BLOCKS + thread // _BLOCK] = (
+            1  # after the mark: whoever looks at the block finds it
+        )
         try:
             yield
         finally:
-            self._in_effects[own.slot] = 0
-            own.depth = 0
+            # twice: ignore[identity-key] as above
+            if get_native_id() == thread:  # a fork that leaves the block has no mark of its own
+                memory[thread] = before
 
     def is_in_effect(self, thread: int) -> bool:
         """Return whether a thread is inside of an effect now."""
-        return thread in self._in_effects
+        return self._memory[thread] == 1
 
     def is_any_in_effect(self) -> bool:
         """Return whether any thread is."""
-        return any(self._in_effects)
+        memory, block = self._memory, _BLOCKS
+        while (block := memory.find(_SET, block)) >= 0:
+            # Cleared before the look: a mark that is set during it sets the block again.
+            memory[block] = 0
+            start = (block - _BLOCKS) * _BLOCK
+            if memory.find(_SET, start, start + _BLOCK) >= 0:
+                memory[block] = 1
+                return True
+            block += 1
+        return False
 
     def expect_connect(self) -> None:
         """Let the next connection of this thread count as made by Python."""
         # twice: ignore[identity-key] the kernel names threads so, and it is never recorded
-        thread = get_native_id()
-        self._connecting[thread % _SLOTS] = thread
+        self._memory[_CONNECTING + get_native_id()] = 1
 
     def take_expected_connect(self, thread: int) -> bool:
         """Return whether a connection of this thread was expected, once."""
-        at = thread % _SLOTS
-        is_expected = self._connecting[at] == thread
+        is_expected = self._memory[_CONNECTING + thread] == 1
         if is_expected:
-            self._connecting[at] = 0
+            self._memory[_CONNECTING + thread] = 0
         return is_expected

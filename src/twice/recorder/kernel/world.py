@@ -15,21 +15,30 @@ Invariant: between ``enter`` and the end of the namespace no path leads to a rea
 
 from __future__ import annotations
 
-import functools
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import TypeVar
+from typing import NamedTuple
 
-from twice.foundation.dataclass import dataclass
 from twice.recorder.kernel import libc
-from twice.recorder.kernel.file_history import FileHistory
-from twice.recorder.kernel.foreign_files import OwnIds, find_foreign_files, find_foreign_folders
-from twice.recorder.kernel.mount_table import is_below, parent_folder, read_mount_table
+from twice.recorder.kernel.file_state import FileHistory
+from twice.recorder.kernel.layers import LayerStorage, OverlayLayers, remove_layers
+from twice.recorder.kernel.mounts import (
+    OverlayPlan,
+    PlannedMount,
+    plan_overlays,
+    read_mount_table,
+)
 from twice.recorder.kernel.namespaces import NamespaceRefused, Namespaces
-from twice.recorder.kernel.overlay_layers import LayerStorage, OverlayLayers, remove_layers
-from twice.recorder.kernel.overlay_plan import OverlayPlan, PlannedMount, plan_overlays
-from twice.recorder.kernel.placements import ChangedInput, Placement, find_placements
+from twice.recorder.kernel.paths import is_below, parent_folder
+from twice.recorder.kernel.placements import (
+    ChangedInput,
+    OwnIds,
+    Placement,
+    find_foreign_files,
+    find_foreign_folders,
+    find_placements,
+)
 from twice.recorder.kernel.replay_differences import (
     FileDifference,
     WrittenFile,
@@ -42,12 +51,10 @@ MEMORY_BYTES_MAX = 256 << 20
 """What a world may take of memory before its layers go to disk, where the disk can hold them."""
 
 _OPEN_FOR_CHANGE = os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-Item = TypeVar("Item")
 _getcwd, _expanduser = os.getcwd, os.path.expanduser
 
 
-@dataclass(frozen=True, slots=True)
-class WorldReport:
+class WorldReport(NamedTuple):
     """What a world covers.
 
     Attributes:
@@ -64,10 +71,6 @@ class WorldReport:
     refused: tuple[tuple[str, str], ...]
     uncovered: tuple[str, ...]
     is_in_memory: bool
-
-
-def _is_never(_path: str) -> bool:
-    return False
 
 
 class World:
@@ -88,7 +91,7 @@ class World:
         content: Callable[[str], str | None],
         folder: str,
         *,
-        is_ignored: Callable[[str], bool] = _is_never,
+        is_ignored: Callable[[str], bool] = lambda _: False,
         memory_bytes_max: int = MEMORY_BYTES_MAX,
     ) -> None:
         self._histories, self._content = histories, content
@@ -152,13 +155,6 @@ class World:
         written = self._find_written(frozenset(history.path for history in changed))
         return find_differences(changed, written, self._is_ignored)
 
-    def written_files(self) -> list[WrittenFile]:
-        """Return the files that the replay wrote or removed, sorted by path, without ignored ones.
-
-        A file that was opened for writing and holds what it held before is none of them.
-        """
-        return self._find_written(frozenset())
-
     def copy_out(self, folder: int) -> list[str]:
         """Copy the files that the replay wrote into a real folder, each at its path from ``/`` on.
 
@@ -168,7 +164,7 @@ class World:
         Returns:
             Paths of files that the replay removed.
         """
-        return copy_written(self.written_files(), f"/proc/self/fd/{folder}")
+        return copy_written(self._find_written(frozenset()), f"/proc/self/fd/{folder}")
 
     def close_descriptors(self) -> None:
         """Close descriptors below the overlays: for the program's process, which has copies."""
@@ -207,13 +203,15 @@ class World:
         self._storage = LayerStorage(
             self._folder, entered, prefer_disk=self._estimate() > self._memory_bytes_max
         )
-        find_root = _root_finder(frozenset(planned.path for planned in plan.overlays))
-        uncovered = [path for path in dict.fromkeys(needed) if find_root(path) is None]
-        refused = self._mount_overlays(
-            plan,
-            _group(placements, [placement.path for placement in placements], find_root),
-            _group(foreign, foreign, find_root),
-        )
+        roots = frozenset(planned.path for planned in plan.overlays)
+        uncovered = [path for path in dict.fromkeys(needed) if _find_root(path, roots) is None]
+        placed: dict[str | None, list[Placement]] = {}
+        for placement in placements:
+            placed.setdefault(_find_root(placement.path, roots), []).append(placement)
+        made: dict[str | None, list[str]] = {}
+        for folder in foreign:
+            made.setdefault(_find_root(folder, roots), []).append(folder)
+        refused = self._mount_overlays(self._storage, plan, placed, made)
         whole = frozenset(mount.path for mount in mounts)
         more = [mount for mount in plan.overlays if mount.path in refused and mount.path in whole]
         read_only = tuple(
@@ -242,22 +240,21 @@ class World:
 
     def _mount_overlays(
         self,
+        storage: LayerStorage,
         plan: OverlayPlan,
-        placements: Mapping[str, Sequence[Placement]],
-        foreign: Mapping[str, Sequence[str]],
+        placed: Mapping[str | None, Sequence[Placement]],
+        foreign: Mapping[str | None, Sequence[str]],
     ) -> dict[str, str]:
         """Mount the plan; return the folders that the kernel refused, with its answers."""
-        assert self._storage is not None, "storage comes before the layers in it"
         refused = {}
-        for number, planned in enumerate(plan.overlays):
+        for number, (root, flags, _) in enumerate(plan.overlays):
             try:
-                root = planned.path
-                layers = OverlayLayers(root, placements.get(root, ()), foreign.get(root, ()))
-                layers.mount(self._storage, str(number), planned.flags)
+                layers = OverlayLayers(root, placed.get(root, ()), foreign.get(root, ()))
+                layers.mount(storage, str(number), flags)
             except OSError as error:
-                refused[planned.path] = error.strerror or str(error)
+                refused[root] = error.strerror or str(error)
             else:
-                self._overlays[planned.path] = layers
+                self._overlays[root] = layers
         return refused
 
     def _find_written(self, known: frozenset[str]) -> list[WrittenFile]:
@@ -279,30 +276,13 @@ class World:
         )
 
 
-def _root_finder(roots: frozenset[str]) -> Callable[[str], str | None]:
-    """Return a function from a path to the folder of the overlay that it lies in, or None."""
-
-    @functools.cache
-    def find_root(path: str) -> str | None:
-        while path not in roots:
-            if path == "/":
-                return None
-            path = parent_folder(path)
-        return path
-
-    return find_root
-
-
-def _group(
-    items: Sequence[Item], paths: Sequence[str], find_root: Callable[[str], str | None]
-) -> dict[str, list[Item]]:
-    """Return items by the folder of the overlay that their paths lie in; left out where that is none."""
-    found: dict[str, list[Item]] = {}
-    for item, path in zip(items, paths, strict=True):
-        root = find_root(path)
-        if root is not None:
-            found.setdefault(root, []).append(item)
-    return found
+def _find_root(path: str, roots: Collection[str]) -> str | None:
+    """Return the folder of the overlay that a path lies in, or None."""
+    while path not in roots:
+        if path == "/":
+            return None
+        path = parent_folder(path)
+    return path
 
 
 def _make_read_only(planned: PlannedMount) -> bool:

@@ -1,33 +1,45 @@
-"""The process around a replay: it makes the world, runs the program in it, and says what was left behind.
+"""The keeper of a replay: it makes the world, runs the program in it, and says what was left behind.
 
-Namespaces are entered by the process that the parent started; the program runs below process 1 of a
-numbering of its own, under the process id of the recording where the kernel gives it. When the program has
-ended, so has everything that it started, and the files it leaves are compared from outside.
+Namespaces are entered by the process that the parent started; the program runs below a process that gives it the
+process id of the recording where the kernel allows that. When the program has ended, so has everything that it
+started, and the files it leaves are compared from outside.
+
+Where there is no world, every change of a file by other code than Python is refused and named; Python's own writes
+go to a private folder, as ever. Landlock is the belt: it also holds where the listener cannot read a path, where
+another thread exchanges it, or when the listener is gone.
 
 Invariant: either every path that the program can reach is a copy, or the program runs under a lower tier
-that says so.
+that says so. Without a listener nothing is refused, and the report says that, too.
 """
 
 from __future__ import annotations
 
 import os
-import select
-import signal
 import socket
+import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import partial
-from typing import Protocol
+from dataclasses import replace
+from typing import NoReturn
 
 from twice.errors import FilesUnprotected
 from twice.foundation.dataclass import dataclass
 from twice.recorder.effects.filenames import kept
 from twice.recorder.kernel import confinement
-from twice.recorder.kernel.confinement import Confinement
-from twice.recorder.kernel.file_history import FileHistory
-from twice.recorder.kernel.keeper import Keeper, end_like, pass_signals_on
-from twice.recorder.kernel.libc import MS_BIND, MS_REMOUNT, end_with_parent, mount
-from twice.recorder.kernel.mount_table import is_below, read_mount_table, visible_mounts
+from twice.recorder.kernel.confinement import (
+    NETWORK,
+    NUMBER,
+    REFUSAL,
+    VARIABLE,
+    Confinement,
+    tiers_left_out,
+)
+from twice.recorder.kernel.confinement import WORLD as WORLD_TIER
+from twice.recorder.kernel.file_state import FileHistory
+from twice.recorder.kernel.keeper import EventLoop, Recording, end_like, wait_for_end
+from twice.recorder.kernel.kept_program import KeptProgram, start_program
+from twice.recorder.kernel.libc import MS_BIND, MS_REMOUNT, mount
+from twice.recorder.kernel.mounts import read_mount_table, visible_mounts
 from twice.recorder.kernel.namespaces import (
     NamespaceRefused,
     Namespaces,
@@ -35,16 +47,20 @@ from twice.recorder.kernel.namespaces import (
     enter_namespaces,
     give_up_rights,
 )
+from twice.recorder.kernel.paths import is_below
 from twice.recorder.kernel.placements import ChangedInput
-from twice.recorder.kernel.process_number import ProgramEnd, be_program, start_as
-from twice.recorder.kernel.refusal_keeper import run_refusing
 from twice.recorder.kernel.replay_differences import copy_differing
-from twice.recorder.kernel.stalls import LOOK_MS, StallGuard
-from twice.recorder.kernel.system_call_filter import refuse_unseen_calls
+from twice.recorder.kernel.seccomp import (
+    FIRST_WITH_TRUNCATE,
+    install_filter,
+    is_supported,
+    refuse_unseen_calls,
+    refusing_filter,
+    restrict_writes,
+)
 from twice.recorder.kernel.thread_marks import ThreadMarks
-from twice.recorder.kernel.tiers import NETWORK, NUMBER, REFUSAL, VARIABLE, tiers_left_out
-from twice.recorder.kernel.tiers import WORLD as WORLD_TIER
 from twice.recorder.kernel.world import World
+from twice.recorder.kernel.write_refusal import RefusingSupervisor
 from twice.worker.channel import KEPT, Channel
 
 _HIDDEN_MAX = 1000
@@ -99,7 +115,7 @@ def run_in_world(request: WorldRequest, channel: Channel, program: Callable[[], 
         program: what runs; it does not return.
 
     Returns:
-        None, with nothing done, where writes cannot be refused either; ``confinement.current()`` says why.
+        None, with nothing executed, where writes cannot be refused either; ``confinement.current()`` says why.
     """
     left_out = tiers_left_out(os.environ)
     if WORLD_TIER in left_out:
@@ -124,8 +140,12 @@ def run_in_world(request: WorldRequest, channel: Channel, program: Callable[[], 
         each.mount()
 
     marks = ThreadMarks()
+    ours, theirs = socket.socketpair()
 
-    def in_world(keeper: socket.socket | None) -> None:
+    def in_world() -> None:
+        ours.close()
+        if not request.is_recorded:
+            theirs.close()
         world.close_descriptors()
         for folder in (request.keep, request.differing):
             if folder is not None:
@@ -133,12 +153,20 @@ def run_in_world(request: WorldRequest, channel: Channel, program: Callable[[], 
         give_up_rights(entered)
         with suppress(OSError):
             refuse_unseen_calls()
+        keeper = theirs if request.is_recorded else None
         confinement.enter(
             Confinement("world", is_cut_off=entered.has_network, keeper=keeper, marks=marks)
         )
         program()
 
-    end, stalled = _run(request, channel, in_world, marks, numbers=entered.has_process_numbers)
+    numbers = entered.has_process_numbers
+    started = start_program(request.process, in_world, has_namespace=numbers, linger_s=_LINGER_S)
+    theirs.close()
+    events = EventLoop()
+    if request.is_recorded:
+        Recording(ours, f"{request.folder}-preimages", marks).serve(events)
+    stalled = wait_for_end(started, channel, events, may_stall=request.is_recorded)
+    end = started.wait()
     channel.send(
         {
             "kind": KEPT,
@@ -154,7 +182,7 @@ def run_in_world(request: WorldRequest, channel: Channel, program: Callable[[], 
     channel.close()
     with suppress(OSError):
         world.discard()
-    end_like(-end.exit_code if end.exit_code < 0 else end.exit_code << 8)
+    end_like(end.exit_code)
 
 
 def _describe_files(
@@ -193,12 +221,11 @@ def _run_without_world(
         FilesUnprotected: E-FILE-002, when they cannot be refused either, and the recorded run made some.
     """
     without = Confinement(refused=refused, is_experiment=request.is_recorded)
-    if REFUSAL in tiers_left_out(os.environ):
-        confinement.enter(without)
-    else:
+    if REFUSAL not in tiers_left_out(os.environ) and is_supported():
         private = os.path.dirname(os.path.dirname(request.folder))
         os.makedirs(private, mode=0o700, exist_ok=True)
-        run_refusing([private, *request.shared], without, channel, program)
+        without = _run_refusing([private, *request.shared], without, channel, program)
+    confinement.enter(without)
     if request.native_writes:
         raise FilesUnprotected(
             f"Code other than Python changes {request.native_writes[0]} in this run, and here nothing "
@@ -207,6 +234,87 @@ def _run_without_world(
             "Verify it on a Linux where unprivileged user namespaces are allowed.",
             path=request.native_writes[0],
         )
+
+
+def _run_refusing(
+    allowed: list[str], without: Confinement, channel: Channel, program: Callable[[], object]
+) -> Confinement:
+    """Run a program that may change files in some folders alone; end this process as it ended.
+
+    Args:
+        allowed: folders of the product's own.
+        without: what this process is confined by without a listener, and why there is no world.
+        channel: to the parent; the last message on it says what was refused.
+        program: what runs; it does not return.
+
+    Returns:
+        With nothing executed, the confinement of a process that got no listener. Landlock holds it, where there
+        is one, and tells nobody what it refuses.
+    """
+    ours, theirs = socket.socketpair()
+
+    def in_filter() -> None:
+        ours.close()
+        _run_filtered(theirs, allowed, without, program)
+
+    started = start_program(None, in_filter, has_namespace=False, linger_s=_LINGER_S)
+    theirs.close()
+    data, handed, _, _ = socket.recv_fds(ours, 256, 1)
+    ours.close()
+    why = data.decode(errors="replace").strip()
+    if handed:
+        without = replace(without, refused=without.refused + why)
+        _refuse(started, RefusingSupervisor(handed[0], allowed), without, channel)
+    started.wait()
+    _restrict(allowed)
+    why = why or "the process for it ended early"
+    return replace(without, refused=f"{without.refused}; {why}")
+
+
+def _refuse(
+    started: KeptProgram, supervisor: RefusingSupervisor, without: Confinement, channel: Channel
+) -> NoReturn:
+    events = EventLoop()
+    events.add_supervisor(supervisor)
+    stalled = wait_for_end(started, channel, events, may_stall=False)
+    end = started.wait()
+    channel.send(
+        {
+            "kind": KEPT,
+            "tier": "refusal",
+            "refused": without.refused,
+            "stalled": kept(stalled),
+            "refused_writes": [[kept(path), call] for path, call in supervisor.refused.items()],
+        }
+    )
+    channel.close()
+    end_like(end.exit_code)
+
+
+def _run_filtered(
+    line: socket.socket, allowed: list[str], without: Confinement, program: Callable[[], object]
+) -> None:
+    code = refusing_filter()
+    # The listener reads a path and the kernel reads it again: a thread that exchanges it in between would get by.
+    is_held = _restrict(allowed) >= FIRST_WITH_TRUNCATE
+    unheld = "" if is_held else "; without Landlock, threads that exchange a path are not held"
+    try:
+        listener = install_filter(code)
+    except OSError as error:
+        line.send(f"no listener for system calls: {error.strerror}".encode())
+        return
+    confinement.enter(replace(without, tier="refusal"))
+    # Data have to go with a descriptor: the byte, and what the report adds to the reason.
+    socket.send_fds(line, [unheld.encode() or b" "], [listener])
+    os.close(listener)
+    line.close()
+    program()
+
+
+def _restrict(allowed: list[str]) -> int:
+    """Restrict this process and its children to changes in some folders; return the version of Landlock."""
+    tempfile.gettempdir()  # it looks for a folder that takes files, by writing to it, and remembers
+    return restrict_writes([*allowed, "/dev", "/proc"])
 
 
 class _SharedFolder:
@@ -225,96 +333,6 @@ class _SharedFolder:
         # The mount that it was taken from may be read-only by now.
         mount(None, self._path, None, MS_BIND | MS_REMOUNT | self._flags)
         os.close(self._descriptor)
-
-
-def _run(
-    request: WorldRequest,
-    channel: Channel,
-    in_world: Callable[[socket.socket | None], object],
-    marks: ThreadMarks,
-    *,
-    numbers: bool,
-) -> tuple[ProgramEnd, str]:
-    """Run the program to its end, supervised where it is recorded in its world.
-
-    Returns:
-        How it ended, and the FIFO that it waited for in vain.
-    """
-    ours, theirs = socket.socketpair()
-
-    def program() -> None:
-        ours.close()
-        in_world(theirs if request.is_recorded else None)
-
-    start = partial(start_as, request.process, linger_s=_LINGER_S) if numbers else _StartedBelow
-    started = start(program)
-    theirs.close()
-    pass_signals_on(started.init)
-    stalled = ""
-    if request.is_recorded:
-        Keeper(ours, f"{request.folder}-preimages", marks).serve_until_end(started.fileno())
-    else:
-        stalled = _wait_for_end(started, channel)
-    return started.wait(), stalled
-
-
-class _Started(Protocol):
-    """A program that was started."""
-
-    init: int
-
-    def fileno(self) -> int:
-        """Return a descriptor that becomes readable when the program has ended."""
-        ...
-
-    def wait(self) -> ProgramEnd:
-        """Wait for the end, and return how it came."""
-        ...
-
-
-def _wait_for_end(started: _Started, channel: Channel) -> str:
-    """Wait until the program has ended; end it when the parent is gone and nobody wants the answer.
-
-    Returns:
-        The FIFO that the program waited for in vain, so that it was ended; else nothing.
-    """
-    poll = select.poll()
-    poll.register(started.fileno(), select.POLLIN)
-    poll.register(channel.fileno(), 0)  # hanging up is always told
-    guard = StallGuard(started.init)
-    while True:
-        found = poll.poll(LOOK_MS)
-        if not found and (stalled := guard.look()):
-            with suppress(ProcessLookupError):
-                os.kill(started.init, signal.SIGKILL)
-            return stalled
-        for descriptor, _ in found:
-            if descriptor == started.fileno():
-                return ""
-            poll.unregister(descriptor)
-            with suppress(ProcessLookupError):
-                os.kill(started.init, signal.SIGKILL)
-
-
-class _StartedBelow:
-    """A program in a fork, under whatever process id it gets."""
-
-    def __init__(self, program: Callable[[], object]) -> None:
-        keeper = os.getpid()
-        self.init = os.fork()
-        if not self.init:
-            end_with_parent(keeper)
-            be_program(program)
-        self._end = os.pidfd_open(self.init)
-
-    def fileno(self) -> int:
-        """Return a descriptor that becomes readable when the program has ended."""
-        return self._end
-
-    def wait(self) -> ProgramEnd:
-        """Wait for the end, and return how it came."""
-        code = os.waitstatus_to_exitcode(os.waitpid(self.init, 0)[1])
-        return ProgramEnd(code, self.init, False, "no process namespace")
 
 
 def _enter(*, cuts_network: bool, numbers: bool) -> Namespaces:

@@ -35,9 +35,9 @@ from twice.recorder.effects.files.writes import Writes
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.origin import asker_of
 from twice.recorder.kernel import confinement
-from twice.recorder.kernel.file_history import ProcessFile
+from twice.recorder.kernel.content_store import ContentStore
 from twice.recorder.kernel.file_policies import PolicyRow
-from twice.recorder.kernel.preimages import PreimageStore
+from twice.recorder.kernel.file_state import ProcessFile
 from twice.recorder.program import PathNames
 from twice.recorder.user_code import is_ours
 
@@ -205,7 +205,7 @@ class Files:
                 continue
             problem, state = each.problem, each.state
             if state.kind == "file" and not problem:
-                path = PreimageStore(folder).path(state.digest)
+                path = ContentStore(folder).path(state.digest)
                 if not self.contents.carry_file(path, state.digest, state.size):
                     problem = _NOT_CARRIED
             plain.append((self.places.to_recorded(each.path), state.to_plain(), problem))

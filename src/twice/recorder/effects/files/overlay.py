@@ -22,7 +22,7 @@ from contextlib import suppress
 from typing import Any
 
 from twice.recorder.effects.actors import outside
-from twice.recorder.kernel.path_resolution import follow_links
+from twice.recorder.kernel.paths import follow_links
 
 _rename, _makedirs, _listdir, _unlink = os.replace, os.makedirs, os.listdir, os.unlink
 _open, _close, _truncate, _rmdir, _stat = os.open, os.close, os.truncate, os.rmdir, os.stat

@@ -26,8 +26,8 @@ from typing import Any
 
 from twice.recorder.effects.patches import Patch
 from twice.recorder.kernel.confinement import current
-from twice.recorder.kernel.process_tree import list_processes
-from twice.recorder.kernel.socket_owners import INTERNET, find_inodes, is_held
+from twice.recorder.kernel.native_connections import INTERNET, find_inodes, is_held
+from twice.recorder.kernel.processes import list_processes
 
 _stat, _getpid = os.stat, os.getpid
 _getsockopt: Any = _socket.socket.getsockopt

@@ -1,0 +1,123 @@
+"""Copies of files: as they were before a run changed them, by digest, or as a replay shows and leaves them.
+
+A file system that shares blocks between files gives a copy for nothing; elsewhere it is one pass over the file.
+
+Invariant: a kept copy has the digest that it is kept under.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import stat
+from contextlib import suppress
+
+from twice.foundation.digests import Algorithm
+from twice.recorder.kernel.file_state import (
+    FileState,
+    FileUnsettled,
+    observe_state,
+    open_for_reading,
+)
+
+WRITE_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+_SHARE_BLOCKS = 0x40049409
+_PIECE, _SMALL = 1 << 24, 1 << 20
+
+
+class ContentStore:
+    """A folder of the session's own with copies by digest.
+
+    Args:
+        folder: made when the first copy is taken; private to this account.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self._count = 0
+
+    def keep(self, path: str, algorithm: Algorithm, *, size: int | None = None) -> FileState:
+        """Copy a file, or its first ``size`` bytes, and return the state of the copy.
+
+        Raises:
+            OSError: when the file cannot be read, or the folder takes no more.
+            FileUnsettled: when it changes while it is copied.
+        """
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        self._count += 1
+        waiting = f"{self.folder}/.{self._count}"
+        try:
+            _copy_whole(path, waiting, size)
+            state = observe_state(waiting, algorithm, with_content=True)
+            os.replace(waiting, self.path(state.digest))
+        finally:
+            with suppress(OSError):
+                os.unlink(waiting)
+        return state
+
+    def path(self, digest: str) -> str:
+        """Return the path of the copy with this digest."""
+        return f"{self.folder}/{digest.rpartition(':')[2]}"
+
+
+def _copy_whole(source: str, target: str, size: int | None) -> None:
+    reading = open_for_reading(source)
+    try:
+        before = os.fstat(reading)
+        if not stat.S_ISREG(before.st_mode):
+            raise FileUnsettled(f"{source} became another kind of file")
+        writing = os.open(target, WRITE_NEW, 0o600)
+        try:
+            if size is not None or not _share_blocks(reading, writing):
+                copy_bytes(reading, writing, before.st_size if size is None else size)
+        finally:
+            os.close(writing)
+        after = os.fstat(reading)
+    finally:
+        os.close(reading)
+    if size is None and (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+        raise FileUnsettled(f"{source} changed while it was copied")
+
+
+def _share_blocks(reading: int, writing: int) -> bool:
+    try:
+        fcntl.ioctl(writing, _SHARE_BLOCKS, reading)
+    except OSError:
+        return False
+    return True
+
+
+def copy_content(source: str, writing: int, size: int) -> None:
+    """Copy the first bytes of a file into an open, empty one.
+
+    Raises:
+        OSError: the source cannot be opened or is shorter, or the target takes no more.
+    """
+    reading = open_for_reading(source)
+    try:
+        if copy_bytes(reading, writing, size) < size:
+            raise OSError(errno.EIO, "the file became shorter while it was copied", source)
+    finally:
+        os.close(reading)
+
+
+def copy_bytes(reading: int, writing: int, size: int) -> int:
+    """Copy the first bytes of an open file, as many as there are; return their number."""
+    at = 0
+    while at < size:
+        copied = _copy_piece(reading, writing, size - at, at)
+        if not copied:
+            break
+        at += copied
+    return at
+
+
+def _copy_piece(reading: int, writing: int, count: int, at: int) -> int:
+    if count > _SMALL:
+        try:
+            return os.copy_file_range(reading, writing, min(count, _PIECE), at, at)
+        except OSError as error:
+            if error.errno not in {errno.EXDEV, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOSYS}:
+                raise
+    return os.pwrite(writing, os.pread(reading, min(count, _SMALL), at), at)

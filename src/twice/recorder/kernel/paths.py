@@ -1,0 +1,196 @@
+"""Paths of files: which belong to the machine and not to the run, and which file another process means by one.
+
+Packages, the system and compiled Python have their place in a record by the fingerprint of the environment.
+Reads of them are not noted; writes are, unless they only fill a cache of compiled code.
+
+Folders are followed through their links, and so is the last part where the call follows it. Links that were
+met are reported: whoever changes one changes what a program reads.
+
+Not for: files that Python opens; ``effects.files.places`` decides about those.
+
+Invariant: no file is opened, and nothing below the program's own folder is a system file.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+import stat
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import NamedTuple
+
+_readlink, _lstat = os.readlink, os.lstat
+_SHARED_MEMORY = "/dev/shm/"  # noqa: S108  (files there are files of the run)
+_DEVICES = ("/proc/", "/sys/", "/dev/")
+_SYSTEM = (
+    "/usr/", "/lib/", "/lib32/", "/lib64/", "/libx32/", "/bin/", "/sbin/", "/etc/", "/boot/", "/snap/",
+    "/nix/store/",
+)  # fmt: skip
+_PACKAGE = re.compile(r"/(?:site-packages|dist-packages|__pycache__)/|/lib/python3(?:\.\d+t?)?/")
+_COMPILED = (".pyc", ".pyo")
+_COMPILED_FOLDER = "/__pycache__"
+
+_WORKING_FOLDER = -100
+_LINKS_MAX = 40
+_DESCRIPTORS = ("/proc/self/fd/", "/proc/thread-self/fd/", "/dev/fd/")
+_CACHED_FOLDERS_MAX = 50_000
+
+
+def parent_folder(path: str) -> str:
+    """Return the folder of an absolute path."""
+    return path.rpartition("/")[0] or "/"
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Return whether a path is a folder or lies in it."""
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def is_device(path: str) -> bool:
+    """Return whether a path is no file on a disk: a device, or the kernel's own."""
+    return path.startswith(_DEVICES) and not path.startswith(_SHARED_MEMORY)
+
+
+def is_compiled(path: str) -> bool:
+    """Return whether a path is a cache of compiled Python, or the folder of one."""
+    return (
+        path.endswith(_COMPILED) or f"{_COMPILED_FOLDER}/" in path
+        or path.endswith(_COMPILED_FOLDER)
+    )  # fmt: skip
+
+
+def is_folder(path: str) -> bool:
+    """Return whether a folder is at a path, and no link to one."""
+    try:
+        return stat.S_ISDIR(_lstat(path).st_mode)
+    except OSError:
+        return False
+
+
+class PackagePaths:
+    """Tells files of the machine from files of the run.
+
+    Args:
+        roots: folders of the program; what lies in one is the run's, unless it is an installed package.
+    """
+
+    def __init__(self, roots: Iterable[str] = ()) -> None:
+        prefixes = {sys.prefix, sys.base_prefix, os.path.realpath(sys.prefix)}
+        prefixes.add(os.path.realpath(sys.base_prefix))
+        libraries = [
+            f"{prefix}/{part}/" for part in ("lib", "share") for prefix in sorted(prefixes)
+        ]
+        own = os.path.realpath(os.path.join(os.path.dirname(__file__), os.pardir, os.pardir))
+        self._libraries = (*libraries, f"{own}/")
+        self._roots = tuple(f"{root.rstrip('/')}/" for root in roots if root not in {"", "/"})
+
+    def is_of_machine(self, path: str) -> bool:
+        """Return whether reading this file is no input of the run."""
+        if path.startswith(self._libraries) or is_compiled(path):
+            return True
+        if _PACKAGE.search(path) is not None or is_device(path):
+            return True
+        return path.startswith(_SYSTEM) and not f"{path}/".startswith(self._roots)
+
+
+class ResolvedPath(NamedTuple):
+    """An absolute path without links, as ``os.fsdecode`` gives it, and the links that were followed, in order."""
+
+    path: str
+    links: tuple[str, ...] = ()
+
+
+class PathResolver:
+    """Resolves paths of supervised processes; remembers folders until a link or name changes."""
+
+    def __init__(self) -> None:
+        self._folders: dict[str, ResolvedPath] = {}
+
+    def forget_folders(self) -> None:
+        """Forget the folders: a link or a folder was made, renamed or removed."""
+        self._folders.clear()
+
+    def resolve(
+        self, pid: int, folder: int | None, path: str, *, follows_last: bool
+    ) -> ResolvedPath:
+        """Return the file that a process means.
+
+        Args:
+            pid: of the process, or of one of its threads.
+            folder: the register with the descriptor that a relative path starts from; None for the
+                working folder.
+            path: as the process gave it; empty for the descriptor itself.
+            follows_last: whether the call follows a link in the last part.
+
+        Raises:
+            OSError: when the process is gone, or its descriptor has no path.
+        """
+        if path.startswith(_DESCRIPTORS):
+            return ResolvedPath(_readlink(f"/proc/{pid}/fd/{posixpath.basename(path)}"))
+        if not path.startswith("/"):
+            descriptor = _WORKING_FOLDER if folder is None else _sign(folder)
+            is_working = descriptor == _WORKING_FOLDER
+            start = _readlink(f"/proc/{pid}/{'cwd' if is_working else f'fd/{descriptor}'}")
+            path = f"{start}/{path}" if path else start
+        head, tail = posixpath.split(path.rstrip("/") or "/")
+        if tail in {"", ".", ".."}:
+            return follow_links(path)
+        parent = self._folders.get(head)
+        if parent is None:
+            if len(self._folders) >= _CACHED_FOLDERS_MAX:
+                self._folders.clear()
+            parent = self._folders[head] = follow_links(head)
+        whole = f"{parent.path.rstrip('/')}/{tail}"
+        if not follows_last or not _is_link(whole):
+            return ResolvedPath(whole, parent.links)
+        target, more = follow_links(whole)
+        return ResolvedPath(target, (*parent.links, *more))
+
+
+def follow_links(path: str, at: Callable[[str], str] | None = None) -> ResolvedPath:
+    """Return an absolute path without links, and those that were followed.
+
+    By functions that nobody replaced, which ``os.path.realpath`` is not built on.
+
+    Args:
+        path: absolute.
+        at: tells the path that a place has in an overlay; None without one.
+    """
+    links: list[str] = []
+    done = ""
+    waiting = [part for part in path.split("/") if part][::-1]
+    while waiting:
+        part = waiting.pop()
+        if part == ".":
+            continue
+        if part == "..":
+            done = done.rpartition("/")[0]
+            continue
+        here, target = f"{done}/{part}", ""
+        there = here if at is None else at(here)
+        if len(links) < _LINKS_MAX and _is_link(there):
+            with suppress(OSError):  # it has gone since
+                target = _readlink(there)
+        if not target:
+            done = here
+            continue
+        links.append(here)
+        if target.startswith("/"):
+            done = ""
+        waiting += [piece for piece in target.split("/") if piece][::-1]
+    return ResolvedPath(done or "/", tuple(links))
+
+
+def _is_link(path: str) -> bool:
+    try:
+        return stat.S_ISLNK(_lstat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def _sign(register: int) -> int:
+    number = register & 0xFFFFFFFF
+    return number - (1 << 32) if number >> 31 else number
