@@ -109,6 +109,9 @@ def measure_here(_job: Mapping[str, Any], channel: Channel) -> None:
 def settings_at_start() -> dict[str, str]:
     """Return the settings that a program finds, by name."""
     length = sum(len(name) + len(value) for name, value in os.environ.items())
+    # Asked of the system: Python reads the mask by changing it.
+    status = libraries.read_system_file("/proc/self/status")
+    umask = re.search(r"^Umask:\s*(\S+)", status, re.MULTILINE)
     return {
         "addresses": read_addresses(),
         "allocator": "Python's" if sys.getallocatedblocks() else "the system's",
@@ -124,7 +127,7 @@ def settings_at_start() -> dict[str, str]:
         "processors": str(len(libraries.find_usable_processors())),
         "switching": repr(sys.getswitchinterval()),
         "time zone": zone_read(),
-        "umask": _read_umask(),
+        "umask": umask[1] if umask else "",
     }
 
 
@@ -200,14 +203,6 @@ def _read_switches(torch: Any) -> Iterator[tuple[str, str]]:
 def _curves(x: float) -> tuple[float, ...]:
     """Return functions whose last bits depend on the instructions that the C library chose."""
     return math.exp(x), math.sin(x), math.cos(x), math.pow(x, 1.7), math.atan(x)
-
-
-def _read_umask() -> str:
-    """Return the file mode mask; empty where reading it would change it."""
-    found = re.search(
-        r"^Umask:\s*(\S+)", libraries.read_system_file("/proc/self/status"), re.MULTILINE
-    )
-    return found[1] if found else ""
 
 
 def _shorten(*texts: str) -> str:

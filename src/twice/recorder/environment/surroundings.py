@@ -194,11 +194,6 @@ def for_recording(
             variable="PYTHONHASHSEED",
             value=seed,
         )
-    return Surroundings({**_decide_open_variables(decided), **decided})
-
-
-def _decide_open_variables(decided: Mapping[str, Variable]) -> dict[str, Variable]:
-    """Return the variables that the user has left open, and others that are decided already."""
     pinned = {"PYTHONHASHSEED": "0", "TZ": "UTC", "OMP_DYNAMIC": "FALSE", "MKL_DYNAMIC": "FALSE"}
     if not any(name in ("LANG", "LANGUAGE") or name.startswith("LC_") for name in decided):
         pinned |= dict.fromkeys(("LANG", "LC_ALL"), "C.UTF-8")
@@ -207,10 +202,11 @@ def _decide_open_variables(decided: Mapping[str, Variable]) -> dict[str, Variabl
     if openmp is not None and openmp.value:
         pinned |= dict.fromkeys(kept, openmp.value)
         kept = {}
-    return {
+    left_open = {
         **{name: Variable(value, "pinned") for name, value in pinned.items()},
         **{name: Variable(count, "kept") for name, count in kept.items()},
     }
+    return Surroundings({**left_open, **decided})
 
 
 def environ_for_child(

@@ -37,7 +37,7 @@ class Prefix:
 
     end: int  # the byte after the last of its blocks
     checksum: bytes  # of that block
-    rows: bytearray = field(default_factory=bytearray)  # of the index, joined
+    rows: bytes | bytearray = field(default_factory=bytearray)  # of the index, joined
     points: int = 0  # compare-points, counted by `scan` alone
     ended: bool = False  # whether its last block says how the run ended
     tear: Tear | None = None  # None when the index and the trailer are right
@@ -172,5 +172,5 @@ def read_closed(data: memoryview, chain: Chain) -> Prefix | None:
     last = bytes(data[offset + 16 : offset + layout.BLOCK_HEADER_BYTES])
     if not index.follows(chain, last):
         return None
-    prefix = Prefix(trailer.index_offset, last, bytearray(rows), ended=kind == Kind.ENDING)
+    prefix = Prefix(trailer.index_offset, last, rows, ended=kind == Kind.ENDING)
     return None if _close(data, chain, prefix, index).tear else prefix
