@@ -27,16 +27,11 @@ from twice.recorder.effects import (
     entropy,
     environ,
     environment,
-    futures,
     lineage,
     listing,
-    passwords,
     process,
-    spawning,
     sqlite,
-    stdin,
-    usage,
-    waits,
+    standard_input,
 )
 from twice.recorder.effects.actors import Actor, Outside, enter, leave
 from twice.recorder.effects.files import functions, open_functions, temporary_names
@@ -82,10 +77,13 @@ class Interception(Closing):
             {
                 "scipy.linalg": lambda _module: impose_counts(),
                 "torch": lambda module: self._put(entropy.torch_patches(layer, module)),
-                "resource": lambda module: self._put(usage.patches(layer, module)),
-                "multiprocessing.util": lambda module: self._put(spawning.patches(module)),
+                "resource": lambda module: self._put(environment.resource_patches(layer, module)),
+                "multiprocessing.util": lambda module: self._put(lineage.spawn_patches(module)),
                 "getpass": lambda module: self._put(
-                    [*environment.user_patches(layer, module), *passwords.patches(layer, module)]
+                    [
+                        *environment.user_patches(layer, module),
+                        *standard_input.password_patches(layer, module),
+                    ]
                 ),
                 "sqlite3": lambda module: self._put(sqlite.patches(layer, module)),
                 "socket": self._patch_socket,
@@ -119,8 +117,7 @@ class Interception(Closing):
                     *environ.patches(layer),
                     *environment.patches(layer),
                     *process.patches(layer),
-                    *stdin.patches(layer),
-                    *waits.patches(layer),
+                    *standard_input.patches(layer),
                     *open_functions.patches(self._files),
                     *functions.patches(self._files),
                     *temporary_names.patches(self._files),
@@ -147,8 +144,7 @@ class Interception(Closing):
         from twice.recorder.effects.network import turns
 
         assert self._connections is not None, "asyncio imports socket"
-        self._put(futures.patches(self._layer, module))
-        self._put(lineage.task_patches(self._layer, module))
+        self._put(lineage.loop_patches(self._layer, module))
         self._put(turns.loop_patches(self._connections.turns, module))
 
     def _patch_selector_loops(self, module: ModuleType) -> None:
@@ -205,7 +201,7 @@ class Interception(Closing):
         finally:
             self._layer.probing = False
             leave(token)
-        read = bool(prober.waiting.runs or prober.lenient.runs)
+        read = bool(prober.runs or prober.lenient.runs)
         self._layer.forget(prober)
         if not read and self._policy is None:
             raise InterceptionRefused(

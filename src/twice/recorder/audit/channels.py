@@ -230,7 +230,6 @@ _CARRYING = tuple(
         "recorder/effects/files/open_functions.py",
         "recorder/effects/lineage.py",
         "recorder/effects/network/within_run.py",
-        "recorder/effects/spawning.py",
         "recorder/effects/sqlite.py",
         "recorder/execution.py",
         "recorder/imports.py",

@@ -26,12 +26,11 @@ from time import sleep as _sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from twice.recorder.effects import ops
-from twice.recorder.effects.actors import OUTSIDE, current
+from twice.recorder.effects.actors import OUTSIDE, TimedWaits, current
 from twice.recorder.effects.events import Event
 from twice.recorder.effects.network.exchanges import Exchanges
 from twice.recorder.effects.network.sent_bytes import read_turn
 from twice.recorder.effects.patches import Patch
-from twice.recorder.effects.waits import TimedWaits
 
 if TYPE_CHECKING:
     from twice.recorder.effects.network.replayed_connection import ReplayedConnection
