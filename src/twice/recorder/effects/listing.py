@@ -5,6 +5,10 @@ listing is its names in the order in which the system gave them, with the kind o
 recorded names come in the recorded order. A folder that could not be listed raises the same error again. A
 listing that a library makes is answered by its folder; the program's own are compared in their order.
 
+An entry of ``os.scandir`` stands in replay for the folder as it was: ``is_dir``, ``is_file`` and ``is_symlink`` are
+answered from the record without asking anything; ``stat`` and the target of a link are questions of their own, asked
+like ``os.stat``. So an entry asks nothing that the system's own entry would know already.
+
 Not covered: listings by descriptor. Where no files are recorded (``--files none``), entries are asked of the folder
 as it is now, and one that is gone says that it is not there.
 
@@ -15,6 +19,7 @@ from __future__ import annotations
 
 import glob
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -25,7 +30,6 @@ from typing import Any, Self
 from twice.foundation.with_blocks import Closing
 from twice.recorder.effects import ops
 from twice.recorder.effects.filenames import kept, told
-from twice.recorder.effects.files.entries import Entry, kind_at, kind_of
 from twice.recorder.effects.files.filesystem import Files
 from twice.recorder.effects.files.places import Caller
 from twice.recorder.effects.outcomes import RAISED, Outcome, given, outcome_of
@@ -36,6 +40,9 @@ _HERE = str(Path(__file__).parent)
 _world_scans = [os.scandir]
 """How the world lists a folder, as it was when the newest session began."""
 Names = list[Any]
+FOLDER, FILE, LINK, OTHER, GONE = "folder", "file", "link", "other", "gone"
+_KINDS = {stat.S_IFDIR: FOLDER, stat.S_IFREG: FILE, stat.S_IFLNK: LINK}
+_lstat = os.lstat
 
 
 def patches(files: Files) -> list[Patch]:
@@ -68,7 +75,7 @@ def patches(files: Files) -> list[Patch]:
             there: dict[Any, str] = {}
             with suppress(OSError):  # the folder is gone: its entries say so
                 there = dict(_list_world(files, place, folder))
-            entries = [(name, there.get(name, "gone")) for name in names]
+            entries = [(name, there.get(name, GONE)) for name in names]
         else:
             entries = _list(files, by, place, folder)
         return Entries([Entry(folder, told(name), kind) for name, kind in entries])
@@ -137,10 +144,10 @@ def _list_world(files: Files, place: str, folder: Any) -> Names:
     """Return the names with kinds, in their recorded form, as they are in this execution."""
     if files.overlay is None:
         with _world_scans[0](folder) as entries:
-            return [(kept(entry.name), kind_of(entry)) for entry in entries]
+            return [(kept(entry.name), _find_kind(entry)) for entry in entries]
     keep = os.fsencode if isinstance(folder, bytes) else kept
     names = files.overlay.names(place)
-    return [(keep(name), kind_at(files.at(f"{place.rstrip('/')}/{name}"))) for name in names]
+    return [(keep(name), _find_kind_at(files.at(f"{place.rstrip('/')}/{name}"))) for name in names]
 
 
 def _unwrap(outcome: Outcome, folder: Any) -> Any:
@@ -166,3 +173,73 @@ class Entries(Closing):
     def close(self) -> None:
         """End the listing."""
         self._entries = iter(())
+
+
+def _find_kind(entry: Any) -> str:
+    """Return the kind of a directory entry, without following links."""
+    if entry.is_symlink():
+        return LINK
+    if entry.is_dir(follow_symlinks=False):
+        return FOLDER
+    return FILE if entry.is_file(follow_symlinks=False) else OTHER
+
+
+def _find_kind_at(path: str) -> str:
+    try:
+        return _KINDS.get(stat.S_IFMT(_lstat(path).st_mode), OTHER)
+    except OSError:
+        return GONE
+
+
+class Entry:
+    """Stands for an ``os.DirEntry`` of a folder as the program gave it."""
+
+    __slots__ = ("_kind", "_told", "name", "path")
+
+    def __init__(self, folder: Any, name: Any, kind: str) -> None:
+        self.name = name
+        self.path: Any = os.path.join(folder, name)  # noqa: PTH118
+        self._kind = kind
+        self._told: dict[bool, os.stat_result] = {}
+
+    def __fspath__(self) -> Any:
+        return self.path
+
+    def __repr__(self) -> str:
+        return f"<DirEntry {self.name!r}>"
+
+    def is_dir(self, *, follow_symlinks: bool = True) -> bool:
+        """Return whether it is a directory, as the system's entry does."""
+        return self._is(FOLDER, stat.S_IFDIR, follow=follow_symlinks)
+
+    def is_file(self, *, follow_symlinks: bool = True) -> bool:
+        """Return whether it is a file, as the system's entry does."""
+        return self._is(FILE, stat.S_IFREG, follow=follow_symlinks)
+
+    def is_symlink(self) -> bool:
+        """Return whether it is a link, as the system's entry does."""
+        return self._kind == LINK
+
+    def is_junction(self) -> bool:
+        """Return False: only Windows has junctions."""
+        return False
+
+    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
+        """Return the status, and ask the system for it once."""
+        follow = follow_symlinks and self._kind == LINK
+        found = self._told.get(follow)
+        if found is None:
+            found = self._told[follow] = os.stat(self.path, follow_symlinks=follow)  # noqa: PTH116
+        return found
+
+    def inode(self) -> int:
+        """Return the inode, as the system's entry does."""
+        return self.stat(follow_symlinks=False).st_ino
+
+    def _is(self, kind: str, mode: int, *, follow: bool) -> bool:
+        if self._kind != LINK or not follow:
+            return self._kind == kind
+        try:
+            return stat.S_IFMT(self.stat().st_mode) == mode
+        except FileNotFoundError:
+            return False

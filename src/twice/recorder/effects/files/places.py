@@ -46,7 +46,7 @@ WRAPPERS = (
     | files_behind(Path)
     | {
         str(_HERE.with_name(f"{name}.py"))
-        for name in ("open_functions", "functions", "entries", "temporary_names")
+        for name in ("open_functions", "functions", "temporary_names")
     }
     | {str(_HERE.parents[1] / "listing.py")}
 )
