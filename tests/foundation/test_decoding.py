@@ -27,7 +27,7 @@ from twice.foundation.encoding import (
 )
 from twice.foundation.encoding.format import present_name, recorded_name
 from twice.foundation.environment import Fingerprint
-from twice.recorder.effects.asked import Response
+from twice.recorder.effects.effects_api import Response
 
 
 class Kind(enum.Enum):
@@ -172,6 +172,7 @@ def test_a_type_of_twice_is_written_under_its_first_name_and_found_again() -> No
     assert name == "twice.recording.effects.asked:Response"
     assert loaded_types(name) is Response
     assert type_name(Fingerprint) == "twice.foundation.environment:Fingerprint"
+    assert recorded_name("twice.recorder.recorder:recording") == "twice.recording.inline:recording"
 
 
 HELD = {

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 import twice
 from programs import cli, environ, names, recorded, write
-from twice.errors import ProgramNotRerunnable, SeedMissing
+from twice.errors import ProgramNotRerunnable, SeedMissing, TickMisuse
 from twice.recorder.runrecord import RunRecord
 from twice.replayer.replay_session import replay
 from twice.replayer.verify import verify
@@ -134,6 +135,32 @@ def test_a_closure_is_recorded_here_and_cannot_be_told_again(tmp_path: Path) -> 
         replay(tmp_path / "a.twice")
     done = cli("verify", tmp_path / "a.twice")
     assert (done.returncode, done.stdout.startswith("UNKNOWN")) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("error", "how", "exit_code", "is_raised"),
+    [
+        (ValueError("no"), "exception", 1, False),
+        (TickMisuse("a", "b", "c"), "refused", 2, True),
+        (KeyboardInterrupt(), "interrupted", 130, True),
+        (SystemExit(3), "exit", 3, True),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else None,
+)
+def test_a_closure_that_raises_leaves_a_record_that_says_so(
+    tmp_path: Path, error: BaseException, how: str, exit_code: int, is_raised: bool
+) -> None:
+    def main(run: twice.Run) -> None:
+        for _ in run.ticks(3):
+            raise error
+
+    with pytest.raises(type(error)) if is_raised else nullcontext():
+        twice.record(main, seed=1, out=tmp_path / "a.twice")
+
+    with RunRecord.open(tmp_path / "a.twice") as record:
+        assert record.ending is not None
+        assert (record.ending["how"], record.ending["exit_code"]) == (how, exit_code)
+        assert record.ticks == 1
 
 
 def test_inline_code_in_a_script_is_recorded(tmp_path: Path) -> None:

@@ -27,10 +27,8 @@ from twice.errors import EncodingRefused, InputMismatch, SealBroken
 from twice.foundation.encoding import encode
 from twice.recorder.compare_points import ComparePoint
 from twice.recorder.components import Component
-from twice.recorder.effects.answers import Source
 from twice.recorder.effects.files.filesystem import Files
-from twice.recorder.effects.lending import LentSource
-from twice.recorder.effects.sources import BranchSource, RecordedSource
+from twice.recorder.effects.sources import RecordedSource, Source
 from twice.recorder.inputs import InputEvent, Inputs, RecordedInputs
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session import Session
@@ -124,7 +122,7 @@ class WindowControl(Control):
         elif index == self._first and self._tracer is None:
             self._open()
 
-    def compared(self, value: object) -> None:
+    def at_value(self, value: object) -> None:
         """Take the value of an explicit compare as the window's last root."""
         self._compared = value
 
@@ -298,7 +296,7 @@ def roots_of(session: Session, compared: object) -> dict[str, object]:
     found["inputs"] = session.inputs_last
     found["output"] = session.wiring.output.position().hex()
     files = find_files(session)
-    found[FILES] = {} if files is None else files.read_written_files()
+    found[FILES] = {} if files is None else files.writes.read_contents()
     found["effects"] = _read_questions(session)
     found["compared"] = compared
     for module in user_module_names():
@@ -355,22 +353,15 @@ def window_session(
 
     ``lent`` is another record, and the operations that it answers.
     """
-    source = _world(record, changed)
     first = 0 if resume is None else resume.captured.cursors.points
     control.closing = sink = ClosingPointSink(record, first, control.last)
-    if lent is None:
-        return _session(record, control, source, resume, sink)
-    lending = LentSource(source, lent[0], frozenset(lent[1]))
-    return _session(record, control, lending, resume, sink)
+    source = RecordedSource(record, leaves=True, changed=changed, lender=lent)
+    return _session(record, control, source, resume, sink)
 
 
 def inspected_session(record: RunRecord, control: InspectControl, resume: Resume | None) -> Session:
     """Build a session of a record's program up to one tick."""
-    return _session(record, control, _world(record), resume, Sink())
-
-
-def _world(record: RunRecord, changed: Iterable[str] = ()) -> BranchSource:
-    return BranchSource(RecordedSource(record), changed=frozenset(changed))
+    return _session(record, control, RecordedSource(record, leaves=True), resume, Sink())
 
 
 def _session(

@@ -31,8 +31,7 @@ Handler = Callable[[Mapping[str, Any], Channel], None]
 _LOADED = (
     "blake3",
     "encodings.utf_16_be",
-    "twice.recorder.effects.network.listening",
-    "twice.recorder.effects.network.resolving",
+    "twice.recorder.effects.network.resolver",
     "twice.recorder.effects.network.sockets",
     "twice.recorder.kernel.mounts",
     "twice.recorder.kernel.paths",
@@ -117,7 +116,7 @@ def serve_forks(channel: Channel, handle: Handler) -> None:
 
 def load_for_sessions() -> None:
     """Load the modules of every session; a library that starts threads makes this process unfit."""
-    from twice.recorder.effects.files.opening import look_through_modules
+    from twice.recorder.effects.files.open_functions import look_through_modules
 
     load_numpy_for_forks()
     for name in _LOADED:

@@ -80,6 +80,7 @@ def component_of(
         ComponentRefused: E-TRACK-001, when the object has none of the forms above, when its name is reserved, or when
             its class declares a ``state_version`` that is none.
     """
+    # Reserved names are columns of every point, and the prefix is that of orders in a snapshot.
     if not name or name in RESERVED or name.startswith(PREFIX):
         raise ComponentRefused(
             f"A component cannot be called {name!r}.",

@@ -28,7 +28,7 @@ from twice.recorder.audit.hook import Watch
 from twice.recorder.audit.inventory import covered_sources, whole_inventory
 from twice.recorder.auto_steps import AutoSteps
 from twice.recorder.effects.actors import outside
-from twice.recorder.effects.files.making import files_of_session
+from twice.recorder.effects.files.filesystem import build_files
 from twice.recorder.effects.ops import CALL
 from twice.recorder.environment.fingerprint import numerics_at_end, settings_at_end
 from twice.recorder.environment.process_start import call_at_one_depth, same_descriptors
@@ -67,7 +67,7 @@ def govern(session: Session) -> Iterator[Run]:
     enter_session(session)
     if in_force.generators:
         wiring.streams.govern_globals()
-    files = files_of_session(
+    files = build_files(
         layer,
         PathNames(setup.program),
         policy=setup.files,

@@ -85,6 +85,7 @@ class RecordedInputs(Inputs):
         frames: Callable[[int], Iterator[tuple[int, bytes]]],
         differs: Callable[[int, str, Any, Any], None],
     ) -> None:
+        # Frames are read as they are needed: memory does not grow with the record.
         self._open, self._differs = frames, differs
         self._frames = frames(0)
 
@@ -145,7 +146,7 @@ class BranchInputs(RecordedInputs):
         """Take other substitutions: at a tick, the fork or a later one, and onwards or there alone."""
         self._substitutions, self._at, self._onwards = dict(values), tick, onwards
 
-    def unused(self) -> list[str]:
+    def list_unused(self) -> list[str]:
         """Return the names of substitutions that the program never asked for, sorted."""
         return sorted(set(self._substitutions) - self.used)
 

@@ -27,20 +27,15 @@ from twice.recorder.effects import (
     entropy,
     environ,
     environment,
-    futures,
     lineage,
     listing,
-    passwords,
     process,
-    spawning,
     sqlite,
-    stdin,
-    usage,
-    waits,
+    standard_input,
 )
 from twice.recorder.effects.actors import Actor, Outside, enter, leave
+from twice.recorder.effects.files import functions, open_functions, temporary_names
 from twice.recorder.effects.files.filesystem import Files
-from twice.recorder.effects.files.patching import file_patches
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.patches import Patch
 from twice.recorder.effects.sources import LiveSource
@@ -51,7 +46,7 @@ from twice.recorder.path_names import PathNames
 from twice.recorder.user_code import is_user_file
 
 if TYPE_CHECKING:
-    from twice.recorder.effects.network.sockets import Network
+    from twice.recorder.effects.network.connections import Connections
 
 
 class Interception(Closing):
@@ -76,16 +71,19 @@ class Interception(Closing):
         self._policy = policy
         self._tick = tick
         self._saved: list[tuple[Patch, Any]] = []
-        self._network: Network | None = None
+        self._connections: Connections | None = None
         self._main: Token[Actor | Outside | None] | None = None
         self._watch = ImportWatch(
             {
                 "scipy.linalg": lambda _module: impose_counts(),
                 "torch": lambda module: self._put(entropy.torch_patches(layer, module)),
-                "resource": lambda module: self._put(usage.patches(layer, module)),
-                "multiprocessing.util": lambda module: self._put(spawning.patches(module)),
+                "resource": lambda module: self._put(environment.resource_patches(layer, module)),
+                "multiprocessing.util": lambda module: self._put(lineage.spawn_patches(module)),
                 "getpass": lambda module: self._put(
-                    [*environment.user_patches(layer, module), *passwords.patches(layer, module)]
+                    [
+                        *environment.user_patches(layer, module),
+                        *standard_input.password_patches(layer, module),
+                    ]
                 ),
                 "sqlite3": lambda module: self._put(sqlite.patches(layer, module)),
                 "socket": self._patch_socket,
@@ -119,9 +117,10 @@ class Interception(Closing):
                     *environ.patches(layer),
                     *environment.patches(layer),
                     *process.patches(layer),
-                    *stdin.patches(layer),
-                    *waits.patches(layer),
-                    *file_patches(self._files),
+                    *standard_input.patches(layer),
+                    *open_functions.patches(self._files),
+                    *functions.patches(self._files),
+                    *temporary_names.patches(self._files),
                 ]
             )
             self._watch.install()
@@ -131,35 +130,35 @@ class Interception(Closing):
         return self
 
     def _patch_socket(self, module: ModuleType) -> None:
-        from twice.recorder.effects.network import listening, resolving, sockets
+        from twice.recorder.effects.network import resolver, sockets, within_run
+        from twice.recorder.effects.network.connections import Connections
 
         layer = self._layer
         self._put(environment.socket_patches(layer, module))
-        self._put(resolving.patches(layer, module))
-        self._network = sockets.Network(layer)
-        self._put(sockets.patches(self._network, module))
-        self._put(listening.patches(module))
+        self._put(resolver.patches(layer, module))
+        self._connections = Connections(layer)
+        self._put(sockets.patches(self._connections, module))
+        self._put(within_run.patches(module))
 
     def _patch_loops(self, module: ModuleType) -> None:
         from twice.recorder.effects.network import turns
 
-        assert self._network is not None, "asyncio imports socket"
-        self._put(futures.patches(self._layer, module))
-        self._put(lineage.task_patches(self._layer, module))
-        self._put(turns.loop_patches(self._network.connections.turns, module))
+        assert self._connections is not None, "asyncio imports socket"
+        self._put(lineage.loop_patches(self._layer, module))
+        self._put(turns.loop_patches(self._connections.turns, module))
 
     def _patch_selector_loops(self, module: ModuleType) -> None:
         from twice.recorder.effects.network import turns
 
-        assert self._network is not None, "asyncio imports socket"
-        self._put(turns.selector_patches(self._network.connections.turns, module))
+        assert self._connections is not None, "asyncio imports socket"
+        self._put(turns.selector_patches(self._connections.turns, module))
 
     def _patch_ssl(self, module: ModuleType) -> None:
         from twice.recorder.effects.network import tls
 
-        assert self._network is not None, "ssl imports socket"
+        assert self._connections is not None, "ssl imports socket"
         self._put(entropy.ssl_patches(self._layer, module))
-        self._put(tls.patches(self._network.connections, self._network.bindings, module))
+        self._put(tls.patches(self._connections, module))
 
     def close(self) -> None:
         """Put every patched attribute back, last one first."""
@@ -202,7 +201,7 @@ class Interception(Closing):
         finally:
             self._layer.probing = False
             leave(token)
-        read = bool(prober.waiting.runs or prober.lenient.runs)
+        read = bool(prober.runs or prober.lenient.runs)
         self._layer.forget(prober)
         if not read and self._policy is None:
             raise InterceptionRefused(

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from twice.foundation.dataclass import dataclass
 from twice.foundation.encoding import decode, encode
-from twice.recorder.effects.files.kept import CONTENT, pieces
+from twice.recorder.effects.files.carried_contents import CONTENT, pieces
 from twice.recorder.kernel.content_store import ContentStore
 from twice.recorder.kernel.file_state import FileHistory
 from twice.recorder.path_names import PathNames

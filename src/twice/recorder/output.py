@@ -29,15 +29,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from twice.errors import TwiceError, UsageError
-from twice.foundation.comparison import short
 from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import Algorithm, digest_value, new_hasher
 from twice.recorder.program import Program
 from twice.recorder.record_form import ERRORS, OUTPUT
-from twice.recorder.redaction.mask import StreamRedactor
-from twice.recorder.redaction.redaction import Redaction
 
 if TYPE_CHECKING:
+    from twice.recorder.redaction.mask import StreamRedactor
+    from twice.recorder.redaction.redaction import Redaction
     from twice.recorder.setup import Setup
 
 RESULTS = "results"
@@ -328,6 +327,9 @@ class Results:
 
     def describe(self, algorithm: Algorithm) -> dict[str, object]:
         """Return plain values: ``returned`` and ``summaries``, each where there is one; never fail a run."""
+        # Not above: whoever reads a setup or a record loads this file.
+        from twice.foundation.comparison import short
+
         found: dict[str, object] = {}
         if (value := self.returned) is not None:
             described = {"type": f"{type(value).__module__}.{type(value).__qualname__}"}

@@ -11,7 +11,6 @@ file.
 from __future__ import annotations
 
 import os
-import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,7 +29,14 @@ from twice.recorder.environment.probe_cache import (
     read_known_probes,
 )
 from twice.recorder.environment.surroundings import Surroundings
-from twice.recorder.execution import describe_ending, describe_failure, execute, finish, govern
+from twice.recorder.execution import (
+    _conclude,
+    describe_ending,
+    describe_failure,
+    execute,
+    finish,
+    govern,
+)
 from twice.recorder.identity import build_identity
 from twice.recorder.inputs import Inputs
 from twice.recorder.kernel import confinement
@@ -93,6 +99,7 @@ def begin_record(
         marks=snapshot_marks(identity),
         in_force=does,
     )
+    # Code that runs where it is prints to a terminal or a notebook, which are not files of this process.
     if captures:
         wiring.output = OutputCapture(setup, journal, list_folders(setup.program), redaction)
     session = Session(setup, wiring)
@@ -136,7 +143,6 @@ def record_here(
         writer.on_failure = lambda error: channel.send({"kind": "full", "why": str(error)})
 
     def report(ending: Mapping[str, Any]) -> None:
-        """Publish the record at its path, and report the run's ending to the parent."""
         writer.publish()
         if writer.failure is not None and not goes_on:
             raise writer.failure  # The program caught it and went on; what followed is not recorded.
@@ -223,15 +229,13 @@ def record_block(
         try:
             yield run
         except BaseException as error:  # noqa: BLE001  (the program may raise anything)
-            raised, how, code = error, "exception", 1
-            if isinstance(error, KeyboardInterrupt):
-                how = "interrupted"
-            elif is_function and isinstance(error, TwiceError):
-                how, code = "refused", 2
-            ending = describe_failure(how, error, code)
-            if is_function and how == "exception" and isinstance(error, Exception):
-                traceback.print_exc()
-                raised = None
+            raised = error
+            if is_function:
+                ending = _conclude(session, error)
+                raised = None if ending["how"] == "exception" else error
+            else:
+                how = "interrupted" if isinstance(error, KeyboardInterrupt) else "exception"
+                ending = describe_failure(how, error, 1)
         _, problem = finish(session, ending, lambda: describe_ending(session))
         if raised is not None or problem is not None:
             raise raised or problem  # type: ignore[misc]

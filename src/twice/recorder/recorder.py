@@ -269,6 +269,7 @@ def refuse_lack_of_copy(ended: Mapping[str, Any], report: Mapping[str, Any]) -> 
 
 def make_aside_folder(out: Path) -> Path:
     """Make a folder beside a path, for a process in a copy of the files: writes there are real. E-OUTPUT-002 if it can not."""
+    # Beside it, because the finished record is moved there: a move within one file system is whole or not at all.
     folder = out.absolute().with_name(f".twice-{os.getpid()}-{os.urandom(4).hex()}")
     try:
         folder.mkdir()

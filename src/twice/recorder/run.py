@@ -22,9 +22,15 @@ from twice.foundation.seeds import Seed
 from twice.recorder.cadence import RateGuard, Ticks
 from twice.recorder.components import component_of
 from twice.recorder.config import Config
-from twice.recorder.effects.asked import Files, Net, Processes, Stdin, Variables
-from twice.recorder.effects.calls import governed_call
 from twice.recorder.effects.clock import Clock
+from twice.recorder.effects.effects_api import (
+    Files,
+    Net,
+    Processes,
+    Stdin,
+    Variables,
+    governed_call,
+)
 from twice.recorder.effects.entropy import Entropy
 from twice.recorder.record_form import INPUT, ROLLBACK, SUMMARY
 from twice.recorder.session import Session
@@ -215,7 +221,7 @@ class Run:
         session.decided = True
         if session.muted or not session.wiring.in_force.points:
             return
-        session.wiring.control.compared(value)
+        session.wiring.control.at_value(value)
         within = within or session.setup.predicate.tolerance_of(name)
         if within is not None:
             session.compared_within[name] = within
@@ -319,7 +325,7 @@ def effect(function: Callable[P, T]) -> Callable[P, T]:
     name = f"{function.__module__}.{function.__qualname__}"
 
     @functools.wraps(function)
-    def governed(*args: P.args, **kwargs: P.kwargs) -> T:
+    def call_governed(*args: P.args, **kwargs: P.kwargs) -> T:
         # Asked at each call: the decorator runs while modules are imported, before any session.
         current = current_session()
         if current is None:
@@ -327,4 +333,4 @@ def effect(function: Callable[P, T]) -> Callable[P, T]:
         result: Any = governed_call(current.wiring.layer, name, function, *args, **kwargs)
         return result  # type: ignore[no-any-return]
 
-    return governed
+    return call_governed

@@ -20,10 +20,19 @@ from twice.foundation.encoding import decode
 from twice.foundation.printable import pluralize
 from twice.foundation.seeds import Seed
 from twice.foundation.with_blocks import Closing
-from twice.recorder.effects.events import ACTOR, CONNECTION, LENIENT, STRICT, Event, unpack
+from twice.recorder.effects.events import (
+    ACTOR,
+    CONNECTION,
+    LENIENT,
+    STRICT,
+    Event,
+    read_numbers,
+    unpack,
+)
 from twice.recorder.effects.filenames import told
-from twice.recorder.effects.files.kept import CONTENT, Kept
+from twice.recorder.effects.files.carried_contents import CONTENT, CarriedContents
 from twice.recorder.effects.ops import FILE_OPENED, FILES_LEFT, MAIN
+from twice.recorder.effects.recorded_lines import RecordedLine, gather_lines
 from twice.recorder.identity import check_identity
 from twice.recorder.inputs import InputEvent, read_input
 from twice.recorder.native_files import NATIVE_FILES, RecordedFiles, read_native_files
@@ -156,16 +165,9 @@ class RunRecord(Closing):
             seen += len(events)
 
     def lenient_reads(self) -> Iterator[Event]:
-        """Return reads of the world by the standard library, in order."""
-        return (event for _, event in self.lenient_lines())
-
-    def lenient_lines(self) -> Iterator[tuple[str, Event]]:
-        """Yield the same reads, each with the key of the actor on whose thread it was made."""
-        keys = self._actor_keys()
+        """Yield reads of the world by the standard library, in order."""
         for frame in self.reader.frames(kinds=[LENIENT]):
-            key = keys.get(frame.actor, MAIN)
-            for event in unpack(frame.payload):
-                yield key, event
+            yield from unpack(frame.payload)
 
     def library_reads(self, until: int) -> dict[int, list[Event]]:
         """Return the same reads by the index of the compare-point that followed, up to a point."""
@@ -194,7 +196,7 @@ class RunRecord(Closing):
         if self._contents is None and next(iter(self.contents()), None) is not None:
             self._contents = tempfile.TemporaryDirectory(prefix="twice-contents-")
             try:
-                Kept(self.contents, self._contents.name)
+                CarriedContents(self.contents, self._contents.name)
             except OSError as error:
                 folder = tempfile.gettempdir()
                 raise OutputUnwritable(
@@ -242,36 +244,33 @@ class RunRecord(Closing):
     def _actor_keys(self) -> dict[int, str]:
         return {number: key for key, number in self.actors().items()}
 
-    def actor_reads(self) -> dict[str, list[Event]]:
-        """Return reads of the world by every other actor's own code, in its order."""
+    def locate(self, kind: str, until: int | None = None) -> Iterator[tuple[str, int, bytes]]:
+        """Yield frames of a kind: the key of the actor, the place for ``payload``, and the bytes."""
         keys = self._actor_keys()
-        reads: dict[str, list[Event]] = {key: [] for key in keys.values()}
-        if keys:
-            for frame in self.reader.frames(kinds=[STRICT]):
-                if frame.actor in keys:
-                    reads[keys[frame.actor]] += unpack(frame.payload)
-        return reads
+        for place, frame in self.reader.locate(kind, until):
+            yield keys.get(frame.actor, MAIN), place, frame.payload
 
-    def connections(self, until: int | None = None) -> dict[str, list[Event]]:
+    def payload(self, place: int) -> bytes:
+        """Return the bytes of the frame at a place, from any thread."""
+        return self.reader.payload(place)
+
+    def actor_reads(self) -> dict[str, RecordedLine]:
+        """Return reads of the world by every other actor's own code, in its order."""
+        others = (frame for frame in self.locate(STRICT) if frame[0] != MAIN)
+        return gather_lines(others, self.payload)
+
+    def connections(self, until: int | None = None) -> dict[str, RecordedLine]:
         """Return the events of every connection, by its key, in the order in which they were made.
 
         Args:
             until: index of the last compare-point that it was written before; None for all.
         """
-        keys = self._actor_keys()
-        found: dict[str, list[Event]] = {}
-        for frame in self.reader.frames(kinds=[CONNECTION], last_point=until):
-            found.setdefault(keys[frame.actor], []).extend(unpack(frame.payload))
-        return found
+        return gather_lines(self.locate(CONNECTION, until), self.payload)
 
     def connection_order(self) -> list[str]:
         """Return the key of the connection of each event on one, in the order of the record."""
-        keys = self._actor_keys()
-        return [
-            keys[frame.actor]
-            for frame in self.reader.frames(kinds=[CONNECTION])
-            for _ in unpack(frame.payload)
-        ]
+        frames = self.locate(CONNECTION)
+        return [key for key, _, payload in frames for _ in read_numbers(payload)]
 
     def loops(self) -> list[LoopSpan]:
         """Return loops that ended, with the cursors at their ends."""

@@ -73,6 +73,7 @@ class Session:
     def next_tick(self, loop: TickLoop) -> int | None:
         """Close the open tick, and open the next one; None ends the loop."""
         self.raise_pending()
+        # Weakly held: a loop that nobody holds any more is over.
         current = self._open_loop() if self._open_loop is not None else None
         if current is not None and current is not loop:
             raise TickMisuse(
@@ -106,8 +107,6 @@ class Session:
         if loop.closed or self._open_loop is None or os.getpid() != self.owner:
             return
         try:
-            if self.tick_open:
-                self._close_tick("left")
             self._end_loop(loop)
         # An iterator that is being dropped may raise nothing: the next call of the program does, or its end.
         except BaseException as error:  # noqa: BLE001
@@ -117,6 +116,7 @@ class Session:
         self.loop_number += 1
         resume = self._resume
         if resume is not None and self.loop_number < resume.captured.cursors.loop:
+            # This loop ended before the snapshot: only its cursors count, and its body is not executed.
             span = resume.spans[self.loop_number]
             self._next_tick = span.next_tick
             self.tick = span.next_tick - 1
@@ -140,6 +140,8 @@ class Session:
         self.take("start")
 
     def _end_loop(self, loop: TickLoop) -> None:
+        if self.tick_open:
+            self._close_tick("left")
         loop.closed = True
         self._open_loop = None
         effects = self.wiring.layer.snapshot()
@@ -165,6 +167,7 @@ class Session:
         if self.muted or not self.wiring.in_force.points:
             return
         taken = self.points.take(self.tick, name)
+        # A digest cannot be compared within a tolerance.
         for column, within in self.tolerances.items():
             if (component := self.points.components.get(column)) is not None:
                 payload = encode((column, within.to_json(), component.read()))
@@ -238,7 +241,7 @@ class Session:
 
     def end(self) -> BaseException | None:
         """Close everything open and take the last point, once; return the error meanwhile, if any."""
-        for step in (self._end_loops, self._take_last, self.wiring.layer.flush_all):
+        for step in (self._end_open_loop, self._take_last, self.wiring.layer.flush_all):
             # A last state that cannot be read, by the user's code, must not cost the record its ending.
             try:
                 step()
@@ -253,9 +256,7 @@ class Session:
         self.wiring.sink.close(whole)
         return whole
 
-    def _end_loops(self) -> None:
-        if self.tick_open:
-            self._close_tick("left")
+    def _end_open_loop(self) -> None:
         if self._open_loop is not None and (loop := self._open_loop()) is not None:
             self._end_loop(loop)
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from twice.recorder.effects.filenames import kept, told
-from twice.recorder.effects.files.kept import Kept
+from twice.recorder.effects.files.carried_contents import CarriedContents
 from twice.recorder.environment.probe_cache import keep_probes
 from twice.recorder.kernel.file_state import FileHistory
 from twice.recorder.trust import remember_message
@@ -99,7 +99,7 @@ def parse_world(described: Mapping[str, Any], folder: str) -> WorldRequest:
     )
     return WorldRequest(
         histories=[FileHistory.from_plain(fields) for fields in described.get("histories", ())],
-        content=Kept.found_in(described.get("contents", "")).path,
+        content=CarriedContents.found_in(described.get("contents", "")).path,
         folder=f"{folder}/world",
         is_ignored=is_ignored,
         process=described.get("process"),

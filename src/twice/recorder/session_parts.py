@@ -39,7 +39,7 @@ class Control:
     def at_point(self, session: Session, taken: ComparePoint) -> None:
         """Act on a compare-point that was taken and passed on."""
 
-    def compared(self, value: object) -> None:
+    def at_value(self, value: object) -> None:
         """Act on a value that is about to be compared."""
 
 

@@ -194,6 +194,7 @@ def store(writer: RecordWriter, captured: Captured, *, dedupe: bool) -> None:
         if name in captured.versions:
             subsystems[name]["state_version"] = captured.versions[name]
     cursors = captured.cursors
+    # Names of members and their order are the format's, which other programs read.
     envelope: Any = {
         "format": _FORMAT,
         "specification": "docs/format/snapshot-envelope.md",

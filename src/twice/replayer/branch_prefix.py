@@ -17,8 +17,7 @@ from typing import Any
 
 from twice.recorder.compare_points import ComparePoint
 from twice.recorder.effects.events import ACTOR, LENIENT, STRICT, unpack
-from twice.recorder.effects.ops import OPS
-from twice.recorder.effects.tallies import count, select_cursor_numbers
+from twice.recorder.effects.ops import OPS, has_cursor
 from twice.recorder.record import Frame
 from twice.recorder.record_form import ERRORS, INPUT, LOOP, OUTPUT
 from twice.recorder.runrecord import RunRecord
@@ -76,7 +75,7 @@ class _Copied:
         self._frames: Counter[str] = Counter()
         self._main_reads = 0
         self._printed: Counter[str] = Counter()
-        self._lenient: dict[int, int] = {}
+        self._lenient: Counter[int] = Counter()
 
     def add(self, frame: Frame) -> None:
         if frame.kind == ACTOR:
@@ -91,7 +90,8 @@ class _Copied:
             numbers = [number for number, _ in unpack(payload)]
             counts.update(OPS[number].name for number in numbers if number in OPS)
             if frame.kind == LENIENT:
-                count(select_cursor_numbers(numbers, is_main=frame.actor == 0), self._lenient)
+                is_main = frame.actor == 0
+                self._lenient.update(n for n in numbers if has_cursor(n, is_main=is_main))
             elif frame.actor == 0:
                 self._main_reads += len(numbers)
 
@@ -103,7 +103,7 @@ class _Copied:
             self._frames[INPUT] >= cursors.inputs
             and self._frames[LOOP] >= cursors.loop
             and self._main_reads >= reads
-            and all(self._lenient.get(number, 0) >= read for number, read in lenient.items())
+            and all(self._lenient[number] >= read for number, read in lenient.items())
             and all(
                 self._printed[kind] >= size
                 for kind, size in zip((OUTPUT, ERRORS), cursors.printed or (), strict=False)

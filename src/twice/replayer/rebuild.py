@@ -12,8 +12,8 @@ import os
 
 from twice.foundation.seeds import Seed
 from twice.recorder.audit.hook import Refuse
-from twice.recorder.effects.answers import Source
 from twice.recorder.effects.layer import EffectLayer
+from twice.recorder.effects.sources import Source
 from twice.recorder.inputs import Inputs
 from twice.recorder.output import OutputCapture
 from twice.recorder.record_form import ROLLBACK

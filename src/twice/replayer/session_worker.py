@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 from twice.errors import ReplayRefused, SealBroken, TwiceError
 from twice.foundation.encoding import decode
 from twice.recorder.compare_points import ComparePoint
-from twice.recorder.effects.sources import BranchSource, RecordedSource
+from twice.recorder.effects.sources import RecordedSource
 from twice.recorder.environment.fingerprint import measure
 from twice.recorder.environment.probe_cache import KeptProbes
 from twice.recorder.environment.surroundings import Surroundings
@@ -138,7 +138,7 @@ class BranchExecution:
         checking = ComparingSink(record, setup.predicate, self._refuse_prefix, first=first)
         sink.checking = BranchPrefixSink(checking, fork)
         self._inputs = BranchInputs(record.input_frames, self._input_differs, fork)
-        self._source = BranchSource(RecordedSource(record), sealed=self._job["sealed"])
+        self._source = RecordedSource(record, leaves=not self._job["sealed"], is_branch=True)
         self.session = rebuilt_session(
             record,
             sink=sink,
@@ -160,7 +160,7 @@ class BranchExecution:
             "effects": merge_manifests(self._copied, session.silent_reads, executed),
             "branch": {
                 "substituted": sorted(self._inputs.used),
-                "unused": sorted(self._inputs.unused()),
+                "unused": self._inputs.list_unused(),
                 "effects_left_the_record_at": self._source.went_live(),
                 "migrated": [each.to_json() for each in session.migrated],
             },

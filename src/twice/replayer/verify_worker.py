@@ -22,9 +22,9 @@ from twice.foundation.seeds import Seed
 from twice.recorder.audit.channels import user_line
 from twice.recorder.compare_points import ComparePoint
 from twice.recorder.effects import ops
-from twice.recorder.effects.answers import Source
 from twice.recorder.effects.clock import REAL
 from twice.recorder.effects.events import unpack
+from twice.recorder.effects.sources import Source
 from twice.recorder.environment.fingerprint import measure
 from twice.recorder.environment.probe_cache import KeptProbes
 from twice.recorder.execution import execute

@@ -13,7 +13,7 @@ from typing import Any
 
 from twice.errors import TwiceError
 from twice.foundation.printable import pluralize
-from twice.recorder.effects.network.telling import told
+from twice.recorder.effects.network.connection_summary import summarize_connections
 from twice.recorder.record.prefix import Progress
 from twice.recorder.runrecord import RunRecord
 from twice.report.values import inline, mapping
@@ -66,7 +66,7 @@ def overview(record: RunRecord, *, progress: Progress | None = None) -> dict[str
         "points": len(reader.points),
         "snapshots": [entry._asdict() for entry in reader.snapshots],
         **{name: dict(mapping(ending.get(name))) for name in ("components", "streams", "effects")},
-        "connections": [one.to_json() for one in told(record.connections())],
+        "connections": [one.to_json() for one in summarize_connections(record.connections())],
         "record_format": reader.format,
         "digest": str(reader.algorithm),
         "size": reader.summary(),

@@ -17,7 +17,7 @@ from twice.foundation.environment import Fingerprint
 from twice.recorder.compare_points import ComparePoint
 from twice.recorder.components import component_of
 from twice.recorder.config import Config
-from twice.recorder.effects.sources import BranchSource, RecordedSource
+from twice.recorder.effects.sources import RecordedSource
 from twice.recorder.inputs import BranchInputs
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session import Session
@@ -93,8 +93,8 @@ class _HookedMonitor(Control):
     def at_point(self, session: Session, taken: ComparePoint) -> None:
         self._watch.at_point(session, taken)
 
-    def compared(self, value: object) -> None:
-        self._watch.compared(value)
+    def at_value(self, value: object) -> None:
+        self._watch.at_value(value)
 
 
 def _build_branch(
@@ -106,7 +106,7 @@ def _build_branch(
     watch.session = rebuilt_session(
         record,
         sink=BranchPrefixSink(watch.sink, fork["at"]),
-        source=BranchSource(RecordedSource(record)),
+        source=RecordedSource(record, leaves=True),
         inputs=_substitute_inputs(watch, record, fork),
         control=watch,
     )

@@ -10,7 +10,7 @@ from programs import recorded
 from twice.errors import DigestRefused, EffectRefused
 from twice.foundation.digests import digest_bytes
 from twice.foundation.encoding import encode
-from twice.recorder.effects.files.kept import Kept
+from twice.recorder.effects.files.carried_contents import CarriedContents
 from twice.replayer.verify import verify
 
 READS = (
@@ -174,14 +174,14 @@ def test_a_record_that_names_contents_badly_writes_nowhere(tmp_path: Path) -> No
 
     evil = encode(("blake3:../../escaped", 1, 0, b"x"))
     with pytest.raises(DigestRefused):
-        Kept(lambda: [evil], str(tmp_path / "kept" / "deep"))
+        CarriedContents(lambda: [evil], str(tmp_path / "kept" / "deep"))
     assert not (tmp_path / "escaped").exists()
 
 
 def test_a_record_whose_content_was_exchanged_is_not_believed(tmp_path: Path) -> None:
 
     payload = encode((str(digest_bytes(b"true")), 4, 0, b"lies"))
-    kept = Kept(lambda: [payload], str(tmp_path / "kept"))
+    kept = CarriedContents(lambda: [payload], str(tmp_path / "kept"))
     assert kept.path(str(digest_bytes(b"true"))) is None
 
 

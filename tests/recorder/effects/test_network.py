@@ -13,7 +13,7 @@ import trustme
 from httpservers import Server, serving
 from programs import recorded, write
 from twice.recorder.cadence import Cadence
-from twice.recorder.effects.network.telling import told
+from twice.recorder.effects.network.connection_summary import summarize_connections
 from twice.recorder.runrecord import RunRecord
 from twice.replayer.verification import Verification
 from twice.replayer.verify import verify
@@ -411,7 +411,7 @@ def test_a_record_tells_which_connections_were_made(tmp_path: Path) -> None:
     with serving() as server:
         recorded(tmp_path, ASKS.replace("PORT", str(server.port))).close()
     with RunRecord.open(tmp_path / "a.twice") as record:
-        (one,) = told(record.connections())
+        (one,) = summarize_connections(record.connections())
     assert (one.key, one.to) == ("main/connection:0", f"127.0.0.1:{server.port}")
     assert one.first == "POST /0 HTTP/1.1"
     assert one.failed is None

@@ -153,8 +153,13 @@ def sort_key(encoded: bytes) -> bytes:
 
 _ROOM, _RECORDED_ROOM = "twice.recorder.", "twice.recording."
 _MOVED: Final = {
+    **{
+        f"{_ROOM}effects.effects_api:{name}": f"{_RECORDED_ROOM}effects.asked:{name}"
+        for name in ("Files", "Finished", "Net", "Processes", "Response", "Stdin", "Variables")
+    },
     f"{_ROOM}cadence:TickLoop": f"{_RECORDED_ROOM}ticks:TickLoop",
     f"{_ROOM}cadence:Ticks": f"{_RECORDED_ROOM}ticks:Ticks",
+    f"{_ROOM}recorder:recording": f"{_RECORDED_ROOM}inline:recording",
     f"{_ROOM}streams.governed:JaxStream": f"{_RECORDED_ROOM}streams.jax_streams:JaxStream",
     f"{_ROOM}streams.governed:PythonStream": f"{_RECORDED_ROOM}streams.python_streams:PythonStream",
     f"{_ROOM}streams.torch_streams:TorchStream": f"{_RECORDED_ROOM}streams.torch_owned:TorchStream",

@@ -45,7 +45,7 @@ def connect(connector: Callable[..., Any], /, *args: Any, name: str = "db", **kw
     if session is None:
         return connector(*args, **kwargs)
     layer = session.wiring.layer
-    actor = layer.named(ops.CALL)
+    actor = layer.require_actor(ops.CALL)
     proxy = DriverProxy(layer, name, "" if actor is None else actor.next_key("connection"))
 
     def live() -> None:

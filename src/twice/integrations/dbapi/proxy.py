@@ -16,7 +16,7 @@ from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, NamedTuple, Self
 
 from twice.errors import EffectRefused
-from twice.recorder.effects.calls import governed_call
+from twice.recorder.effects.effects_api import governed_call
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.patches import StandIn
 

@@ -227,10 +227,9 @@ _CARRYING = tuple(
     for name in (
         "recorder/effects/actors.py",
         "recorder/effects/environment.py",
-        "recorder/effects/files/opening.py",
+        "recorder/effects/files/open_functions.py",
         "recorder/effects/lineage.py",
-        "recorder/effects/network/listening.py",
-        "recorder/effects/spawning.py",
+        "recorder/effects/network/within_run.py",
         "recorder/effects/sqlite.py",
         "recorder/execution.py",
         "recorder/imports.py",

@@ -1,4 +1,4 @@
-"""Lines of execution: whose read of the world it is.
+"""Lines of execution: whose read of the world it is, and whose thread it is made on.
 
 Every read belongs to an actor: the main program, a thread, an asyncio task, a job in a pool. An
 actor's key is its lineage, its parent's key and a counter of that parent (``main/thread:0/task:2``),
@@ -17,17 +17,18 @@ from __future__ import annotations
 import contextvars
 import re
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from twice.foundation.encoding import encode
-from twice.recorder.effects.events import Waiting, little_endian
+from twice.recorder.effects.events import RUN_READS_MAX, Run, Waiting, little_endian
 from twice.recorder.effects.ops import WITH_ARGUMENTS
 
 if TYPE_CHECKING:
-    from twice.recorder.effects.answers import Answers
     from twice.recorder.effects.layer import EffectLayer
+    from twice.recorder.effects.sources import Answers
 
 _NUMBERS: Final = re.compile(r":\d+")
 _LINEAGES_MAX: Final = 64
@@ -65,16 +66,15 @@ OUTSIDE = Outside()
 outside = OUTSIDE.run
 
 
-class Actor:
-    """One line of execution and the reads it made that are not written down yet.
+class Actor(Waiting):
+    """One line of execution and its own reads that are not written down yet.
 
     Attributes:
         key: its lineage.
         layer: the layer that governs it.
-        source: where its strict reads are answered.
-        waiting: strict reads that wait to be written.
+        source: where its own reads are answered.
         lenient: reads that the standard library made on its thread, that wait to be written.
-        reads: strict reads handed over so far.
+        reads: its own reads handed over so far.
         children: how many actors of each kind it has started.
         futures: how many futures it was the first to hash.
         started: how many were started of each lineage without numbers (``main/task/task``), here and below.
@@ -86,12 +86,13 @@ class Actor:
 
     __slots__ = (
         "arguments", "asked", "chain", "children", "futures", "key", "layer", "lenient", "reads",
-        "source", "started", "thread", "waiting",
+        "source", "started", "thread",
     )  # fmt: skip
 
     def __init__(self, key: str, layer: EffectLayer, source: Answers) -> None:
+        super().__init__()
         self.key, self.layer, self.source = key, layer, source
-        self.waiting, self.lenient = Waiting(), Waiting()
+        self.lenient = Waiting()
         self.reads = self.futures = 0
         self.children: dict[str, int] = {}
         self.started: dict[str, int] = {}
@@ -117,8 +118,14 @@ class Actor:
         return f"{self.key}/{kind}:{number}"
 
     def note(self, number: int, value: object) -> None:
-        """Keep a strict read until it is written down."""
-        self._add(self.waiting, number, value)
+        """Keep a read of its own until it is written down."""
+        if number == self.number:  # so it began to wait already, and no run is added
+            values = self.values
+            values.append(value)
+            if len(values) >= RUN_READS_MAX:
+                self.layer.hand_over(self)
+        else:
+            self._add(self, number, value)
 
     def note_lenient(self, number: int, value: object) -> None:
         """Keep a read by the standard library until it is written down.
@@ -133,19 +140,18 @@ class Actor:
         if not waiting.runs:
             self.thread = get_ident()
             self.layer.begins_to_wait(self)
-        waiting.add(number, value)
-        if waiting.full:
+        if waiting.add(number, value):
             self.layer.hand_over(self)
 
-    def fold(self, numbers: Sequence[int], values: Sequence[object]) -> None:
-        """Count strict reads that are written down, and keep their questions."""
+    def fold(self, numbers: array[int], runs: Sequence[Run]) -> None:
+        """Count reads that are written down, and keep their questions."""
         self.reads += len(numbers)
-        self.asked += little_endian(array("H", numbers))
-        if not WITH_ARGUMENTS.isdisjoint(numbers):
-            asked = zip(numbers, values, strict=True)
-            self.arguments += [value[0] for number, value in asked if number in WITH_ARGUMENTS]  # type: ignore[index]
+        self.asked += little_endian(numbers)
+        for number, values in runs:
+            if number in WITH_ARGUMENTS:
+                self.arguments += [value[0] for value in values]  # type: ignore[index]
 
-    def folded(self, short: Callable[[bytes], bytes]) -> bytes:
+    def fold_digest(self, short: Callable[[bytes], bytes]) -> bytes:
         """Digest of every question so far.
 
         Folded here and never while reading: when reads are handed over must not show.
@@ -176,3 +182,72 @@ def enter(actor: Actor | Outside) -> contextvars.Token[Actor | Outside | None]:
 def leave(token: contextvars.Token[Actor | Outside | None]) -> None:
     """Undo ``enter``."""
     _CURRENT.reset(token)
+
+
+class TimedWaits:
+    """The timed waits of one run's threads.
+
+    Attributes:
+        ended: how many ended by themselves, and not by somebody.
+        going_on: how many there are now.
+        fit: whether each ended as it did in the recorded run, so far.
+    """
+
+    def __init__(self) -> None:
+        self.ended = self.going_on = 0
+        self.fit = True
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Count a wait for as long as the block runs."""
+        self.going_on += 1
+        try:
+            yield
+        finally:
+            self.going_on -= 1
+
+
+class ThreadOwners:
+    """Whose thread each thread of one run is: the actor that it was started for; nobody's if none entered it.
+
+    A job owns its worker's thread while it runs; a task owns none. What the standard library reads for itself is
+    kept in one order for each owner.
+
+    Args:
+        thread: identity of the main program's thread.
+        main: its owner.
+
+    Attributes:
+        has_processes: tells whether the run has processes that a replay runs again.
+        waits: timed waits of its threads.
+        has_moved_work: whether one of them did what another like it did in the recorded run.
+    """
+
+    def __init__(self, thread: int, main: Actor) -> None:
+        self.has_processes: Callable[[], bool] = lambda: False
+        self.waits = TimedWaits()
+        self.has_moved_work = False
+        self._owners = {thread: main}
+
+    def find_owner(self, otherwise: Actor) -> Actor:
+        """Return the owner of this thread; another actor, where nobody is known."""
+        return self._owners.get(get_ident(), otherwise)
+
+    @contextmanager
+    def assign_thread(self, owner: Actor) -> Iterator[None]:
+        """Let an actor own this thread for as long as the block runs."""
+        here = get_ident()
+        before = self._owners.get(here)
+        self._owners[here] = owner
+        try:
+            yield
+        finally:
+            if before is None:
+                del self._owners[here]
+            else:
+                self._owners[here] = before
+
+    def is_alone(self) -> bool:
+        """Return whether no other thread, and no process of the run that runs here, goes on beside this thread."""
+        here = get_ident()
+        return not self.has_processes() and all(thread == here for thread in [*self._owners])

@@ -1,27 +1,32 @@
 """The clock: how it is read live, recorded, replayed, and what stays outside.
 
-Covered: every clock of ``time`` with its ``_ns`` twin, ``clock_gettime``, ``localtime``, ``gmtime``,
-``ctime``, ``asctime`` and ``strftime`` without a time given, ``datetime.now``, ``utcnow`` and
-``today``, ``date.today``; and ``time.sleep``, which waits while recording, and in replay where other
+Covered: every clock of ``time`` with its ``_ns`` twin, ``clock_gettime``; ``localtime``, ``gmtime``,
+``ctime``, ``asctime`` and ``strftime`` without a time given; ``now``, ``utcnow`` and ``today`` of ``datetime`` and
+``date``, also through names that were bound before the session. These are recorded as the one clock read that they
+make; the time zone is the environment's. ``time.sleep`` waits while recording, and in replay where other
 threads or processes of the run go on meanwhile; alone, it returns at once there. A run may declare that
 its clock is a deterministic function of the run instead: ``ticks:ORIGIN,STEP`` makes every clock read
 ``ORIGIN + STEP x tick`` seconds; such reads need no record.
 
 Not covered: ``numpy.datetime64("now")`` and clocks that C code reads by itself.
 
-Invariant: recording returns the value that the real clock gave.
+Invariant: recording returns the value that the real clock gave, in the type and precision of the real function.
 """
 
 from __future__ import annotations
 
+import sys
 import time as _time
+import warnings
 from collections.abc import Callable
+from datetime import UTC, date, datetime, tzinfo
+from itertools import repeat, starmap
 from operator import call
 from sys import _getframe
 from types import CodeType
 from typing import Any
 
-from twice.recorder.effects import calendar, ops
+from twice.recorder.effects import ops
 from twice.recorder.effects.actors import Actor, current
 from twice.recorder.effects.events import RUN_READS_MAX
 from twice.recorder.effects.layer import EffectLayer
@@ -41,6 +46,15 @@ REAL: dict[ops.Op, Callable[[], object]] = {
     ops.THREAD_TIME_NS: _time.thread_time_ns,
 }
 _REAL_SLEEP = _time.sleep
+_NS = 1_000_000_000
+_UTCNOW = (
+    "datetime.datetime.utcnow() is deprecated and scheduled for removal in a future version. Use"
+    " timezone-aware objects to represent datetimes in UTC: datetime.datetime.now(datetime.UTC)."
+)
+Tick = Callable[[], int]
+"""Returns the tick that is open."""
+Reading = Callable[[CodeType], Any]
+"""Reads one clock for the code that asks."""
 
 
 def is_governed() -> bool:
@@ -48,93 +62,52 @@ def is_governed() -> bool:
     return _time.time is not REAL[ops.TIME]
 
 
-Tick = Callable[[], int]
-
-
 def patches(layer: EffectLayer, clock: TickClock | None, tick: Tick) -> list[Patch]:
     """Return the patches of the clocks for a session."""
-    rows = []
-    for op in REAL:
-        name = op.name.removeprefix("clock.")
-        read = governed_read(op, layer, clock, tick)
-        rows.append(Patch(_time, name, read, call))
-    seconds = _reading(ops.TIME, layer, clock, tick)
-    nanoseconds = _reading(ops.TIME_NS, layer, clock, tick)
-    rows += [
-        Patch(_time, "sleep", governed_sleep(layer, clock)),
-        *_given_clocks(layer, clock, tick),
-        *calendar.patches(seconds, nanoseconds),
+    rows = [
+        Patch(_time, op.name.removeprefix("clock."), governed_read(op, layer, clock, tick), call)
+        for op in REAL
     ]
-    return rows
-
-
-def _reading(
-    op: ops.Op, layer: EffectLayer, clock: TickClock | None, tick: Tick
-) -> calendar.Reading:
-    """Build a read of one clock, for wrappers that pass on who asks."""
-    real = REAL[op]
-    if clock is None:
-        return lambda asker: layer.ask(op, real, asker)
-
-    def read(asker: CodeType) -> object:
-        if layer.actor() is None or not layer.is_strict(asker):
-            return real()
-        now = clock.seconds(tick())
-        return round(now * 1_000_000_000) if op.name.endswith("_ns") else now
-
-    return read
-
-
-def _given_clocks(layer: EffectLayer, clock: TickClock | None, tick: Tick) -> list[Patch]:
-    """Patch ``clock_gettime`` and ``clock_gettime_ns``, which get the clock as an argument."""
-    rows = []
-    for op, real in ((ops.GETTIME, _time.clock_gettime), (ops.GETTIME_NS, _time.clock_gettime_ns)):
-
-        def read(which: int, /, op: ops.Op = op, real: Callable[[int], object] = real) -> object:
-            asker = _getframe(1).f_code
-            if clock is not None and layer.actor() is not None and layer.is_strict(asker):
-                now = clock.seconds(tick())
-                return round(now * 1_000_000_000) if op is ops.GETTIME_NS else now
-            return layer.ask(op, lambda: real(which), asker, which)
-
-        name = op.name.removeprefix("clock.")
-        rows.append(Patch(_time, name, read, lambda read: read(_time.CLOCK_REALTIME)))
-    return rows
+    return [
+        *rows,
+        Patch(_time, "sleep", _governed_sleep(layer, clock)),
+        *_given_clocks(layer, clock, tick),
+        *_written_times(_reading(ops.TIME, layer, clock, tick)),
+        *_dates(_reading(ops.TIME_NS, layer, clock, tick)),
+    ]
 
 
 def governed_read(
-    op: ops.Op, layer: EffectLayer, clock: TickClock | None, tick: Callable[[], int]
+    op: ops.Op, layer: EffectLayer, clock: TickClock | None, tick: Tick
 ) -> Callable[[], Any]:
     """Build a replacement for one of the clock functions, for as long as the layer is active."""
-    real = REAL[op]
+    real, number = REAL[op], op.number
     if clock is not None:
-        return _tick_read(op, layer, clock, tick)
+        reading = _reading(op, layer, clock, tick)
+        return lambda: reading(_getframe(1).f_code)
+    last: dict[str, Any] | None = None
     if not layer.live:
-        users: dict[str, Any] | None = None
 
-        def served(module: dict[str, Any]) -> object:
-            nonlocal users
-            if module is users and (actor := current()):
+        def serve(module: dict[str, Any]) -> object:
+            nonlocal last
+            if module is last and (actor := current()):
                 return layer.read(actor, op, real)
             code = _getframe(1).f_code
             own = layer.is_strict_in(module, code) and not layer.probing
-            users = module if own and layer.active else None
-            return layer.ask_in(module, op, real, code)
+            last = module if own and layer.active else None
+            return layer.ask(op, real, code, module=module)
 
-        return _told_its_module(served)
-    number = op.number
-    last: dict[str, Any] | None = None
+        return _pass_module(serve)
     libraries: dict[int, dict[str, Any]] = {}
-    # One read must cost little more than the clock itself, so the bookkeeping of ``layer.ask_in``
+    # One read must cost little more than the clock itself, so the bookkeeping of ``layer.ask``
     # is unrolled here; tests/laws hold the two against each other.
 
     def read(module: dict[str, Any]) -> object:
         nonlocal last
         if module is last and (actor := current()):
             value = real()
-            waiting = actor.waiting
-            values = waiting.values
-            if waiting.number == number and len(values) < RUN_READS_MAX:
+            values = actor.values
+            if actor.number == number and len(values) < RUN_READS_MAX:
                 values.append(value)
             else:
                 actor.note(number, value)
@@ -148,38 +121,116 @@ def governed_read(
         if not strict and not layer.probing and "__file__" in module:
             libraries[id(module)] = module  # kept, so that its identity is not given to another
         last = module if layer.active and strict else None
-        return layer.ask_in(module, op, real, code)
+        return layer.ask(op, real, code, module=module)
 
-    return _told_its_module(read)
+    return _pass_module(read)
 
 
-def _told_its_module(read: Callable[[dict[str, Any]], object]) -> Callable[[], Any]:
+def _pass_module(read: Callable[[dict[str, Any]], object]) -> Callable[[], Any]:
     """Build a function without arguments that passes on the globals of the module that called it.
 
     To ask for the caller's frame raises audit events, and every audit hook of the process then
     costs more than the clock. ``globals``, called by an iterator made in C, has no frame of its own
     and so gives the caller's, and raises none.
     """
-    return map(read, iter(globals, None)).__next__
+    return map(read, starmap(globals, repeat(()))).__next__
 
 
-def _tick_read(
-    op: ops.Op, layer: EffectLayer, clock: TickClock, tick: Callable[[], int]
-) -> Callable[[], Any]:
-    """Build a clock read that is a function of the tick for user code, and real for libraries."""
+def _reading(op: ops.Op, layer: EffectLayer, clock: TickClock | None, tick: Tick) -> Reading:
+    """Build a read of one clock, for wrappers that pass on who asks: of user code, by the tick if a policy says so."""
     real = REAL[op]
-    nanoseconds = op.name.endswith("_ns")
+    if clock is None:
+        return lambda asker: layer.ask(op, real, asker)
 
-    def read() -> object:
-        if layer.actor() is None or not layer.is_strict(_getframe(1).f_code):
+    def read(asker: CodeType) -> object:
+        if layer.actor() is None or not layer.is_strict(asker):
             return real()
-        seconds = clock.seconds(tick())
-        return round(seconds * 1_000_000_000) if nanoseconds else seconds
+        return _at_tick(op, clock, tick)
 
     return read
 
 
-def governed_sleep(layer: EffectLayer, clock: TickClock | None) -> Callable[[float], None]:
+def _at_tick(op: ops.Op, clock: TickClock, tick: Tick) -> float | int:
+    seconds = clock.seconds(tick())
+    return round(seconds * _NS) if op.name.endswith("_ns") else seconds
+
+
+def _given_clocks(layer: EffectLayer, clock: TickClock | None, tick: Tick) -> list[Patch]:
+    """Patch ``clock_gettime`` and ``clock_gettime_ns``, which get the clock as an argument."""
+    rows = []
+    for op, real in ((ops.GETTIME, _time.clock_gettime), (ops.GETTIME_NS, _time.clock_gettime_ns)):
+
+        def read(which: int, /, op: ops.Op = op, real: Callable[[int], object] = real) -> object:
+            asker = _getframe(1).f_code
+            if clock is not None and layer.actor() is not None and layer.is_strict(asker):
+                return _at_tick(op, clock, tick)
+            return layer.ask(op, lambda: real(which), asker, which)
+
+        name = op.name.removeprefix("clock.")
+        rows.append(Patch(_time, name, read, lambda read: read(_time.CLOCK_REALTIME)))
+    return rows
+
+
+def _written_times(now: Reading) -> list[Patch]:
+    """Patch the functions of ``time`` that read the clock when they get no time."""
+    localtime, asctime, strftime = _time.localtime, _time.asctime, _time.strftime
+
+    def of_seconds(real: Callable[[float], Any]) -> Callable[..., Any]:
+        def read(seconds: float | None = None, /) -> Any:
+            return real(now(_getframe(1).f_code) if seconds is None else seconds)
+
+        return read
+
+    def governed_asctime(t: Any = None, /) -> str:
+        return asctime(localtime(now(_getframe(1).f_code)) if t is None else t)
+
+    def governed_strftime(format: str, t: Any = None, /) -> str:  # noqa: A002  (its name)
+        return strftime(format, localtime(now(_getframe(1).f_code)) if t is None else t)
+
+    return [
+        Patch(_time, "localtime", of_seconds(localtime), call),
+        Patch(_time, "gmtime", of_seconds(_time.gmtime), call),
+        Patch(_time, "ctime", of_seconds(_time.ctime), call),
+        Patch(_time, "asctime", governed_asctime, call),
+        Patch(_time, "strftime", governed_strftime, lambda read: read("%s")),
+    ]
+
+
+def _dates(nanoseconds: Reading) -> list[Patch]:
+    """Patch the constructors of ``datetime`` that read the clock."""
+
+    def moment(cls: type[datetime], tz: tzinfo | None, asker: CodeType) -> datetime:
+        whole, rest = divmod(nanoseconds(asker), _NS)
+        return cls.fromtimestamp(whole, tz).replace(microsecond=rest // 1000)
+
+    def now(cls: type[datetime], tz: tzinfo | None = None) -> datetime:
+        return moment(cls, tz, _getframe(1).f_code)
+
+    def today_now(cls: type[datetime]) -> datetime:
+        return moment(cls, None, _getframe(1).f_code)
+
+    def utcnow(cls: type[datetime]) -> datetime:
+        if sys.version_info >= (3, 12):
+            warnings.warn(_UTCNOW, DeprecationWarning, stacklevel=2)
+        return moment(cls, UTC, _getframe(1).f_code).replace(tzinfo=None)
+
+    def today(cls: type[date]) -> date:
+        return cls.fromtimestamp(nanoseconds(_getframe(1).f_code) // _NS)
+
+    def call_quietly(read: Callable[[], datetime]) -> datetime:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return read()
+
+    return [
+        Patch(datetime, "now", classmethod(now), call),
+        Patch(datetime, "utcnow", classmethod(utcnow), call_quietly),
+        Patch(datetime, "today", classmethod(today_now), call),
+        Patch(date, "today", classmethod(today), call),
+    ]
+
+
+def _governed_sleep(layer: EffectLayer, clock: TickClock | None) -> Callable[[float], None]:
     """Build a replacement for ``time.sleep``."""
 
     def sleep(seconds: float, /) -> None:
@@ -215,9 +266,7 @@ class Clock:
     Every method reads the clock once, through the layer, and counts as a strict read.
     """
 
-    def __init__(
-        self, layer: EffectLayer, clock: TickClock | None, tick: Callable[[], int]
-    ) -> None:
+    def __init__(self, layer: EffectLayer, clock: TickClock | None, tick: Tick) -> None:
         self._layer = layer
         self._clock = clock
         self._time, self._time_ns, self._monotonic, self._perf_counter = (
@@ -243,7 +292,7 @@ class Clock:
 
     def sleep(self, seconds: float) -> None:
         """Wait that many seconds while recording, and in replay beside other threads and processes."""
-        actor = self._layer.named(ops.SLEEP)
+        actor = self._layer.require_actor(ops.SLEEP)
         if actor is None:
             _REAL_SLEEP(seconds)
         elif self._clock is None:
@@ -251,17 +300,15 @@ class Clock:
 
 
 def _asked_read(
-    op: ops.Op, layer: EffectLayer, clock: TickClock | None, tick: Callable[[], int]
+    op: ops.Op, layer: EffectLayer, clock: TickClock | None, tick: Tick
 ) -> Callable[[], Any]:
     """Build a clock read that is called by name: strict, whoever the caller is."""
-    real = REAL[op]
-    number = op.number
+    real, number = REAL[op], op.number
 
     def read() -> object:
-        actor = layer.named(op)
+        actor = layer.require_actor(op)
         if clock is not None and actor is not None:
-            seconds = clock.seconds(tick())
-            return round(seconds * 1e9) if op.name.endswith("_ns") else seconds
+            return _at_tick(op, clock, tick)
         return layer.read(actor, op, real)
 
     def read_live() -> object:
@@ -270,9 +317,8 @@ def _asked_read(
         if not actor:
             return read()
         value = real()
-        waiting = actor.waiting
-        values = waiting.values
-        if waiting.number == number and len(values) < RUN_READS_MAX:
+        values = actor.values
+        if actor.number == number and len(values) < RUN_READS_MAX:
             values.append(value)
         else:
             actor.note(number, value)

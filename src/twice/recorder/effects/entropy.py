@@ -5,7 +5,7 @@ Covered: ``os.urandom``, and through ``random._urandom`` also ``secrets``, ``Sys
 ``random.seed()`` without a seed, which are given recorded entropy instead of the kernel's;
 ``uuid1``; ``ssl.RAND_bytes``; ``torch.seed`` and ``Generator.seed``.
 
-Elsewhere: ``/dev/urandom`` opened as a file (``files.randomfile``), names of ``tempfile`` (``files.temporary``).
+Elsewhere: ``/dev/urandom`` opened as a file (``files.special_files``), names of ``tempfile`` (``files.temporary_names``).
 Not covered: what other libraries draw in C (keys that ``cryptography`` makes).
 
 Invariant: recording returns the bytes that the kernel gave.
@@ -26,19 +26,21 @@ from typing import Any
 from twice.errors import UsageError
 from twice.recorder.effects import ops
 from twice.recorder.effects.actors import Actor, current
-from twice.recorder.effects.askers import asker_of, files_of
 from twice.recorder.effects.events import RUN_READS_MAX
 from twice.recorder.effects.layer import EffectLayer
+from twice.recorder.effects.origin import asker_of, files_of
 from twice.recorder.effects.patches import Patch
 
 _REAL_URANDOM = os.urandom
 _SEED_BYTES = 32
-_LIBRARY = Path(random.__file__)
 _WRAPPERS = frozenset(
     {
-        *(str(_LIBRARY.with_name(f"{name}.py")) for name in ("random", "secrets", "uuid")),
+        *(
+            str(Path(random.__file__).with_name(f"{name}.py"))
+            for name in ("random", "secrets", "uuid")
+        ),
         __file__,
-        str(Path(__file__).with_name("files") / "randomfile.py"),
+        str(Path(__file__).with_name("files") / "special_files.py"),
     }
 )
 
@@ -46,31 +48,24 @@ _WRAPPERS = frozenset(
 def patches(layer: EffectLayer) -> list[Patch]:
     """Return the patches of entropy's sources for a session."""
     urandom = governed_urandom(layer)
-    seed = governed_seed(layer, random.Random.seed)
-    bound = seed.__get__(random._inst)
+    seed = _governed_seed(layer)
     rows = [
-        Patch(os, "urandom", urandom, lambda read: read(1)),
-        Patch(random, "_urandom", urandom, lambda read: read(1)),
+        Patch(os, "urandom", urandom, _read_byte),
+        Patch(random, "_urandom", urandom, _read_byte),
         Patch(random.Random, "seed", seed, lambda _seed: random.Random()),  # noqa: S311
-        Patch(random, "seed", bound),
+        Patch(random, "seed", seed.__get__(random._inst)),
         Patch(uuid, "uuid1", _governed_uuid1(layer), call),
     ]
     if hasattr(os, "getrandom"):  # Linux alone has it
-        getrandom = _governed_getrandom(layer, os.getrandom)
-        rows.append(Patch(os, "getrandom", getrandom, lambda read: read(1)))
+        getrandom = _governed_bytes(layer, ops.GETRANDOM, os.getrandom)
+        rows.append(Patch(os, "getrandom", getrandom, _read_byte))
     return rows
 
 
 def ssl_patches(layer: EffectLayer, ssl: Any) -> list[Patch]:
     """Return the patches of ``ssl``, once it is loaded."""
-    real = ssl.RAND_bytes
-
-    def rand_bytes(size: int, /) -> bytes:
-        asker = _getframe(1).f_code
-        value = layer.ask(ops.SSL_RANDOM, lambda: real(size), asker, int(size))
-        return bytes(value)
-
-    return [Patch(ssl, "RAND_bytes", rand_bytes, lambda read: read(1))]
+    rand_bytes = _governed_bytes(layer, ops.SSL_RANDOM, ssl.RAND_bytes)
+    return [Patch(ssl, "RAND_bytes", rand_bytes, _read_byte)]
 
 
 def torch_patches(layer: EffectLayer, torch: Any) -> list[Patch]:
@@ -87,15 +82,18 @@ def torch_patches(layer: EffectLayer, torch: Any) -> list[Patch]:
     return [Patch(kind, "seed", seed, lambda _seed: kind().seed())]
 
 
-def _governed_getrandom(
-    layer: EffectLayer, real: Callable[[int, int], bytes]
-) -> Callable[..., bytes]:
-    def getrandom(size: int, flags: int = 0) -> bytes:
-        asker = _getframe(1).f_code
-        value = layer.ask(ops.GETRANDOM, lambda: real(size, flags), asker, int(size))
-        return bytes(value)
+def _read_byte(read: Callable[[int], bytes]) -> bytes:
+    return read(1)
 
-    return getrandom
+
+def _governed_bytes(
+    layer: EffectLayer, op: ops.Op, real: Callable[..., bytes]
+) -> Callable[..., bytes]:
+    def read(size: int, *flags: int, **named: int) -> bytes:
+        asker = _getframe(1).f_code
+        return bytes(layer.ask(op, lambda: real(size, *flags, **named), asker, int(size)))
+
+    return read
 
 
 def _governed_uuid1(layer: EffectLayer) -> Callable[..., uuid.UUID]:
@@ -122,43 +120,39 @@ def governed_urandom(layer: EffectLayer) -> Callable[[int], bytes]:
         module = frame.f_globals
         if module is last and type(size) is int and (actor := current()):
             value = real(size)
-            waiting = actor.waiting
-            if waiting.number == number and len(waiting.values) < RUN_READS_MAX:
-                waiting.values.append((size, value))
+            values = actor.values
+            if actor.number == number and len(values) < RUN_READS_MAX:
+                values.append((size, value))
             else:
                 actor.note(number, (size, value))
             return value
         own = layer.is_strict_in(module, frame.f_code) and not layer.probing
         last = module if own and layer.live and layer.active else None
-        return asked(size, frame)
+        return ask(size, frame)
 
-    def asked(size: int, frame: FrameType) -> bytes:
-        def live() -> bytes:
-            return real(size)
-
+    def ask(size: int, frame: FrameType) -> bytes:
         actor = layer.actor()
         if actor is None:
             layer.count_ungoverned(ops.URANDOM)
-            return live()
-        if not layer.is_strict(asker_of(frame, _WRAPPERS)):
-            return _lenient(layer, actor, size)
-        value = layer.read(actor, ops.URANDOM, live, int(size))
-        assert isinstance(value, bytes), "entropy is recorded as bytes"
-        return value
+            return real(size)
+        if layer.is_strict(asker_of(frame, _WRAPPERS)):
+            return _read(layer, actor, size)
+        pair: Any = layer.read_lenient(actor, ops.URANDOM, lambda: (size, real(size)))
+        fits = isinstance(pair, tuple) and len(pair) == 2 and pair[0] == size
+        return bytes(pair[1]) if fits else real(size)
 
     return urandom
 
 
-def _lenient(layer: EffectLayer, actor: Actor, size: int) -> bytes:
-    value = layer.read_lenient(actor, ops.URANDOM, lambda: (size, _REAL_URANDOM(size)))
-    if isinstance(value, tuple) and len(value) == 2 and value[0] == size:
-        return bytes(value[1])
-    return _REAL_URANDOM(size)
+def _read(layer: EffectLayer, actor: Actor | None, size: int) -> bytes:
+    value = layer.read(actor, ops.URANDOM, lambda: _REAL_URANDOM(size), int(size))
+    assert isinstance(value, bytes), "entropy is recorded as bytes"
+    return value
 
 
-def governed_seed(layer: EffectLayer, real: Callable[..., None]) -> Callable[..., None]:
+def _governed_seed(layer: EffectLayer) -> Callable[..., None]:
     """Build a replacement for ``random.Random.seed``: without a seed it uses recorded entropy."""
-    urandom = governed_urandom(layer)
+    real, urandom = random.Random.seed, governed_urandom(layer)
 
     def seed(self: Any, a: Any = None, version: int = 2) -> None:
         if a is None and layer.actor() is not None:
@@ -180,10 +174,7 @@ class Entropy:
 
     def bytes(self, size: int) -> bytes:
         """Return that many bytes, 0 or more."""
-        actor = self._layer.named(ops.URANDOM)
-        value = self._layer.read(actor, ops.URANDOM, lambda: _REAL_URANDOM(size), int(size))
-        assert isinstance(value, bytes), "entropy is recorded as bytes"
-        return value
+        return _read(self._layer, self._layer.require_actor(ops.URANDOM), size)
 
     def integer(self, bits: int = 64) -> int:
         """Return an integer from 0 to 2**bits - 1.

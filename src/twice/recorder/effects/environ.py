@@ -32,12 +32,11 @@ from typing import Any
 
 from twice.foundation.digests import slow_digest
 from twice.recorder.effects import ops
-from twice.recorder.effects.actors import current
-from twice.recorder.effects.environment import asked_by, governed
+from twice.recorder.effects.actors import Actor, current
+from twice.recorder.effects.environment import answer, asked_by
 from twice.recorder.effects.events import RUN_READS_MAX
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.patches import Patch
-from twice.recorder.redaction.redaction import ASKED
 
 _PROXIES = [f"{kind}_proxy" for kind in ("all", "ftp", "http", "https", "no")]
 _TERMINAL = (
@@ -50,8 +49,8 @@ _VALUE, _ABSENT, _SECRET = "value", "absent", "secret"
 _UNTOLD = "********"  # Records made before the stars were written down hold the digest alone.
 _CLASS: Any = type(os.environ)
 _MAPPINGS, _OS = Mapping.get.__globals__, vars(os)
-"""Globals of what asks on behalf of its caller: ``os.environ.get``, ``os.getenv``."""
-_Known = tuple[Any, Any, int, tuple[object, object], str]
+"""Globals of code that asks on behalf of its caller: ``os.environ.get``, ``os.getenv``."""
+_Known = tuple[bytes, Any, int, tuple[object, object], str]
 """What is noted when a variable is read again: name and value as stored, secrets learned, entry, value."""
 
 
@@ -60,7 +59,7 @@ def patches(layer: EffectLayer) -> list[Patch]:
     read = _Variables(layer)
     layer.own_variables = read.list_own
     real_set, real_delete = _CLASS.__setitem__, _CLASS.__delitem__
-    getitem = _governed_read(layer, read)
+    real_put, real_unset = os.putenv, os.unsetenv
 
     def names(self: Any) -> Iterator[Any]:
         found = read.names(self, asked_by(_getframe(1)))
@@ -83,7 +82,7 @@ def patches(layer: EffectLayer) -> list[Patch]:
         real_set(self, key, value)
         name = self.encodekey(key)
         read.owns(name, asked_by(_getframe(1)))
-        layer.redaction.learn_variables({_told(name): _told(self._data[name])})
+        layer.redaction.learn_variables({os.fsdecode(name): os.fsdecode(self._data[name])})
 
     def delitem(self: Any, key: Any) -> None:
         asker, name = asked_by(_getframe(1)), self.encodekey(key)
@@ -98,8 +97,6 @@ def patches(layer: EffectLayer) -> list[Patch]:
         if not there:
             raise KeyError(key)
 
-    real_put, real_unset = os.putenv, os.unsetenv
-
     def putenv(name: Any, value: Any, /) -> None:
         real_put(name, value)
         if _getframe(1).f_globals is not _OS:
@@ -113,7 +110,7 @@ def patches(layer: EffectLayer) -> list[Patch]:
     return [
         Patch(os, "putenv", putenv),
         Patch(os, "unsetenv", unsetenv),
-        Patch(_CLASS, "__getitem__", getitem, lambda _: os.environ.get("PATH")),
+        Patch(_CLASS, "__getitem__", _governed_read(layer, read), lambda _: os.environ.get("PATH")),
         Patch(_CLASS, "__iter__", names, lambda _: iter(os.environ)),
         Patch(_CLASS, "__len__", length, lambda _: len(os.environ)),
         Patch(_CLASS, "__repr__", written, lambda _: repr(os.environ)),
@@ -125,9 +122,10 @@ def patches(layer: EffectLayer) -> list[Patch]:
 def _governed_read(layer: EffectLayer, read: _Variables) -> Callable[[Any, Any], Any]:
     """Build a replacement for ``os.environ.__getitem__``.
 
-    While recording, what user code asks once more is noted here as ``layer.read`` would.
+    What user code asks once more is noted here as ``layer.read`` would, without a search for secrets in what
+    was searched already.
     """
-    real_get = _CLASS.__getitem__
+    real_get, redaction, is_live = _CLASS.__getitem__, layer.redaction, layer.live
     again, number = read.again, ops.VARIABLE.number
     last: dict[str, Any] | None = None
     libraries: dict[int, dict[str, Any]] = {}
@@ -141,24 +139,31 @@ def _governed_read(layer: EffectLayer, read: _Variables) -> Callable[[Any, Any],
             module = caller.f_globals
         if module is last and (known := again.get(key)) and (actor := current()):
             name, stored, learned, noted, value = known
-            if self._data.get(name) is stored and learned == layer.redaction.learned:
-                waiting = actor.waiting
-                if waiting.number == number and len(waiting.values) < RUN_READS_MAX:
-                    waiting.values.append(noted)
-                else:
-                    actor.note(number, noted)
-                return value
+            if self._data.get(name) is stored and learned == redaction.learned:
+                if is_live:
+                    values = actor.values
+                    if actor.number == number and len(values) < RUN_READS_MAX:
+                        values.append(noted)
+                    else:
+                        actor.note(number, noted)
+                    return value
+                asked, clean = noted
+                found: Any = actor.source.strict(
+                    ops.VARIABLE, asked, lambda: read.look(name, stored)
+                )
+                if found == clean:
+                    actor.note(number, (asked, found))
+                    return value
+                actor.note(number, (asked, redaction.value(found, ops.VARIABLE.name)))
+                return read.decode(self, key, read.take(actor, self, name, found, key))
         if id(module) in libraries and not (type(key) is str and key in SHOWN):
             return real_get(self, key)
         asker = asked_by(frame)
         if caller.f_code is asker and not layer.is_strict_in(module, asker):
             libraries[id(module)] = module
         own = caller.f_code is asker and layer.is_strict(asker) and not layer.probing
-        last = module if own and layer.live and layer.active else None
-        found = read.one(self, self.encodekey(key), asker, key)
-        if found is None:
-            raise KeyError(key)
-        return self.decodevalue(found)
+        last = module if own and layer.active else None
+        return read.decode(self, key, read.one(self, self.encodekey(key), asker, key))
 
     return getitem
 
@@ -168,17 +173,17 @@ class _Variables:
 
     def __init__(self, layer: EffectLayer) -> None:
         self._layer = layer
-        self._own: set[Any] = set()
+        self._own: set[bytes] = set()
+        self._library_own: set[bytes] = set()
         self.put: dict[bytes, bytes] = {}
-        self._library_own: set[Any] = set()
-        self._answers: dict[tuple[Any, Any], tuple[str, object]] = {}
-        self.again: dict[Any, _Known] = {}
+        self._answers: dict[tuple[bytes, bytes], tuple[str, object]] = {}
+        self.again: dict[str, _Known] = {}
 
     def governs(self, asker: CodeType) -> bool:
         """Return whether this code sees the recorded variables."""
         return self._layer.is_strict(asker) and self._layer.actor() is not None
 
-    def owns(self, name: Any, asker: CodeType) -> None:
+    def owns(self, name: bytes, asker: CodeType) -> None:
         """Mark a name as the program's own from here on, or as a library's own, by the code that asks."""
         if self.governs(asker):
             self._own.add(name)
@@ -187,97 +192,95 @@ class _Variables:
         else:
             self._library_own.add(name)
 
-    def list_own(self) -> dict[Any, Any]:
+    def list_own(self) -> dict[bytes, bytes]:
         """Return the variables that the program set itself, as they are; an empty text for a deleted one."""
         there = os.environ._data  # type: ignore[attr-defined]
         return {**{name: there.get(name, b"") for name in self._own}, **self.put}
 
-    def one(self, environ: Any, name: Any, asker: CodeType, key: Any = None) -> Any:
+    def decode(self, environ: Any, key: Any, found: bytes | None) -> Any:
+        """Return a variable's value as the program gets it."""
+        if found is None:
+            raise KeyError(key)
+        return environ.decodevalue(found)
+
+    def one(self, environ: Any, name: bytes, asker: CodeType, key: Any = None) -> bytes | None:
         """Return a variable's value as the system stores it, or None if it is not set."""
-        real: Callable[[], Any] = lambda: environ._data.get(name)  # noqa: E731
+        real: bytes | None = environ._data.get(name)
         if name in self._own:
-            return real()
+            return real
         if not self._layer.is_strict(asker):
             return self._serve_to_library(name, real)
         actor = self._layer.actor()
         if actor is None:
             self._layer.count_ungoverned(ops.VARIABLE)
-            return real()
+            return real
+        look = lambda: self.look(name, real)  # noqa: E731
+        found = self._layer.read(actor, ops.VARIABLE, look, _to_plain(name))
+        return self.take(actor, environ, name, found, key)
+
+    def look(self, name: bytes, value: bytes | None) -> tuple[str, object]:
+        """Return the answer that is written down for a variable of this process."""
+        if value is None:
+            return (_ABSENT, None)
+        known = self._answers.get((name, value))
+        if known is None:
+            plain = _to_plain(value)
+            shown = self._layer.redaction.variable(os.fsdecode(name), plain)
+            is_secret = shown != plain
+            known = (_SECRET, (_slow_digest(name, value), shown)) if is_secret else (_VALUE, plain)
+            self._answers[name, value] = known
+        return known
+
+    def take(self, actor: Actor, environ: Any, name: bytes, found: Any, key: Any) -> bytes | None:
+        """Return the value that an answer stands for; of a secret, the real one where it is the same."""
         redaction = self._layer.redaction
-
-        def live() -> tuple[str, object]:
-            value = real()
-            if value is None:
-                return (_ABSENT, None)
-            answer = self._answers.get((name, value))
-            if answer is None:
-                plain = _plain(value)
-                shown = redaction.variable(_told(name), plain)
-                if shown == plain:
-                    answer = (_VALUE, plain)
-                else:
-                    answer = (_SECRET, (_digest(name, value), shown))
-                self._answers[name, value] = answer
-            return answer
-
-        found: Any = self._layer.read(actor, ops.VARIABLE, live, _plain(name))
+        real: bytes | None = environ._data.get(name)
         how, told = found
         if how == _SECRET:
             digest, shown = told if isinstance(told, tuple) else (told, _UNTOLD)
-            value = real()
-            if value is not None and _digest(name, value) == digest:
-                return value
-            redaction.stands_in(_told(name))
-            return _stored(shown, like=name)
+            if real is not None and _slow_digest(name, real) == digest:
+                return real
+            redaction.stands_in(os.fsdecode(name))
+            return _to_stored(shown)
         if how == _ABSENT:
             return None
-        stored, learned = environ._data.get(name), redaction.learned
-        if (
-            type(key) is str
-            and environ is os.environ
-            and found is self._answers.get((name, stored))
-        ):
-            asked = redaction.value(_plain(name), ASKED)
-            if redaction.value(found, ops.VARIABLE.name) is found:
-                value = environ.decodevalue(stored)
-                self.again[key] = (name, stored, learned, (asked, found), value)
-        return _stored(told, like=name)
+        stored = _to_stored(told)
+        is_last = bool(actor.values) and actor.number == ops.VARIABLE.number
+        if type(key) is str and environ is os.environ and is_last:
+            last: Any = actor.values[-1]
+            asked, noted = last
+            if noted is found:  # it was searched, and no secret stands in it
+                entry = (asked, found)
+                self.again[key] = (name, real, redaction.learned, entry, os.fsdecode(stored))
+        return stored
 
-    def _serve_to_library(self, name: Any, real: Callable[[], Any]) -> Any:
+    def _serve_to_library(self, name: bytes, real: bytes | None) -> bytes | None:
         """Serve a variable to a library: the recorded value, if it is one of ``SHOWN``."""
-        layer, text = self._layer, _told(name)
+        layer, text = self._layer, os.fsdecode(name)
         if text not in SHOWN or name in self._library_own or layer.actor() is None:
-            return real()
-        value = real()
-        plain = None if value is None else _plain(value)
+            return real
+        plain = None if real is None else _to_plain(real)
         if plain is not None and layer.redaction.variable(text, plain) != plain:
-            return value  # a secret is not written down
+            return real  # a secret is not written down
         found = layer.fact(ops.SHOWN_VARIABLE, text, lambda: plain, needed=False)
-        return None if found is None else _stored(found, like=name)
+        return None if found is None else _to_stored(found)
 
-    def names(self, environ: Any, asker: CodeType) -> list[Any]:
+    def names(self, environ: Any, asker: CodeType) -> list[bytes]:
         """Return the names of all variables as the system stores them, in its order."""
         there = environ._data
         if not self.governs(asker):
             return self._list_for_library(environ)
-        told = governed(
-            self._layer, ops.VARIABLE_NAMES, lambda: tuple(map(_plain, list(there))), asker
-        )
+        live = lambda: tuple(map(_to_plain, list(there)))  # noqa: E731
+        told = map(_to_stored, answer(self._layer, ops.VARIABLE_NAMES, live, asker))
         own = self._own
-        like = next(iter(there), b"")
-        found = [
-            name
-            for name in (_stored(one, like=like) for one in told)
-            if name not in own or name in there
-        ]
-        known = set(found)
-        return found + [name for name in list(there) if name in own and name not in known]
+        found = [name for name in told if name not in own or name in there]
+        return found + [name for name in list(there) if name in own.difference(found)]
 
-    def _list_for_library(self, environ: Any) -> list[Any]:
+    def _list_for_library(self, environ: Any) -> list[bytes]:
         found = list(environ._data)
         if self._layer.live or self._layer.actor() is None:
             return found
-        there = [name for name in found if _told(name) not in SHOWN]
+        there = [name for name in found if os.fsdecode(name) not in SHOWN]
         for text in sorted(SHOWN):
             name = environ.encodekey(text)
             known, value = self._layer.source.recorded(ops.SHOWN_VARIABLE, text)
@@ -286,29 +289,18 @@ class _Variables:
         return there
 
 
-def _plain(stored: Any) -> str | bytes:
+def _to_plain(stored: bytes) -> str | bytes:
     """Return text where it is UTF-8, which a record can store; else the bytes."""
     try:
-        return stored if isinstance(stored, str) else bytes(stored).decode("utf-8")
+        return stored.decode("utf-8")
     except UnicodeDecodeError:
-        return bytes(stored)
+        return stored
 
 
-def _stored(plain: Any, *, like: Any) -> Any:
-    """Reverse ``_plain``: encode a name or value as this system stores it."""
-    return plain.encode("utf-8") if isinstance(plain, str) and isinstance(like, bytes) else plain
-
-
-def _digest(name: Any, value: Any) -> bytes:
-    raw = [part.encode() if isinstance(part, str) else part for part in (name, value)]
-    return _slow(*raw)
+def _to_stored(plain: str | bytes) -> bytes:
+    return plain.encode("utf-8") if isinstance(plain, str) else plain
 
 
 @lru_cache(maxsize=64)
-def _slow(name: bytes, value: bytes) -> bytes:
+def _slow_digest(name: bytes, value: bytes) -> bytes:
     return slow_digest(value, name)
-
-
-def _told(stored: Any) -> str:
-    """Decode a name or value to text, whatever bytes it has."""
-    return stored if isinstance(stored, str) else os.fsdecode(stored)

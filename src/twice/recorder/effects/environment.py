@@ -3,8 +3,8 @@
 Covered, asked by user code: ``os.getcwd`` (also through ``os.path`` and ``pathlib``), ``getpid``,
 ``getppid``, ``getlogin``, ``uname``, ``cpu_count``, ``process_cpu_count``, ``sched_getaffinity``,
 ``getloadavg``, ``times``, the user's and group's numbers; ``getpass.getuser``,
-``socket.gethostname``, ``platform.node``, ``uuid.getnode``; the processor that ``platform`` asks
-``uname -p`` for. The variables are ``environ``'s. ``os.kill`` takes the process number that the program was
+``socket.gethostname``, ``platform.node``, ``uuid.getnode``, ``resource.getrusage``; the processor that ``platform``
+asks ``uname -p`` for. The variables are ``environ``'s. ``os.kill`` takes the process number that the program was
 told and reaches the process that it meant.
 
 The standard library's and installed packages' own reads ask the real machine and are not written
@@ -12,7 +12,8 @@ down: they work with what there is (pools by processor count). One is recorded f
 process: it stands in lock files, in logged lines and in the names of files under ``/proc``.
 
 Not covered: ``os.getcwdb``, ``platform.uname``, the names that ``posix`` has itself, what C code asks of a process
-by its number (``psutil`` does, besides the files under ``/proc``). A process that the program forks is told its
+by its number (``psutil`` does, besides the files under ``/proc``). Limits (``getrlimit``) are the machine's and stay
+as they are. A process that the program forks is told its
 own. Where a program was moved, the folder served is the recorded one: files below it are looked for there.
 
 Invariant: recording returns what the machine gave, and an exception is a result like another.
@@ -31,8 +32,8 @@ from typing import Any
 
 from twice.recorder.effects import ops
 from twice.recorder.effects.actors import outside
-from twice.recorder.effects.askers import asker_of, files_behind, files_of
 from twice.recorder.effects.layer import EffectLayer
+from twice.recorder.effects.origin import asker_of, files_behind, files_of
 from twice.recorder.effects.outcomes import given, outcome_of
 from twice.recorder.effects.patches import Patch
 from twice.recorder.user_code import is_ours
@@ -41,44 +42,57 @@ Made = Callable[[Any], Any]
 """Makes the value that the program is given from the plain one that the record holds."""
 
 
-def _unchanged(value: Any) -> Any:
+def _identity(value: Any) -> Any:
     return value
 
 
-# By name, because not every platform and version has all of them.
-_OF_OS: tuple[tuple[ops.Op, str, Made, Made], ...] = (
-    (ops.CWD, "getcwd", _unchanged, _unchanged),
-    (ops.UNAME, "uname", tuple, os.uname_result),
-    (ops.LOGIN, "getlogin", _unchanged, _unchanged),
-    (ops.CPU_COUNT, "cpu_count", _unchanged, _unchanged),
-    (ops.PROCESS_CPU_COUNT, "process_cpu_count", _unchanged, _unchanged),
-    (ops.LOAD, "getloadavg", tuple, tuple),
-    (ops.TIMES, "times", tuple, os.times_result),
-    (ops.UID, "getuid", _unchanged, _unchanged),
-    (ops.EFFECTIVE_UID, "geteuid", _unchanged, _unchanged),
-    (ops.GID, "getgid", _unchanged, _unchanged),
-    (ops.EFFECTIVE_GID, "getegid", _unchanged, _unchanged),
-)
+# By name, because not every platform and version has all of them; with the plain form, and what is made of it.
+_OF_OS: dict[ops.Op, tuple[Made, Made]] = {
+    ops.CWD: (_identity, _identity),
+    ops.UNAME: (tuple, os.uname_result),
+    ops.LOGIN: (_identity, _identity),
+    ops.CPU_COUNT: (_identity, _identity),
+    ops.PROCESS_CPU_COUNT: (_identity, _identity),
+    ops.LOAD: (tuple, tuple),
+    ops.TIMES: (tuple, os.times_result),
+    ops.UID: (_identity, _identity),
+    ops.EFFECTIVE_UID: (_identity, _identity),
+    ops.GID: (_identity, _identity),
+    ops.EFFECTIVE_GID: (_identity, _identity),
+    ops.AFFINITY: (lambda found: tuple(sorted(found)), set),
+}
 
 
 def patches(layer: EffectLayer) -> list[Patch]:
     """Return the patches of ``os``'s functions for a session."""
     rows = [
-        _row(layer, os, name, op, plain, made)
-        for op, name, plain, made in _OF_OS
-        if hasattr(os, name)
+        _row(layer, os, op, plain, made)
+        for op, (plain, made) in _OF_OS.items()
+        if hasattr(os, _name(op))
     ]
-    return [*rows, _address(layer), *_processes(layer), *_affinity(layer)]
+    return [*rows, _address(layer), *_processes(layer)]
 
 
 def user_patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
     """Return the patches of ``getpass``, once it is loaded."""
-    return [_row(layer, module, "getuser", ops.USER)]
+    return [_row(layer, module, ops.USER)]
 
 
 def socket_patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
     """Return the patches of ``socket``, once it is loaded."""
-    return [_row(layer, module, "gethostname", ops.HOSTNAME)]
+    return [_row(layer, module, ops.HOSTNAME)]
+
+
+def resource_patches(layer: EffectLayer, resource: Any) -> list[Patch]:
+    """Return the patches of ``resource``, once it is loaded."""
+    real: Callable[[int], Any] = resource.getrusage
+
+    def getrusage(who: int, /) -> Any:
+        asker = _getframe(1).f_code
+        answer = layer.ask(ops.RUSAGE, lambda: tuple(real(who)), asker, int(who))
+        return resource.struct_rusage(answer)
+
+    return [Patch(resource, "getrusage", getrusage, lambda read: read(resource.RUSAGE_SELF))]
 
 
 def platform_patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
@@ -91,7 +105,7 @@ def platform_patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
         return given(layer.fact(ops.PROCESSOR, "", lambda: outside(outcome_of, real), needed=False))
 
     return [
-        _row(layer, module, "node", ops.NODE),
+        _row(layer, module, ops.NODE),
         Patch(kind, "from_subprocess", staticmethod(from_subprocess)),
     ]
 
@@ -101,7 +115,7 @@ def asked_by(frame: FrameType) -> CodeType:
     return asker_of(frame, _WRAPPERS)
 
 
-def governed(
+def answer(
     layer: EffectLayer,
     op: ops.Op,
     live: Callable[[], object],
@@ -117,20 +131,27 @@ def governed(
 def _row(
     layer: EffectLayer,
     module: ModuleType,
-    name: str,
     op: ops.Op,
-    plain: Made = _unchanged,
-    made: Made = _unchanged,
+    plain: Made = _identity,
+    made: Made = _identity,
 ) -> Patch:
+    name = _name(op)
     real = getattr(module, name)
 
-    def live() -> object:
-        return outcome_of(lambda: plain(real()))
+    def read(*of: int) -> Any:
+        live = lambda: outcome_of(lambda: plain(real(*of)))  # noqa: E731
+        arguments = int(*of) if op.arguments else None
+        return made(given(answer(layer, op, live, asked_by(_getframe(1)), arguments)))
 
-    def read() -> Any:
-        return made(given(governed(layer, op, live, asked_by(_getframe(1)))))
+    def probe(read: Callable[..., object]) -> None:
+        # It keeps what is raised: a machine may have no answer (nobody is logged in).
+        outcome_of(read, *([0] if op.arguments else []))
 
-    return Patch(module, name, read, _asked)
+    return Patch(module, name, read, probe)
+
+
+def _name(op: ops.Op) -> str:
+    return op.name.removeprefix("environment.")
 
 
 def _address(layer: EffectLayer) -> Patch:
@@ -142,70 +163,46 @@ def _address(layer: EffectLayer) -> Patch:
 
     def getnode() -> int:
         live = lambda: outside(real)  # noqa: E731
-        address = governed(layer, ops.MACHINE_ADDRESS, live, asked_by(_getframe(1)))
-        assert isinstance(address, int), "an address is a number of 48 bits"
-        return address
+        return int(answer(layer, ops.MACHINE_ADDRESS, live, asked_by(_getframe(1))))
 
     return Patch(uuid, "getnode", getnode)
-
-
-def _asked(read: Callable[[], object]) -> None:
-    """Probe a function for which a machine may have no answer (nobody is logged in)."""
-    outcome_of(read)
 
 
 def _processes(layer: EffectLayer) -> list[Patch]:
     """Patch process numbers: a program sees the recorded ones, and calls act on the real ones."""
     meant: dict[int, int] = {}
     own: list[int] = []
+    real_kill = os.kill
 
-    def told_to_library(live: Callable[[], int]) -> int:
+    def tell_library(live: Callable[[], int]) -> int:
         if layer.actor() is None:
             return live()
         if not own:
             own.append(int(layer.fact(ops.OWN_PID, "", live, needed=False)))
         return own[0]
 
-    rows = []
-    for op, name in ((ops.PID, "getpid"), (ops.PARENT_PID, "getppid")):
-        real = getattr(os, name)
+    def governed_number(op: ops.Op) -> Patch:
+        real = getattr(os, _name(op))
 
-        def read(op: ops.Op = op, real: Callable[[], int] = real) -> int:
+        def read() -> int:
             asker = asked_by(_getframe(1))
             if is_ours(asker.co_filename) and not layer.probing:
-                return real()
+                return int(real())
             if op is ops.PID and not layer.is_strict(asker):
-                told: object = told_to_library(real)
+                told = tell_library(real)
             else:
-                told = given(governed(layer, op, lambda: outcome_of(real), asker))
-            assert isinstance(told, int), "a process has a number"
+                told = int(given(answer(layer, op, lambda: outcome_of(real), asker)))
             if layer.actor() is not None and told != (now := real()):
                 meant[told] = now
             return told
 
-        rows.append(Patch(os, name, read, call))
-    real_kill = os.kill
+        return Patch(os, _name(op), read, call)
 
     def kill(pid: int, signal: int, /) -> None:
         # In replay the number is that of another process by now, a stranger's.
         real_kill(meant.get(pid, pid), signal)
 
-    return [*rows, Patch(os, "kill", kill)]
-
-
-def _affinity(layer: EffectLayer) -> list[Patch]:
-    real = getattr(os, "sched_getaffinity", None)
-    if real is None:  # Linux alone has it
-        return []
-
-    def sched_getaffinity(pid: int, /) -> set[int]:
-        def live() -> object:
-            return outcome_of(lambda: tuple(sorted(real(pid))))
-
-        told = governed(layer, ops.AFFINITY, live, asked_by(_getframe(1)), int(pid))
-        return set(given(told))
-
-    return [Patch(os, "sched_getaffinity", sched_getaffinity, lambda read: read(0))]
+    return [governed_number(ops.PID), governed_number(ops.PARENT_PID), Patch(os, "kill", kill)]
 
 
 _WRAPPERS = (

@@ -20,6 +20,8 @@ from twice.foundation.encoding import decode, encode
 from twice.foundation.printable import pluralize
 
 Event = tuple[int, object]
+Run = tuple[int, list[object]]
+"""An operation, and the values of reads of it that followed each other."""
 STRICT = "effects"
 LENIENT = "effects-lenient"
 CONNECTION = "connection"
@@ -50,10 +52,10 @@ class Waiting:
     def __init__(self) -> None:
         self.number = 0
         self.values: list[object] = []
-        self.runs: list[tuple[int, list[object]]] = []
+        self.runs: list[Run] = []
 
-    def add(self, number: int, value: object) -> None:
-        """Add one read."""
+    def add(self, number: int, value: object) -> bool:
+        """Add one read; return whether enough wait to write them to the journal."""
         if number != self.number:
             values: list[object] = []
             self.runs.append((number, values))
@@ -61,36 +63,42 @@ class Waiting:
             self.values = values
             self.number = number
         self.values.append(value)
-
-    @property
-    def full(self) -> bool:
-        """Return whether enough reads wait to write them to the journal."""
         return len(self.values) >= RUN_READS_MAX or len(self.runs) >= RUNS_MAX
 
-    def take(self) -> tuple[list[int], list[object]]:
-        """Take operation numbers and values of everything that waits, at once."""
+    def take(self) -> list[Run]:
+        """Take everything that waits, at once."""
         runs, self.runs, self.values, self.number = self.runs, [], [], 0
-        numbers: list[int] = []
-        values: list[object] = []
-        for number, of_run in runs:
-            numbers += [number] * len(of_run)
-            values += of_run
-        return numbers, values
+        return runs
+
+
+def join_runs(runs: Sequence[Run]) -> tuple[array[int], Sequence[object]]:
+    """Return the operation number and the value of each read, as two columns."""
+    if len(runs) == 1:
+        number, values = runs[0]
+        return array("H", [number]) * len(values), values
+    numbers, joined = array("H"), []
+    for number, values in runs:
+        if len(values) == 1:
+            numbers.append(number)
+        else:
+            numbers.extend([number] * len(values))
+        joined += values
+    return numbers, joined
 
 
 def pack(events: Sequence[Event]) -> bytes:
     """Encode a run of reads for one journal frame."""
-    return pack_columns([number for number, _ in events], [value for _, value in events])
+    return pack_columns(array("H", [number for number, _ in events]), [each for _, each in events])
 
 
-def pack_columns(numbers: Sequence[int], values: Sequence[object]) -> bytes:
-    """Pack reads whose operations and values are separate already."""
+def pack_columns(numbers: array[int], values: Sequence[object]) -> bytes:
+    """Encode reads whose operations and values are separate already."""
     kinds = list(map(type, values))
-    packed = little_endian(array("H", numbers))
+    packed = little_endian(numbers)
     if kinds.count(float) == len(kinds):
         column: Sequence[Any] = values
         return encode((packed, little_endian(array("d", column)), b"", ()))
-    columns = _all_entropy(values) or _all_repeated(values) or _mixed(values, kinds)
+    columns = _pack_entropy(values, kinds) or _pack_repeated(values) or _pack_mixed(values, kinds)
     floats, mask, others, sized, again = columns
     whole = (packed, little_endian(floats), bytes(mask), tuple(others))
     if not sized and not again:
@@ -99,13 +107,14 @@ def pack_columns(numbers: Sequence[int], values: Sequence[object]) -> bytes:
     return encode((*whole, sizes, b"".join(sized), little_endian(again)))
 
 
-def _all_entropy(values: Sequence[Any]) -> _Columns | None:
+def _pack_entropy(values: Sequence[Any], kinds: list[type]) -> _Columns | None:
     """Return columns of reads that all gave as many bytes as asked, without Python code for each."""
-    if type(values[0]) is not tuple or not _is_sized(*values[0]):
+    if kinds.count(tuple) != len(kinds) or not _is_sized(*values[0]):
         return None
-    if set(map(type, values)) != {tuple} or set(map(len, values)) != {2}:
+    try:
+        asked, given = zip(*values, strict=True)
+    except ValueError:  # one has more than a size and bytes
         return None
-    asked, given = zip(*values, strict=True)
     if set(map(type, given)) != {bytes} or set(map(type, asked)) != {int}:
         return None
     if list(map(len, given)) != list(asked):
@@ -113,7 +122,7 @@ def _all_entropy(values: Sequence[Any]) -> _Columns | None:
     return array("d"), bytes([_SIZED]) * len(values), (), given, array("I")
 
 
-def _all_repeated(values: Sequence[object]) -> _Columns | None:
+def _pack_repeated(values: Sequence[object]) -> _Columns | None:
     """Return columns of reads that gave a few objects again and again."""
     ids = list(map(id, values))
     places = {one: place for place, one in enumerate(dict.fromkeys(ids))}
@@ -129,7 +138,7 @@ def _all_repeated(values: Sequence[object]) -> _Columns | None:
     return array("d"), mask, [values[at] for at in firsts], (), again
 
 
-def _mixed(values: Sequence[Any], kinds: Sequence[type]) -> _Columns:
+def _pack_mixed(values: Sequence[Any], kinds: Sequence[type]) -> _Columns:
     """Return columns of any reads."""
     mask = bytearray(len(values))
     floats, sized, again = array("d"), [], array("I")
@@ -173,11 +182,28 @@ def unpack(payload: bytes | bytearray | memoryview) -> list[Event]:
         columns = (iter(others), iter(floats), _cut(_column("I", sizes), blob), _column("I", again))
         return list(zip(numbers, _values(mask, others, *columns), strict=True))
     except (TypeError, ValueError, StopIteration, IndexError) as error:
-        raise DecodingRefused(
-            f"An effects frame does not hold together: {error}.",
-            "Expected operation numbers, floats, a mask and other values of fitting lengths.",
-            "The record was written by something else than twice, or damaged.",
-        ) from error
+        raise _unfit(error) from error
+
+
+def read_numbers(payload: bytes | bytearray | memoryview) -> array[int]:
+    """Return the operation numbers alone of the bytes of ``pack``.
+
+    Raises:
+        DecodingRefused: E-ENCODE-004, when there are none.
+    """
+    decoded: Any = decode(payload)
+    try:
+        return _column("H", decoded[0])
+    except (TypeError, ValueError, IndexError) as error:
+        raise _unfit(error) from error
+
+
+def _unfit(error: Exception) -> DecodingRefused:
+    return DecodingRefused(
+        f"An effects frame does not hold together: {error}.",
+        "Expected operation numbers, floats, a mask and other values of fitting lengths.",
+        "The record was written by something else than twice, or damaged.",
+    )
 
 
 def _values(

@@ -15,7 +15,7 @@ Invariant: while a layer is active, every governed read is either served, writte
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from threading import current_thread, get_ident
 from types import CodeType
 from typing import TYPE_CHECKING, Any
@@ -23,21 +23,28 @@ from typing import TYPE_CHECKING, Any
 from twice.errors import StreamOffThread
 from twice.foundation.digests import Algorithm, short_digest
 from twice.foundation.encoding import decode, encode
-from twice.recorder.effects.actors import OUTSIDE, Actor, current, enter
-from twice.recorder.effects.answers import Source
-from twice.recorder.effects.events import ACTOR, CONNECTION, LENIENT, STRICT, pack_columns
-from twice.recorder.effects.ops import MAIN, MASKED_FROM, Op
-from twice.recorder.effects.owners import ThreadOwners
-from twice.recorder.effects.ports import Descriptors, Part
-from twice.recorder.effects.sources import LiveSource
-from twice.recorder.effects.strictness import Strictness
-from twice.recorder.effects.tallies import count, named, select_cursor_numbers
+from twice.recorder.effects.actors import OUTSIDE, Actor, ThreadOwners, current, enter
+from twice.recorder.effects.events import (
+    ACTOR,
+    CONNECTION,
+    LENIENT,
+    STRICT,
+    Run,
+    join_runs,
+    pack_columns,
+)
+from twice.recorder.effects.ops import MAIN, MASKED_FROM, OPS, Op, has_cursor
+from twice.recorder.effects.origin import Strictness
+from twice.recorder.effects.sources import LiveSource, Source
 from twice.recorder.redaction.redaction import ASKED, Redaction
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from twice.recorder.audit.hook import Watch
+    from twice.recorder.effects.files.filesystem import Files
+    from twice.recorder.effects.network.connections import Connections
 
 Journal = Callable[[str, bytes, int], None]
+_HANDED_OVER_MAX = 64
 
 
 class EffectLayer:
@@ -71,14 +78,14 @@ class EffectLayer:
         self.main = Actor(MAIN, self, source)
         self.owners = ThreadOwners(self.thread, self.main)
         self.algorithm = algorithm
-        self.parts: list[Part] = []
+        self.parts: list[Files | Connections] = []  # they keep lines of their own
         self._journal, self.writes = journal, journal is not None
         self._strict = Strictness(opted_in)
         self._lenient_reads: dict[int, int] = {}
         self._short = short_digest(algorithm)
         self._numbers = {MAIN: 0, **(actors or {})}
         self._waiting_actors: dict[Actor, None] = {}
-        self._handed_over: deque[tuple[Actor, str, list[int], list[object]]] = deque()
+        self._handed_over: deque[tuple[Actor, str, list[Run]]] = deque()
         self._carried: deque[tuple[str, bytes]] = deque()
         self.descriptor_given: list[Callable[[int], None]] = []
         self.process_ended: list[Callable[[str, int | None], None]] = []  # of one that is served
@@ -89,7 +96,7 @@ class EffectLayer:
         self.remarks: list[str] = []  # what a verdict has to say of the run
         self.own_variables: Callable[[], Mapping[Any, Any]] = dict  # which the program itself set
         self.beside: Callable[[Op], None] | None = None  # told of what nobody owns
-        self.descriptors: Descriptors | None = None
+        self.descriptors: Watch | None = None
         """Told at every compare-point, and around declared effects, to look for new descriptors."""
         self.owned_descriptors: set[int] = set()
         """Descriptors that governed sources hold: what is done with them is recorded."""
@@ -106,15 +113,22 @@ class EffectLayer:
         return found if isinstance(found, Actor) and found.layer is self else None
 
     def ask(
-        self, op: Op, live: Callable[[], object], asker: CodeType, arguments: object = None
+        self,
+        op: Op,
+        live: Callable[[], object],
+        asker: CodeType,
+        arguments: object = None,
+        *,
+        module: Mapping[str, Any] | None = None,
     ) -> Any:
         """Answer a read that was intercepted: strict, lenient or ungoverned, as its asker is.
 
         Args:
-            op: what is read.
+            op: the operation.
             live: asks the world.
             asker: the code that asks.
-            arguments: what it asks with, in plain values; None for an operation without any.
+            arguments: in plain values; None for an operation without any.
+            module: globals of the asker, where it may be generated code.
 
         Raises:
             EffectMismatch: E-EFFECT-001, in replay, when the record answers another question.
@@ -123,20 +137,8 @@ class EffectLayer:
         if actor is None:
             self.count_ungoverned(op)
             return live()
-        if self.is_strict(asker):
+        if self.is_strict(asker) if module is None else self.is_strict_in(module, asker):
             return self.read(actor, op, live, arguments)
-        return self.read_lenient(actor, op, live)
-
-    def ask_in(
-        self, module: Mapping[str, Any], op: Op, live: Callable[[], object], asker: CodeType
-    ) -> Any:
-        """Ask without arguments; generated code is judged by the module that it runs in."""
-        actor = self.actor()
-        if actor is None:
-            self.count_ungoverned(op)
-            return live()
-        if self.is_strict_in(module, asker):
-            return self.read(actor, op, live)
         return self.read_lenient(actor, op, live)
 
     def read(
@@ -208,7 +210,7 @@ class EffectLayer:
     def note_line(self, line: Actor, op: Op, value: object, *, fact: bool = False) -> None:
         """Note an event on a line, from any thread."""
         kind = LENIENT if fact else CONNECTION
-        self._handed_over.append((line, kind, [op.number], [value]))
+        self._handed_over.append((line, kind, [(op.number, [value])]))
         if len(self._handed_over) >= _HANDED_OVER_MAX and get_ident() == self.thread:
             self._write()
 
@@ -219,7 +221,7 @@ class EffectLayer:
         else:
             self._carried.append((kind, payload))
 
-    def named(self, op: Op) -> Actor | None:
+    def require_actor(self, op: Op) -> Actor | None:
         """Return the actor that asks for an effect by name; None inside another effect.
 
         Raises:
@@ -245,14 +247,11 @@ class EffectLayer:
 
     def is_strict(self, code: CodeType) -> bool:
         """Return whether reads made by this code are strict: user code, or a package opted in."""
-        if self.probing:
-            return True
-        return self._strict(code)
+        return self.probing or self._strict(code)
 
     def is_strict_in(self, module: Mapping[str, Any], code: CodeType) -> bool:
         """Return whether reads are strict; generated code (a dataclass's) counts by its module's file."""
-        name = code.co_filename
-        origin = module.get("__file__") if name.startswith("<") else None
+        origin = module.get("__file__") if code.co_filename.startswith("<") else None
         if not isinstance(origin, str) or self.probing:
             return self.is_strict(code)
         return self._strict.of_file(origin)
@@ -266,15 +265,15 @@ class EffectLayer:
     def forget(self, actor: Actor) -> None:
         """Drop the waiting reads of an actor: a probe's, a forked child's."""
         self._waiting_actors.pop(actor, None)
-        actor.waiting.take()
+        actor.take()
         actor.lenient.take()
 
     def hand_over(self, actor: Actor) -> None:
         """Take an actor's reads to be written; the main program's are written at once."""
         self._waiting_actors.pop(actor, None)
-        for kind, waiting in ((STRICT, actor.waiting), (LENIENT, actor.lenient)):
+        for kind, waiting in ((STRICT, actor), (LENIENT, actor.lenient)):
             if waiting.runs:
-                self._handed_over.append((actor, kind, *waiting.take()))
+                self._handed_over.append((actor, kind, waiting.take()))
         if actor is self.main and get_ident() == self.thread:
             self._write()
 
@@ -300,20 +299,21 @@ class EffectLayer:
             while self._carried:
                 self._journal(*self._carried.popleft(), 0)
         while self._handed_over:
-            actor, kind, numbers, values = self._handed_over.popleft()
+            actor, kind, runs = self._handed_over.popleft()
+            # A thread hands over one event at a time: those of one line become one frame.
             while self._handed_over and self._handed_over[0][:2] == (actor, kind):
-                _, _, more, more_values = self._handed_over.popleft()
-                numbers, values = [*numbers, *more], [*values, *more_values]
+                runs += self._handed_over.popleft()[2]
+            numbers, values = join_runs(runs)
             if kind == STRICT:
-                count(numbers, self.counts)
-                actor.fold(numbers, values)
+                _count(runs, self.counts)
+                actor.fold(numbers, runs)
             elif kind == LENIENT:
-                count(numbers, self.lenient_counts)
-                count(
-                    select_cursor_numbers(numbers, is_main=actor is self.main), self._lenient_reads
-                )
+                _count(runs, self.lenient_counts)
+                is_main = actor is self.main
+                with_cursor = [run for run in runs if has_cursor(run[0], is_main=is_main)]
+                _count(with_cursor, self._lenient_reads)
             else:
-                count(numbers, self.line_counts)
+                _count(runs, self.line_counts)
             if self._journal is not None:
                 self._journal(kind, pack_columns(numbers, values), self._number(actor))
 
@@ -331,22 +331,23 @@ class EffectLayer:
             self.flush()
         if self.descriptors is not None:
             self.descriptors.look()
-        return self.main.folded(self._short)
+        return self.main.fold_digest(self._short)
 
     def snapshot(self) -> dict[str, object]:
         """Return cursors and question digest of the main program, for ``restore``."""
         self.flush()
         main = self.main
+        parts = {part.name: state for part in self.parts if (state := part.state())}
         return {
             "reads": main.reads,
             "asked": main.chain,
             "unfolded": encode((bytes(main.asked), list(main.arguments))),
             "lenient": dict(self._lenient_reads),
             "children": dict(main.children),
-            **({"parts": encode(parts)} if (parts := self._parts()) else {}),
+            **({"parts": encode(parts)} if parts else {}),
         }
 
-    def restore(self, state: Mapping[str, object]) -> None:
+    def restore(self, state: Mapping[str, Any]) -> None:
         """Put cursors and question digest back; a live source keeps going with the world.
 
         A state without ``lenient`` (the end of an earlier loop) leaves those cursors alone.
@@ -354,36 +355,28 @@ class EffectLayer:
         one will hold.
         """
         self.flush()
-        reads, asked = state["reads"], state["asked"]
-        assert isinstance(reads, int), "a cursor is a count of reads"
-        assert isinstance(asked, bytes), "a question digest is bytes"
         lenient = state.get("lenient")
-        assert lenient is None or isinstance(lenient, dict), "lenient cursors are counts by number"
-        self.source.seek(reads, lenient)
+        self.source.seek(state["reads"], lenient)
         if lenient is not None:
             self._lenient_reads = dict(lenient)
         main = self.main
-        main.chain, main.reads = asked, reads
-        unfolded: Any = decode(state["unfolded"]) if state.get("unfolded") else (b"", [])  # type: ignore[arg-type]
+        main.chain, main.reads = state["asked"], state["reads"]
+        unfolded: Any = decode(state["unfolded"]) if state.get("unfolded") else (b"", [])
         main.asked[:], main.arguments[:] = unfolded
-        children: Any = state.get("children")
-        if children is not None:
-            main.children = dict(children)
-        stood: Any = decode(state["parts"]) if state.get("parts") else {}  # type: ignore[arg-type]
+        if state.get("children") is not None:
+            main.children = dict(state["children"])
+        stood: Any = decode(state["parts"]) if state.get("parts") else {}
         for part in self.parts:
             part.restore(stood.get(part.name, {}))
-
-    def _parts(self) -> dict[str, object]:
-        return {part.name: state for part in self.parts if (state := part.state())}
 
     def manifest(self) -> dict[str, object]:
         """Return the closed-world manifest: reads per source, strict, lenient and ungoverned."""
         self.flush()
         return {
-            "strict": named(self.counts),
-            "lenient": named(self.lenient_counts),
-            **({"network": named(self.line_counts)} if self.line_counts else {}),
-            "ungoverned": named(self.ungoverned),
+            "strict": _name_counts(self.counts),
+            "lenient": _name_counts(self.lenient_counts),
+            **({"network": _name_counts(self.line_counts)} if self.line_counts else {}),
+            "ungoverned": _name_counts(self.ungoverned),
         }
 
     def disown(self) -> None:
@@ -396,4 +389,11 @@ class EffectLayer:
         self._carried.clear()
 
 
-_HANDED_OVER_MAX = 64
+def _count(runs: Sequence[Run], counts: dict[int, int]) -> None:
+    """Add reads to how often each operation was read."""
+    for number, values in runs:
+        counts[number] = counts.get(number, 0) + len(values)
+
+
+def _name_counts(counts: dict[int, int]) -> dict[str, int]:
+    return {OPS[number].name: counts[number] for number in sorted(counts) if number in OPS}

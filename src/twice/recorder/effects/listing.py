@@ -15,17 +15,19 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from sys import _getframe
+from types import FrameType
 from typing import Any, Self
 
 from twice.foundation.with_blocks import Closing
 from twice.recorder.effects import ops
 from twice.recorder.effects.filenames import kept, told
-from twice.recorder.effects.files.askers import By, asked_by
 from twice.recorder.effects.files.entries import Entry, kind_at, kind_of
 from twice.recorder.effects.files.filesystem import Files
+from twice.recorder.effects.files.places import Caller
 from twice.recorder.effects.outcomes import RAISED, Outcome, given, outcome_of
 from twice.recorder.effects.patches import Patch
 from twice.recorder.kernel.confinement import retry_interrupted
@@ -46,117 +48,106 @@ def patches(files: Files) -> list[Patch]:
     _world_scans[0] = scandir
 
     def governed_listdir(path: Any = None) -> Any:
-        by = None if isinstance(path, int) else asked_by(files, _getframe(1))
-        folder = "." if path is None else path
-        place = None if by is None else files.places.of(folder)
-        if by is None or place is None or not _governs(files, by, place):
+        found = _find(files, path, _getframe(1))
+        if found is None:
             return listdir(path)
-        if by is By.PROGRAM:
-            names = _strict(files, ops.LISTDIR, place, folder, lambda: _names(files, place, folder))
-            return [told(name) for name in names]
-        return [told(name) for name, _ in _listed(files, by, place, folder)]
+        folder = "." if path is None else path
+        if found[0] is Caller.PROGRAM:
+            names = _list_strictly(files, ops.LISTDIR, found[1], folder, with_kinds=False)
+        else:
+            names = [name for name, _ in _list(files, *found, folder)]
+        return [told(name) for name in names]
 
     def governed_scandir(path: Any = None) -> Any:
-        by = None if isinstance(path, int) else asked_by(files, _getframe(1))
-        folder = os.fspath("." if path is None else path) if by is not None else path
-        place = None if by is None else files.places.of(folder)
-        if by is None or place is None or not _governs(files, by, place):
+        found = _find(files, path, _getframe(1))
+        if found is None:
             return scandir(path)
-        if by is By.PROGRAM and files.silent(by):
-            names = _strict(files, ops.SCANDIR, place, folder, lambda: _names(files, place, folder))
-            there = dict(_quietly(files, place, folder))
-            return Entries([Entry(folder, told(name), there.get(name, "gone")) for name in names])
-        return Entries(
-            [Entry(folder, told(name), kind) for name, kind in _listed(files, by, place, folder)]
-        )
+        (by, place), folder = found, os.fspath("." if path is None else path)
+        if by is Caller.PROGRAM and files.is_silent(by):
+            names = _list_strictly(files, ops.SCANDIR, place, folder, with_kinds=False)
+            there: dict[Any, str] = {}
+            with suppress(OSError):  # the folder is gone: its entries say so
+                there = dict(_list_world(files, place, folder))
+            entries = [(name, there.get(name, "gone")) for name in names]
+        else:
+            entries = _list(files, by, place, folder)
+        return Entries([Entry(folder, told(name), kind) for name, kind in entries])
 
     rows = [
         Patch(os, "listdir", governed_listdir, lambda read: read(_HERE)),
         Patch(os, "scandir", governed_scandir, lambda read: read(_HERE)),
     ]
-    globber = getattr(
-        glob, "_StringGlobber", None
-    )  # from Python 3.13 on it keeps a name of its own
-    if globber is not None:
+    globber = getattr(glob, "_StringGlobber", None)
+    if globber is not None:  # from Python 3.13 on it keeps a name of its own
         rows.append(Patch(globber, "scandir", staticmethod(governed_scandir)))
     return rows
 
 
-def _governs(files: Files, by: By, place: str) -> bool:
-    """Return whether a listing is governed: all of a program's own, a library's only among inputs."""
-    if by is By.PROGRAM:
-        return True
-    return files.governs(place) and (files.overlay is not None or not files.silent(by))
+def _find(files: Files, path: Any, frame: FrameType) -> tuple[Caller, str] | None:
+    """Return on whose behalf a governed folder is listed, and its place; None where the system lists it.
 
-
-def _strict(files: Files, op: ops.Op, place: str, folder: Any, world: Callable[[], Names]) -> Names:
-    """Ask as the program's own code does; names come in their recorded form.
-
-    Raises:
-        OSError: as the world or the record says.
+    All of a program's own listings are governed, a library's only among inputs.
     """
-    layer = files.layer
-    actor = layer.actor()
-    if actor is None:
-        return world()
-    named: Any = files.places.named(place)
-    if files.silent(By.PROGRAM):  # as records are read that know no other files
-        named = os.fspath(folder)
-        named = files.places.named(named) if isinstance(named, str) else named
-    outcome: Any = layer.read(actor, op, lambda: outcome_of(world), named)
-    return list(_given(outcome, folder))
+    by = None if isinstance(path, int) else files.caller(frame)
+    place = None if by is None else files.places.of("." if path is None else path)
+    if by is None or place is None:
+        return None
+    is_input = files.governs(place) and (files.overlay is not None or not files.is_silent(by))
+    return (by, place) if by is Caller.PROGRAM or is_input else None
 
 
-def _listed(files: Files, by: By, place: str, folder: Any) -> Names:
-    """Return the names with kinds, in their recorded form, for the program or a library.
+def _list_strictly(files: Files, op: ops.Op, place: str, folder: Any, *, with_kinds: bool) -> Names:
+    """List as the program's own code does: names, or pairs with kinds, in their recorded form.
 
     Raises:
         OSError: as the world or the record says.
     """
 
     def world() -> Names:
-        return _world(files, place, folder)
+        entries = _list_world(files, place, folder)
+        return entries if with_kinds else [name for name, _ in entries]
 
-    if files.silent(by):
+    actor = files.layer.actor()
+    if actor is None:
         return world()
-    if by is By.PROGRAM:
-        return _strict(files, ops.ENTRIES, place, folder, world)
-    named = files.places.named(place)
-    listed = (named, isinstance(folder, bytes))
-    outcome = files.layer.fact(ops.LISTED, listed, lambda: outcome_of(world), needed=False)
-    return list(_given(outcome, folder))
+    named: Any = files.places.to_recorded(place)
+    if files.is_silent(Caller.PROGRAM):  # as records are read that know no other files
+        named = os.fspath(folder)
+        named = files.places.to_recorded(named) if isinstance(named, str) else named
+    outcome: Any = files.layer.read(actor, op, lambda: outcome_of(world), named)
+    return list(_unwrap(outcome, folder))
 
 
-def _world(files: Files, place: str, folder: Any) -> Names:
+def _list(files: Files, by: Caller, place: str, folder: Any) -> Names:
+    """Return the names with kinds, in their recorded form, for the program or a library.
+
+    Raises:
+        OSError: as the world or the record says.
+    """
+    if files.is_silent(by):
+        return _list_world(files, place, folder)
+    if by is Caller.PROGRAM:
+        return _list_strictly(files, ops.ENTRIES, place, folder, with_kinds=True)
+    listed = (files.places.to_recorded(place), isinstance(folder, bytes))
+    live = lambda: outcome_of(_list_world, files, place, folder)  # noqa: E731
+    return list(_unwrap(files.layer.fact(ops.LISTED, listed, live, needed=False), folder))
+
+
+def _list_world(files: Files, place: str, folder: Any) -> Names:
     """Return the names with kinds, in their recorded form, as they are in this execution."""
-    if files.changes is None:
+    if files.overlay is None:
         with _world_scans[0](folder) as entries:
             return [(kept(entry.name), kind_of(entry)) for entry in entries]
-    return [
-        (
-            os.fsencode(name) if isinstance(folder, bytes) else kept(name),
-            kind_at(files.at(f"{place.rstrip('/')}/{name}")),
-        )
-        for name in files.changes.names(place)
-    ]
+    keep = os.fsencode if isinstance(folder, bytes) else kept
+    names = files.overlay.names(place)
+    return [(keep(name), kind_at(files.at(f"{place.rstrip('/')}/{name}"))) for name in names]
 
 
-def _names(files: Files, place: str, folder: Any) -> Names:
-    return [name for name, _ in _world(files, place, folder)]
-
-
-def _quietly(files: Files, place: str, folder: Any) -> Names:
-    try:
-        return _world(files, place, folder)
-    except OSError:
-        return []  # the folder is gone: its entries say so
-
-
-def _given(outcome: Outcome, folder: Any) -> Any:
+def _unwrap(outcome: Outcome, folder: Any) -> Any:
     how, value = outcome
     if how == RAISED and value[0] == "builtins" and len(value[2]) > 2:
         number, text, *_ = value[2]
-        raise OSError(number, text, os.fspath(folder))
+        raise OSError(number, text, os.fspath(folder))  # by the name that the program knows
     return given(outcome)
 
 

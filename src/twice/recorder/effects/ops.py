@@ -121,3 +121,8 @@ MASKED_FROM = CALL.number
 
 FACTS = frozenset(op.number for op in OPS.values() if op.fact)
 WITH_ARGUMENTS = frozenset(op.number for op in OPS.values() if op.arguments)
+
+
+def has_cursor(number: int, *, is_main: bool) -> bool:
+    """Return whether a snapshot counts an actor's library reads of an operation: the main program's, and all facts."""
+    return is_main or number in FACTS

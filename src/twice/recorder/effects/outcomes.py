@@ -64,10 +64,7 @@ def exception(module: str, qualname: str, args: tuple[Any, ...]) -> Exception:
         kind = getattr(kind, part, None)
     if isinstance(kind, type) and issubclass(kind, Exception):
         if issubclass(kind, OSError):
-            args = (
-                *args[:2],
-                *(told(each) if isinstance(each, str) else each for each in args[2:]),
-            )
+            args = *args[:2], *(told(each) if isinstance(each, str) else each for each in args[2:])
         try:
             return kind(*args)
         except (TypeError, ValueError):

@@ -34,19 +34,21 @@ from typing import Any
 from twice.errors import EffectRefused
 from twice.recorder.effects import ops
 from twice.recorder.effects.actors import Actor, outside
-from twice.recorder.effects.askers import asker_of, files_of
 from twice.recorder.effects.layer import EffectLayer
+from twice.recorder.effects.origin import asker_of, files_of
 from twice.recorder.effects.outcomes import Outcome, given, outcome_of
 from twice.recorder.effects.patches import Patch
 from twice.recorder.effects.process_request import (
     STREAMS,
+    InheritedOutput,
     describe_request,
     describe_word,
     digest_input,
+    find_real_pipes,
+    list_descriptors,
     summarise_inherited,
 )
-from twice.recorder.effects.sharing import Shared
-from twice.recorder.effects.streams import BinaryReader, BinaryWriter, TextReader, TextWriter
+from twice.recorder.effects.standard_input import BinaryReader, BinaryWriter, TextReader, TextWriter
 from twice.recorder.kernel.confinement import current as current_confinement
 
 _REAL = subprocess.Popen
@@ -59,19 +61,13 @@ def patches(layer: EffectLayer) -> list[Patch]:
     names = {"_layer": layer, "__module__": "subprocess", "__doc__": _REAL.__doc__}
     popen = type("Popen", (GovernedPopen,), names)
     system = _governed_system(layer, os.system)
-    # Each probe asks for what cannot start, so that nothing does.
-    return [
-        Patch(subprocess, "Popen", popen, _probing(lambda popen: popen([]))),
-        Patch(os, "system", system, _probing(lambda system: system("\0"))),
-    ]
 
-
-def _probing(probe: Callable[[Any], object]) -> Callable[[Any], object]:
-    def refused(replacement: Any) -> None:
+    def probe(start: Any) -> None:
+        # It asks for what cannot start, so that nothing does.
         with suppress(IndexError, ValueError):
-            probe(replacement)
+            start([] if start is subprocess.Popen else "\0")
 
-    return refused
+    return [Patch(subprocess, "Popen", popen, probe), Patch(os, "system", system, probe)]
 
 
 class GovernedPopen(subprocess.Popen[Any]):
@@ -95,15 +91,15 @@ class GovernedPopen(subprocess.Popen[Any]):
         self._key = _key(layer, actor)
         self.args = options["args"]
         self.returncode: int | None = None
-        self._shared = Shared(options)
-        for descriptor in _descriptors(options):  # another hand writes there from now on
+        self._output = InheritedOutput(options)
+        for descriptor in list_descriptors(options):  # another hand writes there from now on
             for given_away in layer.descriptor_given:
                 given_away(descriptor)
         self.stdin, self.stdout, self.stderr = None, None, None
 
         def start() -> int:
-            whole: Any = {**options, **_unwrapped(options)}
-            self._real = _REAL(**self._shared.connected(whole))
+            whole: Any = {**options, **find_real_pipes(options)}
+            self._real = _REAL(**self._output.connect(whole))
             current_confinement().note_served(self._real.pid)
             return self._real.pid
 
@@ -124,9 +120,8 @@ class GovernedPopen(subprocess.Popen[Any]):
         if not self._key:
             return super().wait(timeout)
         if self.returncode is None:
-            self._learn(
-                ops.PROCESS_WAIT, (_seconds(timeout),), lambda real: real.wait(timeout), timeout
-            )
+            question = (_seconds(timeout),)
+            self._learn(ops.PROCESS_WAIT, question, lambda real: real.wait(timeout), timeout)
         assert self.returncode is not None, "a process that was waited for has ended"
         return self.returncode
 
@@ -135,15 +130,11 @@ class GovernedPopen(subprocess.Popen[Any]):
         if not self._key:
             return super().communicate(input, timeout)
         question = (digest_input(self._layer, input), _seconds(timeout))
-        answer = self._learn(
-            ops.PROCESS_COMMUNICATE,
-            question,
-            lambda real: real.communicate(input, timeout),
-            timeout,
-        )
+        communicate = lambda real: real.communicate(input, timeout)  # noqa: E731
+        answer = self._learn(ops.PROCESS_COMMUNICATE, question, communicate, timeout)
         for stream in (self.stdin, self.stdout, self.stderr):
             if stream is not None:
-                stream.ended()  # type: ignore[attr-defined]
+                stream.mark_ended()  # type: ignore[attr-defined]
         return answer
 
     def send_signal(self, sig: int) -> None:
@@ -151,9 +142,8 @@ class GovernedPopen(subprocess.Popen[Any]):
         if not self._key:
             super().send_signal(sig)
         elif self.returncode is None:
-            self._ask(
-                ops.PROCESS_SIGNAL, (self._key, int(sig)), lambda: self._running().send_signal(sig)
-            )
+            send = lambda: self._running().send_signal(sig)  # noqa: E731
+            self._ask(ops.PROCESS_SIGNAL, (self._key, int(sig)), send)
 
     def terminate(self) -> None:
         """Terminate as the real one does."""
@@ -209,7 +199,7 @@ class GovernedPopen(subprocess.Popen[Any]):
                 both = result if isinstance(result, tuple) else both
             except subprocess.TimeoutExpired as error:
                 late, both = True, (error.output, error.stderr)
-            printed = self._shared.taken(ended=real.returncode is not None)
+            printed = self._output.read(ended=real.returncode is not None)
             return (late, *both, real.returncode, printed)
 
         late, out, err, code, printed = self._ask(op, (self._key, *question), learn)
@@ -234,12 +224,7 @@ class GovernedPopen(subprocess.Popen[Any]):
 
     def _connect(self, options: dict[str, Any]) -> None:
         """Put streams in place of the pipes."""
-        text = bool(
-            options["text"]
-            or options["universal_newlines"]
-            or options["encoding"]
-            or options["errors"]
-        )
+        text = any(options[name] for name in ("text", "universal_newlines", "encoding", "errors"))
         self.text_mode = text
         self.encoding, self.errors = options["encoding"], options["errors"]
         encoding = options["encoding"] or locale.getpreferredencoding(do_setlocale=False)
@@ -248,20 +233,10 @@ class GovernedPopen(subprocess.Popen[Any]):
                 kind: Any = (BinaryReader, TextReader)[text]
                 if name == "stdin":
                     kind = (BinaryWriter, TextWriter)[text]
-                stream = kind(
-                    self._asks(name),
-                    self._closes(name),
-                    behind=lambda name=name: getattr(self._real, name, None),
-                    on_descriptor=self._name_pipe,
-                    encoding=encoding,
-                )
+                stream = self._make_stream(name, kind, encoding)
                 setattr(self, name, stream)
 
-    def _name_pipe(self) -> None:
-        if self._layer.descriptors is not None:
-            self._layer.descriptors.name_pipe()
-
-    def _asks(self, name: str) -> Callable[[str, Any], Any]:
+    def _make_stream(self, name: str, kind: Any, encoding: str) -> Any:
         def ask(method: str, with_: Any) -> Any:
             question: tuple[Any, ...]
             if name == "stdin":
@@ -275,14 +250,16 @@ class GovernedPopen(subprocess.Popen[Any]):
 
             return self._ask(op, (self._key, *question), act)
 
-        return ask
-
-    def _closes(self, name: str) -> Callable[[], None]:
         def close() -> None:
             if self._real is not None:
                 getattr(self._real, name).close()
 
-        return close
+        def name_pipe() -> None:
+            if self._layer.descriptors is not None:
+                self._layer.descriptors.name_pipe()
+
+        behind = lambda: getattr(self._real, name, None)  # noqa: E731
+        return kind(ask, close, behind=behind, on_descriptor=name_pipe, encoding=encoding)
 
 
 def _tell_of_end(layer: EffectLayer, key: str, pid: int | None) -> None:
@@ -301,28 +278,6 @@ def _key(layer: EffectLayer, actor: Actor) -> str:
         return actor.next_key("process")
     layer.flush()
     return f"{actor.key}/process:{actor.reads}"
-
-
-def _unwrapped(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the real pipes, where the program passes one process's pipe to another."""
-    found = {}
-    for name in STREAMS:
-        behind = getattr(options[name], "behind", None)
-        if behind is not None and behind() is not None:
-            found[name] = behind()
-    return found
-
-
-def _descriptors(options: dict[str, Any]) -> list[int]:
-    """Return the program's own descriptors that a process is started with."""
-    found = [*options["pass_fds"]]
-    for name in STREAMS:
-        with suppress(AttributeError, OSError, ValueError):
-            stream = options[name]
-            if hasattr(stream, "behind"):
-                continue  # a pipe of another process of the run
-            found.append(stream if isinstance(stream, int) else stream.fileno())
-    return found
 
 
 def _seconds(timeout: float | None) -> float | None:
@@ -346,12 +301,12 @@ def _governed_system(layer: EffectLayer, real: Callable[[Any], int]) -> Callable
 
         def run() -> tuple[int, tuple[bytes, bytes]]:
             options = {"stdout": None, "stderr": None}
-            shared = Shared(options)
-            shell = _REAL(["/bin/sh", "-c", command], **shared.connected(options))
+            output = InheritedOutput(options)
+            shell = _REAL(["/bin/sh", "-c", command], **output.connect(options))
             started.append(shell.pid)
             current_confinement().note_served(shell.pid)
             code = shell.wait()
-            return (code << 8 if code >= 0 else -code), shared.taken(ended=True)
+            return (code << 8 if code >= 0 else -code), output.read(ended=True)
 
         def live() -> Outcome:
             return outside(outcome_of, run)  # type: ignore[no-any-return]

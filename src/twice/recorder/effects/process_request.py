@@ -1,4 +1,10 @@
-"""What a program asks for when it starts a process, in plain values that a replay compares.
+"""What a program asks for when it starts a process: in plain values that a replay compares, and where output goes.
+
+A replay starts no process, and yet the run's output is compared. So a process that would share
+descriptor 1 or 2 is given a file in its place; the file's content when the process has ended is
+part of what the program learned, and is printed then.
+
+Not for: what a process that outlives its parent (a daemon) prints after that.
 
 Invariant: a secret that is known counts as blanked, so that a replay without it asks the same.
 """
@@ -9,28 +15,34 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
 from typing import Any
 
 from twice.foundation.digests import Algorithm, digest_value
 from twice.recorder.effects.filenames import kept
 from twice.recorder.effects.layer import EffectLayer
+from twice.worker.process import NESTED
 
 STREAMS = ("stdin", "stdout", "stderr")
 _DIGEST_DIGITS = 16
+_CONNECTIONS = {subprocess.PIPE: "pipe", subprocess.STDOUT: "stdout", subprocess.DEVNULL: "nothing"}
+_NUMBERS = count()
 
 
 def describe_request(layer: EffectLayer, options: dict[str, Any]) -> tuple[Any, ...]:
     """Return the arguments that a process is started with, in plain values."""
-    command, folder, variables = options["args"], options["cwd"], options["env"]
+    command, variables = options["args"], options["env"]
     whole = isinstance(command, str | bytes | os.PathLike)
     words = describe_word(command) if whole else tuple(map(describe_word, command))
     return (
         layer.redaction.command(words),
         describe_word(options["executable"]),
         bool(options["shell"]),
-        describe_word(folder),
+        describe_word(options["cwd"]),
         summarise_inherited(layer) if variables is None else _summarise_variables(layer, variables),
-        *(_connection(options[name]) for name in STREAMS),
+        *(_describe_connection(options[name]) for name in STREAMS),
     )
 
 
@@ -40,7 +52,6 @@ def summarise_inherited(layer: EffectLayer) -> tuple[str, ...] | None:
 
 
 def _summarise_variables(layer: EffectLayer, variables: Mapping[Any, Any]) -> tuple[str, ...]:
-    """Return ``NAME=digest`` of each variable, sorted; a secret that is known counts as blanked."""
     found = []
     for name, value in variables.items():
         plain = layer.redaction.digestible(kept(os.fsdecode(value)))
@@ -51,19 +62,16 @@ def _summarise_variables(layer: EffectLayer, variables: Mapping[Any, Any]) -> tu
 
 def describe_word(word: Any) -> Any:
     """Return one word of a command as a record keeps it; the path of this Python is ``{python}``."""
-    if word is None:
-        return None
     path = os.fspath(word) if isinstance(word, os.PathLike) else word
-    if path == sys.executable:
+    if path is not None and path == sys.executable:
         return "{python}"
     return kept(path) if isinstance(path, str) else path
 
 
-def _connection(target: Any) -> str:
+def _describe_connection(target: Any) -> str:
     if target is None:
         return "shared"
-    named = {subprocess.PIPE: "pipe", subprocess.STDOUT: "stdout", subprocess.DEVNULL: "nothing"}
-    return named.get(target, "file") if isinstance(target, int) else "file"
+    return _CONNECTIONS.get(target, "file") if isinstance(target, int) else "file"
 
 
 def digest_input(layer: EffectLayer, data: Any) -> str | None:
@@ -72,3 +80,90 @@ def digest_input(layer: EffectLayer, data: Any) -> str | None:
         return None
     plain = layer.redaction.digestible(data if isinstance(data, str) else bytes(data))
     return str(digest_value(plain, Algorithm.BLAKE3))
+
+
+def find_real_pipes(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the real pipes, where the program passes one process's pipe to another."""
+    behind = {name: getattr(options[name], "behind", lambda: None)() for name in STREAMS}
+    return {name: pipe for name, pipe in behind.items() if pipe is not None}
+
+
+def list_descriptors(options: dict[str, Any]) -> list[int]:
+    """Return the program's own descriptors that a process is started with."""
+    found = [*options["pass_fds"]]
+    for name in STREAMS:
+        with suppress(AttributeError, OSError, ValueError):
+            stream = options[name]
+            if not hasattr(stream, "behind"):  # it would be a pipe of another process of the run
+                found.append(stream if isinstance(stream, int) else stream.fileno())
+    return found
+
+
+class InheritedOutput:
+    """Files for the run's own descriptors that a process would share; their bytes are taken once.
+
+    Args:
+        options: what ``Popen`` was asked with, by name.
+    """
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        out, err = options["stdout"], options["stderr"]
+        self._wanted = {"stdout": _find_descriptor(out, 1), "stderr": _find_descriptor(err, 2)}
+        if err == subprocess.STDOUT:
+            self._wanted["stderr"] = None
+        self._files: dict[int, int] = {}
+
+    def connect(self, options: dict[str, Any]) -> dict[str, Any]:
+        """Replace the streams that a process would share by files of twice."""
+        changed = dict(options)
+        for name, descriptor in self._wanted.items():
+            if descriptor is not None:
+                if descriptor not in self._files:
+                    self._files[descriptor] = _open_file()
+                changed[name] = self._files[descriptor]
+        return changed
+
+    def read(self, *, ended: bool) -> tuple[bytes, bytes]:
+        """Return its output on both streams once it has ended, and only once."""
+        if not ended:
+            return (b"", b"")
+        files, self._files = self._files, {}
+        return (_read_closing(files.get(1)), _read_closing(files.get(2)))
+
+    def __del__(self) -> None:
+        for file in self._files.values():
+            os.close(file)
+
+
+def _find_descriptor(target: Any, own: int) -> int | None:
+    """Return which of the run's own descriptors is meant, or None for something else."""
+    if target is None:
+        return own
+    if not isinstance(target, int):
+        try:
+            target = target.fileno()
+        except (AttributeError, OSError, ValueError):
+            return None
+    return target if target in (1, 2) else None
+
+
+def _open_file() -> int:
+    """Open a file without a name that every writer appends to; draw no random name."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
+    session = os.environ.get(NESTED)
+    if session:
+        Path(session).mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder = session or os.environ.get("TMPDIR") or "/tmp"  # noqa: S108  (it has no name a moment later)
+    path = Path(folder, f"twice-{os.getpid()}-{next(_NUMBERS)}")
+    file = os.open(path, flags, 0o600)
+    path.unlink()
+    return file
+
+
+def _read_closing(file: int | None) -> bytes:
+    if file is None:
+        return b""
+    try:
+        return os.pread(file, os.fstat(file).st_size, 0)
+    finally:
+        os.close(file)

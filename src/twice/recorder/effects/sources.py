@@ -1,34 +1,49 @@
 """Where an effect's value comes from: the world, the record, or the record until it stops fitting.
 
-Three sources, one interface. ``LiveSource`` asks the world. ``RecordedSource`` serves what was
-recorded and refuses anything else: another operation, other arguments, or one read too many.
-``BranchSource`` serves the record while it fits and goes live at the first read that does not.
+``LiveSource`` asks the world. ``RecordedSource`` serves a record and refuses anything else: another
+operation, other arguments, or one read too many. Of a branch, it serves the record while it fits, and each
+actor goes live at its first read that does not. For experiments, some answers come from another run.
 
 Strict reads (by user code) keep one cursor for each actor, in order. Lenient reads (by the standard library for
 itself) are served per thread and operation, and go live when the record has no more of them.
 
-Invariant: a source never invents a value.
+Invariant: a source never invents a value, and whoever asks does not know which source answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from twice.errors import EffectMismatch
-from twice.recorder.effects.answers import Live, RecordedReads
-from twice.recorder.effects.events import Event
-from twice.recorder.effects.facts import Facts
+from twice.foundation.dataclass import dataclass
+from twice.recorder.effects.events import LENIENT, Event, read_numbers, unpack
 from twice.recorder.effects.network.turns import Turns
-from twice.recorder.effects.ops import FACTS, MAIN, OPS, SHOWN_VARIABLE, SLEEP, VARIABLE, Op
+from twice.recorder.effects.ops import (
+    FACTS,
+    MAIN,
+    OPS,
+    SHOWN_VARIABLE,
+    SLEEP,
+    VARIABLE,
+    WITH_ARGUMENTS,
+    Op,
+)
+from twice.recorder.effects.recorded_lines import Facts, RecordedLine, RecordedReads
 
+Live = Callable[[], object]
 _WHOLE_CHARACTERS_MAX = 200
 """Length up to which a question is shown whole where it differs."""
 _CONTINUES = ("clock.monotonic", "clock.perf_counter", "clock.time", "clock.process_time")
 
 
 class LiveSource:
-    """Asks the world, always."""
+    """Asks the world, always.
+
+    Attributes:
+        leaves: whether the execution may do otherwise than a record.
+    """
 
     leaves = False
 
@@ -75,93 +90,106 @@ class LiveSource:
         del op, arguments
         return False, None
 
-    def position(self) -> int:
-        """Return 0: nothing is served from a record."""
-        return 0
-
     def seek(self, position: int, lenient: Mapping[int, int] | None = None) -> None:
         """Do nothing: a live world has no cursor."""
 
-    def went_live(self) -> int | None:
-        """Return None: a live source never leaves a record."""
-        return None
 
+@dataclass(frozen=True)
+class Service:
+    """How a record is served to all actors of an execution.
 
-def find_unequal_parts(recorded: object, asked: object) -> tuple[list[object], list[object]]:
-    """Return the parts of two questions that differ, as lists of equal meaning.
-
-    Tuples of one length are taken apart; of others, and of their texts, what only one of them has.
+    Attributes:
+        others: strict reads of every actor but the main program.
+        differs: called with a mismatch before it is raised; a program may catch the error, but the
+            mismatch has happened all the same.
+        leaves: whether the first read of an actor that does not fit goes live, and all after it.
+        changed: variables that this execution was given another value of, on purpose: they are asked
+            of the world, in the order of the record.
+        lent: answers of another run, by actor and operation.
     """
-    if isinstance(recorded, tuple) and isinstance(asked, tuple):
-        if len(recorded) == len(asked) and {*map(type, recorded), *map(type, asked)} != {str}:
-            parts = [find_unequal_parts(*pair) for pair in zip(recorded, asked, strict=True)]
-            return [x for one, _ in parts for x in one], [x for _, other in parts for x in other]
-        only = (
-            [part for part in recorded if part not in asked],
-            [part for part in asked if part not in recorded],
-        )
-        if any(only):
-            return only
-    return ([], []) if recorded == asked else ([recorded], [asked])
+
+    others: Mapping[str, Sequence[Event]]
+    differs: Callable[[EffectMismatch], None] | None
+    leaves: bool
+    changed: frozenset[str]
+    lent: Mapping[str, Mapping[int, deque[Any]]]
 
 
 class RecordedActor:
-    """Serves one actor what it read; another question is a divergence.
+    """Serves one actor what it read; another question is a divergence, or where a branch leaves.
 
     Args:
         actor: its key.
-        strict: opens its strict reads after a count; consumed lazily.
-        others: strict reads of every actor but the main program.
-        differs: told of a mismatch before it is raised; a program may catch the error, but the
-            mismatch has happened all the same.
+        strict: its strict reads; consumed lazily.
+        service: how the record is served.
 
     Raises:
         EffectMismatch: E-EFFECT-001, from ``strict``, with the position, recorded and asked.
     """
 
-    def __init__(
-        self,
-        actor: str,
-        strict: Callable[[int], Iterator[Event]],
-        others: Mapping[str, Sequence[Event]],
-        differs: Callable[[EffectMismatch], None] | None,
-    ) -> None:
-        self._actor, self._open, self._others, self._differs = actor, strict, others, differs
-        self._strict, self._position = strict(0), 0
+    def __init__(self, actor: str, strict: Iterator[Event], service: Service) -> None:
+        self._actor, self._strict, self._service = actor, strict, service
+        self._position = 0
+        self._left: int | None = None
+        self._changed, self._lent = service.changed, service.lent.get(actor)
 
     def of(self, actor: str) -> RecordedActor:
         """Return the reads of another actor; none, for one that the record does not know."""
-        events = self._others.get(actor, ())
-        return RecordedActor(actor, lambda count: iter(events[count:]), self._others, self._differs)
+        return RecordedActor(actor, iter(self._service.others.get(actor, ())), self._service)
 
     def strict(self, op: Op, arguments: object, live: Live) -> Any:
         """Serve the next recorded value when it answers this very question."""
-        del live
+        if self._left is not None:
+            return live() if not self._lent else self._lend(op, arguments, live())
         event = self._next()
-        if event is None:
-            raise self._mismatch(None, op, arguments)
-        number: int = event[0]
-        value: Any = event[1]
-        if number != op.number:
-            raise self._mismatch(event, op, arguments)
-        if arguments is not None:
-            asked, value = value
-            if asked != arguments:
-                texts: list[str] = []
-                if len(repr(arguments)) > _WHOLE_CHARACTERS_MAX:
-                    parts = find_unequal_parts(asked, arguments)
-                    shown = (", ".join(map(repr, each)) or "nothing" for each in parts)
-                    texts = [f"{op.name}: {part}" for part in shown]
-                raise self._mismatch(event, op, arguments, *texts)
-        self._position += 1
-        return value
+        if event is None or event[0] != op.number:
+            value: Any = self._leave(event, op, arguments, live)
+        else:
+            value = event[1]
+            if arguments is not None:
+                asked, value = value
+                if asked != arguments:
+                    value = self._leave(event, op, arguments, live)
+            if self._left is None:
+                self._position += 1
+                if op is VARIABLE and arguments in self._changed:
+                    value = live()
+        return self._lend(op, arguments, value) if self._lent else value
 
     def _next(self) -> Event | None:
         return next(self._strict, None)
 
+    def _leave(self, event: Event | None, op: Op, arguments: object, live: Live) -> object:
+        """Go live, or refuse the question that the record does not answer next."""
+        if self._service.leaves:
+            self._left = self._position
+            return live()
+        texts: list[str] = []
+        if event is not None and event[0] == op.number and _is_long(arguments):
+            asked: Any = event[1]
+            parts = find_unequal_parts(asked[0], arguments)
+            shown = (", ".join(map(repr, each)) or "nothing" for each in parts)
+            texts = [f"{op.name}: {part}" for part in shown]
+        raise self._mismatch(event, op, arguments, *texts)
+
+    def _lend(self, op: Op, arguments: object, value: object) -> object:
+        """Return the other run's answer to this question, while it has any, else this run's."""
+        waiting = (self._lent or {}).get(op.number)
+        if not waiting:
+            return value
+        theirs = waiting.popleft()
+        if op.number not in WITH_ARGUMENTS:
+            return theirs
+        asked, answer = theirs
+        return answer if asked == arguments else value
+
     def position(self) -> int:
         """Return how many strict reads were served."""
         return self._position
+
+    def went_live(self) -> int | None:
+        """Return the position of the first read that left the record, or None."""
+        return self._left
 
     def _mismatch(
         self,
@@ -187,35 +215,52 @@ class RecordedActor:
         return error
 
     def unfit(self, error: EffectMismatch) -> None:
-        """Report the mismatch before the program can catch it."""
-        if self._differs is not None:
-            self._differs(error)
+        """Report a mismatch before the program can catch it; a branch may do otherwise."""
+        if self._service.differs is not None and not self._service.leaves:
+            self._service.differs(error)
 
 
 class RecordedSource(RecordedActor):
     """Serves what was recorded: the main program, and the standard library for everyone.
 
     Args:
-        reads: the record's reads. Those of other actors are read at once: they are served on other
-            threads, and a record is read by one.
-        differs: told of a mismatch before it is raised.
+        reads: the record's reads.
+        differs: called with a mismatch before it is raised.
+        leaves: whether an actor goes live at its first read that does not fit.
+        is_branch: whether it need not make the recorded connections.
+        changed: variables that this execution was given another value of.
+        lender: another run, and the operations to which its answers are given in place of the own ones.
     """
 
-    leaves = False
-
     def __init__(
-        self, reads: RecordedReads, differs: Callable[[EffectMismatch], None] | None = None
+        self,
+        reads: RecordedReads,
+        differs: Callable[[EffectMismatch], None] | None = None,
+        *,
+        leaves: bool = False,
+        is_branch: bool = False,
+        changed: Iterable[str] = (),
+        lender: tuple[RecordedReads, Iterable[int]] | None = None,
     ) -> None:
-        super().__init__(MAIN, reads.strict_reads, reads.actor_reads(), differs)
-        self._lenient: dict[tuple[str, int], list[object]] = {}
+        lent = {} if lender is None else _gather_lent(lender[0], frozenset(lender[1]))
+        service = Service(reads.actor_reads(), differs, leaves, frozenset(changed), lent)
+        super().__init__(MAIN, reads.strict_reads(), service)
+        self.leaves, self._is_branch, self._open = leaves, is_branch or leaves, reads.strict_reads
+        self._lenient: dict[tuple[str, int], RecordedLine] = {}
         self._served: dict[tuple[str, int], int] = {}
         self._last: dict[int, tuple[float, float]] = {}
         facts: dict[int, list[object]] = {}
-        for owner, (number, value) in reads.lenient_lines():
-            if number in FACTS:
-                facts.setdefault(number, []).append(value)
-            else:
-                self._lenient.setdefault((owner, number), []).append(value)
+        for owner, place, payload in reads.locate(LENIENT):
+            counts = Counter(read_numbers(payload))
+            for number in sorted(counts.keys() - FACTS):
+                line = owner, number
+                if line not in self._lenient:
+                    self._lenient[line] = RecordedLine(reads.payload, number)
+                self._lenient[line].append(place, counts[number])
+            if not FACTS.isdisjoint(counts):
+                for number, value in unpack(payload):
+                    if number in FACTS:
+                        facts.setdefault(number, []).append(value)
         self._connections = reads.connections()
         self._turns = Turns(reads.connection_order(), self._connections)
         self._facts = {op: Facts(facts.get(op, ())) for op in sorted(FACTS)}
@@ -223,11 +268,11 @@ class RecordedSource(RecordedActor):
     def lenient(self, op: Op, live: Live, owner: str) -> object:
         """Serve the next recorded value of this operation, or go on from where it ended."""
         line = owner, op.number
-        recorded_values = self._lenient.get(line, ())
+        recorded_reads = self._lenient.get(line, ())
         at = self._served.get(line, 0)
         now = live() if op is not SLEEP else None
-        if at < len(recorded_values):
-            value = recorded_values[at]
+        if at < len(recorded_reads):
+            _, value = recorded_reads[at]
             self._served[line] = at + 1
             if isinstance(value, float) and isinstance(now, float):
                 self._last[op.number] = (value, now)
@@ -239,19 +284,22 @@ class RecordedSource(RecordedActor):
 
     def fact(self, op: Op, arguments: object, live: Live, *, needed: bool) -> object:
         """Serve the answer to these arguments; ask anew for an unknown one that is not needed."""
+        if op is SHOWN_VARIABLE and arguments in self._changed:
+            return live()
         known, value = self._facts[op.number].answer(arguments)
-        if needed and not known:
+        if needed and not known and not self.leaves:
             raise self._mismatch(None, op, arguments)
         return value if known else live()
 
-    def connection(self, key: str, asked: object) -> Sequence[Event]:
-        """Return the recorded events of a connection; none, for one that the record does not know."""
-        del asked
-        return self._connections.get(key, ())
+    def connection(self, key: str, asked: object) -> Sequence[Event] | None:
+        """Return the recorded events of a connection; None where a branch makes another one."""
+        events: Sequence[Any] = self._connections.get(key, ())
+        fits = not self.leaves or (bool(events) and events[0][1][0] == asked)
+        return events if fits else None
 
     def connections(self) -> Sequence[str]:
-        """Return the keys of all recorded connections."""
-        return list(self._connections)
+        """Return the keys of the connections that this execution must make, in the order of the record."""
+        return () if self._is_branch else list(self._connections)
 
     def turns(self) -> Turns:
         """Return the order in which replies arrived."""
@@ -259,6 +307,8 @@ class RecordedSource(RecordedActor):
 
     def claim(self, op: Op, arguments: object, value: object) -> None:
         """Refuse a value that differs from the recorded one; accept values that the record does not know."""
+        if self.leaves:
+            return
         known, recorded = self._facts[op.number].answer(arguments, again=False)
         if known and recorded != value:
             event = (op.number, (arguments, recorded))
@@ -266,7 +316,7 @@ class RecordedSource(RecordedActor):
             raise self._mismatch(event, op, arguments, asked=asked)
 
     def recorded(self, op: Op, arguments: object) -> tuple[bool, Any]:
-        """Return whether there is an answer to this, and the first one."""
+        """Return whether there is an answer to this, and the first one, without serving it."""
         return self._facts[op.number].first(arguments)
 
     def seek(self, position: int, lenient: Mapping[int, int] | None = None) -> None:
@@ -278,115 +328,29 @@ class RecordedSource(RecordedActor):
             for number, facts in self._facts.items():
                 facts.seek(lenient.get(number, 0))
 
-    def went_live(self) -> int | None:
-        """Return None: a recorded source never goes live."""
-        return None
+
+Source = LiveSource | RecordedSource
+"""Answers the main program, and the standard library for everyone."""
+Answers = LiveSource | RecordedActor
+"""Answers the strict reads of one actor."""
 
 
-class BranchActor:
-    """Serves an actor its record while it fits; the first read that does not goes live, and stays live.
+def find_unequal_parts(recorded: object, asked: object) -> tuple[list[object], list[object]]:
+    """Return the parts of two questions that differ, as lists of equal meaning.
 
-    Args:
-        recorded: what the actor read in the parent.
-        sealed: whether a read that the record cannot answer is refused instead.
-        changed: variables that this execution was given another value of, on purpose: they are asked
-            of the world, in the order of the record.
+    Tuples of one length are taken apart; of others, and of their texts, what only one of them has.
     """
-
-    def __init__(
-        self,
-        recorded: RecordedActor,
-        *,
-        sealed: bool = False,
-        changed: frozenset[str] = frozenset(),
-    ) -> None:
-        self._recorded = recorded
-        self._sealed = sealed
-        self._changed = changed
-        self._left: int | None = None
-
-    def of(self, actor: str) -> BranchActor:
-        """Return the source of another actor, which leaves the record by itself."""
-        of = self._recorded.of(actor)
-        return BranchActor(of, sealed=self._sealed, changed=self._changed)
-
-    def strict(self, op: Op, arguments: object, live: Live) -> object:
-        """Serve the record, or the world once the record stopped fitting."""
-        if self._left is None:
-            try:
-                served = self._recorded.strict(op, arguments, live)
-            except EffectMismatch:
-                if self._sealed:
-                    raise
-                self._left = self._recorded.position()
-            else:
-                return live() if op is VARIABLE and arguments in self._changed else served
-        return live()
-
-    def unfit(self, error: EffectMismatch) -> None:
-        """Report the mismatch in a sealed branch; ignore it in any other."""
-        if self._sealed:
-            self._recorded.unfit(error)
-
-    def position(self) -> int:
-        """Return how many strict reads were served from the record."""
-        return self._recorded.position()
-
-    def went_live(self) -> int | None:
-        """Return the position of the first read that left the record."""
-        return self._left
-
-
-class BranchSource(BranchActor):
-    """The same for the main program, with the standard library's reads as in a replay."""
-
-    def __init__(
-        self,
-        recorded: RecordedSource,
-        *,
-        sealed: bool = False,
-        changed: frozenset[str] = frozenset(),
-    ) -> None:
-        super().__init__(recorded, sealed=sealed, changed=changed)
-        self._source = recorded
-        self.leaves = not sealed
-
-    def lenient(self, op: Op, live: Live, owner: str) -> object:
-        """Answer as in a replay."""
-        return self._source.lenient(op, live, owner)
-
-    def fact(self, op: Op, arguments: object, live: Live, *, needed: bool) -> object:
-        """Serve the known answer; ask the world for others, unless this branch is sealed."""
-        if op is SHOWN_VARIABLE and arguments in self._changed:
-            return live()
-        return self._source.fact(op, arguments, live, needed=needed and self._sealed)
-
-    def connection(self, key: str, asked: object) -> Sequence[Event] | None:
-        """Return the recorded events of a connection; None for another connection, unless sealed."""
-        events: Sequence[Any] = self._source.connection(key, asked)
-        same = bool(events) and events[0][1][0] == asked
-        return events if same or self._sealed else None
-
-    def connections(self) -> Sequence[str]:
-        """Return nothing: a branch need not make its parent's connections."""
-        return ()
-
-    def turns(self) -> Turns:
-        """Return the order as in a replay."""
-        return self._source.turns()
-
-    def claim(self, op: Op, arguments: object, value: object) -> None:
-        """Compare the claim with the record if the branch is sealed; else accept it."""
-        if self._sealed:
-            self._source.claim(op, arguments, value)
-
-    def recorded(self, op: Op, arguments: object) -> tuple[bool, Any]:
-        """Return the answer of the parent's record."""
-        return self._source.recorded(op, arguments)
-
-    def seek(self, position: int, lenient: Mapping[int, int] | None = None) -> None:
-        """Continue after that many strict reads, and that many lenient ones of each operation."""
-        self._source.seek(position, lenient)
+    if isinstance(recorded, tuple) and isinstance(asked, tuple):
+        if len(recorded) == len(asked) and {*map(type, recorded), *map(type, asked)} != {str}:
+            parts = [find_unequal_parts(*pair) for pair in zip(recorded, asked, strict=True)]
+            return [x for one, _ in parts for x in one], [x for _, other in parts for x in other]
+        only = (
+            [part for part in recorded if part not in asked],
+            [part for part in asked if part not in recorded],
+        )
+        if any(only):
+            return only
+    return ([], []) if recorded == asked else ([recorded], [asked])
 
 
 def describe(number: int, value: object) -> str:
@@ -398,3 +362,18 @@ def describe(number: int, value: object) -> str:
         name = f"{name}({arguments!r})"
     text = repr(value)
     return f"{name} -> {text if len(text) <= 100 else text[:97] + '...'}"
+
+
+def _is_long(arguments: object) -> bool:
+    return arguments is not None and len(repr(arguments)) > _WHOLE_CHARACTERS_MAX
+
+
+def _gather_lent(lender: RecordedReads, ops: frozenset[int]) -> dict[str, dict[int, deque[Any]]]:
+    """Return a run's answers to some operations, actor by actor and in order."""
+    lent: dict[str, dict[int, deque[Any]]] = {}
+    for key, events in {**lender.actor_reads(), MAIN: lender.strict_reads()}.items():
+        mine = lent[key] = {}
+        for number, value in events:
+            if number in ops:
+                mine.setdefault(number, deque()).append(value)
+    return lent

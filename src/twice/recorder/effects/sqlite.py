@@ -33,18 +33,15 @@ _RANDOM_BYTES = 8
 
 def patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
     """Return the patches of ``sqlite3``, once it is loaded."""
-    connect = _governed_connect(_Functions(layer, module), module.connect)
-    return [Patch(module, "connect", connect), Patch(module.dbapi2, "connect", connect)]
+    functions, real = _Functions(layer, module), module.connect
 
-
-def _governed_connect(functions: _Functions, real: Callable[..., Any]) -> Callable[..., Any]:
     def connect(*args: Any, **kwargs: Any) -> Any:
         connection = real(*args, **kwargs)
         functions.register(connection)
         return connection
 
-    connect.__name__, connect.__doc__ = "connect", real.__doc__
-    return connect
+    connect.__doc__ = real.__doc__
+    return [Patch(module, "connect", connect), Patch(module.dbapi2, "connect", connect)]
 
 
 class _Functions:

@@ -26,8 +26,12 @@ from typing import Any, Final
 
 from twice.foundation.digests import digest_bytes
 from twice.foundation.environment import Fingerprint
-from twice.recorder.effects.reordering import listing_read, turns_read
-from twice.recorder.effects.shifting import clock_offset_read, zone_read
+from twice.recorder.effects.varied_world import (
+    clock_offset_read,
+    listing_read,
+    turns_read,
+    zone_read,
+)
 from twice.recorder.environment.libraries import (
     find_usable_processors,
     impose_counts,

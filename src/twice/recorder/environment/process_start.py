@@ -26,8 +26,11 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from twice.errors import SurroundingsRefused
-from twice.recorder.effects.reordering import newest_tasks_first, reverse_listings
-from twice.recorder.effects.shifting import offset_wall_clock
+from twice.recorder.effects.varied_world import (
+    newest_tasks_first,
+    offset_wall_clock,
+    reverse_listings,
+)
 
 _PREFIX: Final = "TWICE_CHILD_"
 CHILD_GC: Final = "TWICE_CHILD_GC"  # collection thresholds: three numbers with commas between

@@ -18,7 +18,7 @@ import posixpath
 import re
 import stat
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -151,10 +151,14 @@ class PathResolver:
         return ResolvedPath(target, (*parent.links, *more))
 
 
-def follow_links(path: str) -> ResolvedPath:
+def follow_links(path: str, at: Callable[[str], str] | None = None) -> ResolvedPath:
     """Return an absolute path without links, and those that were followed.
 
     By functions that nobody replaced, which ``os.path.realpath`` is not built on.
+
+    Args:
+        path: absolute.
+        at: tells the path that a place has in an overlay; None without one.
     """
     links: list[str] = []
     done = ""
@@ -166,11 +170,11 @@ def follow_links(path: str) -> ResolvedPath:
         if part == "..":
             done = done.rpartition("/")[0]
             continue
-        here = f"{done}/{part}"
-        target = ""
-        if len(links) < _LINKS_MAX and _is_link(here):
+        here, target = f"{done}/{part}", ""
+        there = here if at is None else at(here)
+        if len(links) < _LINKS_MAX and _is_link(there):
             with suppress(OSError):  # it has gone since
-                target = _readlink(here)
+                target = _readlink(there)
         if not target:
             done = here
             continue

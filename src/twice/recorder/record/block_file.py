@@ -15,6 +15,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
+from threading import RLock
 from typing import TYPE_CHECKING, TypeVar
 
 from twice.errors import (
@@ -74,6 +75,7 @@ class BlockFile:
         self.path = Path(path)
         self._cache: OrderedDict[int, bytes] = OrderedDict()
         self._cached_bytes = 0
+        self._lock = RLock()  # a replay reads on the threads of its program
         self._expander = Expander()
         self._map = _map_file(self.path)
         self._data = memoryview(self._map)
@@ -117,20 +119,21 @@ class BlockFile:
 
     def payload(self, number: int) -> bytes:
         """Return the expanded payload of a block; the last ones used are cached."""
-        cached = self._cache.get(number)
-        if cached is not None:
-            self._cache.move_to_end(number)
-            return cached
-        try:
-            payload = self._expander.expand(self.read(number))
-        except MalformedError as error:
-            raise self.corrupt(number, str(error)) from error
-        self._cache[number] = payload
-        self._cached_bytes += len(payload)
-        while self._cached_bytes > _CACHE_BYTES and len(self._cache) > 1:
-            _, dropped = self._cache.popitem(last=False)
-            self._cached_bytes -= len(dropped)
-        return payload
+        with self._lock:
+            cached = self._cache.get(number)
+            if cached is not None:
+                self._cache.move_to_end(number)
+                return cached
+            try:
+                payload = self._expander.expand(self.read(number))
+            except MalformedError as error:
+                raise self.corrupt(number, str(error)) from error
+            self._cache[number] = payload
+            self._cached_bytes += len(payload)
+            while self._cached_bytes > _CACHE_BYTES and len(self._cache) > 1:
+                _, dropped = self._cache.popitem(last=False)
+                self._cached_bytes -= len(dropped)
+            return payload
 
     def decode(self, number: int, decode: Callable[[bytes], _Decoded]) -> _Decoded:
         """Return a block's payload through a decoder."""

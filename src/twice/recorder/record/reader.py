@@ -9,8 +9,8 @@ Invariant: every byte that leaves the reader was proved by the chain of checksum
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property, partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache, partial
 from typing import NamedTuple, Self
 
 from twice.foundation.with_blocks import Closing
@@ -29,6 +29,9 @@ from twice.recorder.record.points import PointLog
 from twice.recorder.record.prefix import Progress
 from twice.recorder.record.symbols import SymbolTable
 
+_PLACE_BITS = 32
+"""Of a frame's place: below them its position in its block, above them the block's number."""
+_BLOCKS_KEPT = 8
 _COUNTED = (Kind.POINTS, Kind.FRAMES, Kind.SNAPSHOTS, Kind.TABLES, Kind.PAGES)
 
 
@@ -78,6 +81,9 @@ class RecordReader(Closing):
         self.points = PointLog(file, lambda: self._symbols)
         self.blobs = Blobs(file)
         self._snapshot_entries = EntryIndex(file, Kind.SNAPSHOTS)
+        self._payloads = lru_cache(_BLOCKS_KEPT)(
+            lambda number: file.decode(number, decode_frames)[-1]
+        )
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Self:
@@ -132,26 +138,10 @@ class RecordReader(Closing):
                 led to point i are those from i to i.
             actor: only this actor's.
         """
-        import numpy as np
-
-        file, known = self._file, self._symbols.kinds
-        rows = file.table
-        fits = (rows["kind"] == Kind.FRAMES) & (rows["high"] >= first_point)
-        if last_point is not None:
-            fits &= rows["low"] <= last_point
-        wanted = None
-        if kinds is not None:
-            asked = frozenset(kinds)
-            wanted = frozenset(number for number, kind in enumerate(known) if kind in asked)
-            bits = sum(1 << bit for bit in {min(number, KIND_BIT_MAX) for number in wanted})
-            fits &= (rows["bits"] & np.uint64(bits)) != 0
-        for number in fits.nonzero()[0].tolist():
-            of_kind, *columns = file.decode(number, decode_frames)
-            if max(of_kind) >= len(known):
-                raise file.corrupt(number, "a frame has a kind that no names block says")
-            names = [known[kind] for kind in of_kind]
-            frames = map(_make_frame, zip(names, *columns, strict=True))
-            row = rows[number]
+        wanted = self._number_kinds(kinds)
+        for number in self._find_blocks(wanted, first_point, last_point):
+            of_kind, frames = self._read_block(number)
+            row = self._file.table[number]
             is_inside = row["low"] >= first_point and (
                 last_point is None or row["high"] <= last_point
             )
@@ -167,6 +157,54 @@ class RecordReader(Closing):
                     and (actor is None or frame.actor == actor)
                 ):
                     yield frame
+
+    def locate(self, kind: str, last_point: int | None = None) -> Iterator[tuple[int, Frame]]:
+        """Yield journal frames of a kind in the order recorded, each with its place, for ``payload``.
+
+        Args:
+            kind: of the frames.
+            last_point: only frames before this compare-point or an earlier one.
+        """
+        wanted = self._number_kinds([kind])
+        for number in self._find_blocks(wanted, 0, last_point):
+            for at, frame in enumerate(self._read_block(number)[1]):
+                if frame.kind == kind and (last_point is None or frame.point <= last_point):
+                    yield number << _PLACE_BITS | at, frame
+
+    def payload(self, place: int) -> bytes:
+        """Return the payload of a journal frame by its place, from any thread."""
+        number, at = divmod(place, 1 << _PLACE_BITS)
+        return self._payloads(number)[at]
+
+    def _number_kinds(self, kinds: Iterable[str] | None) -> frozenset[int] | None:
+        if kinds is None:
+            return None
+        asked = frozenset(kinds)
+        return frozenset(n for n, kind in enumerate(self._symbols.kinds) if kind in asked)
+
+    def _find_blocks(
+        self, wanted: frozenset[int] | None, first_point: int, last_point: int | None
+    ) -> list[int]:
+        """Return the numbers of the blocks that may hold such frames."""
+        import numpy as np
+
+        rows = self._file.table
+        fits = (rows["kind"] == Kind.FRAMES) & (rows["high"] >= first_point)
+        if last_point is not None:
+            fits &= rows["low"] <= last_point
+        if wanted is not None:
+            bits = sum(1 << bit for bit in {min(number, KIND_BIT_MAX) for number in wanted})
+            fits &= (rows["bits"] & np.uint64(bits)) != 0
+        found: list[int] = fits.nonzero()[0].tolist()
+        return found
+
+    def _read_block(self, number: int) -> tuple[Sequence[int], Iterator[Frame]]:
+        known = self._symbols.kinds
+        of_kind, *columns = self._file.decode(number, decode_frames)
+        if max(of_kind) >= len(known):
+            raise self._file.corrupt(number, "a frame has a kind that no names block says")
+        names = [known[kind] for kind in of_kind]
+        return of_kind, map(_make_frame, zip(names, *columns, strict=True))
 
     @cached_property
     def snapshots(self) -> list[SnapshotEntry]:

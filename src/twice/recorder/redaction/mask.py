@@ -154,11 +154,6 @@ class Mask:
             every += spans
         return data, every
 
-    def text(self, text: str) -> tuple[str, list[Span]]:
-        """Return text with every secret blanked, as long in UTF-8 as it was, and the spans."""
-        data, spans = self.data(text.encode("utf-8", "surrogatepass"), is_text=True)
-        return data.decode("utf-8", "surrogatepass") if spans else text, spans
-
 
 class StreamRedactor:
     """One direction of a connection, or one growing file.

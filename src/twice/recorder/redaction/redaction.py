@@ -27,7 +27,7 @@ from twice.recorder.redaction.fields import (
     find_in_words,
     is_secret,
 )
-from twice.recorder.redaction.mask import STAR, Mask, Span, StreamRedactor, blank_spans, is_blank
+from twice.recorder.redaction.mask import STAR, Mask, Span, StreamRedactor, blank_spans
 from twice.recorder.redaction.policy import SHAPES, TERMINAL, VARIABLES, Policy
 
 REDACTION = "redaction"
@@ -111,9 +111,10 @@ class Redaction:
         """Learn a text that somebody typed unseen, and return the stars to write down for it."""
         if not self.policy.holds(TERMINAL):
             return text
-        self.learn(_encode(text), TERMINAL)
+        raw = _encode(text)
+        self.learn(raw, TERMINAL)
         self._count([(0, 0, TERMINAL)], where)
-        return "*" * len(_encode(text))
+        return "*" * len(raw)
 
     # -- what is written down -------------------------------------------------------------------
 
@@ -129,9 +130,8 @@ class Redaction:
     def value(self, value: Any, where: str) -> Any:
         """Return a plain value with its secrets blanked, or the value itself if it has none.
 
-        Raises:
-            RedactionRefused: E-REDACT-001, when a secret stands inside of an object that cannot be
-                changed (an array of text, an instance of a class).
+        A secret inside of an object that cannot be changed (an array of text, an instance of a class) is refused:
+        E-REDACT-001.
         """
         if not self.active or type(value) in _PLAIN:
             return value
@@ -170,14 +170,14 @@ class Redaction:
         self, words: list[bytes], found: Iterable[list[PlacedSecret]], where: str
     ) -> list[bytes]:
         """Blank and learn the secrets that were found in each word; as many words come back."""
-        changed = list(words)
-        for number, (word, secrets) in enumerate(zip(words, found, strict=True)):
-            spans = [one[:3] for one in secrets if not is_blank(word, one[:3])]
-            for one in secrets if spans else ():
-                for value in one.values(word):
-                    self.learn(value, one.rule)
+        changed = []
+        for word, secrets in zip(words, found, strict=True):
+            blanked, spans = blank_spans(word, [one[:3] for one in secrets])
+            changed.append(blanked)
             if spans:
-                changed[number] = blank_spans(word, spans)[0]
+                for one in secrets:
+                    for value in one.values(word):
+                        self.learn(value, one.rule)
                 self._count([(0, 0, ARGUMENTS)], where)
         return changed
 
@@ -222,10 +222,11 @@ class Redaction:
         if kind is str:
             if 4 * len(value) < self.mask.shortest:  # UTF-8 takes at most four bytes a letter
                 return value
-            text, spans = self.mask.text(value)
-            if spans:
-                self._count(spans, where)
-            return text
+            raw, spans = self.mask.data(value.encode("utf-8", "surrogatepass"), is_text=True)
+            if not spans:
+                return value
+            self._count(spans, where)
+            return _decode(raw)
         if kind is bytes or kind is bytearray:
             changed = self.data(bytes(value), where)
             return value if changed == value else kind(changed)
@@ -279,7 +280,7 @@ def redact_identity(
         environ: the variables that the program runs with.
         parent: identity of the record that a branch leaves, whose setup holds stars already.
     """
-    inherited = (parent or {}).get("redaction") or {}
+    inherited = ((parent or {}).get("redaction") or {}).get("blanked", ())
     setup, environment = dict(identity["setup"]), dict(identity["environment"])
     words = redaction.arguments(setup["program"]["arguments"], "arguments")
     setup["program"] = {**setup["program"], "arguments": words}
@@ -298,7 +299,7 @@ def redact_identity(
                 for name, value in sorted(environ.items())
                 if value and redaction.is_secret(name)
             },
-            "blanked": [*inherited.get("blanked", ()), *map(list, redaction.take())],
+            "blanked": [*inherited, *map(list, redaction.take())],
         },
     }
 

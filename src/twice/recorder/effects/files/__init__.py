@@ -1,7 +1,5 @@
-"""Files beyond listings: contents, writes, what ``stat`` says, temporary names.
+"""Files beyond listings: contents, writes, questions about files, temporary names.
 
-``places`` says which file a path means and whether it is an input at all, ``overlay`` keeps what a replay
-writes away from the real place, ``kept`` holds contents that a record carries. ``filesystem`` joins them;
-``opening``, ``asking``, ``attributes``, ``changing`` and ``temporary`` list what stands in the place of the standard library's
-functions.
+``filesystem`` has the files of one session. ``places`` maps paths to files, ``overlay`` keeps what a replay writes away
+from the real tree. ``functions``, ``open_functions`` and ``temporary_names`` have the replaced functions.
 """

@@ -38,13 +38,7 @@ def kind_at(path: str) -> str:
 
 
 class Entry:
-    """Stands for an ``os.DirEntry``.
-
-    Args:
-        folder: as the program gave it.
-        name: of the entry.
-        kind: what it is, itself.
-    """
+    """Stands for an ``os.DirEntry`` of a folder as the program gave it."""
 
     __slots__ = ("_kind", "_told", "name", "path")
 

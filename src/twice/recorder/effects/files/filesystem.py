@@ -1,38 +1,50 @@
-"""What a run does with files, put together: where a place leads, what was read, what was written.
+"""The files of one session: real while recording, over an overlay in every other execution.
 
-Recording, files are real. In every other execution what is written goes to an overlay, and nothing real is made,
-changed or removed. ``contents`` and ``writes`` hold the two halves; this is what they share.
+Who records writes to the real place. Who replays, branches, traces, draws a sample or experiments does not: its writes
+go to a folder that the process which started this one named, and removes when this one has ended. ``contents`` and
+``writes`` hold the two halves, and this is what they share.
 
-Not for: which functions of the standard library lead here (``opening``, ``asking``, ``changing``).
+A file that a process wrote which a replay does not start is kept when the process ends, and put in place in its stead.
+The program learns that a process has ended, and may read what it wrote from then on, in any language. So that is the
+moment at which a replay finds the same files. Not covered: what such a process wrote while the program had not yet
+learned that it ended.
 
-Invariant: a run's own files are known by place, in both modes by the same calls of the program.
+Invariant: an execution that writes no record, or replays one, changes no file outside of its folder.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
-from collections.abc import Mapping, Sequence
-from types import CodeType
-from typing import NoReturn
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import FrameType
+from typing import Any, NoReturn
 
 from twice.errors import EffectMismatch, FileNotRebuilt
 from twice.foundation.digests import Algorithm
+from twice.recorder.effects import ops
 from twice.recorder.effects.actors import OUTSIDE, current
-from twice.recorder.effects.files.askers import By
-from twice.recorder.effects.files.changes import Changes
+from twice.recorder.effects.files.carried_contents import CarriedContents
 from twice.recorder.effects.files.contents import Contents
-from twice.recorder.effects.files.kept import Kept
-from twice.recorder.effects.files.overlay import WritableTree
-from twice.recorder.effects.files.places import Places
+from twice.recorder.effects.files.overlay import Overlay, WorldTree
+from twice.recorder.effects.files.places import WRAPPERS, Caller, Places, is_imported
 from twice.recorder.effects.files.policies import Policy
-from twice.recorder.effects.files.process_files import ProcessFiles
 from twice.recorder.effects.files.writes import Writes
 from twice.recorder.effects.layer import EffectLayer
+from twice.recorder.effects.origin import asker_of
+from twice.recorder.kernel import confinement
+from twice.recorder.kernel.content_store import ContentStore
 from twice.recorder.kernel.file_policies import PolicyRow
+from twice.recorder.kernel.file_state import ProcessFile
 from twice.recorder.path_names import PathNames
 from twice.recorder.user_code import is_ours
 
 _PROVER = f"{os.sep}interception.py"
+_symlink, _utime, _chmod = os.symlink, os.utime, os.chmod
+_isdir, _islink = os.path.isdir, os.path.islink
+_NOT_CARRIED = "its content is not in the record"
 
 
 class Files:
@@ -45,10 +57,12 @@ class Files:
         file_policies: files that are compared less closely.
         algorithm: of the digests.
         overlay: where writes go, or None when they are real.
-        kept: contents that the record carries.
+        carried: contents that the record carries.
         resumed: whether this execution began at a snapshot, without the files written before it.
         is_compared_below: whether what the run leaves is compared by its keeper, whoever wrote it.
     """
+
+    name = "files"
 
     def __init__(
         self,
@@ -58,23 +72,21 @@ class Files:
         policy: Policy = "digest",
         file_policies: Sequence[PolicyRow] = (),
         algorithm: Algorithm = Algorithm.BLAKE3,
-        overlay: WritableTree | None = None,
-        kept: Kept | None = None,
+        overlay: Overlay | None = None,
+        carried: CarriedContents | None = None,
         resumed: bool = False,
         is_compared_below: bool = False,
     ) -> None:
-        self.is_compared_below = is_compared_below
         self.layer, self.policy, self.overlay, self.resumed = layer, policy, overlay, resumed
-        self.places = Places(placing, "" if overlay is None else overlay.upper)
-        self.algorithm, self.kept, self.file_policies = algorithm, kept, file_policies
-        self.contents = Contents(self)
-        self.writes = Writes(self)
-        self.changes = None if overlay is None else Changes(self, overlay)
+        self.places = Places(placing, overlay)
+        self.algorithm, self.carried, self.file_policies = algorithm, carried, file_policies
+        self.is_compared_below = is_compared_below
+        self.contents, self.writes = Contents(self), Writes(self)
         layer.parts.append(self)
-        layer.descriptor_given.append(self.writes.handed_to_process)
-        layer.process_ended.append(ProcessFiles(self).process_ended)
+        layer.descriptor_given.append(self.writes.share_descriptor)
+        layer.process_ended.append(self._end_process)
 
-    name = "files"
+    # -- as a part of the layer -----------------------------------------------------------------
 
     def state(self) -> dict[str, object]:
         """Return nothing: a snapshot contains no files."""
@@ -82,10 +94,6 @@ class Files:
 
     def restore(self, state: Mapping[str, object]) -> None:
         """Restore nothing: files that a run wrote stay written."""
-
-    def read_written_files(self) -> dict[str, bytes]:
-        """Return the present content of the files that this run wrote, by their names in the record."""
-        return self.writes.read_contents_now()
 
     def has_written(self, path: str) -> bool:
         """Return whether the run wrote this file through Python."""
@@ -95,58 +103,171 @@ class Files:
         """Name the files that the run leaves behind."""
         self.writes.end()
 
-    def passes(self, asker: CodeType) -> bool:
-        """Return whether this code's files are not the run's: twice's, a declared effect's, a child's."""
-        if not self.layer.active or current() is OUTSIDE:
-            return True
+    # -- who asks, and where --------------------------------------------------------------------
+
+    def caller(self, frame: FrameType) -> Caller | None:
+        """Return on whose behalf code asks; None for code outside the run: twice's, a declared effect's."""
+        layer = self.layer
+        if not layer.active or current() is OUTSIDE:
+            return None
+        asker = asker_of(frame, WRAPPERS)
         name = asker.co_filename
-        return is_ours(name) and not (self.layer.probing and name.endswith(_PROVER))
+        if is_ours(name) and not (layer.probing and name.endswith(_PROVER)):
+            return None
+        if layer.is_strict(asker):
+            return Caller.PROGRAM
+        if not is_imported(frame, layer):
+            return Caller.LIBRARY
+        return None if self.overlay is None else Caller.SETUP
 
     def at(self, place: str) -> str:
         """Return the path that a place leads to in this execution."""
         return place if self.overlay is None else self.overlay.at(place)
 
+    def target(self, place: str) -> str:
+        """Return the path of the file that a place leads to, through links that this execution made."""
+        if self.overlay is None or not self.overlay.upper:
+            return place  # the system follows them
+        at = self.overlay.at(place)
+        return self.overlay.at(self.overlay.follow(place)) if _islink(at) else at
+
     def governs(self, place: str) -> bool:
         """Return whether reading or changing this place is an effect of the run."""
         return self.layer.probing or self.places.is_input(place)
 
-    def silent(self, by: By) -> bool:
+    def is_silent(self, caller: Caller) -> bool:
         """Return whether nothing is recorded or compared: by policy, or for a library's set-up."""
-        return by is By.SETUP or self.is_left_out()
+        return caller is Caller.SETUP or self.is_left_out()
 
     def is_left_out(self) -> bool:
         """Return whether files are no part of this recording, by policy."""
         return self.policy == "none" and not self.layer.probing
 
-    def differs(self, recorded: str, asked: str) -> NoReturn:
-        """Raise the error for a file that differs from the record.
+    def is_watched(self) -> bool:
+        """Return whether a keeper digests at the end what the run leaves."""
+        return self.is_compared_below or confinement.current().is_watching
 
-        Raises:
-            EffectMismatch: E-EFFECT-001.
-        """
-        error = EffectMismatch(
-            f"The run has {asked}; the record holds {recorded}.",
-            "Expected every file to hold what it held.",
-            "Put it back as it was; to carry contents in the record: twice record --files contents",
-            recorded=recorded,
-            asked=asked,
+    # -- errors ---------------------------------------------------------------------------------
+
+    def report_difference(self, recorded: str, asked: str) -> NoReturn:
+        """Raise the error for a file that differs from the record."""
+        self._raise(
+            EffectMismatch(
+                f"The run has {asked}; the record holds {recorded}.",
+                "Expected every file to hold what it held.",
+                "Put it back as it was; to carry contents in the record: twice record --files contents",
+                recorded=recorded,
+                asked=asked,
+            )
         )
-        (self.layer.actor() or self.layer.main).source.unfit(error)
-        raise error
 
     def refuse(self, name: str) -> NoReturn:
-        """Raise the error for a file that this execution lacks through no fault of the program.
-
-        Raises:
-            FileNotRebuilt: E-FILE-001.
-        """
-        error = FileNotRebuilt(
-            f"{name} is read, and was written before the snapshot that this execution began at.",
-            "Expected a file that this execution wrote itself: a snapshot holds no files.",
-            "Verify the run from its start: twice verify RECORD",
-            name=name,
-            recorded=f"files.read({name!r}), as the run itself had written it",
-            asked=f"files.read({name!r}), which a snapshot does not hold",
+        """Raise the error for a file that this execution lacks through no fault of the program."""
+        self._raise(
+            FileNotRebuilt(
+                f"{name} is read, and was written before the snapshot that this execution began at.",
+                "Expected a file that this execution wrote itself: a snapshot holds no files.",
+                "Verify the run from its start: twice verify RECORD",
+                name=name,
+                recorded=f"files.read({name!r}), as the run itself had written it",
+                asked=f"files.read({name!r}), which a snapshot does not hold",
+            )
         )
+
+    def _raise(self, error: EffectMismatch) -> NoReturn:
         (self.layer.actor() or self.layer.main).source.unfit(error)
         raise error
+
+    # -- files of processes that a replay does not start ----------------------------------------
+
+    def _end_process(self, key: str, pid: int | None) -> None:
+        """Note the files that a process left, or put them in place of one that is served and has no pid."""
+        if self.policy == "none":
+            return
+        left = () if pid is None else self._take_files(pid)
+        layer = self.layer
+        if layer.live:
+            if left:
+                layer.fact(ops.PROCESS_FILES, key, lambda: left, needed=False)
+            return
+        known, _ = layer.source.recorded(ops.PROCESS_FILES, key)
+        if known:
+            recorded: Any = layer.fact(ops.PROCESS_FILES, key, lambda: left, needed=False)
+            for fields in recorded:
+                self._put_file(ProcessFile.from_plain(fields))
+
+    def _take_files(self, pid: int) -> tuple[Any, ...]:
+        """Return the files that a real process left, in recorded form, and write their contents down."""
+        left, folder = confinement.current().take_process(pid)
+        plain = []
+        for each in left:
+            if not self.governs(each.path):
+                continue
+            problem, state = each.problem, each.state
+            if state.kind == "file" and not problem:
+                path = ContentStore(folder).path(state.digest)
+                if not self.contents.carry_file(path, state.digest, state.size):
+                    problem = _NOT_CARRIED
+            plain.append((self.places.to_recorded(each.path), state.to_plain(), problem))
+        return tuple(plain)
+
+    def _put_file(self, left: ProcessFile) -> None:
+        """Put a file that the process left in its place: with the content that it had, or not at all."""
+        overlay = self.overlay
+        assert overlay is not None, "what is served is not put into the real tree"
+        place, state = self.places.to_local(left.path), left.state
+        if left.problem:
+            return
+        if state.kind == "folder":
+            if not _isdir(overlay.at(place)):
+                overlay.make_folder(place)
+        elif state.kind == "file":
+            content = None if self.carried is None else self.carried.path(state.digest)
+            if content is not None:
+                overlay.remove(place)
+                at = overlay.fill(place, content)
+                _chmod(at, state.mode | 0o600)
+                _utime(at, ns=(state.mtime_ns, state.mtime_ns))
+        else:
+            overlay.remove(place)
+            if state.kind == "link":
+                _symlink(state.target, overlay.make_file(place))
+
+
+def build_files(
+    layer: EffectLayer,
+    placing: PathNames,
+    *,
+    policy: Policy,
+    file_policies: Sequence[PolicyRow],
+    algorithm: Algorithm,
+    contents: Callable[[], Iterable[bytes]],
+    scratch: str,
+    resumed: bool,
+    was_supervised: bool,
+) -> Files:
+    """Build the files of one session, whose overlay is in the folder ``scratch``, or in one of its own.
+
+    A recording writes to real files: of a world, where it is an experiment in one. Without a world, an experiment
+    writes to the folder. ``contents`` opens what the record carries; ``was_supervised`` says whether the record that
+    is replayed knows what any code did to files.
+    """
+    around = confinement.current()
+    overlay: Overlay | None = None
+    if not (layer.live and layer.writes) or around.is_experiment:
+        if not scratch:
+            scratch = os.path.realpath(tempfile.mkdtemp(prefix="twice-"))
+            atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+        folder = f"{scratch}/{os.getpid()}"
+        overlay = WorldTree(folder) if around.is_world else Overlay(folder)
+    return Files(
+        layer,
+        placing,
+        policy=policy,
+        file_policies=file_policies,
+        algorithm=algorithm,
+        overlay=overlay,
+        carried=None if overlay is None else CarriedContents(contents, overlay.kept),
+        resumed=resumed and overlay is not None,
+        is_compared_below=around.is_world and was_supervised and not layer.writes,
+    )

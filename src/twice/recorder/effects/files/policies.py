@@ -1,10 +1,8 @@
 """What a record holds of the contents of files, as the user says it.
 
-``digest``: what a file holds is held against its digest; what nobody else could have is carried whole.
+``digest``: what a file holds is compared by its digest; what nobody else could have is carried whole.
 ``contents``: everything that is read is carried whole, so a replay needs none of the files.
 ``none``: nothing is recorded or compared; writes are kept away in replay all the same.
-
-Invariant: a digest costs one pass over a file when it is opened, and no policy but ``none`` is without it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The network: connections that a run makes, recorded at Python's sockets and played without one.
+"""The network: connections that a run makes, recorded at Python's sockets and replayed without one.
 
-``sockets`` stands for ``socket.socket``'s methods, ``tls`` for what ``ssl`` puts on top, ``resolving``
-for names. ``connection`` is one connection while recording, ``played`` the same in replay,
-``outgoing`` what both say about the bytes that the program sent, ``connections`` who has which.
+``sockets`` replaces the methods of ``socket.socket``, ``tls`` those of ``ssl`` on top, ``resolver`` look-ups of names.
+``connection`` is one connection while recording, ``replayed_connection`` the same in replay, ``sent_bytes`` the marks
+of both, ``connections`` the table of sockets.
 """

@@ -1,12 +1,11 @@
-"""One connection while the world answers: everything that comes in is noted with what had gone out.
+"""One connection while the world answers: everything that comes in is noted with the bytes that had gone out by then.
 
-A connection is a line of its own in the record, named after the actor that made it, because libraries
-read on behalf of many: a reply may be read by an event loop, a pool's thread or the program itself.
+A connection is a line of its own in the record, named after the actor that made it, because libraries read on behalf of
+many: a reply may be read by an event loop, a pool's thread or the program itself.
 
 Not for: readiness. That a socket would have blocked is not noted; when data came is.
 
-Invariant: what is noted in order is what a reader of this connection was given in order, with secrets
-blanked.
+Invariant: what is noted in order is what a reader of this connection was given in order, with secrets blanked.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from twice.recorder.effects import ops
-from twice.recorder.effects.network.outgoing import ROUNDS, Outgoing
+from twice.recorder.effects.network.sent_bytes import ROUNDS, SentBytes
 from twice.recorder.effects.network.turns import INCOMING, Turns
 from twice.recorder.effects.outcomes import RETURNED, Outcome, given, outcome_of, raised
 
@@ -34,27 +33,55 @@ _AGAIN = ("SSLWantReadError", "SSLWantWriteError")
 
 
 class Connection:
-    """A connection to the world.
+    """A connection of the run, on a line of its own in the record.
 
     Args:
         layer: the layer that governs.
         key: its name in the record.
-        turns: counts the rounds of loops.
+        turns: when replies came, or come.
 
     Attributes:
-        veiled: whether a pair of TLS buffers has the data, and the socket only its cipher.
+        is_tls: whether a pair of TLS buffers has the data, and the socket only its cipher.
     """
 
     def __init__(self, layer: EffectLayer, key: str, turns: Turns) -> None:
         self.layer, self.key = layer, key
-        self._turns, self._is_in_turn = turns, False
-        self.veiled = self._over = False
-        self._outgoing, self._wire = Outgoing(layer.algorithm), layer.redaction.stream()
+        self.is_tls = self._is_over = False
+        self._turns, self._wire, self._line = turns, layer.redaction.stream(), layer.line(key)
+
+    def about(
+        self, what: object, live: Callable[[], Outcome], absent: Outcome | None = _OK
+    ) -> Outcome:
+        """Return a fact about the connection, such as its ends or the agreement of TLS."""
+        raise NotImplementedError
+
+    def connect_again(self, connect: Callable[[], object]) -> object:
+        """Ask again for a connection that was asked for."""
+        return given(self.about("connect", lambda: outcome_of(connect)))
+
+    def send(self, data: Any, send: Callable[[], int | None]) -> int:
+        """Send bytes on the socket; None from ``send`` means all of them."""
+        return self._send_cipher(data, send) if self.is_tls else self.write(data, send)
+
+    def _send_cipher(self, data: Any, send: Callable[[], int | None]) -> int:
+        raise NotImplementedError
+
+    def write(self, data: Any, send: Callable[[], int | None]) -> int:
+        """Send bytes, plain ones where TLS encrypts."""
+        raise NotImplementedError
+
+
+class LiveConnection(Connection):
+    """A connection to the world."""
+
+    def __init__(self, layer: EffectLayer, key: str, turns: Turns) -> None:
+        super().__init__(layer, key, turns)
+        self._is_in_turn = False
+        self._sent = SentBytes(layer.algorithm)
         self._noted, self._sender = 0, ""
         self._connecting: object = None
         self._descriptor = -1
         self._lock = Lock()
-        self._line = layer.line(key)
 
     # -- making it ------------------------------------------------------------------------------
 
@@ -65,6 +92,7 @@ class Connection:
         try:
             result = connect()
         except BlockingIOError:
+            # It does not wait, so a loop does: its replies come in rounds of that loop.
             self._connecting, self._is_in_turn = asked, True
             raise
         except OSError as error:
@@ -73,11 +101,7 @@ class Connection:
         self._note(ops.CONNECT, (asked, (False, _OK)))
         return result
 
-    def connect_again(self, connect: Callable[[], object]) -> object:
-        """Ask again for a connection that was asked for."""
-        return given(self.about("connect", lambda: outcome_of(connect)))
-
-    def connected(self, error_number: Callable[[], int]) -> int:
+    def read_error(self, error_number: Callable[[], int]) -> int:
         """Return the outcome of a connection that was not waited for: 0, or the number of an error."""
         number = error_number()
         with self._lock:
@@ -89,35 +113,30 @@ class Connection:
             asked, self._connecting = self._connecting, None
             self._note(ops.CONNECT, (asked, (True, outcome)))
 
-    # -- what goes out ----------------------------------------------------------------------------
+    def start_tls(self) -> None:
+        """Let a pair of TLS buffers have the data from now on."""
+        self.is_tls = True
 
-    def send(self, data: Any, send: Callable[[], int | None]) -> int:
-        """Send bytes on the socket; None from ``send`` means all of them."""
-        if self.veiled:
-            return _size(data, send())
-        return self.write(data, send)
+    # -- data -----------------------------------------------------------------------------------
+
+    def _send_cipher(self, data: Any, send: Callable[[], int | None]) -> int:
+        return _size(data, send())
 
     def write(self, data: Any, send: Callable[[], int | None]) -> int:
-        """Send bytes, plain ones where TLS encrypts."""
+        """Send bytes, and note them."""
         try:
             count = send()
         except OSError as error:
-            if not would_block(error):
+            if not _would_block(error):
                 self._note_marked(ops.SEND_FAILED, raised(error))
             raise
         with memoryview(data) as view, view.cast("B") as octets, self._lock:
             self._settle()
-            if self._outgoing.is_marked:
+            if self._sent.is_marked:  # nothing is on its way: a request begins
                 actor = self.layer.actor()
                 self._sender = "" if actor is None else actor.key
-            self._outgoing.add(self._wire.sent(bytes(octets if count is None else octets[:count])))
+            self._sent.add(self._wire.sent(bytes(octets if count is None else octets[:count])))
         return _size(data, count)
-
-    def greet(self) -> None:
-        """Mark the connection as veiled: from now on a pair of TLS buffers has the data."""
-        self.veiled = True
-
-    # -- what comes in ------------------------------------------------------------------------------
 
     def receive(
         self, sock: socket.socket, size: int, receive: Callable[[], Any], *, peek: bool = False
@@ -125,58 +144,36 @@ class Connection:
         """Receive data on the socket, in the form that the socket gives."""
         if peek:
             return receive()
-        if self.veiled:
-            return self._receive_veiled(receive)
-        return self.read(sock, size, receive)
-
-    def receive_into(
-        self, sock: socket.socket, buffer: Any, size: int, receive: Callable[[], int]
-    ) -> int:
-        """Receive data on the socket into a buffer."""
-        if self.veiled:
-            return int(self._receive_veiled(receive))
-        return self.read_into(sock, buffer, size, receive)
+        if not self.is_tls:
+            return self.read(sock, size, receive)
+        result = self._call(receive, ops.ENDED)
+        if not result:
+            self._note_marked(ops.ENDED, (RETURNED, b""))
+        return result
 
     def read(self, sock: socket.socket | None, size: int, receive: Callable[[], Any]) -> Any:
         """Read plain data: bytes, or bytes and their sender."""
         del sock, size
-        result = self._received(receive)
+        result = self._call(receive, ops.RECEIVED)
         data, *sender = result if isinstance(result, tuple) else (result,)
         noted = self._wire.received(data)
         self._note_marked(ops.RECEIVED, (RETURNED, (noted, *sender) if sender else noted))
         return result
 
-    def read_into(
-        self, sock: socket.socket | None, buffer: Any, size: int, receive: Callable[[], int]
-    ) -> int:
-        """Read plain data into a buffer."""
-        del sock, size
-        count = int(self._received(receive))
-        with memoryview(buffer) as view, view.cast("B") as octets:
-            noted = self._wire.received(bytes(octets[:count]))
-        self._note_marked(ops.RECEIVED, (RETURNED, noted))
-        return count
-
-    def _received(self, receive: Callable[[], Any], op: ops.Op = ops.RECEIVED) -> Any:
+    def _call(self, receive: Callable[[], Any], op: ops.Op) -> Any:
         try:
             return receive()
         except OSError as error:
-            if not would_block(error):
+            if not _would_block(error):
                 self._note_marked(op, raised(error))
             raise
 
-    def _receive_veiled(self, receive: Callable[[], Any]) -> Any:
-        result = self._received(receive, ops.ENDED)
-        if not result:
-            self._note_marked(ops.ENDED, (RETURNED, b""))
-        return result
-
-    # -- the rest -------------------------------------------------------------------------------------
+    # -- the rest -------------------------------------------------------------------------------
 
     def about(
         self, what: object, live: Callable[[], Outcome], absent: Outcome | None = None
     ) -> Outcome:
-        """Note a fact about the connection, such as its ends or the agreement of TLS."""
+        """Note a fact about the connection."""
         del absent
         outcome = live()
         self.layer.note_line(self._line, ops.ABOUT, ((self.key, what), outcome), fact=True)
@@ -187,7 +184,7 @@ class Connection:
         try:
             act()
         except OSError as error:
-            if not would_block(error):
+            if not _would_block(error):
                 outcome = raised(error)
                 self.about(what, lambda: outcome)
             raise
@@ -195,11 +192,11 @@ class Connection:
 
     def close(self, sock: socket.socket | None, how: str = CLOSED) -> None:
         """End the connection: the program closed it, or ended."""
-        if self._over:
+        if self._is_over:
             return
-        self._over = True
+        self._is_over = True
         self.layer.owned_descriptors.discard(self._descriptor)
-        with self._lock:
+        with self._lock:  # given up before anybody asked how connecting ended
             self._settle(raised(OSError(errno.EINPROGRESS, "")))
         if sock is not None and _is_readable(sock):
             self._note_marked(ops.ENDED, (RETURNED, b""), taken=False)
@@ -207,12 +204,12 @@ class Connection:
 
     def state(self) -> tuple[object, ...]:
         """Return the position for a snapshot: events so far and the bytes that went out."""
-        return (self._noted, *self._outgoing.state())
+        return (self._noted, *self._sent.state())
 
     def _note_marked(self, op: ops.Op, outcome: object, *, taken: bool = True) -> None:
         with self._lock:
             self._settle()
-            sender = "" if self._outgoing.is_marked else self._sender
+            sender = "" if self._sent.is_marked else self._sender
             rounds: int | None = None
             timers = 0
             if op.number in INCOMING:
@@ -220,7 +217,7 @@ class Connection:
                     rounds, timers = self._turns.take_turn() if taken else self._turns.peek_turn()
                 elif taken:
                     timers = self._turns.take_thread_turn()
-            mark = self._outgoing.mark()
+            mark = self._sent.mark()
             self._note(op, ((*mark[:ROUNDS], rounds, timers, sender), outcome))
 
     def _note(self, op: ops.Op, value: object) -> None:
@@ -228,7 +225,7 @@ class Connection:
         self.layer.note_line(self._line, op, value)
 
 
-def would_block(error: OSError) -> bool:
+def _would_block(error: OSError) -> bool:
     """Return whether a socket only reported that it has no data yet."""
     return isinstance(error, BlockingIOError) or type(error).__name__ in _AGAIN
 

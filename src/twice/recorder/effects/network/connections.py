@@ -1,9 +1,10 @@
 """Which socket holds which connection of the run.
 
-A socket that connects on behalf of an actor holds a connection, live or played, until it is closed. A
-socket made from the same descriptor (TLS does so) holds the same one.
+A socket that connects on behalf of an actor holds a connection, live or replayed, until it is closed. A socket made
+from the same descriptor (TLS does so) holds the same one. A pair of TLS buffers does not know the socket that carries
+it: its first bytes, a greeting that is never the same twice, are recognised when a connection sends them.
 
-Invariant: at the end of a run every connection has been told that it is over.
+Invariant: at the end of a run every connection is closed.
 """
 
 from __future__ import annotations
@@ -12,31 +13,28 @@ import socket
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from sys import _getframe
+from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
 from twice.errors import EffectMismatch, EffectRefused
 from twice.recorder.effects import ops
 from twice.recorder.effects.actors import OUTSIDE, Actor, current
-from twice.recorder.effects.askers import asker_of
 from twice.recorder.effects.layer import EffectLayer
-from twice.recorder.effects.network.branched import BranchedConnection
-from twice.recorder.effects.network.connection import LEFT, Connection
+from twice.recorder.effects.network.branched_connection import BranchedConnection
+from twice.recorder.effects.network.connection import LEFT, LiveConnection
 from twice.recorder.effects.network.replayed_connection import ReplayedConnection
+from twice.recorder.effects.origin import asker_of
 
-Held = Connection | ReplayedConnection
-"""What a socket holds: the same to whoever uses it."""
+Held = LiveConnection | ReplayedConnection
+"""The connection that a socket holds: the same to whoever uses it."""
 _WRAPPERS = frozenset({__file__, str(Path(__file__).with_name("sockets.py"))})
 _MULTIPROCESSING = str(Path("multiprocessing", "connection.py"))
 _FAMILIES = (socket.AF_INET, socket.AF_INET6, getattr(socket, "AF_UNIX", socket.AF_INET))
 
 
 class Connections:
-    """The connections of one run.
-
-    Args:
-        layer: the layer that governs.
-    """
+    """The connections of one run."""
 
     name = "connections"
 
@@ -48,13 +46,18 @@ class Connections:
         self._open: dict[str, Held] = {}
         self._made: set[str] = set()
         self._to_seek: Mapping[str, Sequence[Any]] = {}
+        self._greetings: dict[bytes, Callable[[Held], None]] = {}
+        self._greeting = Lock()
         self.of: Callable[[socket.socket], Held | None] = self._held.get
-        """The connection that a socket holds, or None: it is no business of the run's."""
+        """Returns the connection that a socket holds, or None: it is no business of the run's."""
         layer.parts.append(self)
 
-    def maker(self, sock: socket.socket) -> Actor | None:
+    def find_maker(self, sock: socket.socket) -> Actor | None:
         """Return the actor on whose behalf a socket connects, or None when it is not governed."""
-        if sock.family not in _FAMILIES or _between_processes():
+        if sock.family not in _FAMILIES:
+            return None
+        # multiprocessing connects to another process of the program, which goes on by the descriptor.
+        if asker_of(_getframe(1), _WRAPPERS).co_filename.endswith(_MULTIPROCESSING):
             return None
         actor = self.layer.actor()
         if actor is None:
@@ -67,7 +70,7 @@ class Connections:
         events = self.layer.source.connection(key, asked)
         made: Held
         if events is None:
-            made = Connection(self.layer, key, self.turns)
+            made = LiveConnection(self.layer, key, self.turns)
         else:
             kind = BranchedConnection if self.layer.source.leaves else ReplayedConnection
             made = kind(self.layer, key, events, self.turns)
@@ -86,13 +89,13 @@ class Connections:
                 self._held[sock] = held
                 return
 
-    def made_outside(self, sock: socket.socket) -> None:
+    def own_outside(self, sock: socket.socket) -> None:
         """Note a socket of a declared effect or of a service's server, whose descriptor is its own."""
         if current() is OUTSIDE:
             self._outside.add(sock)
             self.layer.owned_descriptors.add(sock.fileno())
 
-    def gone_outside(self, sock: socket.socket) -> None:
+    def disown_outside(self, sock: socket.socket) -> None:
         """Forget a socket of a declared effect that is about to lose its descriptor."""
         if sock in self._outside:
             self._outside.discard(sock)
@@ -103,11 +106,7 @@ class Connections:
         self._held[sock] = held
 
     def release(self, sock: socket.socket) -> None:
-        """Release a socket's descriptor, to a socket of the same connection or to unknown code.
-
-        Raises:
-            EffectRefused: E-EFFECT-002, in replay, in the second case.
-        """
+        """Release a socket's descriptor to a socket of the same connection; in replay, to nobody else: E-EFFECT-002."""
         held = self._held.pop(sock, None)
         if held is None or any(other is held for other in self._held.values()):
             return
@@ -119,6 +118,23 @@ class Connections:
                 "Declare the function that needs it as an effect: @twice.effect.",
                 name="socket.detach",
             )
+
+    def expect_greeting(self, greeting: bytes, bind: Callable[[Held], None]) -> None:
+        """Expect a connection that sends the greeting of a pair of TLS buffers, and bind it to them."""
+        with self._greeting:
+            self._greetings[greeting] = bind
+
+    def bind_greeting(self, held: Held, data: Any) -> None:
+        """Bind a connection to the TLS buffers whose greeting it sends, if it does."""
+        if not self._greetings or held.is_tls or not (sent := bytes(data)):
+            return
+        with self._greeting:
+            for greeting, bind in self._greetings.items():
+                if sent.startswith(greeting) or greeting.startswith(sent):
+                    del self._greetings[greeting]
+                    bind(held)
+                    held.start_tls()
+                    return
 
     def close(self, sock: socket.socket) -> None:
         """Close the connection of a socket that is closed, unless another socket has it, too."""
@@ -139,11 +155,13 @@ class Connections:
         """Continue from a snapshot: connections that were over by then are not made again."""
         self._made |= state.keys()
         events = self.turns.exchanges.events
+        # A connection that was over at the snapshot has no state, and gives none of its events again.
         over = [key for key, stood in state.items() if stood is None and key in events]
         for key in over:
             if key not in self._open:
                 self.turns.leave(None, key, range(len(events[key])))
         begun = {key: len(events[key]) for key in over}
+        # One more where bytes went out since the last event: the request that they begin is not made again.
         begun |= {key: stood[0] + bool(stood[3]) for key, stood in state.items() if stood}
         self.turns.exchanges.resume(begun)
         self._to_seek = {key: value for key, value in state.items() if value is not None}
@@ -158,11 +176,7 @@ class Connections:
         return False
 
     def finish(self) -> None:
-        """Close the connections at the run's end, and check that none of the recorded ones is missing.
-
-        Raises:
-            EffectMismatch: E-EFFECT-001, in replay, when one is.
-        """
+        """Close the connections at the run's end; a missing recorded one is E-EFFECT-001."""
         for held in list(self._open.values()):
             held.close(None, LEFT)
         self._open.clear()
@@ -171,7 +185,7 @@ class Connections:
             if key not in self._made and not exchanges.is_shared(exchanges.address(key)):
                 self._miss(key, f"The connection {key} was made", "the same connections")
                 return
-        if not self.layer.writes:
+        if not self.layer.writes:  # a branch need not make its parent's requests
             for one in exchanges.missing():
                 self._miss(one.sender, f"A request by {one.sender} was sent", "the same requests")
                 return
@@ -189,7 +203,8 @@ class Connections:
         self.layer.source.unfit(error)
 
 
-def _between_processes() -> bool:
-    """Return whether ``multiprocessing`` connects to another process of the program, by a descriptor."""
-    asker = asker_of(_getframe(2), _WRAPPERS)
-    return asker.co_filename.endswith(_MULTIPROCESSING)
+def fill_buffer(buffer: Any, data: bytes) -> int:
+    """Put data into a program's buffer, and return its size."""
+    with memoryview(buffer) as view, view.cast("B") as octets:
+        octets[: len(data)] = data
+    return len(data)

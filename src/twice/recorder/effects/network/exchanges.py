@@ -1,4 +1,4 @@
-"""Requests and what came in for them, by who made the request: which connection carried it is a pool's business.
+"""Requests and their replies, by who made the request: which connection carried it is a pool's business.
 
 A client that keeps connections open gives out whichever is idle. Of several threads, jobs or tasks, which one gets
 which connection is a matter of timing; who asks for what is not. So in replay a request of HTTP is answered with what
@@ -20,13 +20,13 @@ from typing import Any, NamedTuple
 from twice.recorder.effects import ops
 from twice.recorder.effects.actors import find_lineage
 from twice.recorder.effects.events import Event
-from twice.recorder.effects.network.outgoing import NOTHING, Mark, read_mark
+from twice.recorder.effects.network.sent_bytes import NOTHING, Mark, read_mark
 
 _REQUEST = re.compile(rb"[A-Z]{3,10} [^\r\n]{1,1000} HTTP/1\.[01]\r\n")
 
 
 class Exchange(NamedTuple):
-    """What went out between two marks, and what came in before more went out.
+    """The bytes that went out between two marks, and those that came in before more went out.
 
     Attributes:
         key: of the connection in the record.
@@ -46,19 +46,21 @@ class Exchange(NamedTuple):
 
 
 class Exchanges:
-    """What is still to be given to whom.
+    """The exchanges that are still to be given, by who made them.
 
     Args:
         order: keys of connections, one for each event, in the order of the record.
-        events: what happened on each.
+        events: those of each connection.
     """
 
     def __init__(self, order: Sequence[str], events: Mapping[str, Sequence[Event]]) -> None:
         self.events = events
-        self._addresses = {key: _address(of) for key, of in events.items()}
+        self._addresses: dict[str, object] = {}
         self._at: dict[tuple[str, int], Exchange] = {}
         requests = []
         for key, of in events.items():
+            first: Any = of[0]
+            self._addresses[key] = first[1][0] if first[0] == ops.CONNECT.number else None
             for one in _split(key, of):
                 self._at[key, one.start] = one
                 if one.is_request:
@@ -67,7 +69,9 @@ class Exchanges:
         for one in requests:
             senders[self._addresses[one.key]].add(one.sender)
         self._shared = {address for address, found in senders.items() if len(found - {""}) > 1}
-        places = _places(order)
+        places = defaultdict(list)
+        for place, key in enumerate(order):
+            places[key].append(place)
         self._requests = sorted(requests, key=lambda one: places[one.key][one.start])
         self._waiting: dict[tuple[object, str], list[Exchange]] = {}
         self.resume({})
@@ -100,14 +104,11 @@ class Exchanges:
         lineage = find_lineage(sender)
         for one in self._requests:
             if self._addresses[one.key] == address and find_lineage(one.sender) == lineage:
-                head = read_mark(self._value(one)[0]).head
+                event: Any = self.events[one.key][one.start]
+                head = read_mark(event[1][0]).head
                 if one.sender != sender and (head.startswith(data) or data.startswith(head)):
                     return True
         return False
-
-    def _value(self, exchange: Exchange) -> Any:
-        _, value = self.events[exchange.key][exchange.start]
-        return value
 
     def give(self, exchange: Exchange) -> None:
         """Take an exchange from the waiting ones: it answers a request."""
@@ -137,11 +138,6 @@ def is_request(data: bytes) -> bool:
     return _REQUEST.match(data) is not None
 
 
-def _address(events: Sequence[Any]) -> object:
-    number, value = events[0]
-    return value[0] if number == ops.CONNECT.number else None
-
-
 def _split(key: str, events: Sequence[Any]) -> Iterator[Exchange]:
     before = last = NOTHING
     start, sender = 0, ""
@@ -155,10 +151,3 @@ def _split(key: str, events: Sequence[Any]) -> Iterator[Exchange]:
             before, last, start, sender = last, mark, index, mark.sender
     if start:
         yield Exchange(key, start, len(events), before, sender, is_request(last.head))
-
-
-def _places(order: Sequence[str]) -> Mapping[str, Sequence[int]]:
-    places = defaultdict(list)
-    for place, key in enumerate(order):
-        places[key].append(place)
-    return places

@@ -1,8 +1,8 @@
 """One connection in replay: what came in comes in again once as much has gone out as had then.
 
-The socket's descriptor is one end of a pair that nobody else holds; it is readable exactly while something
-can be received, so that ``select``, ``poll`` and event loops wait for it as they did. What the program
-sends is held against the record at once and goes nowhere.
+The socket's descriptor is one end of a pair that nobody else holds. It is readable exactly while something can be
+received, so that ``select``, ``poll`` and event loops wait for it as they did. What the program sends is compared with
+the record at once and goes nowhere.
 
 Invariant: nothing is given before the bytes that had gone out before it, and none of it twice.
 """
@@ -19,61 +19,76 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from twice.foundation.printable import pluralize
 from twice.recorder.effects import ops
 from twice.recorder.effects.events import Event
-from twice.recorder.effects.network.connection import CLOSED
-from twice.recorder.effects.network.outgoing import Mark, around, read_mark, read_turn
-from twice.recorder.effects.network.playback import Playback, make_mismatch
-from twice.recorder.effects.network.stand_in import StandIn
+from twice.recorder.effects.network.connection import CLOSED, Connection
+from twice.recorder.effects.network.playback import Playback, WorldPlayback, make_mismatch
+from twice.recorder.effects.network.sent_bytes import Mark, read_mark, read_turn, show_part
 from twice.recorder.effects.network.turns import INCOMING, Turns, wait
-from twice.recorder.effects.network.world_playback import WorldPlayback
-from twice.recorder.effects.outcomes import RETURNED, Outcome, given, outcome_of
+from twice.recorder.effects.outcomes import RETURNED, Outcome, given
 
 if TYPE_CHECKING:
     from twice.recorder.effects.layer import EffectLayer
 
-_PATIENCE_SECONDS = 20.0
+_pair = socket.socketpair
+_PATIENCE_S = 20.0
 """How long a blocked reader waits for another thread to send what its reply needs."""
 
 
-class ReplayedConnection:
-    """A connection that the record answers.
+class _StandIn:
+    """The descriptor of a replayed connection: one end of a pair, readable while it is shown to be.
 
-    Args:
-        layer: the layer that governs.
-        key: its name in the record.
-        events: what the record holds of it.
-        turns: when its replies become readable, among others'.
+    At most one byte is in the pair.
     """
 
+    def __init__(self, sock: socket.socket, owned: set[int]) -> None:
+        near, self._far = _pair()
+        with near:
+            os.dup2(near.fileno(), sock.fileno(), inheritable=False)
+        self.descriptor, self._owned = sock.fileno(), owned
+        self.is_readable = False
+        owned.update((self.descriptor, self._far.fileno()))
+
+    def show(self, *, is_readable: bool) -> bool:
+        """Make the descriptor readable, or not; return whether it became so just now."""
+        was_readable, self.is_readable = self.is_readable, is_readable
+        if is_readable and not was_readable:
+            self._far.send(b"\0")
+        elif was_readable and not is_readable:
+            os.read(self.descriptor, 1)
+        return is_readable and not was_readable
+
+    def close(self) -> None:
+        """Close the pair when the connection is over."""
+        self._owned.difference_update((self.descriptor, self._far.fileno()))
+        self._far.close()
+
+
+class ReplayedConnection(Connection):
+    """A connection that the record answers, with the events that it holds of it."""
+
     def __init__(self, layer: EffectLayer, key: str, events: Sequence[Event], turns: Turns) -> None:
-        self.layer, self.key, self.thread = layer, key, threading.get_ident()
-        self.veiled = self._greeted = self._over = False
-        self._wire = layer.redaction.stream()
+        super().__init__(layer, key, turns)
+        self.thread, self._is_greeted = threading.get_ident(), False
         self._playback: Playback | WorldPlayback = Playback(
             key, events, turns.exchanges, layer.algorithm
         )
         self._asked: Any = None
         self._facts_key, self._uncovered = key, 0
         self._deferred: Outcome | None = None
-        self._turns, self._more = turns, threading.Condition(turns.lock)
-        self._line = layer.line(key)
-        self._stand_in: StandIn | None = None
+        self._more = threading.Condition(turns.lock)
+        self._stand_in: _StandIn | None = None
         self._rest: bytes | None = None
 
     @property
     def descriptor(self) -> int:
-        """Of the program's socket; -1 without one."""
+        """Return the descriptor of the program's socket; -1 once that is closed, or before it is connected."""
         return -1 if self._stand_in is None else self._stand_in.descriptor
 
     def connect(self, asked: object, sock: socket.socket, connect: Callable[[], object]) -> None:
-        """Connect as it was recorded.
-
-        Raises:
-            EffectMismatch: E-EFFECT-001, when the record holds another address.
-        """
+        """Connect as it was recorded; another address is E-EFFECT-001."""
         del connect
         layer, playback, self._asked = self.layer, self._playback, asked
         assert isinstance(playback, Playback), "it begins with the record"
-        if not layer.writes:
+        if not layer.writes:  # what is written down anew is one conversation on each connection
             playback.share(asked)
             self._facts_key = playback.key
         event = playback.event(0) if playback.events else None
@@ -84,38 +99,28 @@ class ReplayedConnection:
         if playback.at == 0:
             self._take(ops.CONNECT, event[1])
         if outcome[0] == RETURNED or deferred:
-            self._stand_in = StandIn(sock, layer.owned_descriptors)
+            self._stand_in = _StandIn(sock, layer.owned_descriptors)
             with self._more:
                 self.show()
                 self._turns.join(self)
-        if deferred and sock.gettimeout() == 0:
+        if deferred and sock.gettimeout() == 0:  # as then; whoever waits now is told at once
             self._deferred = outcome
             raise BlockingIOError(errno.EINPROGRESS, os.strerror(errno.EINPROGRESS))
         given(outcome)
 
-    def connect_again(self, connect: Callable[[], object]) -> object:
-        """Ask again for a connection that was asked for."""
-        return given(self.about("connect", lambda: outcome_of(connect)))
-
-    def connected(self, error_number: Callable[[], int]) -> int:
+    def read_error(self, error_number: Callable[[], int]) -> int:
         """Return the outcome of a connection that was not waited for: 0, or the number of an error."""
         del error_number
         outcome, self._deferred = self._deferred, None
         return 0 if outcome is None or outcome[0] == RETURNED else int(outcome[1][2][0])
 
-    def send(self, data: Any, send: Callable[[], int | None]) -> int:
-        """Send bytes on the socket; those of a veiled socket are ignored."""
-        if self.veiled:
-            with memoryview(data) as view:
-                return view.nbytes
-        return self.write(data, send)
+    def _send_cipher(self, data: Any, send: Callable[[], int | None]) -> int:
+        del send
+        with memoryview(data) as view:
+            return view.nbytes
 
     def write(self, data: Any, send: Callable[[], int | None]) -> int:
-        """Write bytes: they must be those of the record.
-
-        Raises:
-            EffectMismatch: E-EFFECT-001, when they are not, or are more.
-        """
+        """Write bytes; others than those of the record, or more, are E-EFFECT-001."""
         del send
         with memoryview(data) as view, view.cast("B") as octets, self._more:
             self._fail_if_it_failed()
@@ -131,7 +136,7 @@ class ReplayedConnection:
         del octets
         playback = self._playback
         assert isinstance(playback, Playback), "held against a record"
-        if playback.is_shared and playback.outgoing.is_marked:
+        if playback.is_shared and playback.sent.is_marked:
             self._begin(playback, plain)
         before, difference = (playback.key, playback.at), playback.send(plain)
         if before != (playback.key, playback.at):
@@ -148,7 +153,7 @@ class ReplayedConnection:
         self.layer.owners.has_moved_work |= playback.has_moved
         if passed is None:
             what = f"makes a request that {sender} did not make"
-            self._refuse(what, "nothing more", around(plain, 0))
+            self._refuse(what, "nothing more", show_part(plain, 0))
         self._uncovered = playback.at
         self._turns.leave(None, key, passed)
 
@@ -159,10 +164,10 @@ class ReplayedConnection:
     def idle(self) -> None:
         """Do nothing while the loop only waits."""
 
-    def greet(self) -> None:
-        """Send the first bytes of a pair of TLS buffers, and let their answer be there."""
+    def start_tls(self) -> None:
+        """Let a pair of TLS buffers have the data from now on; the answer to its first bytes is there."""
         with self._more:
-            self.veiled = self._greeted = True
+            self.is_tls = self._is_greeted = True
             self._uncovered = self._playback.at
             self.show()
 
@@ -171,7 +176,7 @@ class ReplayedConnection:
         event = playback.event(playback.at) if playback.at < playback.end else None
         if event is not None and event[0] == ops.SEND_FAILED.number:
             mark, outcome = event[1]
-            if mark[0] == playback.outgoing.count:
+            if mark[0] == playback.sent.count:
                 self._take(ops.SEND_FAILED, event[1])
                 given(outcome)
 
@@ -181,29 +186,17 @@ class ReplayedConnection:
         """Receive the recorded data of the socket: bytes, or bytes and their sender."""
         del receive
         with self._more:
-            if self.veiled:
+            if self.is_tls:
                 return self._tokens(sock.gettimeout())
             return self._part(sock.gettimeout(), size, peek=peek)
 
-    def receive_into(
-        self, sock: socket.socket, buffer: Any, size: int, receive: Callable[[], int]
-    ) -> int:
-        """Receive the recorded data into a buffer."""
-        return _put(self.receive(sock, size, receive), buffer)
-
     def read(self, sock: socket.socket | None, size: int, receive: Callable[[], Any]) -> Any:
-        """Read recorded plain data; a pair of buffers gets the data that its veiled socket let through."""
+        """Read recorded plain data; a pair of TLS buffers gets the data that its socket let through."""
         del receive
         with self._more:
             if sock is None and self._rest is None and self._playback.at >= self._uncovered:
                 raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
             return self._part(0 if sock is None else sock.gettimeout(), size)
-
-    def read_into(
-        self, sock: socket.socket | None, buffer: Any, size: int, receive: Callable[[], int]
-    ) -> int:
-        """Read recorded plain data into a buffer."""
-        return _put(self.read(sock, size, receive), buffer)
 
     def _part(self, timeout: float | None, size: int, *, peek: bool = False) -> Any:
         """Return as much of the incoming data as is asked for, and keep the rest."""
@@ -222,9 +215,9 @@ class ReplayedConnection:
         return result
 
     def _tokens(self, timeout: float | None) -> bytes:
-        """Return one byte for each event that the TLS object of a veiled socket may take."""
-        if self._greeted:
-            self._greeted = False
+        """Return one byte for each event that the TLS object of a socket may take."""
+        if self._is_greeted:
+            self._is_greeted = False
             self.show()
             return b"\0"
         event = self._wait(timeout, self._uncovered)
@@ -263,7 +256,7 @@ class ReplayedConnection:
             if timeout == 0:
                 raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
             self._wait_for_more(timeout, at)
-            at = self._uncovered if self.veiled else self._playback.at
+            at = self._uncovered if self.is_tls else self._playback.at
 
     def _wait_for_more(self, timeout: float | None, at: int) -> None:
         """Wait for its turn, or until another thread sends the bytes that the reply needs."""
@@ -272,7 +265,7 @@ class ReplayedConnection:
             self._turns.wait(self._more, self._playback.key, at)
         elif threading.current_thread().daemon:
             wait(self._more)
-        elif threading.active_count() == 1 or not wait(self._more, _PATIENCE_SECONDS):
+        elif threading.active_count() == 1 or not wait(self._more, _PATIENCE_S):
             self._give_up()
 
     def _give_up(self) -> None:
@@ -311,9 +304,9 @@ class ReplayedConnection:
         """Make the descriptor readable while something can be received."""
         if self._stand_in is None:
             return
-        at = self._uncovered if self.veiled else self._playback.at
-        ready = self._greeted or self._rest is not None or self._ready(at) is not None
-        if self._stand_in.show(readable=ready):
+        at = self._uncovered if self.is_tls else self._playback.at
+        ready = self._is_greeted or self._rest is not None or self._ready(at) is not None
+        if self._stand_in.show(is_readable=ready):
             self._more.notify_all()
 
     def about(
@@ -321,8 +314,7 @@ class ReplayedConnection:
     ) -> Outcome:
         """Return a recorded fact about the connection; ``absent`` when nobody asked while recording.
 
-        Raises:
-            EffectMismatch: E-EFFECT-001, when it was not recorded and ``absent`` is None.
+        Where that is None, a fact that was not recorded is E-EFFECT-001.
         """
         del live
         arguments = (self._facts_key, what)
@@ -336,20 +328,16 @@ class ReplayedConnection:
         """Take a step of TLS with its recorded ending."""
         del act
         with self._more:
-            if self._greeted:
+            if self._is_greeted:
                 raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
         given(self.about(what, lambda: (RETURNED, None)))
 
     def close(self, sock: socket.socket | None, how: str = CLOSED) -> None:
-        """End the connection: the program closed it or ended, and must have sent all recorded bytes.
-
-        Raises:
-            EffectMismatch: E-EFFECT-001, when it sent less.
-        """
+        """End the connection: the program closed it or ended. Fewer bytes than recorded are E-EFFECT-001."""
         del sock
-        if self._over:
+        if self._is_over:
             return
-        self._over = True
+        self._is_over = True
         playback = self._playback
         with self._more:
             left = range(playback.at, playback.end)
@@ -364,8 +352,8 @@ class ReplayedConnection:
         playback = self._playback
         if not playback.ends:
             return
-        count, last = playback.outgoing.count, read_mark(playback.event(playback.end - 1)[1][0])
-        if count < last.sent and not (playback.is_shared and playback.outgoing.is_marked):
+        count, last = playback.sent.count, read_mark(playback.event(playback.end - 1)[1][0])
+        if count < last.sent and not (playback.is_shared and playback.sent.is_marked):
             sent = pluralize(count, "byte")
             self._refuse(f"sent {sent} in all", pluralize(last.sent, "byte"), sent)
         self.layer.note_line(self._line, ops.CLOSED, playback.events[-1][1])
@@ -390,9 +378,3 @@ class ReplayedConnection:
         error = make_mismatch(self.key, self._playback.at, what, recorded, asked)
         self.layer.source.unfit(error)
         raise error
-
-
-def _put(data: bytes, buffer: Any) -> int:
-    with memoryview(buffer) as view, view.cast("B") as octets:
-        octets[: len(data)] = data
-    return len(data)

@@ -1,12 +1,9 @@
-"""TLS: recorded and played as plain text, at the objects that encrypt.
+"""TLS: recorded and replayed as plain text, at the objects that encrypt.
 
-Covered: ``SSLContext.wrap_socket`` and ``wrap_bio`` over a governed connection, so ``http.client``,
-``urllib3``, ``httpx``, ``anyio`` and ``asyncio``. What is written down is what the program wrote and read
-before and after encryption, how the handshake ended, and what was agreed on (certificate, cipher,
-protocol). In replay nothing is encrypted, and no key is needed.
-
-A pair of memory buffers does not know the socket that carries it. The first bytes that come out of it, a
-greeting that is never the same twice, are recognised when a connection sends them.
+Covered: ``SSLContext.wrap_socket`` and ``wrap_bio`` over a governed connection, so ``http.client``, ``urllib3``,
+``httpx``, ``anyio`` and ``asyncio``. Written down are the program's bytes before encryption and after decryption, how
+the handshake ended, and the agreement (certificate, cipher, protocol). In replay nothing is encrypted, and no key is
+needed.
 
 Not covered: TLS of other libraries (``pyOpenSSL`` reads descriptors in C), the server's side.
 
@@ -16,11 +13,10 @@ Invariant: what a certificate was good for when it was recorded is what replay s
 from __future__ import annotations
 
 import ssl
-from threading import Lock
 from types import ModuleType
 from typing import Any
 
-from twice.recorder.effects.network.connections import Connections, Held
+from twice.recorder.effects.network.connections import Connections, Held, fill_buffer
 from twice.recorder.effects.outcomes import given, outcome_of
 from twice.recorder.effects.patches import Patch
 
@@ -30,7 +26,7 @@ _FACTS = (
 )  # fmt: skip
 
 
-def patches(connections: Connections, bindings: Bindings, module: ModuleType) -> list[Patch]:
+def patches(connections: Connections, module: ModuleType) -> list[Patch]:
     """Return the patches of the methods that make TLS objects, for a session."""
     context: Any = module.SSLContext
     wrap_socket, wrap_bio = context._wrap_socket, context._wrap_bio
@@ -48,39 +44,12 @@ def patches(connections: Connections, bindings: Bindings, module: ModuleType) ->
         real = wrap_bio(self, incoming, outgoing, server_side, *rest, **named)
         if server_side or connections.layer.actor() is None:
             return real
-        return Tls(real, outgoing=outgoing, bindings=bindings)
+        return Tls(real, outgoing=outgoing, connections=connections)
 
     return [
         Patch(module.SSLContext, "_wrap_socket", governed_wrap_socket),
         Patch(module.SSLContext, "_wrap_bio", governed_wrap_bio),
     ]
-
-
-class Bindings:
-    """Which connection carries which pair of buffers, by the greeting it sends."""
-
-    def __init__(self) -> None:
-        self._waiting: dict[bytes, Tls] = {}
-        self._lock = Lock()
-
-    def expect(self, greeting: bytes, tls: Tls) -> None:
-        """Expect a connection that sends the greeting of a TLS object."""
-        with self._lock:
-            self._waiting[greeting] = tls
-
-    def greets(self, held: Held, data: Any) -> bool:
-        """Return whether a connection sends such a greeting; if so, bind it to the TLS object."""
-        if not self._waiting or held.veiled:
-            return False
-        sent = bytes(data)
-        with self._lock:
-            for greeting, tls in self._waiting.items():
-                if sent and (sent.startswith(greeting) or greeting.startswith(sent)):
-                    del self._waiting[greeting]
-                    tls.__dict__["_held"] = held
-                    held.greet()
-                    return True
-        return False
 
 
 class Tls:
@@ -91,7 +60,7 @@ class Tls:
         held: the connection, where it is known from the start.
         sock: the socket it reads, None for a pair of buffers.
         outgoing: the buffer it writes to, None for a socket.
-        bindings: who finds the connection of a pair of buffers.
+        connections: where the connection of a pair of buffers is found.
     """
 
     def __init__(
@@ -101,10 +70,11 @@ class Tls:
         held: Held | None = None,
         sock: Any = None,
         outgoing: Any = None,
-        bindings: Bindings | None = None,
+        connections: Connections | None = None,
     ) -> None:
+        # Not by attributes: what is set is set on OpenSSL's object.
         self.__dict__.update(
-            _real=real, _held=held, _sock=sock, _out=outgoing, _bindings=bindings, _greeted=False
+            _real=real, _held=held, _sock=sock, _out=outgoing, _found=connections, _greets=True
         )
 
     def __getattr__(self, name: str) -> Any:
@@ -128,11 +98,14 @@ class Tls:
         try:
             self._real.do_handshake()
         finally:
-            if not self._greeted and self._out.pending:
-                self.__dict__["_greeted"] = True
+            if self._greets and self._out.pending:
+                self.__dict__["_greets"] = False
                 greeting = self._out.read()
                 self._out.write(greeting)
-                self._bindings.expect(greeting, self)
+                self._found.expect_greeting(greeting, self._bind)
+
+    def _bind(self, held: Held) -> None:
+        self.__dict__["_held"] = held
 
     def shutdown(self) -> Any:
         """End the writing; return the socket underneath."""
@@ -159,6 +132,9 @@ class Tls:
         try:
             if buffer is None:
                 return self._held.read(self._sock, size, lambda: real(size))
-            return self._held.read_into(self._sock, buffer, size, lambda: real(size, buffer))
+            data = self._held.read(
+                self._sock, size, lambda: bytes(memoryview(buffer)[: int(real(size, buffer))])
+            )
+            return fill_buffer(buffer, data)
         except BlockingIOError:
             raise ssl.SSLWantReadError(2, "The operation did not complete (read)") from None

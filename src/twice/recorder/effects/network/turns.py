@@ -23,20 +23,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from threading import Condition, RLock
 from time import process_time as _process_time  # the real ones: bound before anything is patched
 from time import sleep as _sleep
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from twice.recorder.effects import ops
-from twice.recorder.effects.actors import OUTSIDE, current
+from twice.recorder.effects.actors import OUTSIDE, TimedWaits, current
 from twice.recorder.effects.events import Event
 from twice.recorder.effects.network.exchanges import Exchanges
-from twice.recorder.effects.network.outgoing import read_turn
+from twice.recorder.effects.network.sent_bytes import read_turn
 from twice.recorder.effects.patches import Patch
-from twice.recorder.effects.waits import TimedWaits
+
+if TYPE_CHECKING:
+    from twice.recorder.effects.network.replayed_connection import ReplayedConnection
 
 wait = Condition.wait
 """Without a session: what waits here is none of the run's threads."""
 INCOMING = (ops.RECEIVED.number, ops.ENDED.number)
-_PATIENCE_SECONDS = 3
+_PATIENCE_S = 3
 _IDLE_S = 0.02
 _REST_S = 0.001
 """How long threads must compute nothing before the next reply is given to one of them."""
@@ -44,37 +46,6 @@ _RESTS_MAX = 20
 _WAIT_S = 0.01
 _STILL_MAX = 20
 """How often a thread finds the others at rest before it goes on out of turn."""
-
-
-class Waits(Protocol):
-    """A connection that has its turns."""
-
-    thread: int
-
-    @property
-    def descriptor(self) -> int:
-        """Of its socket; -1 once that is closed, or before it is connected."""
-        ...
-
-    def plays(self, key: str, number: int) -> bool:
-        """Return whether the connection gives a recorded event, now or after more went out."""
-        ...
-
-    def show(self) -> None:
-        """Look again whether it is readable."""
-        ...
-
-    def can_give(self, number: int) -> bool:
-        """Return whether enough has gone out for one of its events to come."""
-        ...
-
-    def idle(self) -> None:
-        """Act when the loop has nothing to do but wait."""
-        ...
-
-    def is_held_back(self) -> bool:
-        """Return whether it would be readable, if it were its turn."""
-        ...
 
 
 class _Arrival(NamedTuple):
@@ -99,11 +70,7 @@ class _Arrival(NamedTuple):
 
 
 class Turns:
-    """Whose turn it is.
-
-    Args:
-        order: keys of connections, one for each event, in the order of the record.
-        events: what happened on each.
+    """Whose turn it is, by the connections' keys in the order of the record and the events of each.
 
     Attributes:
         lock: held by whoever takes, sends or shows something.
@@ -114,14 +81,14 @@ class Turns:
     def __init__(self, order: Sequence[str], events: Mapping[str, Sequence[Event]]) -> None:
         self.lock = RLock()
         self.exchanges, self.waits = Exchanges(order, events), TimedWaits()
-        self._arrivals = _arrivals(order, events)
+        self._arrivals = _list_arrivals(order, events)
         self._ordered = {(one.key, one.number) for one in self._arrivals}
         self._at = 0
         self._forced_at = -1
         self._waiting: set[int] = set()
         self._rounds: defaultdict[int, int] = defaultdict(int)
         self._timers: defaultdict[int, int] = defaultdict(int)
-        self._open: list[Waits] = []
+        self._open: list[ReplayedConnection] = []
         self._done: set[tuple[str, int]] = set()
         self._guarded = -1
         self._ended = 0
@@ -148,12 +115,7 @@ class Turns:
         return ended
 
     def begin_round(self, *, busy: bool, waits: bool) -> None:
-        """Begin a round of a loop, in which it looks for readable sockets.
-
-        Args:
-            busy: whether it has more to do, and does not wait.
-            waits: whether a timer will end its waiting.
-        """
+        """Begin a round of a loop: one that is busy does not wait, and a timer may end its waiting."""
         if current() is OUTSIDE:
             return
         if busy:
@@ -213,16 +175,14 @@ class Turns:
         is_waiting, rounds = thread in self._waiting, self._rounds[thread]
         return rounds >= one.rounds if is_waiting == one.is_waited_for else is_waiting
 
-    def _playing(self, one: _Arrival) -> Waits | None:
+    def _playing(self, one: _Arrival) -> ReplayedConnection | None:
         return next((each for each in self._open if each.plays(one.key, one.number)), None)
 
     def sort_ready(self, ready: list[Any]) -> None:
-        """Sort a loop's readable events into the order of the record; a poll has an order of its own.
+        """Sort a selector's pairs of readable events in place into the order of the record.
 
-        A descriptor that was read in the round before stands first there, whatever arrived before it since.
-
-        Args:
-            ready: pairs of a selector, of which the first has the descriptor as ``fd``; changed in place.
+        A poll has an order of its own: a descriptor that was read in the round before stands first there, whatever
+        arrived before it since.
         """
         with self.lock:
             due = [self._playing(one) for one in self._due()]
@@ -235,7 +195,7 @@ class Turns:
         for at, pair in zip(places, ordered, strict=True):
             ready[at] = pair
 
-    def join(self, connection: Waits) -> None:
+    def join(self, connection: ReplayedConnection) -> None:
         """Join a new connection."""
         if self._arrivals:
             self._open.append(connection)
@@ -244,14 +204,10 @@ class Turns:
                 self._guarded = os.getpid()
                 start_new_thread(self._guard, ())
 
-    def leave(self, connection: Waits | None, key: str, numbers: Iterable[int]) -> None:
-        """Drop events that are over: they were taken, or nobody will take them.
-
-        Args:
-            connection: the one that is closed, if one is.
-            key: of the recorded connection.
-            numbers: which of its events.
-        """
+    def leave(
+        self, connection: ReplayedConnection | None, key: str, numbers: Iterable[int]
+    ) -> None:
+        """Drop events of a recorded connection that are over, taken or not, and the connection that is closed."""
         with self.lock:
             if connection in self._open:
                 self._open.remove(connection)
@@ -288,11 +244,7 @@ class Turns:
     # -- patience -----------------------------------------------------------------------------------
 
     def rest(self, condition: Condition) -> None:
-        """Let the other threads come to rest, before a due event is taken here.
-
-        Args:
-            condition: over the lock, which is held.
-        """
+        """Let the other threads come to rest, before a due event is taken here; the condition's lock is held."""
         for _ in range(_RESTS_MAX):
             spent_s = _process_time()
             wait(condition, _REST_S)
@@ -322,7 +274,7 @@ class Turns:
                 idle = idle and not self._waits_for_threads
                 held = idle and any(one.is_held_back() for one in waiting)
                 before, spent_s, seconds = self._at, _process_time(), seconds + 1 if held else 0
-                if seconds >= _PATIENCE_SECONDS:
+                if seconds >= _PATIENCE_S:
                     self._at = len(self._arrivals)
                     for one in waiting:
                         one.show()
@@ -356,20 +308,14 @@ def selector_patches(turns: Turns, module: Any) -> list[Patch]:
     return [Patch(loop, "_process_events", process_events)]
 
 
-def _arrivals(order: Sequence[str], events: Mapping[str, Sequence[Event]]) -> Sequence[_Arrival]:
+def _list_arrivals(order: Sequence[str], events: Mapping[str, Sequence[Any]]) -> Sequence[_Arrival]:
     """Return the incoming events in order, where the record has their turns."""
-    counts: dict[str, int] = {}
+    counts: defaultdict[str, int] = defaultdict(int)
     found = []
     for key in order:
-        index = counts.get(key, 0)
-        counts[key] = index + 1
-        number, value = _plain(events[key][index])
+        number, value = events[key][counts[key]]
         turn = read_turn(value[0]) if number in INCOMING else None
         if turn is not None:
-            found.append(_Arrival(key, index, *turn))
+            found.append(_Arrival(key, counts[key], *turn))
+        counts[key] += 1
     return found
-
-
-def _plain(event: Any) -> tuple[int, Any]:
-    number, value = event
-    return number, value

@@ -1,10 +1,13 @@
-"""Connections whose both ends belong to the run: a server thread, a worker process, a manager.
+"""Connections whose both ends belong to the run, and sockets that listen: a server thread, a worker process, a manager.
 
-Nothing of the world comes in through them, so they are made again in a replay, between processes that run
-again. Where the other end is somebody else's, the connection is recorded, or named.
+Nothing of the world comes in through the first, so they are made again in a replay, between processes that run again.
+Where the other end is somebody else's, the connection is recorded, or named. A socket that listens is named, since the
+interpreter raises no event for it. Covered is ``socket.listen``, by the program or by a library for it
+(``http.server``, ``asyncio``). What it accepts from processes of the run itself is the run's own; from others it is not
+recorded, and named (a service is recorded at its WSGI or ASGI boundary).
 
-Not for: sessions whose processes the kernel does not show (no supervisor, no world): there every connection
-is the world's.
+Not for: sessions whose processes the kernel does not show (no supervisor, no world): there every connection is the
+world's. Not covered: servers of datagrams, and sockets that C code accepts from.
 
 Invariant: a connection counts as the run's own only when a process of the run holds the listening end.
 """
@@ -15,9 +18,13 @@ import _socket
 import os
 import socket
 import stat
+import sys
 from collections.abc import Iterator
+from contextlib import suppress
+from types import ModuleType
 from typing import Any
 
+from twice.recorder.effects.patches import Patch
 from twice.recorder.kernel.confinement import current
 from twice.recorder.kernel.native_connections import INTERNET, find_inodes, is_held
 from twice.recorder.kernel.processes import list_processes
@@ -29,13 +36,35 @@ _PEER_CREDENTIALS = getattr(socket, "SO_PEERCRED", 17)
 _CREDENTIALS_BYTES = 12
 
 
+def patches(module: ModuleType) -> list[Patch]:
+    """Return the patches of ``socket``, once it is loaded."""
+    real_listen, real_accept = module.socket.listen, module.socket.accept
+
+    def listen(self: Any, *args: Any) -> None:
+        address: object = None
+        with suppress(OSError):
+            address = self.getsockname()
+        sys.audit("twice.listen", self, address)
+        real_listen(self, *args)
+
+    def accept(self: Any) -> Any:
+        accepted, peer = real_accept(self)
+        if current().covers_processes and not is_own_peer(accepted, peer):
+            sys.audit("twice.accept", accepted, peer)
+        return accepted, peer
+
+    return [Patch(module.socket, "listen", listen), Patch(module.socket, "accept", accept)]
+
+
 def is_within_run(family: int, address: Any) -> bool:
     """Return whether a process of the run listens at an address."""
-    confinement = current()
-    if not confinement.covers_processes:
+    if not current().covers_processes:
         return False
     if family == socket.AF_UNIX:
-        return _is_made_by_run(address)
+        with suppress(OSError, TypeError, ValueError):
+            found = _stat(os.fsdecode(address))
+            return stat.S_ISSOCK(found.st_mode) and found.st_ctime_ns >= current().began_ns
+        return False
     if not is_loopback(address):
         return False
     inodes = find_inodes(family, int(address[1]), listening=True)
@@ -74,15 +103,6 @@ def is_own_peer(accepted: Any, peer: Any) -> bool:
         return True  # nobody else is there; the process may have closed its end and ended by now
     inodes = find_inodes(accepted.family, int(peer[1]), listening=False)
     return is_held(inodes, _own_processes())
-
-
-def _is_made_by_run(address: Any) -> bool:
-    try:
-        path = os.fsdecode(address)
-        found = _stat(path)
-    except (OSError, TypeError, ValueError):
-        return False
-    return stat.S_ISSOCK(found.st_mode) and found.st_ctime_ns >= current().began_ns
 
 
 def _own_processes() -> Iterator[int]:

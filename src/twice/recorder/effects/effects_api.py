@@ -1,0 +1,261 @@
+"""Effects by name: any function as an effect, and ``run.effects``'s front for what is not a clock or entropy.
+
+Recording, a declared function runs and its result (or the exception it raised) is written down; replaying
+it does not run. Arguments are compared by the digest of their canonical form, so a call with other
+arguments is a divergence. Results must have a canonical form. ``run.effects`` is for programs that say what they want
+of the world instead of having it intercepted, and for sessions in the user's own process, where names may have been
+bound before: each of its calls is one declared effect, asked by name and answered whole.
+
+What the function itself reads from the world (the clock, other effects) is part of its result and
+not recorded besides. Not covered: changes that the function makes to its arguments or to
+the rest of the program; in replay they do not happen. A change of an argument is a caveat of the record.
+Not for: handles. A connection or a process that lives on between calls belongs to the standard library,
+which is governed too.
+
+Invariant: in replay the function is not called: nothing is read, started, fetched or written.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from twice.errors import EffectRefused, EncodingRefused
+from twice.foundation.digests import Algorithm, digest_value
+from twice.foundation.encoding import decode, encode, loaded_types
+from twice.recorder.effects import ops
+from twice.recorder.effects.actors import outside
+from twice.recorder.effects.layer import EffectLayer
+from twice.recorder.effects.outcomes import RETURNED, given, outcome_of
+from twice.recorder.kernel.confinement import current
+from twice.recorder.redaction.redaction import Redaction
+from twice.recorder.states import apply_orders, find_orders
+
+_PLAIN = frozenset({int, float, bytes, bool, type(None)})
+"""Types whose every value has a canonical form, and that nobody changes."""
+_UNCHANGING = _PLAIN | {str}
+
+
+def governed_call(
+    layer: EffectLayer, name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any
+) -> Any:
+    """Call a function through the layer, or serve the recorded result.
+
+    Raises:
+        EffectRefused: E-EFFECT-002, when arguments or result have no canonical form.
+        EffectMismatch: E-EFFECT-001, in replay, for another call or other arguments.
+    """
+    actor = layer.require_actor(ops.CALL)
+    digest = _digest_arguments(layer.redaction, name, args, kwargs)
+
+    ran = False
+
+    def live() -> tuple[Any, ...]:
+        nonlocal ran
+        ran = True
+        # What it reads is part of its one result: in replay it does not run, so nobody would ask
+        # for those reads again.
+        looking = layer.descriptors
+        with current().inside_effect():
+            if looking is None:
+                return outside(_outcome, name, function, args, kwargs)  # type: ignore[no-any-return]
+            looking.look()
+            try:
+                return outside(_outcome, name, function, args, kwargs)  # type: ignore[no-any-return]
+            finally:
+                looking.adopt()
+
+    outcome: Any = layer.read(actor, ops.CALL, live, (name, digest))
+    if ran and layer.writes and not _UNCHANGING.issuperset(map(type, (*args, *kwargs.values()))):
+        remark = (
+            f"the effect {name!r} changes what it is given, and a replay does not call it: the change is "
+            "missing there; return it instead, and let the program make it"
+        )
+        has_changed = _digest_arguments(layer.redaction, name, args, kwargs) != digest
+        if has_changed and remark not in layer.remarks:
+            layer.remarks.append(remark)
+    if len(outcome) == 2:
+        return given(outcome)
+    # Canonical form sorts dicts: a recorded result's are put into their order again.
+    if ran:
+        return outcome[1]
+    return apply_orders(decode(encode(outcome[1]), resolve=loaded_types), outcome[2])
+
+
+def _digest_arguments(
+    redaction: Redaction, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> str:
+    try:
+        return str(digest_value(redaction.digestible((args, kwargs)), Algorithm.BLAKE3))
+    except EncodingRefused as error:
+        raise EffectRefused(
+            f"An argument of the effect {name!r} has no canonical form: {error.happened}",
+            "Expected plain values and arrays, which can be compared in replay.",
+            "Pass what identifies the call, and bind the rest in a closure or a method.",
+            name=name,
+        ) from error
+
+
+def _outcome(
+    name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, ...]:
+    """Return the outcome of the call, with the order of the returned dicts where it matters."""
+    outcome = outcome_of(function, *args, **kwargs)
+    if outcome[0] != RETURNED or type(outcome[1]) in _PLAIN:
+        return outcome
+    try:
+        digest_value(outcome[1], Algorithm.BLAKE3)
+    except EncodingRefused as error:
+        raise EffectRefused(
+            f"The effect {name!r} returned something without a canonical form: {error.happened}",
+            "Expected plain values and arrays, which can be written down and served again.",
+            "Return the part that the program uses, as plain values.",
+            name=name,
+        ) from error
+    orders = find_orders(outcome[1])
+    return outcome if orders is None else (*outcome, orders)
+
+
+class _Asked:
+    def __init__(self, layer: EffectLayer) -> None:
+        self._layer = layer
+
+    def _ask(self, name: str, function: Callable[..., Any], *args: Any) -> Any:
+        return governed_call(self._layer, name, function, *args)
+
+
+class Variables(_Asked):
+    """``run.effects.env``: environment variables."""
+
+    def get(self, name: str, default: str | None = None) -> str | None:
+        """Return a variable's value, or the default."""
+        found = self._ask("env.get", os.environ.get, name)
+        return default if found is None else str(found)
+
+    def __getitem__(self, name: str) -> str:
+        found = self.get(name)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+
+class Files(_Asked):
+    """``run.effects.fs``: whole files."""
+
+    def names(self, folder: str | os.PathLike[str]) -> list[str]:
+        """Return the names in a folder, sorted."""
+        found: list[str] = self._ask("fs.names", _list_names, os.fspath(folder))
+        return found
+
+    def read(self, path: str | os.PathLike[str]) -> bytes:
+        """Read a file's bytes, and store them in the record."""
+        found: bytes = self._ask("fs.read", lambda path: Path(path).read_bytes(), os.fspath(path))
+        return found
+
+    def write(self, path: str | os.PathLike[str], data: bytes) -> int:
+        """Write a file, while recording alone; how many bytes were written."""
+        write = lambda path, data: Path(path).write_bytes(data)  # noqa: E731
+        count: int = self._ask("fs.write", write, os.fspath(path), data)
+        return count
+
+
+class Response(NamedTuple):
+    """What a server answered.
+
+    Attributes:
+        status: of HTTP, 200 and the like; of an error too.
+        headers: name and value, in their order.
+        body: its bytes.
+    """
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+
+
+class Net(_Asked):
+    """``run.effects.net``: whole requests."""
+
+    def fetch(
+        self,
+        url: str,
+        data: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+        *,
+        timeout: float = 30.0,
+    ) -> Response:
+        """Ask a server by HTTP: GET, or POST with data; ``timeout`` in seconds.
+
+        Raises:
+            OSError: no answer came (``urllib.error.URLError``); in replay the same.
+        """
+        import urllib.error  # noqa: F401  (loaded, so that its exceptions can be raised again)
+
+        asked = (url, data, dict(headers or {}), timeout)
+        return Response(*self._ask("net.fetch", _fetch, *asked))
+
+
+class Finished(NamedTuple):
+    """How a process ended.
+
+    Attributes:
+        code: its exit code; below zero the signal that ended it.
+        out: what it wrote to standard output.
+        err: what it wrote to standard error.
+    """
+
+    code: int
+    out: bytes
+    err: bytes
+
+
+class Processes(_Asked):
+    """``run.effects.process``: whole processes."""
+
+    def run(self, command: Sequence[str], input: bytes = b"") -> Finished:  # noqa: A002  (as subprocess has it)
+        """Run a command to its end, without a shell.
+
+        Raises:
+            OSError: it could not be started; in replay the same.
+        """
+        return Finished(*self._ask("process.run", _run, list(command), input))
+
+
+class Stdin(_Asked):
+    """``run.effects.stdin``: what is typed or piped in."""
+
+    def read(self) -> str:
+        """Read the rest of standard input."""
+        found: str = self._ask("stdin.read", sys.stdin.read)
+        return found
+
+    def line(self) -> str:
+        """Read the next line with its end; return an empty text after the last."""
+        found: str = self._ask("stdin.line", sys.stdin.readline)
+        return found
+
+
+def _list_names(folder: str) -> list[str]:
+    return sorted(os.listdir(folder))  # noqa: PTH208  (by text, as it was asked)
+
+
+def _run(command: list[str], data: bytes) -> tuple[int, bytes, bytes]:
+    ended = subprocess.run(command, input=data, capture_output=True, check=False)
+    return ended.returncode, ended.stdout, ended.stderr
+
+
+def _fetch(
+    url: str, data: bytes | None, headers: dict[str, str], timeout: float
+) -> tuple[int, tuple[tuple[str, str], ...], bytes]:
+    from urllib.error import HTTPError
+    from urllib.request import Request, urlopen
+
+    try:
+        with urlopen(Request(url, data=data, headers=headers), timeout=timeout) as answer:  # noqa: S310
+            return answer.status, tuple(answer.headers.items()), answer.read()
+    except HTTPError as answer:
+        return answer.code, tuple(answer.headers.items()), answer.read()
