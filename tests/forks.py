@@ -31,7 +31,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from twice.recorder.environment import fingerprint, probe_cache
+from twice.recorder.environment import fingerprint, probes
 from twice.recorder.environment.libraries import load_numpy
 from twice.worker import process
 
@@ -279,7 +279,7 @@ def serve(folder: Path, controller: int, kind: str, digest: str, ready: int) -> 
             importlib.import_module(f"{module}.__main__")
             del sys.modules[f"{module}.__main__"]  # it is run, not imported
         importlib.import_module("twice.recorder.child").load_for_sessions()
-        fingerprint.run_probes = probe_cache.run_probes = _run_probes_once()  # type: ignore[attr-defined]
+        fingerprint.run_probes = probes.run_probes = _run_probes_once()  # type: ignore[attr-defined]
     gc.collect()
     gc.freeze()
     ended, wakes = os.pipe()

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from twice.foundation.seeds import Seed, derive
-from twice.recorder.environment.versions import measure_versions
+from twice.recorder.environment.libraries import measure_versions
 from twice.specification.create import render_template
 from twice.specification.front_matter import Value
 from twice.specification.location import FOLDER

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from twice.diagnosis.vary.search import vary
     from twice.foundation.comparison import Abs, Quantum, Rel, Ulp
     from twice.foundation.determinism_class import DeterminismClass, Predicate, Scope
-    from twice.recorder.environment.versions import read_versions
+    from twice.recorder.environment.libraries import read_versions
     from twice.recorder.recorder import record, recording
     from twice.recorder.run import Run, effect
     from twice.recorder.runrecord import RunRecord
@@ -77,7 +77,7 @@ _ASKED_FOR = {
     "diagnose": "twice.diagnosis.diagnose",
     "effect": "twice.recorder.run",
     "open": "twice.recorder.runrecord",
-    "read_versions": "twice.recorder.environment.versions",
+    "read_versions": "twice.recorder.environment.libraries",
     "record": "twice.recorder.recorder",
     "recording": "twice.recorder.recorder",
     "replay": "twice.replayer.replay_session",

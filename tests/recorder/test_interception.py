@@ -13,9 +13,11 @@ from types import MethodType
 import pytest
 
 import twice
+from twice.recorder.effects.files.filesystem import Files
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.sources import LiveSource
 from twice.recorder.interception import Interception
+from twice.recorder.program import PathNames, Program
 
 
 def patched() -> list[object]:
@@ -29,9 +31,14 @@ CLOCKS = [
 ]  # fmt: skip
 
 
+def _install() -> Interception:
+    files = Files(EffectLayer(LiveSource(), None), PathNames(Program("inline", "here")))
+    return Interception(files, None, lambda: 0).install()
+
+
 def test_every_target_is_replaced_and_put_back() -> None:
     before = patched()
-    with Interception(EffectLayer(LiveSource(), None), None, lambda: 0).install():
+    with _install():
         assert all(now is not was for now, was in zip(patched(), before, strict=True))
     assert all(now is was for now, was in zip(patched(), before, strict=True))
 
@@ -58,7 +65,7 @@ def test_a_recorded_value_is_what_the_real_source_gave(tmp_path: Path) -> None:
 def test_a_replaced_function_of_c_is_no_method_of_a_class_either() -> None:
     names = [(time, name) for name in (*CLOCKS, "localtime", "gmtime", "ctime", "clock_gettime")]
     names += [(os, name) for name in ("urandom", "getpid", "listdir", "stat", "unlink", "close")]
-    with Interception(EffectLayer(LiveSource(), None), None, lambda: 0).install():
+    with _install():
         for module, name in [*names, (builtins, "open")]:
             holder = type("Holder", (), {"kept": getattr(module, name)})()
             assert not isinstance(holder.kept, MethodType), name  # type: ignore[attr-defined]
@@ -66,7 +73,7 @@ def test_a_replaced_function_of_c_is_no_method_of_a_class_either() -> None:
 
 
 def test_a_formatter_of_logging_that_is_loaded_in_a_session_writes_the_time() -> None:
-    with Interception(EffectLayer(LiveSource(), None), None, lambda: 0).install():
+    with _install():
         fresh = importlib.util.module_from_spec(importlib.util.find_spec("logging"))  # type: ignore[arg-type]
         fresh.__spec__.loader.exec_module(fresh)  # type: ignore[union-attr]
         line = fresh.Formatter("%(asctime)s").format(fresh.makeLogRecord({"created": 86400.0 * 10}))
@@ -77,7 +84,7 @@ def test_a_replaced_function_of_c_is_pickled_and_copied_by_its_name() -> None:
     import copy
     import pickle
 
-    with Interception(EffectLayer(LiveSource(), None), None, lambda: 0).install():
+    with _install():
         for function in (os.getpid, os.stat, open, time.sleep, time.localtime):
             assert pickle.loads(pickle.dumps(function)) is function
             assert copy.deepcopy([function]) == [function]
@@ -91,5 +98,5 @@ def test_what_os_says_of_its_functions_holds_for_those_in_their_place() -> None:
         if getattr(os, name) in supported
     ]
     assert len(names) > 10
-    with Interception(EffectLayer(LiveSource(), None), None, lambda: 0).install():
+    with _install():
         assert not [name for supported, name in names if getattr(os, name) not in supported]

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from twice.errors import ComponentRefused, RestoreRefused
 from twice.foundation.encoding import decode, encode, loaded_types
+from twice.recorder import object_writer
 from twice.recorder.components import Component, component_of
-from twice.recorder.plain_objects import kinds
-from twice.recorder.plain_objects.kinds import is_of_twice
+from twice.recorder.object_reader import is_of_twice
 
 
 class Item:
@@ -325,7 +325,7 @@ def test_reading_what_was_put_back_gives_the_same(first: object, second: object)
     target.size = second  # type: ignore[assignment]
     with pytest.MonkeyPatch.context() as patch:
         # What this module holds leads to all that Hypothesis keeps of other tests: half a second each time.
-        patch.setattr(kinds, "is_user_file", lambda _: False)
+        patch.setattr(object_writer, "is_user_file", lambda _: False)
         move(component, form)
         assert encode(component.read()) == form
         move(component, form)

@@ -491,9 +491,10 @@ def test_under_another_supervisor_a_recording_falls_to_a_listing_and_says_so(sit
     said = site.record(allow=ALLOWED, limits=(LISTENER,))
 
     with RunRecord.open(site.path) as record:
-        files = record.native_files()
-    assert files.tier == "listing"
-    assert files.refused == "no listener for system calls: Device or resource busy"
+        assert record.native_files().tier == "listing"
+        assert record.ending is not None
+        stated = record.ending["native_files"]
+    assert stated["refused"] == "no listener for system calls: Device or resource busy"
     native = next(line for line in said.splitlines() if "files.native: " in line)
     assert all(f"/{name}" in native for name in OUTPUTS if name != "by-python")
     assert "/by-python" not in native

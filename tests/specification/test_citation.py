@@ -17,7 +17,7 @@ import twice
 from programs import cli
 from small_system import build, lay_sheets, sheets
 from twice.foundation.determinism_class import Predicate
-from twice.recorder.environment.versions import measure_versions
+from twice.recorder.environment.libraries import measure_versions
 from twice.recorder.runrecord import RunRecord
 from twice.specification import citation
 from twice.specification.citation import Citation, cite_specification

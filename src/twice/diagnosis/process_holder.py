@@ -26,12 +26,17 @@ from typing import Any, Final
 
 from twice.diagnosis.held_window import HELD
 from twice.foundation.dataclass import dataclass
+from twice.recorder.environment.libraries import (
+    list_mapped_files,
+    list_mappings,
+    read_system_file,
+)
 from twice.recorder.kernel.libc import end_with_parent
 from twice.worker.channel import Channel
 
 HANDED_OVER: Final = 3  # the line to the parent, standard output, standard error
 _OMP_PAUSE_HARD: Final = 2
-_GNU_OPENMP = re.compile(r"/\S*libgomp[^/\s]*\.so\S*")
+_GNU_OPENMP = re.compile(r"libgomp[^/]*\.so[^/]*$")
 
 # The real ones: bound before anything is patched.
 _listdir, _fstat, _lseek, _ftruncate, _close = (
@@ -41,16 +46,14 @@ _listdir, _fstat, _lseek, _ftruncate, _close = (
     os.ftruncate,
     os.close,
 )
-_waitpid, _waitid, _exit, _open, _read, _pipe, _getpid = (
+_waitpid, _waitid, _exit, _read, _pipe, _getpid = (
     os.waitpid,
     os.waitid,
     os._exit,
-    os.open,
     os.read,
     os.pipe,
     os.getpid,
 )
-_READ_BYTES: Final = 1 << 16
 _FREES_MEMORY: Final = "jemalloc_bg_thd"
 """A thread of the allocator of pyarrow, and so of pandas: it gives memory back, and a fork does without it."""
 _BYTES_HEADER: Final = sys.getsizeof(b"")
@@ -183,16 +186,7 @@ def _list_descriptors() -> list[int]:
 
 
 def _list_shared_memory() -> list[str]:
-    rows = [line.split() for line in _read_file("/proc/self/maps").splitlines()]
-    return [row[0] for row in rows if row[1] == "rw-s"]
-
-
-def _read_file(path: str) -> str:
-    descriptor, pieces = _open(path, os.O_RDONLY | os.O_CLOEXEC), []
-    while piece := _read(descriptor, _READ_BYTES):
-        pieces.append(piece)
-    _close(descriptor)
-    return b"".join(pieces).decode("utf-8", "replace")
+    return [range_ for range_, permissions, _ in list_mappings() if permissions == "rw-s"]
 
 
 def _list_regular_files() -> dict[int, tuple[int, int, int]]:
@@ -226,11 +220,11 @@ def _put_back(files: Mapping[int, tuple[int, int, int]], before: Possessions) ->
 
 def _count_threads() -> int:
     """Threads that a fork would have to have, besides the one that forks."""
-    found = 0
-    for each in _listdir("/proc/self/task"):
-        with suppress(OSError):  # one that has ended meanwhile
-            found += _read_file(f"/proc/self/task/{each}/comm").strip() != _FREES_MEMORY
-    return found
+    names = [
+        read_system_file(f"/proc/self/task/{each}/comm") for each in _listdir("/proc/self/task")
+    ]
+    # One that has ended meanwhile has no name.
+    return sum(bool(name) and name.strip() != _FREES_MEMORY for name in names)
 
 
 def _has_children() -> bool:
@@ -248,7 +242,7 @@ def _end_library_threads() -> None:
     """
     if _count_threads() == 1:
         return
-    for path in sorted(set(_GNU_OPENMP.findall(_read_file("/proc/self/maps")))):
+    for path in filter(_GNU_OPENMP.search, list_mapped_files()):
         with suppress(OSError, AttributeError):
             ctypes.CDLL(path).omp_pause_resource_all(_OMP_PAUSE_HARD)
     child = _find_fork()()

@@ -88,12 +88,12 @@ def _handle(handle: Handler, job: Mapping[str, Any], channel: Channel) -> NoRetu
 def serve_actions(
     actions: Mapping[str, Handler], prepare: Callable[[], object] = lambda: None
 ) -> NoReturn:
-    """Execute a job's action, in a network namespace of its own if the job asks for one.
+    """Execute a job's action, in a network namespace of its own if the job asks for one; or fork for jobs.
 
     Interrupts are the parent's to act on: this process dies with the line to it, not in the middle of an answer.
 
     Args:
-        actions: by name; besides, every process can be made a server of forks.
+        actions: by name.
         prepare: called before a server forks.
     """
 

@@ -3,7 +3,7 @@
 An object with ``state()`` and ``restore(state)`` is a component as it is. By convenience also: named attributes
 (``fields=[...]``), a dataclass instance, mutable values whose content is their state (dict, list, set, bytearray,
 array, tensor, frame of pandas), what has ``state_dict()`` and ``load_state_dict(state)``, such as a model or an
-optimiser of torch, and any object of an ordinary class, by all its attributes (``plain_objects/``). An object with
+optimiser of torch, and any object of an ordinary class, by all its attributes (``object_reader``). An object with
 ``state()`` alone is compared but cannot be put back; seeking and branching then execute from the start, and say so.
 
 Invariant: reading a component's state does not change it.
@@ -20,9 +20,14 @@ from typing import Any
 
 from twice.errors import ComponentRefused
 from twice.foundation.dataclass import dataclass
-from twice.recorder.plain_objects.kinds import has_attributes, is_of
-from twice.recorder.plain_objects.reader import find_attributes, read_attributes, read_content
-from twice.recorder.plain_objects.writer import put_attributes, put_content
+from twice.recorder.object_reader import (
+    find_attributes,
+    has_attributes,
+    is_of,
+    read_attributes,
+    read_content,
+)
+from twice.recorder.object_writer import put_attributes, put_content
 from twice.recorder.states import PREFIX
 
 _CONTAINERS = frozenset({dict, OrderedDict, defaultdict, Counter, list, deque, set, bytearray})

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from math import copysign
@@ -30,10 +30,10 @@ class Config(Mapping[str, Any]):
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = dict(values)
-        self._read: dict[str, None] = {}
+        self._read: set[object] = set()
 
     def __getitem__(self, key: str) -> Any:
-        self._read[key] = None
+        self._read.add(key)
         try:
             return self._values[key]
         except KeyError:
@@ -48,16 +48,15 @@ class Config(Mapping[str, Any]):
 
     def get(self, key: str, default: Any = None) -> Any:
         """Return the value of a key, or the default; either way the key counts as known."""
-        self._read[key] = None
+        self._read.add(key)
         return self._values.get(key, default)
 
     def __contains__(self, key: object) -> bool:
-        if isinstance(key, str):
-            self._read[key] = None
+        self._read.add(key)
         return key in self._values
 
     def __iter__(self) -> Iterator[str]:
-        self._read.update(dict.fromkeys(self._values))
+        self._read.update(self._values)
         return iter(self._values)
 
     def __len__(self) -> int:
@@ -69,15 +68,18 @@ class Config(Mapping[str, Any]):
     @property
     def keys_unread(self) -> list[str]:
         """Keys that were given and never read, sorted."""
-        return sorted(set(self._values) - set(self._read))
+        return sorted(set(self._values) - self._read)
 
 
-def describe_floats(values: object) -> dict[str, list[list[str | int]]]:
+_Place = list[str | int]
+
+
+def describe_floats(values: object) -> dict[str, list[_Place]]:
     """Return the places of floats that RFC 8785 writes as an integer, and of the -0.0 among them; none if there are none.
 
     The identity holds them beside the configuration, under these names.
     """
-    found: dict[str, list[list[str | int]]] = {}
+    found: dict[str, list[_Place]] = {}
     for place, value in _list_floats(values, []):
         if value.is_integer():
             found.setdefault("config_floats", []).append(place)
@@ -86,7 +88,7 @@ def describe_floats(values: object) -> dict[str, list[list[str | int]]]:
     return found
 
 
-def _list_floats(values: object, place: list[str | int]) -> Iterator[tuple[list[str | int], float]]:
+def _list_floats(values: object, place: _Place) -> Iterator[tuple[_Place, float]]:
     inner: Iterable[tuple[str | int, object]] = ()
     if isinstance(values, float):
         yield place, values
@@ -99,27 +101,20 @@ def _list_floats(values: object, place: list[str | int]) -> Iterator[tuple[list[
 
 
 def restore_floats(values: Any, described: Mapping[str, Any]) -> Any:
-    """Return the values of a document with the floats that ``describe_floats`` found in them.
-
-    Args:
-        values: as the document holds them; they are not changed.
-        described: has the places, or not: the identity.
-    """
-    places: list[tuple[list[Any], int]] = [
-        (place, 1) for place in described.get("config_floats", ())
-    ]
-    places += [(place, -1) for place in described.get("config_negative_zeros", ())]
+    """Return a copy of a document's values with the floats that ``describe_floats`` found; ``described`` is the identity."""
     # In a list, so that the whole of it can be replaced like a part.
-    held = [deepcopy(values) if places else values]
-    for place, sign in places:
-        inner: Any = held
-        *path, last = [0, *place]
-        with suppress(LookupError, TypeError):  # a place that a stranger made up
-            for key in path:
-                inner = inner[key]
-            # Stars may stand where a secret was.
-            if isinstance(inner[last], int | float):
-                inner[last] = sign * float(inner[last])
+    held = [deepcopy(values)]
+    for name, sign in (("config_floats", 1), ("config_negative_zeros", -1)):
+        places: Sequence[Sequence[Any]] = described.get(name, ())
+        for place in places:
+            inner: Any = held
+            *path, last = [0, *place]
+            with suppress(LookupError, TypeError):  # a place that a stranger made up
+                for key in path:
+                    inner = inner[key]
+                # Stars may stand where a secret was.
+                if isinstance(inner[last], int | float):
+                    inner[last] = sign * float(inner[last])
     return held[0]
 
 

@@ -23,6 +23,7 @@ from typing import Any, NoReturn
 
 from twice.errors import ProgramNotFound, TwiceError
 from twice.foundation.printable import pluralize
+from twice.recorder import user_code
 from twice.recorder.audit import hook
 from twice.recorder.audit.hook import Watch
 from twice.recorder.audit.inventory import covered_sources, whole_inventory
@@ -31,29 +32,26 @@ from twice.recorder.effects.actors import outside
 from twice.recorder.effects.files.filesystem import build_files
 from twice.recorder.effects.ops import CALL
 from twice.recorder.environment.fingerprint import numerics_at_end, settings_at_end
+from twice.recorder.environment.libraries import list_imported_libraries
 from twice.recorder.environment.process_start import call_at_one_depth, same_descriptors
-from twice.recorder.environment.versions import list_imported_libraries
 from twice.recorder.interception import Interception
 from twice.recorder.interrupts import Interrupts, Terminated
 from twice.recorder.kernel.confinement import current
 from twice.recorder.main_module import is_twice_code, restart_logging, run_main, show_exception
 from twice.recorder.native_files import write_native_files
 from twice.recorder.output import RESULTS
-from twice.recorder.path_names import PathNames
-from twice.recorder.program import Program, load
+from twice.recorder.program import PathNames, Program, load
 from twice.recorder.run import Run, enter_session, leave_session
 from twice.recorder.session import Session
 from twice.recorder.states import ORDERS, digest_orders
-from twice.recorder.user_code import (
-    digest_sources,
-    is_user_file,
-    list_linked_modules,
-    list_user_modules,
-)
 from twice.worker.process import NESTED as SCRATCH
 
 _TRACE_LINES_MAX = 50
 _MESSAGE_MAX = 2000
+_FORKED = (
+    "the program forked: what its child processes read from the world is not recorded, "
+    "and what they print after it ended is not part of the run"
+)
 
 
 @contextmanager
@@ -78,7 +76,7 @@ def govern(session: Session) -> Iterator[Run]:
         resumed=wiring.resume is not None,
         was_supervised=wiring.was_supervised,
     )
-    interception = Interception(layer, setup.clock, lambda: session.tick, files)
+    interception = Interception(files, setup.clock, lambda: session.tick)
     _disown_on_fork(session, interception)
     covered = covered_sources(
         is_recording=layer.live and layer.writes, was_supervised=wiring.was_supervised
@@ -113,17 +111,14 @@ def execute(
     begin: Callable[[], None] | None = None,
     leave: Callable[[Mapping[str, Any]], object] | None = None,
 ) -> dict[str, Any]:
-    """Run the session's program to its end and finish the session.
+    """Run a fresh session's program to its end, finish the session, and return the ending.
 
     Args:
-        session: fresh, not yet governed.
+        session: not yet governed.
         describe: returns the members of the ending besides how the program ended; called last.
         begin: called when everything is governed, right before the program is loaded.
         leave: called with the ending instead of returning it, where the program leaves by
             ``os._exit``; the process ends after it. None lets the process die there.
-
-    Returns:
-        The ending.
 
     Raises:
         TwiceError: a refusal of ours that the program did not handle; the session is finished.
@@ -229,10 +224,8 @@ def finish(
     """Finish the session: last point, ending, close.
 
     Returns:
-        The whole ending, and the error of finishing a program that had not failed before.
-
-    Raises:
-        OutputUnwritable: E-OUTPUT-002, when the end of the record cannot be written.
+        The whole ending, and the error of finishing a program that had not failed before. A record whose end cannot
+        be written raises E-OUTPUT-002.
     """
     problem = session.end()
     hook.finish(declared=CALL.number in session.wiring.layer.counts)
@@ -244,10 +237,9 @@ def finish(
         traceback.print_exception(problem)
         ending = describe_failure("exception", problem, 1)
     if left := current().count_running_served():
-        _add_caveat(
-            session,
+        session.caveats.append(
             f"{pluralize(left, 'started process was', 'started processes were')} still running when the program "
-            "ended: the record holds nothing that happened there afterwards",
+            "ended: the record holds nothing that happened there afterwards"
         )
     native = write_native_files(session, current().collect())
     redaction = session.wiring.layer.redaction
@@ -258,17 +250,12 @@ def finish(
     return session.close(redaction.value(whole, "ending")), problem
 
 
-def _add_caveat(session: Session, caveat: str) -> None:
-    if caveat not in session.caveats:
-        session.caveats.append(caveat)
-
-
 def describe_failure(how: str, error: BaseException, code: int) -> dict[str, Any]:
     """Describe the ending of a program that raised."""
     frames = [
         {"file": frame.filename, "line": frame.lineno or 0, "function": frame.name}
         for frame in traceback.extract_tb(error.__traceback__)
-        if is_user_file(frame.filename)
+        if user_code.is_user_file(frame.filename)
     ]
     # Printed, not ``str``: a message's own ``__str__`` may fail, or give text that UTF-8 cannot encode.
     text = "".join(traceback.format_exception_only(error)).strip()
@@ -290,11 +277,13 @@ def describe_ending(session: Session) -> dict[str, object]:
     setup, wiring, components = session.setup, session.wiring, session.points.components
     manifest = wiring.layer.manifest()
     folder = setup.program.folder()
-    files = [*list_user_modules(), *list_linked_modules(folder), *list_user_modules(".pyc")]
+    files = [*user_code.list_user_modules(), *user_code.list_user_modules(".pyc")]
+    files += user_code.list_linked_modules(folder)
     if setup.program.is_file:
         with suppress(ProgramNotFound):  # It may be gone by now; the identity has its digest.
             files.append(setup.program.path())
     within = {**session.tolerances, **session.compared_within}
+    tolerances = {name: own.to_json() for name, own in sorted(within.items())}
     names: dict[int, list[str]] = {}
     for name, component in components.items():
         names.setdefault(id(component.target), []).append(name)
@@ -308,12 +297,8 @@ def describe_ending(session: Session) -> dict[str, object]:
         "globals_used": wiring.streams.globals_used(),
         "components": {name: component.form for name, component in components.items()},
         **({"tracked_twice": tracked_twice} if tracked_twice else {}),
-        **(
-            {"tolerances": {k: own.to_json() for k, own in sorted(within.items())}}
-            if within
-            else {}
-        ),
-        "files": digest_sources(dict.fromkeys(files), folder.resolve()),
+        **({"tolerances": tolerances} if tolerances else {}),
+        "files": user_code.digest_sources(dict.fromkeys(files), folder.resolve()),
         "imported": list_imported_libraries(),
         "config_unread": session.config.keys_unread,
         "printed": wiring.output.summary(),
@@ -334,6 +319,10 @@ def _disown_on_fork(session: Session, interception: Interception) -> None:
     # Python has no way to take such a hook back: it must not keep a session alive.
     session_ref, interception_ref = weakref.ref(session), weakref.ref(interception)
 
+    def find_owned() -> Session | None:
+        held = session_ref()
+        return held if held is not None and held.owner == os.getpid() else None
+
     def disown_child() -> None:
         inherited, patches = session_ref(), interception_ref()
         if inherited is not None:
@@ -343,18 +332,12 @@ def _disown_on_fork(session: Session, interception: Interception) -> None:
             patches.close()
 
     def flush_first() -> None:
-        """Flush the output: it is the parent's, and a child must not print it a second time."""
-        owned = session_ref()
-        if owned is not None and owned.owner == os.getpid():
+        if find_owned() is not None:  # a child must not print its parent's output a second time
             _flush_output()
 
     def note_fork() -> None:
-        owned = session_ref()
-        if owned is not None and owned.owner == os.getpid() and owned.setup.program.whole:
-            _add_caveat(
-                owned,
-                "the program forked: what its child processes read from the world is not recorded, "
-                "and what they print after it ended is not part of the run",
-            )
+        owned = find_owned()
+        if owned is not None and owned.setup.program.whole and _FORKED not in owned.caveats:
+            owned.caveats.append(_FORKED)
 
     os.register_at_fork(before=flush_first, after_in_child=disown_child, after_in_parent=note_fork)

@@ -26,17 +26,16 @@ from twice.recorder.user_code import is_user_file
 
 _SETTLED_S = 2
 _stat = os.stat  # the real one: bound before anything is patched
-Told = Callable[[ModuleType], None]
 
 
 class ImportWatch(MetaPathFinder):
     """Calls back for each watched module, at once for those that are loaded already.
 
     Args:
-        told: what to call, by the module's name.
+        told: the function to call with a module, by its name.
     """
 
-    def __init__(self, told: dict[str, Told]) -> None:
+    def __init__(self, told: Mapping[str, Callable[[ModuleType], None]]) -> None:
         self._told = dict(told)
         self._looking: set[str] = set()
 
@@ -77,7 +76,7 @@ class ImportWatch(MetaPathFinder):
 class _Telling(Loader):
     """A loader that calls back when the module has run, and else does what the real one does."""
 
-    def __init__(self, loader: Loader, told: dict[str, Told]) -> None:
+    def __init__(self, loader: Loader, told: dict[str, Callable[[ModuleType], None]]) -> None:
         self._loader, self._told = loader, told
 
     def __getattr__(self, name: str) -> Any:
@@ -113,8 +112,11 @@ def source_patches() -> list[Patch]:
     real, compiled = SourceFileLoader.path_stats, SourceFileLoader.source_to_code
 
     def path_stats(self: SourceFileLoader, path: Any) -> Mapping[str, Any]:
-        if is_user_file(os.fspath(path)) and _may_be_stale(path):
-            raise OSError("its bytecode is not trusted")  # the loader goes on without any
+        if is_user_file(os.fspath(path)):
+            # Where there is none this is an OSError too, with which the loader goes on.
+            made_s = _stat(cache_from_source(path)).st_mtime
+            if made_s < int(_stat(path).st_mtime) + _SETTLED_S:
+                raise OSError("its bytecode is not trusted")
         return real(self, path)
 
     def source_to_code(self: SourceFileLoader, data: Any, path: Any, **options: Any) -> CodeType:
@@ -128,12 +130,3 @@ def source_patches() -> list[Patch]:
         Patch(SourceFileLoader, "path_stats", path_stats),
         Patch(SourceFileLoader, "source_to_code", source_to_code),
     ]
-
-
-def _may_be_stale(path: Any) -> bool:
-    """Return whether bytecode was made within moments of its source's time."""
-    try:
-        made_s = _stat(cache_from_source(path)).st_mtime
-    except (OSError, NotImplementedError):
-        return True  # there is none, and none is made
-    return made_s < int(_stat(path).st_mtime) + _SETTLED_S

@@ -42,7 +42,6 @@ from twice.recorder.effects.sources import LiveSource
 from twice.recorder.effects.tick_clock import TickClock
 from twice.recorder.environment.libraries import impose_counts
 from twice.recorder.imports import ImportWatch, source_patches
-from twice.recorder.path_names import PathNames
 from twice.recorder.user_code import is_user_file
 
 if TYPE_CHECKING:
@@ -53,45 +52,35 @@ class Interception(Closing):
     """Patches that hold from ``install`` to ``close``.
 
     Args:
-        layer: the layer that governs.
+        files: the files of the session, and with them the layer that governs.
         policy: a clock that is a function of the run, or None for the real one.
-        tick: the tick that is open.
-        files: what is done with files; None takes every path by its own name.
+        tick: returns the tick that is open.
     """
 
-    def __init__(
-        self,
-        layer: EffectLayer,
-        policy: TickClock | None,
-        tick: Callable[[], int],
-        files: Files | None = None,
-    ) -> None:
-        self._layer = layer
-        self._files = files or Files(layer, PathNames())
+    def __init__(self, files: Files, policy: TickClock | None, tick: Callable[[], int]) -> None:
+        self._files = files
+        layer = self._layer = files.layer
         self._policy = policy
         self._tick = tick
         self._saved: list[tuple[Patch, Any]] = []
         self._connections: Connections | None = None
         self._main: Token[Actor | Outside | None] | None = None
+
+        def put(*makers: Callable[[EffectLayer, Any], list[Patch]]) -> Callable[[ModuleType], None]:
+            return lambda module: self._put([p for make in makers for p in make(layer, module)])
+
         self._watch = ImportWatch(
             {
                 "scipy.linalg": lambda _module: impose_counts(),
-                "torch": lambda module: self._put(entropy.torch_patches(layer, module)),
-                "resource": lambda module: self._put(environment.resource_patches(layer, module)),
+                "torch": put(entropy.torch_patches),
+                "resource": put(environment.resource_patches),
                 "multiprocessing.util": lambda module: self._put(lineage.spawn_patches(module)),
-                "getpass": lambda module: self._put(
-                    [
-                        *environment.user_patches(layer, module),
-                        *standard_input.password_patches(layer, module),
-                    ]
-                ),
-                "sqlite3": lambda module: self._put(sqlite.patches(layer, module)),
+                "getpass": put(environment.user_patches, standard_input.password_patches),
+                "sqlite3": put(sqlite.patches),
                 "socket": self._patch_socket,
                 "ssl": self._patch_ssl,
-                "platform": lambda module: self._put(environment.platform_patches(layer, module)),
-                "concurrent.futures.thread": lambda module: self._put(
-                    lineage.pool_patches(layer, module)
-                ),
+                "platform": put(environment.platform_patches),
+                "concurrent.futures.thread": put(lineage.pool_patches),
                 "asyncio.base_events": self._patch_loops,
                 "asyncio.selector_events": self._patch_selector_loops,
             }
@@ -172,16 +161,14 @@ class Interception(Closing):
 
     def late_aliases(self) -> list[str]:
         """Return names in the user's modules that were bound to an original before this session."""
-        originals = {id(original): patch for patch, original in self._saved}
-        found = []
-        for module in list(sys.modules.values()):
-            if is_user_file(getattr(module, "__file__", None) or "<"):
-                found += [
-                    f"{module.__name__}.{name}"
-                    for name, value in vars(module).items()
-                    if id(value) in originals
-                ]
-        return sorted(found)
+        originals = {id(original) for _, original in self._saved}
+        return sorted(
+            f"{module.__name__}.{name}"
+            for module in list(sys.modules.values())
+            if is_user_file(getattr(module, "__file__", None) or "<")
+            for name, value in vars(module).items()
+            if id(value) in originals
+        )
 
     def _put(self, patches: list[Patch]) -> None:
         for patch in patches:

@@ -32,6 +32,7 @@ from twice.worker.exit_by_signal import ENDING
 _SAME_KEYSTROKE_S = 1.0
 _TWICE_SENT = frozenset({signal.SIGINT, *ENDING})
 _left_to_the_parent: list[bool] = []
+_Act = Callable[[int, FrameType | None], object]
 
 
 class Terminated(BaseException):
@@ -44,6 +45,11 @@ class Terminated(BaseException):
     def __init__(self, number: int) -> None:
         super().__init__(signal.Signals(number).name)
         self.number = number
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    del frame
+    raise Terminated(number)
 
 
 class Orderly:
@@ -79,8 +85,9 @@ class Interrupts:
         self._ended = False
         self._own: list[int] = []  # signals that the program is sending itself
         self._held_back: set[int] = set()  # of these, those that it blocks, and lets through later
-        self._wrapped: dict[int, Any] = {}  # by number: the program's handler behind ours
+        self._set: set[int] = set()  # those whose handler the program has set
         self._ends: tuple[signal.Signals, ...] = ()
+        self._terminate = self._wrap(signal.SIG_DFL, _terminate)
         self._replaced: list[tuple[Any, str, Any, Any]] = []
         self._real_get, self._real_set = signal.getsignal, signal.signal
 
@@ -90,10 +97,8 @@ class Interrupts:
         Args:
             ends: whether SIGTERM and SIGHUP end the program and not the process.
         """
-        if threading.current_thread() is not threading.main_thread():
-            return
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            signal.signal(signal.SIGINT, self._handle)
+            signal.signal(signal.SIGINT, self._wrap(signal.default_int_handler))
         if ends:
             self._ends = tuple(n for n in ENDING if signal.getsignal(n) is signal.SIG_DFL)
         for number in self._ends:
@@ -103,9 +108,11 @@ class Interrupts:
         real_raise, real_kill = signal.raise_signal, os.kill
 
         def set_handler(signalnum: int, handler: Any) -> Any:
-            behind = self._find_behind(signalnum, handler)
-            before = self._find_shown(signalnum, self._real_set(signalnum, behind))
-            self._wrapped[signalnum] = handler
+            ours = self._wrap(handler) if callable(handler) else handler
+            if handler == signal.SIG_DFL and signalnum in self._ends:
+                ours = self._terminate
+            before = self._find_shown(signalnum, self._real_set(signalnum, ours))
+            self._set.add(signalnum)
             return before
 
         def getsignal(signalnum: int) -> Any:
@@ -158,15 +165,15 @@ class Interrupts:
             self.first_at = self._position()
         return True
 
-    def _handle(self, number: int, frame: FrameType | None) -> None:
-        del frame
-        if self._counts(number):
-            raise KeyboardInterrupt
+    def _wrap(self, shown: Any, act: _Act | None = None) -> _Act:
+        """Return a handler that acts on signals that count; the program sees another one in its place."""
 
-    def _terminate(self, number: int, frame: FrameType | None) -> None:
-        del frame
-        if self._counts(number):
-            raise Terminated(number)
+        def counted(number: int, frame: FrameType | None) -> None:
+            if self._counts(number, is_orderly=isinstance(shown, Orderly)):
+                (act or shown)(number, frame)
+
+        counted.shown = shown  # type: ignore[attr-defined]
+        return counted
 
     def _hold_while_forking(self) -> None:
         """Let a signal that ends programs wait while a child is forked, and end the child by it afterwards."""
@@ -197,33 +204,18 @@ class Interrupts:
         strikes right before it waits there is not seen until the waiting is over.
         """
         for number in self._ends:
-            if self._real_get(number) == self._terminate:
+            if self._real_get(number) is self._terminate:
                 self._real_set(number, signal.SIG_DFL)
         self._ends = ()
 
     def _find_shown(self, number: int, handler: Any) -> Any:
         """Return a handler as the program may see it."""
-        left = number == signal.SIGINT and handler is signal.SIG_IGN and number not in self._wrapped
-        if handler == self._handle or (left and _left_to_the_parent):
+        is_left = (
+            handler is signal.SIG_IGN and number not in self._set and bool(_left_to_the_parent)
+        )
+        if number == signal.SIGINT and is_left:
             return signal.default_int_handler
-        if handler == self._terminate:
-            return signal.SIG_DFL
-        return self._wrapped.get(number, handler) if callable(handler) else handler
-
-    def _find_behind(self, number: int, handler: Any) -> Any:
-        """Return the handler to set for the one that the program sets."""
-        if handler is signal.default_int_handler:
-            return self._handle
-        if handler == signal.SIG_DFL and number in self._ends:
-            return self._terminate
-        if not callable(handler):
-            return handler
-
-        def counted(number: int, frame: FrameType | None) -> None:
-            if self._counts(number, is_orderly=isinstance(handler, Orderly)):
-                handler(number, frame)
-
-        return counted
+        return getattr(handler, "shown", handler)
 
     def _send_itself(self, number: int, send: Callable[[], object]) -> None:
         """Send a signal to this very process: its handler runs before this returns."""

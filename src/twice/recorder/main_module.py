@@ -53,11 +53,8 @@ def run_main(program: Program, caveat: Callable[[str], None]) -> None:
     """Execute a whole program in the module ``__main__``; raises whatever it raises.
 
     Args:
-        program: a script, or a module.
+        program: a script, or a module; without its file it raises E-PROGRAM-001.
         caveat: takes a fact that the verdict on the run should mention.
-
-    Raises:
-        ProgramNotFound: E-PROGRAM-001, when it is not there any more.
     """
     module = ModuleType("__main__")
     # The module that a session's process began with keeps running below.
@@ -124,9 +121,8 @@ def is_twice_code(code: CodeType) -> bool:
 def _clean_trace(trace: TracebackType | None) -> TracebackType | None:
     """Return a traceback without the frames of this package."""
     kept = []
-    while (
-        trace is not None
-    ):  # in a loop: the trace of a RecursionError is as deep as recursion goes
+    # In a loop: the trace of a RecursionError is as deep as recursion goes.
+    while trace is not None:
         if not is_twice_code(trace.tb_frame.f_code):
             kept.append(trace)
         trace = trace.tb_next

@@ -12,7 +12,7 @@ Invariant: a content that holds a secret is not written down.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from twice.foundation.encoding import decode, encode
 from twice.recorder.effects.files.carried_contents import CONTENT, pieces
 from twice.recorder.kernel.content_store import ContentStore
 from twice.recorder.kernel.file_state import FileHistory
-from twice.recorder.path_names import PathNames
+from twice.recorder.program import PathNames
 from twice.recorder.record_form import reading
 from twice.recorder.user_code import list_user_modules
 
@@ -44,15 +44,13 @@ class RecordedFiles:
 
     Attributes:
         tier: how it was learned; ``none`` in a record that knows nothing.
-        refused: why by no higher tier.
         problems: facts that could not be learned, with how often.
-        histories: every file that was read or changed, at the paths that it has here.
-        process: the process id that the program had; None where it is not known.
+        histories: every file that was read or changed, at its path here.
+        process: the process id of the program, if known.
         changed: some of the files that a listing shows to be changed by other code than Python.
     """
 
     tier: FilesTier = "none"
-    refused: str = ""
     problems: Sequence[tuple[str, int]] = ()
     histories: Sequence[FileHistory] = ()
     process: int | None = None
@@ -63,16 +61,14 @@ def write_native_files(session: Session, found: NativeFiles) -> dict[str, object
     """Write a keeper's findings into the session's record; return their part of the ending."""
     changed = _name_unrecorded(session, found)
     placing = PathNames(session.setup.program)
+    # The identity and the ending hold digests of these.
     sources = {os.fspath(path) for path in list_user_modules()}
-    histories = [
-        history
+    keeps_reads = session.setup.files != "none"
+    written = [
+        _write_content(session, found.folder, history)
         for history in found.histories
-        # The identity and the ending hold digests of these.
-        if history.was_changed or history.path not in sources
+        if history.was_changed or (keeps_reads and history.path not in sources)
     ]
-    if session.setup.files == "none":
-        histories = [history for history in histories if history.was_changed]
-    written = [_write_content(session, found.folder, history) for history in histories]
     plain = [
         replace(history, path=placing.to_recorded(history.path)).to_plain() for history in written
     ]
@@ -117,17 +113,18 @@ def _name_some(names: Sequence[str]) -> str:
     return f"{', '.join(names[:_NAMED_MAX])}{more}"
 
 
-def read_native_files(ending: Any, frames: Iterable[bytes], names: PathNames) -> RecordedFiles:
-    """Read back the documents of ``write_native_files``.
-
-    Args:
-        ending: of the record, or None where it is torn.
-        frames: payloads of its ``native-files`` frames.
-        names: tells the paths that recorded names mean here.
+def read_native_files(
+    ending: Mapping[str, Any] | None, frames: Iterable[bytes], names: PathNames
+) -> RecordedFiles:
+    """Read back the part of the ending and the payloads of frames that ``write_native_files`` wrote.
 
     Raises:
         RecordForeign: E-RECORD-002, for histories that no recording writes.
     """
+
+    def to_local(name: str) -> str:
+        return os.path.normpath(names.to_local(name))  # a stranger may have written it
+
     histories: dict[str, FileHistory] = {}
     with reading("histories of files", "The record"):
         stated = (ending or {}).get("native_files") or {}
@@ -135,21 +132,17 @@ def read_native_files(ending: Any, frames: Iterable[bytes], names: PathNames) ->
             rows: Any = decode(payload)
             for fields in rows:
                 history = FileHistory.from_plain(fields)
-                found = os.path.normpath(
-                    names.to_local(history.path)
-                )  # a stranger may have written it
-                history = replace(history, path=found)
-                histories[found] = _merge(histories.get(found), history)
+                path = to_local(history.path)
+                histories[path] = _merge(histories.get(path), replace(history, path=path))
         process = stated.get("process")
         if process is not None and not 1 <= process <= _PROCESS_MAX:
             raise ValueError(f"a process number {process}")
         return RecordedFiles(
-            stated.get("tier", "none"),
-            str(stated.get("refused", "")),
-            [(str(text), int(count)) for text, count in stated.get("problems", ())],
-            list(histories.values()),
-            process,
-            [os.path.normpath(names.to_local(str(path))) for path in stated.get("changed", ())],
+            tier=stated.get("tier", "none"),
+            problems=[(str(text), int(count)) for text, count in stated.get("problems", ())],
+            histories=list(histories.values()),
+            process=process,
+            changed=[to_local(str(path)) for path in stated.get("changed", ())],
         )
 
 

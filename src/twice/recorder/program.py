@@ -17,6 +17,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,8 +33,7 @@ class Program:
 
     Attributes:
         kind: ``function`` (file and function), ``module`` (dotted module and function), ``script``
-            (a file run as ``__main__``), ``main`` (a module run so, as by ``python -m``) or
-            ``inline`` (cannot be started again).
+            (a file run as ``__main__``), ``main`` (a module run so, as by ``python -m``) or ``inline``.
         target: path relative to ``root`` for files, dotted name for modules, a label for inline.
         function: function name, possibly dotted; empty for whole programs and inline code.
         root: folder that was current when the program was named.
@@ -55,17 +55,17 @@ class Program:
 
     @property
     def whole(self) -> bool:
-        """Return whether it is a whole program as Python runs it, which knows nothing of a run."""
+        """Whether it is a whole program as Python runs it, which knows nothing of a run."""
         return self.kind in {"script", "main"}
 
     @property
     def is_file(self) -> bool:
-        """Return whether it is named by its file."""
+        """Whether it is named by its file."""
         return self.kind in {"function", "script"}
 
     @property
     def rerunnable(self) -> bool:
-        """Return whether the program can be started again from its name."""
+        """Whether the program can be started again from its name."""
         return self.kind != "inline"
 
     def to_json(self) -> dict[str, object]:
@@ -98,9 +98,13 @@ class Program:
 
     def roots(self) -> list[str]:
         """Return the folders of the program: files in them are its own, wherever they are."""
+        return sorted(set(self.locate()))
+
+    def locate(self) -> tuple[str, str]:
+        """Return the folder of the program's own file, and the one that its paths start from, without links."""
         root = self.folder().resolve()
         beside = (root / self.target).resolve().parent if self.is_file else root
-        return sorted({str(root), str(beside)})
+        return str(beside), str(root)
 
     def near(self, folder: Path) -> Program:
         """Return the same program where a replay executes it.
@@ -148,6 +152,35 @@ class Program:
             "Put it back, or run from the folder that it was moved to.",
             target=self.target,
         )
+
+
+class PathNames:
+    """How a record names paths, so that what lies beside a program is found again where it moved to.
+
+    ``to_local(to_recorded(path)) == path`` while the program stays where it is.
+
+    Args:
+        program: what is executed; its folders are looked up once.
+    """
+
+    def __init__(self, program: Program) -> None:
+        # The program's own folder first: it may lie within the other, and moves with the program.
+        self._folders = tuple(zip(("{program}", "{folder}"), program.locate(), strict=True))
+        # Asked at every access to a file.
+        self.to_recorded: Callable[[str], str] = lru_cache(maxsize=4096)(self._name)
+
+    def _name(self, path: str) -> str:
+        for name, folder in self._folders:
+            if path == folder or path.startswith(folder + os.sep):
+                return name + path[len(folder) :]
+        return path
+
+    def to_local(self, name: str, /) -> str:
+        """Return the path that a recorded name means here."""
+        for begin, folder in self._folders:
+            if name == begin or name.startswith(begin + os.sep):
+                return folder + name[len(begin) :]
+        return name
 
 
 def _current_folder() -> Path:
@@ -228,13 +261,7 @@ def require_runnable(function: Callable[..., object], name: str) -> None:
 
 
 def make_function_error(target: str, function: str, names: Iterable[str]) -> ProgramNotFound:
-    """Build the error for a function that its file or module does not have.
-
-    Args:
-        target: the file or module.
-        function: the missing one.
-        names: the functions there.
-    """
+    """Build the error for a function that its file or module does not have; ``names`` are the functions there."""
     offered = ", ".join(dict.fromkeys(names)) or "none"
     return ProgramNotFound(
         f"{target} has no function {function!r}.",

@@ -11,13 +11,12 @@ from __future__ import annotations
 import ast
 import importlib.util
 import os
-import pkgutil
 import sys
 import warnings
 from collections.abc import Iterable
 from contextlib import suppress
+from importlib.machinery import PathFinder
 from pathlib import Path
-from typing import Any
 
 from twice.errors import ProgramNotFound
 from twice.recorder.program import Program, make_function_error
@@ -68,7 +67,12 @@ def parse_program(text: str, *, arguments: Iterable[str] = (), cwd: Path | None 
             "For example: twice record examples/swarm.py:main --seed 42",
             target=text,
         )
-    _require_module(target, root)
+    spec = None
+    with suppress(ImportError, ValueError):
+        # An installed package may make its submodules as it likes: its own name is enough.
+        spec = importlib.util.find_spec(target.split(".", maxsplit=1)[0])
+    if spec is None and _locate_module(target, root) is None:
+        raise _no_module(target, root, "Check the name, or give a path: file.py:function.")
     return Program("module", target, function, str(root), given)
 
 
@@ -154,21 +158,13 @@ def _is_dotted(name: str) -> bool:
     return all(part.isidentifier() for part in name.split("."))
 
 
-def _require_module(target: str, root: Path) -> None:
-    parts = target.split(".")
-    local = root.joinpath(*parts)
-    if local.with_suffix(".py").is_file() or (local / "__init__.py").is_file():
-        return
-    spec = None
-    with suppress(ImportError, ValueError):
-        spec = importlib.util.find_spec(parts[0])
-    if spec is None:
-        raise ProgramNotFound(
-            f"There is no module {target}.",
-            f"Expected a module that can be imported from {root}.",
-            "Check the name, or give a path: file.py:function.",
-            target=target,
-        )
+def _no_module(name: str, root: Path, remedy: str) -> ProgramNotFound:
+    return ProgramNotFound(
+        f"There is no module {name}.",
+        f"Expected a module that can be imported from {root}.",
+        remedy,
+        target=name,
+    )
 
 
 def _require_main_module(name: str, root: Path) -> None:
@@ -185,12 +181,8 @@ def _require_main_module(name: str, root: Path) -> None:
         )
     found = _locate_module(name, root)
     if found is None:
-        raise ProgramNotFound(
-            f"There is no module {name}.",
-            f"Expected a module that can be imported from {root}.",
-            "Check the name, and that this Python is the one it is installed for.",
-            target=name,
-        )
+        remedy = "Check the name, and that this Python is the one it is installed for."
+        raise _no_module(name, root, remedy)
     if found == "package" and _locate_module(f"{name}.__main__", root) is None:
         raise ProgramNotFound(
             f"{name} is a package without a __main__ module.",
@@ -202,35 +194,16 @@ def _require_main_module(name: str, root: Path) -> None:
 
 def _locate_module(name: str, root: Path) -> str | None:
     """Return whether a dotted name is a ``package`` or a ``module`` here; None when it is neither."""
-    folders: list[str] | None = [str(root), *sys.path]
-    parts = name.split(".")
-    for depth in range(1, len(parts) + 1):
-        dotted = ".".join(parts[:depth])
+    folders: Iterable[str] | None = [str(root), *sys.path]
+    for depth, part in enumerate(name.split(".")):
         if folders is None:
             return None
-        found, folders = _search_folders(dotted, folders)
-        if not found and depth == 1:
+        # By its last name alone: a namespace's finder looks for the parents of a whole name among the imported modules.
+        spec = PathFinder.find_spec(part, list(folders))
+        if spec is None and depth == 0:
             with suppress(ImportError, ValueError):  # Built in, frozen, or another importer's.
-                spec = importlib.util.find_spec(dotted)
-                found = spec is not None
-                locations = None if spec is None else spec.submodule_search_locations
-                folders = None if locations is None else list(locations)
-        if not found:
-            return None
-    return "module" if folders is None else "package"
-
-
-def _search_folders(dotted: str, folders: Iterable[str]) -> tuple[bool, list[str] | None]:
-    """Return whether a module is in one of some folders, and its own folders if it is a package."""
-    # A package without ``__init__`` is made of every folder of its name.
-    portions: list[str] = []
-    for folder in folders:
-        finder: Any = pkgutil.get_importer(folder)
-        spec = None if finder is None else finder.find_spec(dotted)
+                spec = importlib.util.find_spec(part)
         if spec is None:
-            continue
-        locations = spec.submodule_search_locations
-        if spec.loader is not None:
-            return True, None if locations is None else list(locations)
-        portions += locations or []
-    return bool(portions), portions or None
+            return None
+        folders = spec.submodule_search_locations
+    return "module" if folders is None else "package"

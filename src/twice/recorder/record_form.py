@@ -9,7 +9,7 @@ Invariant: nothing of a record is executed, and no value is changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import NoneType
 from typing import Any, Final
@@ -129,27 +129,19 @@ def require_form(
 
 def _find_wrong(value: Any, form: Any, place: str) -> Iterator[str]:
     """Yield the members that do not have their form; a form is a type, types, ``_Each``, or forms by name."""
-    if isinstance(form, _Each):
-        if not isinstance(value, form.kind):
-            yield f"{place} is {_shorten(value)}"
-        else:
-            rows: Iterable[tuple[Any, Any]] = (
-                value.items() if isinstance(value, dict) else enumerate(value)  # type: ignore[arg-type]
-            )
-            for key, part in rows:
-                yield from _find_wrong(part, form.form, f"{place}[{_shorten(key)}]")
+    kind: Any = form.kind if isinstance(form, _Each) else dict if isinstance(form, dict) else form
+    if not isinstance(value, kind) or (isinstance(value, bool) and form is int):
+        yield f"{place} is {_shorten(value)}"
+    elif isinstance(form, _Each):
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _find_wrong(part, form.form, f"{place}[{_shorten(key)}]")
     elif isinstance(form, dict):
-        if not isinstance(value, Mapping):
-            yield f"{place} is {_shorten(value)}"
-            return
         for name, inner in form.items():
             member = name.removesuffix("?")
             if member in value:
                 yield from _find_wrong(value[member], inner, f"{place}.{member}")
             elif member == name:
                 yield f"{place} has no member {member!r}"
-    elif not isinstance(value, form) or (isinstance(value, bool) and form is int):
-        yield f"{place} is {_shorten(value)}"
 
 
 def _shorten(value: object) -> str:
@@ -159,15 +151,12 @@ def _shorten(value: object) -> str:
 
 @contextmanager
 def reading(what: str, path: object, *refusals: type[TwiceError]) -> Iterator[None]:
-    """Refuse content that cannot be read in the form in which twice writes it.
+    """Refuse content that cannot be read in the form in which twice writes it: ``RecordForeign``, E-RECORD-002.
 
     Args:
         what: is read, for the error: ``a frame of kind 'input'``.
         path: of the record.
         refusals: errors of ours that mean the same here; any other passes as it is.
-
-    Raises:
-        RecordForeign: E-RECORD-002, when reading it fails in whatever way.
     """
     try:
         yield

@@ -22,7 +22,7 @@ from twice.foundation.environment import Fingerprint
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.sources import LiveSource
 from twice.recorder.environment.fingerprint import measure
-from twice.recorder.environment.probe_cache import (
+from twice.recorder.environment.probes import (
     PROBES,
     KeptProbes,
     keep_probes,

@@ -12,6 +12,7 @@ import tempfile
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +38,7 @@ from twice.recorder.identity import check_identity
 from twice.recorder.inputs import InputEvent, read_input
 from twice.recorder.native_files import NATIVE_FILES, RecordedFiles, read_native_files
 from twice.recorder.output import list_folders
-from twice.recorder.path_names import PathNames
-from twice.recorder.program import Program
+from twice.recorder.program import PathNames
 from twice.recorder.record import RecordReader
 from twice.recorder.record_form import (
     ERRORS,
@@ -67,8 +67,9 @@ class RunRecord(Closing):
         reader: the bytes underneath.
         identity: the document it opens with.
         digest: of that document, in hexadecimal digits.
-        recorded_allow: what its own run might use of the world; ``setup.allow`` is what a replay here may.
-        setup: program, seed, configuration, class and policies.
+        recorded_program: the program, at the place where it was recorded.
+        recorded_allow: what its own run might use of the world.
+        setup: program, seed, configuration, class and policies, as a replay here executes them.
         ending: how the run ended, or None when the record is torn.
     """
 
@@ -81,7 +82,7 @@ class RunRecord(Closing):
         with reading("a setup", self.path, UsageError):  # its writer may not have been twice
             setup = Setup.from_json(self.identity["setup"])
         self.digest = digest_identity(self.identity)
-        self.recorded_allow = setup.allow
+        self.recorded_program, self.recorded_allow = setup.program, setup.allow
         allow = choose_allowed(self.digest, setup.allow)
         reader.blobs.bytes_max = None if is_trusted(self.digest) else UNTRUSTED_BYTES_MAX
         self.setup = replace(setup, program=setup.program.near(self.path.parent), allow=allow)
@@ -120,12 +121,12 @@ class RunRecord(Closing):
 
     @property
     def complete(self) -> bool:
-        """Return whether the record was closed; a killed run's is not."""
+        """Whether the record was closed; a killed run's is not."""
         return self.reader.complete
 
     @property
     def ticks(self) -> int:
-        """Return how many ticks the record has, by its last compare-point."""
+        """The number of ticks, by the last compare-point."""
         points = self.reader.points
         return points.point(len(points) - 1).tick + 1 if len(points) else 0
 
@@ -152,8 +153,7 @@ class RunRecord(Closing):
 
     def strict_reads(self, count: int = 0) -> Iterator[Event]:
         """Yield reads of the world by the main program, after the first ``count``, in order."""
-        for _, events in self.strict_frames(count):
-            yield from events
+        return chain.from_iterable(events for _, events in self.strict_frames(count))
 
     def strict_frames(self, count: int = 0) -> Iterator[tuple[int, list[Event]]]:
         """Yield the same reads as they were written, with the index of the compare-point that follows."""
@@ -182,7 +182,7 @@ class RunRecord(Closing):
 
     @property
     def was_supervised(self) -> bool:
-        """Return whether the files of all processes of the run were seen while it was recorded."""
+        """Whether the files of all processes of the run were seen while it was recorded."""
         return ((self.ending or {}).get("native_files") or {}).get("tier") == "supervisor"
 
     def contents_folder(self) -> str:
@@ -217,14 +217,11 @@ class RunRecord(Closing):
                     by_python.add(fields[0])
                 elif number == FILES_LEFT.number:
                     by_python.update(dict(fields[1] or ()))
-            placing = PathNames(self.setup.program)
-            own = {os.path.normpath(placing.to_local(told(str(name)))) for name in by_python}
+            names = PathNames(self.setup.program)
+            own = {os.path.normpath(names.to_local(told(str(name)))) for name in by_python}
             files = self.native_files()
-            self._native_writes = [
-                history.path
-                for history in files.histories
-                if history.has_effect and not history.is_served and history.path not in own
-            ]
+            changed = [each for each in files.histories if each.has_effect and not each.is_served]
+            self._native_writes = [each.path for each in changed if each.path not in own]
             self._native_writes += files.changed
         return self._native_writes
 
@@ -274,33 +271,31 @@ class RunRecord(Closing):
 
     def loops(self) -> list[LoopSpan]:
         """Return loops that ended, with the cursors at their ends."""
-        spans = []
-        for frame in self.reader.frames(kinds=[LOOP]):
-            with reading("a loop", self.path):
-                fields: Any = decode(frame.payload)
-                next_tick, reads, asked, inputs = fields
-            spans.append(LoopSpan(next_tick, {"reads": reads, "asked": asked}, inputs))
-        return spans
+        with reading("a loop", self.path):
+            return [
+                LoopSpan(next_tick, {"reads": reads, "asked": asked}, inputs)
+                for _, (next_tick, reads, asked, inputs) in self._decode_frames(LOOP)
+            ]
 
     def redactions(self) -> list[Redacted]:
         """Return the blanked secrets in order: before the program ran, then by compare-point."""
         stated: Any = self.identity.get("redaction") or {}
         found = [Redacted(-1, *one) for one in stated.get("blanked", ())]
-        for frame in self.reader.frames(kinds=[REDACTION]):
-            with reading("a count of what was blanked", self.path):
-                counted: Any = decode(frame.payload)
-                found += [Redacted(frame.point, *one) for one in counted]
+        with reading("a count of what was blanked", self.path):
+            for point, counted in self._decode_frames(REDACTION):
+                found += [Redacted(point, *one) for one in counted]
         return found
 
     def rollbacks(self) -> list[Rollback]:
         """Return the rollbacks of the run, in order."""
-        found = []
-        for frame in self.reader.frames(kinds=[ROLLBACK]):
-            with reading("a rollback", self.path):
-                fields: Any = decode(frame.payload)
-                tick, to = fields
-            found.append(Rollback(tick, to, frame.point))
-        return found
+        with reading("a rollback", self.path):
+            return [
+                Rollback(tick, to, point) for point, (tick, to) in self._decode_frames(ROLLBACK)
+            ]
+
+    def _decode_frames(self, kind: str) -> Iterator[tuple[int, Any]]:
+        for frame in self.reader.frames(kinds=[kind]):
+            yield frame.point, decode(frame.payload)
 
     def begins_after(self, tick: int) -> int:
         """Return the index of the last rollback point before the tick as it counted, or -1.
@@ -322,16 +317,14 @@ class RunRecord(Closing):
 
     def other_checkout(self) -> Path | None:
         """Return the recorded folder, where the program is in it too and another folder is executed."""
-        recorded = Program.from_json(self.identity["setup"]["program"])
+        recorded = self.recorded_program
         root, chosen = Path(recorded.root or "."), self.setup.program.folder()
         is_another = recorded.is_in(root) and root.resolve() != chosen.resolve()
         return root if is_another else None
 
     def program_folders(self) -> tuple[str, ...]:
         """Return the folders of the program, as it was recorded and as it is executed now."""
-        return list_folders(
-            Program.from_json(self.identity["setup"]["program"]), self.setup.program
-        )
+        return list_folders(self.recorded_program, self.setup.program)
 
     def printed(self, *, before_point: int | None = None) -> tuple[bytes, bytes]:
         """Return standard output and error, up to a compare-point (exclusive) when given."""
@@ -348,12 +341,9 @@ class RunRecord(Closing):
 
         Where a rollback made a tick stand twice, the latest of them counts.
         """
-        best: int | None = None
-        best_tick = -1
-        for entry in self.reader.snapshots:
-            if best_tick <= entry.tick <= tick:
-                best, best_tick = entry.number, entry.tick
-        return best
+        fitting = [entry for entry in self.reader.snapshots if entry.tick <= tick]
+        latest = max(fitting, key=lambda entry: (entry.tick, entry.number), default=None)
+        return None if latest is None else latest.number
 
     def state_at(self, number: int) -> dict[str, Any]:
         """Return a snapshot's components as plain values; types that are not loaded stay opaque."""

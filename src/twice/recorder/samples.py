@@ -25,7 +25,7 @@ from twice.foundation.encoding import decode, encode
 from twice.foundation.environment import Fingerprint
 from twice.foundation.printable import pluralize
 from twice.foundation.seeds import Seed, derive_in
-from twice.recorder.environment.probe_cache import PROBES, read_known_probes
+from twice.recorder.environment.probes import PROBES, read_known_probes
 from twice.recorder.environment.surroundings import Surroundings, environ_for_child
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session_job import RECORDING, SAMPLE, WORLD, describe_copy, hear

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from twice.recorder.effects.filenames import kept, told
 from twice.recorder.effects.files.carried_contents import CarriedContents
-from twice.recorder.environment.probe_cache import keep_probes
+from twice.recorder.environment.probes import keep_probes
 from twice.recorder.kernel.file_state import FileHistory
 from twice.recorder.trust import remember_message
 

@@ -85,19 +85,11 @@ class Setup:
     rule: int = RULE
 
     def __post_init__(self) -> None:
-        """Refuse a configuration that no record can contain.
-
-        Raises:
-            ConfigError: E-CONFIG-001.
-        """
+        """Refuse a configuration that no record can contain: ``ConfigError``, E-CONFIG-001."""
         require_bounded(self.config)
 
     def require_recordable(self) -> None:
-        """Refuse policies that only old records have.
-
-        Raises:
-            RedactionRefused: E-REDACT-001. SnapshotCadence: E-SNAPSHOT-001.
-        """
+        """Refuse policies that only old records have: ``RedactionRefused``, E-REDACT-001; ``SnapshotCadence``, E-SNAPSHOT-001."""
         self.redaction.check()
         require_dense(self.granularity, self.cadence)
 

@@ -43,12 +43,7 @@ def digest_identity(identity: Mapping[str, Any]) -> str:
 
 
 def remember_record(digest: str, *, is_passing: bool = False) -> None:
-    """Remember a record that this process, or one that it started, has just made.
-
-    Args:
-        digest: of its identity.
-        is_passing: whether only this process executes it; then nothing is written down.
-    """
+    """Remember a record that was just made here; one ``is_passing`` is executed by this process alone, and not marked."""
     _made_here.add(digest)
     if not is_passing:
         mark_own(_KIND, digest)
@@ -61,22 +56,16 @@ def remember_message(message: Mapping[str, Any]) -> None:
 
 
 def grant(digest: str, allow: Sequence[str]) -> None:
-    """Trust a record in this process from here on.
-
-    Args:
-        digest: of its identity.
-        allow: sources of the world that it may use although they are not recorded.
-    """
+    """Trust a record in this process from here on; it may use the sources of ``allow`` without their being recorded."""
     _grants[digest] = tuple(allow)
 
 
 @contextmanager
-def grant_for_block(digests: Sequence[str], allow: Sequence[str]) -> Iterator[None]:
-    """Trust records for as long as the block runs."""
+def grant_for_block(digest: str, allow: Sequence[str]) -> Iterator[None]:
+    """Trust a record for as long as the block runs."""
     before = dict(_grants)
+    grant(digest, allow)
     try:
-        for digest in digests:
-            grant(digest, allow)
         yield
     finally:
         _grants.clear()

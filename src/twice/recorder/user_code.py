@@ -15,17 +15,20 @@ from twice.foundation.digests import Algorithm, digest_bytes
 _FOREIGN = tuple(
     os.path.realpath(path) + os.sep
     for path in (
-        *map(sysconfig.get_paths().get, ("stdlib", "platstdlib", "purelib", "platlib")),
-        os.path.join(os.path.realpath(sys.prefix), "lib"),  # noqa: PTH118
-        os.path.join(os.path.realpath(sys.base_prefix), "lib"),  # noqa: PTH118
+        *map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib")),
+        f"{os.path.realpath(sys.prefix)}/lib",
+        f"{os.path.realpath(sys.base_prefix)}/lib",
     )
-    if path
 )
-_OURS = os.path.realpath(Path(__file__).parents[1]) + os.sep
+# By both names: code bears the path by which it was imported, and a link may lead there.
+_OURS = tuple(
+    f"{each}/" for each in (Path(__file__).parents[1], Path(__file__).resolve().parents[1])
+)
 # Programs that come with twice, and what they do: in a run they are the user's code. How their state
 # is read is not among it: thousands of lines that change nothing.
 _SHIPPED = tuple(
-    _OURS + name.replace("/", os.sep)
+    folder + name
+    for folder in _OURS
     for name in (
         "tooling/hosting/program.py",
         "tooling/adapters/tables.py",
@@ -70,25 +73,17 @@ def _is_user_path(path: str) -> bool:
     else:
         real = f"{_real_folder(folder).rstrip(os.sep)}{os.sep}{name}"
     return real.startswith(_SHIPPED) or (
-        not real.startswith((*_FOREIGN, _OURS)) and f"{os.sep}site-packages{os.sep}" not in real
+        not real.startswith((*_FOREIGN, *_OURS)) and f"{os.sep}site-packages{os.sep}" not in real
     )
 
 
 def list_user_modules(suffix: str = ".py") -> list[Path]:
-    """Return the files of the loaded modules that belong to the user: not installed, not ours.
-
-    Args:
-        suffix: of the files; ``.pyc`` for modules that were loaded from byte code and have no source.
-    """
+    """Return the user's files among loaded modules; the suffix ``.pyc`` is that of modules without a source."""
     return sorted({Path(origin).resolve() for origin in _list_origins(suffix)})
 
 
 def list_linked_modules(folder: Path) -> list[Path]:
-    """Return paths below a folder by which user modules were imported through links that may change.
-
-    Args:
-        folder: as the program was given it; the paths begin with what it resolves to.
-    """
+    """Return paths below a program's folder by which user modules were imported through links that may change."""
     root = folder.resolve()
     found = set()
     for origin in _list_origins(".py"):

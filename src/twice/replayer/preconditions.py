@@ -149,5 +149,5 @@ def trusting(path: str | os.PathLike[str], *, allow: Sequence[str] = ()) -> Iter
     """
     with RunRecord.open(path) as record:
         digest = record.digest
-    with grant_for_block([digest], allow):
+    with grant_for_block(digest, allow):
         yield

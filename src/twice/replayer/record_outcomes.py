@@ -21,7 +21,7 @@ from twice.recorder.effects.ops import FILES_LEFT
 from twice.recorder.kernel.file_state import ABSENT, FileHistory, FileState, locate_difference
 from twice.recorder.kernel.paths import PackagePaths
 from twice.recorder.output import RESULTS
-from twice.recorder.path_names import PathNames
+from twice.recorder.program import PathNames
 from twice.recorder.runrecord import RunRecord
 from twice.replayer.file_report import PathDisplay, compare_written_files
 from twice.replayer.outcome import (

@@ -19,7 +19,7 @@ from twice.foundation.encoding import decode
 from twice.recorder.compare_points import ComparePoint
 from twice.recorder.effects.sources import RecordedSource
 from twice.recorder.environment.fingerprint import measure
-from twice.recorder.environment.probe_cache import KeptProbes
+from twice.recorder.environment.probes import KeptProbes
 from twice.recorder.environment.surroundings import Surroundings
 from twice.recorder.execution import describe_ending, execute
 from twice.recorder.identity import build_identity

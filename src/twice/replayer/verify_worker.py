@@ -26,7 +26,7 @@ from twice.recorder.effects.clock import REAL
 from twice.recorder.effects.events import unpack
 from twice.recorder.effects.sources import Source
 from twice.recorder.environment.fingerprint import measure
-from twice.recorder.environment.probe_cache import KeptProbes
+from twice.recorder.environment.probes import KeptProbes
 from twice.recorder.execution import execute
 from twice.recorder.inputs import RecordedInputs
 from twice.recorder.output import RESULTS

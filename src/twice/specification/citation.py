@@ -15,7 +15,7 @@ from typing import Any, Final
 from twice.errors import ClassRefused, TwiceError
 from twice.foundation.dataclass import dataclass
 from twice.foundation.environment import DRIVER
-from twice.recorder.environment.versions import measure_versions
+from twice.recorder.environment.libraries import measure_versions
 from twice.recorder.runrecord import RunRecord
 from twice.specification.consolidate import CONSOLIDATION
 from twice.specification.gate.plan import predicate_of

@@ -17,7 +17,7 @@ from twice.foundation.determinism_class import DeterminismClass, Predicate
 from twice.foundation.digests import digest_value
 from twice.foundation.seeds import Seed, is_shared
 from twice.recorder.config import format_settings
-from twice.recorder.environment.versions import measure_versions
+from twice.recorder.environment.libraries import measure_versions
 from twice.recorder.runrecord import RunRecord
 from twice.specification.cost.result import EVIDENCE as COSTS
 from twice.specification.cost.result import NUMBER

@@ -16,7 +16,7 @@ class Drawing:
     def __init__(self) -> None:
         self.sizes: list[int] = []
 
-    def named(self, _op: object) -> None:
+    def require_actor(self, _op: object) -> None:
         return None
 
     def read(self, _actor: object, _op: object, live: Any, size: int) -> bytes:

@@ -14,7 +14,7 @@ from twice.recorder.effects.files.filesystem import Files
 from twice.recorder.effects.files.overlay import Overlay
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.sources import LiveSource
-from twice.recorder.path_names import PathNames
+from twice.recorder.program import PathNames
 from twice.replayer.verify import verify
 
 

@@ -16,7 +16,7 @@ from twice.recorder.effects.files.places import Caller
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.sources import LiveSource
 from twice.recorder.kernel import confinement
-from twice.recorder.path_names import PathNames
+from twice.recorder.program import PathNames
 
 WRITE = os.O_WRONLY | os.O_CREAT
 Session = tuple[Files, list[int], list[bytes]]

@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from twice.foundation.environment import Fingerprint, diff_fingerprints
-from twice.recorder.environment import versions
+from twice.recorder.environment import libraries
 from twice.recorder.environment.fingerprint import measure
 
 PRINT = "import json; from twice.recorder.environment.fingerprint import measure as m; print(json.dumps(m().to_json()))"
@@ -94,7 +94,7 @@ def test_a_system_that_tells_little_is_measured_all_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delattr(os, "confstr", raising=False)
-    monkeypatch.setattr(versions, "_read_cpuinfo", lambda _path: {})
+    monkeypatch.setattr(libraries, "_read_cpuinfo", lambda _path: {})
 
     found = measure(probes=False)
 
@@ -103,14 +103,14 @@ def test_a_system_that_tells_little_is_measured_all_the_same(
 
 
 def test_a_missing_description_of_the_processor_is_empty(tmp_path) -> None:
-    assert versions._read_cpuinfo(tmp_path / "none") == {}
+    assert libraries._read_cpuinfo(tmp_path / "none") == {}
 
 
 def test_only_the_first_processor_is_read(tmp_path) -> None:
     path = tmp_path / "cpuinfo"
     path.write_text("model name\t: A  B\nflags\t: fma avx2\n\nmodel name\t: C\n")
 
-    assert versions._read_cpuinfo(path) == {"model name": "A B", "flags": "fma avx2"}
+    assert libraries._read_cpuinfo(path) == {"model name": "A B", "flags": "fma avx2"}
 
 
 @pytest.mark.integration

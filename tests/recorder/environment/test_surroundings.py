@@ -18,8 +18,9 @@ from twice.recorder.environment.surroundings import (
     Surroundings,
     environ_for_child,
     for_recording,
+    is_governed,
+    is_relevant,
 )
-from twice.recorder.environment.variables import is_governed, is_relevant
 from twice.recorder.redaction.fields import is_secret
 
 UNSET = dict.fromkeys(THREAD_CAPS)
@@ -213,7 +214,7 @@ def test_a_record_cannot_choose_what_code_is_loaded(name: str, source: str) -> N
     with pytest.raises(SurroundingsRefused, match=name):
         environ_for_child({}, recorded)
 
-    assert environ_for_child({}, recorded, given={name: "evil"})[name] == "evil"
+    assert environ_for_child({name: "evil"}, recorded)[name] == "evil"
 
 
 def test_what_the_user_gives_while_recording_needs_no_confirmation() -> None:
@@ -248,8 +249,8 @@ def test_a_secret_must_be_given_again_and_be_the_same() -> None:
     with pytest.raises(SurroundingsRefused, match="was not given"):
         environ_for_child({}, recorded)
     with pytest.raises(SurroundingsRefused, match="another value"):
-        environ_for_child({}, recorded, given={"API_TOKEN": "guess"})
-    again = environ_for_child({}, recorded, given={"API_TOKEN": "open-sesame"})
+        environ_for_child({"API_TOKEN": "guess"}, recorded)
+    again = environ_for_child({"API_TOKEN": "open-sesame"}, recorded)
 
     assert again["API_TOKEN"] == "open-sesame"
 

@@ -11,7 +11,7 @@ import pytest
 import twice
 from twice.errors import UsageError
 from twice.foundation.environment import BlasFacts, Fingerprint
-from twice.recorder.environment.versions import measure_versions
+from twice.recorder.environment.libraries import measure_versions
 
 HERE = measure_versions()
 

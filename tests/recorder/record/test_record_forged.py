@@ -36,7 +36,6 @@ from twice.recorder.record.layout import (
     encode_row,
 )
 from twice.recorder.record.points import PointBlock
-from twice.recorder.record.symbols import SymbolTable
 
 HEADER = Header(1, RUN_ID, Algorithm.BLAKE3, "")
 NAMES = {"kinds": ["effects"], "layouts": [["a"]], "shapes": [[0, "tick"]]}
@@ -232,7 +231,7 @@ def test_documents_of_another_form_are_refused(tmp_path: Path, text: bytes) -> N
 
 def test_payloads_of_any_bytes_are_read_or_malformed() -> None:
     draw = random.Random(5)
-    symbols = SymbolTable()
+    symbols = payloads.SymbolTable()
     symbols.add(json.dumps(NAMES).encode())
     decoders: list[tuple[Kind, Callable[[bytes], object]]] = [
         (Kind.POINTS, lambda payload: PointBlock(payload, symbols)),
@@ -243,7 +242,7 @@ def test_payloads_of_any_bytes_are_read_or_malformed() -> None:
             lambda payload: [*map(payloads.decode_table, payloads.decode_tables(payload))],
         ),
         (Kind.SNAPSHOTS, payloads.decode_snapshots),
-        (Kind.NAMES, SymbolTable().add),
+        (Kind.NAMES, payloads.SymbolTable().add),
     ]
     refused = 0
     for _ in range(6000):

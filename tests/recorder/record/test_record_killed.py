@@ -262,7 +262,7 @@ def test_waiting_entries_are_sealed_when_half_a_second_has_passed(
 ) -> None:
     now = [100.0]
     monkeypatch.setattr(writing, "_monotonic", lambda: now[0])
-    writer = RecordWriter.create(tmp_path / "a.twice", {}, durable=True)
+    writer = RecordWriter.create(tmp_path / "a.twice", {})
     points = []
     for seconds in (0.0, 0.4, 0.6, 0.7, 1.2):
         now[0] = 100.0 + seconds

@@ -9,9 +9,7 @@ from record_samples import ENDING, IDENTITY, RUN_ID, closed_record, write_everyt
 
 from twice.errors import OutputExists, RecordForeign, UsageError
 from twice.recorder.record import RecordReader, migrate
-from twice.recorder.record.block_file import READABLE
 from twice.recorder.record.layout import TRAILER_BYTES
-from twice.recorder.record.migrate import MIGRATIONS
 
 
 def test_a_closed_record_stays_the_same_bytes(tmp_path: Path) -> None:
@@ -82,7 +80,3 @@ def test_the_old_record_and_other_files_are_left_alone(tmp_path: Path) -> None:
     assert not (tmp_path / "c.twice").exists()
     migrate(path, out, force=True)
     assert out.read_bytes() == before
-
-
-def test_every_readable_format_has_a_way_to_the_newest() -> None:
-    assert sorted(MIGRATIONS) == sorted(READABLE)

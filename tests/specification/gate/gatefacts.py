@@ -18,7 +18,7 @@ from twice.foundation.determinism_class import Predicate
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.encoding import encode
 from twice.foundation.environment import Fingerprint
-from twice.recorder.environment.versions import measure_versions
+from twice.recorder.environment.libraries import measure_versions
 from twice.replayer.outcome import Failure
 from twice.replayer.verification import Verification
 from twice.specification.gate.checks import CHECKS

@@ -15,7 +15,7 @@ from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.encoding import encode
 from twice.foundation.seeds import Seed, derive
 from twice.recorder.cadence import parse_cadence
-from twice.recorder.environment.versions import measure_versions
+from twice.recorder.environment.libraries import measure_versions
 from twice.recorder.program_spec import parse_program
 from twice.recorder.recorder import record
 from twice.specification.changes import to_lock_entry

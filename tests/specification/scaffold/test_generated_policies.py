@@ -11,7 +11,7 @@ import pytest
 import twice
 from small_system import build
 from twice.errors import UsageError
-from twice.recorder.environment.versions import measure_versions
+from twice.recorder.environment.libraries import measure_versions
 from twice.specification.fill import propose_from_environment
 from twice.specification.scaffold.lock import Layer
 from twice.specification.scaffold.plan import apply_plan, make_plan

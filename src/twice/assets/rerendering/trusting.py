@@ -15,7 +15,7 @@ from twice.assets.model.log import DeterminismLog
 from twice.assets.model.making import Seed
 from twice.assets.model.reading import to_document
 from twice.assets.rendering.owning import is_own
-from twice.recorder.environment.variables import loads_code
+from twice.recorder.environment.surroundings import loads_code
 
 
 def require_trusted(

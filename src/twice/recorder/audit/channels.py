@@ -29,19 +29,12 @@ Innocence = Callable[[tuple[Any, ...]], object]
 
 @dataclass(frozen=True)
 class BackChannel:
-    """One way out.
+    """One way out."""
 
-    Attributes:
-        source: its name in the inventory.
-        why: what makes it unsupported.
-        remedy: what to do about it.
-        users_only: whether only the user's own code is meant; libraries do it when they are loaded.
-    """
-
-    source: str
-    why: str
-    remedy: str
-    users_only: bool = False
+    source: str  # its name in the inventory
+    why: str  # what makes it unsupported
+    remedy: str  # what to do about it
+    users_only: bool = False  # only the user's own code is meant: libraries do it when they load
 
 
 def _describe(name: str, shown: tuple[int, ...], is_innocent: Innocence | None = None) -> Wording:
@@ -246,14 +239,11 @@ _codes: dict[str, _Code] = {}
 
 
 def find_owner(frame: FrameType | None) -> tuple[_Owner, str]:
-    """Return who makes the operation under a frame, and the first line of the user's code above it.
+    """Return who makes the operation under a frame, and the first line of the user's code above it, or "".
 
-    Code of the effects layer and of the record makes its operations for the session: they are recorded already, or
-    none of the program's. Importing is a wall: what the standard library does while it is imported is its own.
-
-    Returns:
-        ``session``, ``user``, ``package`` or ``library``, by the first code that is not the standard
-        library's; and ``file:line``, or an empty text when no code of the user's stands there.
+    The owner is that of the first code that is not the standard library's. Code of the effects layer and of the record
+    makes its operations for the session: they are recorded already, or none of the program's. Importing is a wall: what
+    the standard library does while it is imported is its own.
     """
     owner: _Owner | None = None
     while frame is not None:

@@ -16,28 +16,15 @@ import sys
 from _socket import socket as _PlainSocket  # noqa: N812  (a class, under the name that says so)
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from sys import _getframe
 from types import FrameType, MappingProxyType
 from typing import Any
 
 from twice.errors import ProgramNotFound, SealBroken
-from twice.recorder.audit.channels import (
-    BACK_CHANNELS,
-    CHANGED_BESIDE,
-    CONNECT,
-    LISTEN,
-    NATIVE_SOCKET,
-    PIPE,
-    STARTED,
-    BackChannel,
-    Wording,
-    describe_open,
-    find_open_channel,
-    find_owner,
-    is_users,
-    user_line,
-)
+from twice.recorder.audit import channels
+from twice.recorder.audit.channels import BackChannel, Wording, find_owner, user_line
 from twice.recorder.audit.inventory import (
     SIGNAL,
     WITHIN_RUN,
@@ -105,8 +92,8 @@ class Watch:
             return
         if args and isinstance(sock := args[0], _PlainSocket):
             self._sockets.named.add(sock.fileno())
-            is_within = (channel.source == LISTEN and may_listen(sock, args[1])) or (
-                channel.source == CONNECT and is_within_run(sock.family, args[1])
+            is_within = (channel.source == channels.LISTEN and may_listen(sock, args[1])) or (
+                channel.source == channels.CONNECT and is_within_run(sock.family, args[1])
             )
             if is_within:
                 self.inventory.count(channel.source, "repeated", self._shorten(where), WITHIN_RUN)
@@ -124,18 +111,18 @@ class Watch:
             why = "a package starts a process while it is imported; a replay starts it again"
             self.inventory.count("process.importing", "assumed", self._shorten(where), why)
         else:
-            self._count(STARTED, op.name, where)
+            self._count(channels.STARTED, op.name, where)
 
     def name_pipe(self) -> None:
         """Count or refuse that the program takes the descriptor of a pipe to a process."""
-        self._count(PIPE, "the descriptor of a pipe to a process", user_line())
+        self._count(channels.PIPE, "the descriptor of a pipe to a process", user_line())
 
     def look(self) -> None:
         """Count or refuse sockets that appeared without anybody of the session's having made them."""
         for words in self._sockets.find_new():
             talks = ", ".join([*find_clients(), *find_mapped_clients()])
             who = f" (these libraries talk by themselves: {talks})" if talks else ""
-            self._count(NATIVE_SOCKET, f"{words}{who}", user_line())
+            self._count(channels.NATIVE_SOCKET, f"{words}{who}", user_line())
 
     def adopt(self) -> None:
         """Assign the descriptors that appeared just now to a declared effect."""
@@ -144,9 +131,8 @@ class Watch:
     def finish(self, *, declared: bool) -> None:
         """Name the client libraries that the run loaded, and the clocks that its source reads, at its end.
 
-        Args:
-            declared: whether the run called declared effects. Where no socket of nobody's appeared, a library is
-                taken to have talked inside of them.
+        Where the run called declared effects and no socket of nobody's appeared, a library is taken to have
+        talked inside of them.
         """
         inside = declared and not self.inventory.has("network.descriptor")
         for name, library in find_clients().items():
@@ -203,16 +189,15 @@ class Watch:
 
 
 _watch: Watch | None = None
-_is_placed = False
+# One hook for a process, as Python has it.
+_place_hook = cache(lambda: sys.addaudithook(_hook))
 
 
 def begin(watch: Watch) -> None:
     """Let a session see this process's operations from here on."""
-    global _watch, _is_placed  # noqa: PLW0603  (one hook for a process, as Python has it)
+    global _watch  # noqa: PLW0603
     _watch = watch
-    if not _is_placed:
-        _is_placed = True
-        sys.addaudithook(_hook)
+    _place_hook()
 
 
 def end() -> None:
@@ -238,15 +223,15 @@ def _hook(event: str, args: tuple[Any, ...]) -> None:
         return
     frame = _getframe(1)
     if event == "open":
-        channel = find_open_channel(args[0], args[2], frame)
+        channel = channels.find_open_channel(args[0], args[2], frame)
         if channel is not None:
-            watch.check(channel, describe_open, args, frame)
+            watch.check(channel, channels.describe_open, args, frame)
         return
     if event == "socket.connect":
         confinement.current().expect_connect()
-    elif event in CHANGED_BESIDE and not is_users(frame):
+    elif event in channels.CHANGED_BESIDE and not channels.is_users(frame):
         return
-    watch.check(*BACK_CHANNELS[event], args, frame)
+    watch.check(*channels.BACK_CHANNELS[event], args, frame)
 
 
-_SEEN = frozenset({"open", *BACK_CHANNELS})
+_SEEN = frozenset({"open", *channels.BACK_CHANNELS})

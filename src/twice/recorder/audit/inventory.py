@@ -75,49 +75,27 @@ _FAMILIES = (*dict.fromkeys(name.partition(".")[0] for name in SOURCES), "librar
 
 @dataclass
 class Row:
-    """One source that a run touched.
+    """One source that a run touched; its fields are the keys of its JSON form, but for ``kind``."""
 
-    Attributes:
-        source: ``family.operation``.
-        kind: its class.
-        count: how often it was met; 0 where that is not counted.
-        first: ``file:line`` in the user's code where it was first met; empty where none is known.
-        why: what puts it into its class.
-        remedy: what to do about it; empty unless unsupported.
-        allowed: whether the user allowed it by name.
-    """
-
-    source: str
+    source: str  # ``family.operation``
     kind: Class
-    count: int
-    first: str
-    why: str
-    remedy: str = ""
-    allowed: bool = False
+    count: int  # how often it was met; 0 where that is not counted
+    first: str  # ``file:line`` in the user's code where it was first met; empty where none is known
+    why: str  # what puts it into its class
+    remedy: str = ""  # what to do about it; empty unless unsupported
+    allowed: bool = False  # whether the user allowed it by name
 
     def to_json(self) -> dict[str, object]:
         """Return the form in the record's ending and in ``twice verify --json``."""
-        return {
-            "source": self.source,
-            "class": self.kind,
-            "count": self.count,
-            "first": self.first,
-            "why": self.why,
-            "remedy": self.remedy,
-            "allowed": self.allowed,
-        }
+        return {"class" if name == "kind" else name: value for name, value in vars(self).items()}
 
 
 class Inventory:
-    """What was touched beside the effects layer.
-
-    Attributes:
-        allowed: names of sources, or of their families, that the user allowed.
-        tell: called with a row when an unsupported source that was not allowed is first met.
-    """
+    """What was touched beside the effects layer."""
 
     def __init__(self) -> None:
-        self.allowed: Collection[str] = ()
+        self.allowed: Collection[str] = ()  # names of sources, or of their families
+        # Called with a row when an unsupported source that was not allowed is first met.
         self.tell: Callable[[Row], None] | None = None
         self._rows: dict[str, Row] = {}
 
@@ -156,11 +134,7 @@ def whole_inventory(
 ) -> list[dict[str, object]]:
     """Return every row of a run: pinned, recorded, assumed and unsupported sources, by class and name.
 
-    Args:
-        inventory: what was touched beside the layer.
-        manifest: reads through the layer, as ``EffectLayer.manifest`` gives them.
-        setup: of the session, which decides what cannot differ.
-        environ: of the session's process.
+    ``manifest`` has the reads through the layer, as ``EffectLayer.manifest`` gives them.
     """
     pinned = _describe_pinned(setup, environ)
     rows = [Row(name, "eliminated", 0, "", why) for name, why in sorted(pinned.items())]
@@ -195,10 +169,6 @@ def covered_sources(*, is_recording: bool, was_supervised: bool) -> Mapping[str,
 
     While recording, the supervisor sees what any process does to files. In replay the same code runs in a copy of
     the files, and so do the processes that it starts. A source is covered in replay only when it was in recording.
-
-    Args:
-        is_recording: whether this session asks the world and writes a record.
-        was_supervised: whether the record that is replayed was made under supervision.
     """
     # Commands import this module for its names, and load nothing of the kernel's.
     from twice.recorder.kernel.confinement import current

@@ -56,7 +56,7 @@ def find_clients() -> dict[str, str]:
 
 def find_mapped_clients() -> list[str]:
     """Return file names of client libraries that this process has mapped, sorted; only on Linux."""
-    names = {Path(path).name for path in list_mapped_files() or ()}
+    names = {Path(path).name for path in list_mapped_files()}
     return sorted(name for name in names if name.startswith(_CLIENT_FILES))
 
 
@@ -81,20 +81,13 @@ def cut_off() -> bool:
 
 
 class NativeSockets:
-    """The descriptors of this process, as far as they are known.
-
-    Args:
-        owned: those that governed sources hold.
-
-    Attributes:
-        named: sockets of Python's that were named already, when they connected or were bound.
-    """
+    """The descriptors of this process, as far as they are known."""
 
     def __init__(self, owned: Collection[int]) -> None:
-        self._owned = owned
+        self._owned = owned  # those that governed sources hold
+        # Sockets of Python's that were named already, when they connected or were bound.
         self.named: set[int] = set()
-        self._anchor = -1
-        self._free = -1
+        self._anchor = self._free = -1
         self._known: frozenset[int] = frozenset()
         if not os.path.isdir(_FOLDER):  # noqa: PTH112  (Linux alone has it; nothing is found elsewhere)
             return

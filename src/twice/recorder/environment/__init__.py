@@ -1,5 +1,5 @@
 """The environment of a run: what is decided of it, what a process does to itself, and the measured fingerprint.
 
 ``surroundings.py`` decides variables and ``process_start.py`` applies what no variable can do. ``fingerprint.py``
-measures the outcome: ``versions.py`` what is installed, ``libraries.py`` what is loaded, ``probes.py`` how it rounds.
+measures the outcome: ``libraries.py`` what is installed and loaded, ``probes.py`` how it rounds.
 """

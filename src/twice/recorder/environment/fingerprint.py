@@ -16,6 +16,7 @@ import gc
 import locale
 import math
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -32,23 +33,10 @@ from twice.recorder.effects.varied_world import (
     turns_read,
     zone_read,
 )
-from twice.recorder.environment.libraries import (
-    find_usable_processors,
-    impose_counts,
-    list_mapped_files,
-    read_loaded_blas,
-    read_torch,
-)
-from twice.recorder.environment.probe_cache import KeptProbes
-from twice.recorder.environment.probes import run_probes
+from twice.recorder.environment import libraries
+from twice.recorder.environment.probes import KeptProbes, run_probes
 from twice.recorder.environment.process_start import read_addresses
-from twice.recorder.environment.surroundings import Surroundings, environ_for_child
-from twice.recorder.environment.variables import is_relevant
-from twice.recorder.environment.versions import (
-    measure_versions,
-    read_driver_version,
-    read_numpy_features,
-)
+from twice.recorder.environment.surroundings import Surroundings, environ_for_child, is_relevant
 from twice.recorder.redaction.fields import is_secret
 from twice.recorder.session_job import RECORDING, hear
 from twice.worker.channel import Channel
@@ -72,11 +60,11 @@ def measure(*, probes: bool = True, kept: KeptProbes | None = None) -> Fingerpri
         probes: whether to run the numeric probes (about a tenth of a second).
         kept: probes that need not run again.
     """
-    features = read_numpy_features()  # it loads numpy, whose threads are imposed
-    impose_counts()
-    torch = read_torch()
+    features = libraries.read_numpy_features()  # it loads numpy, whose threads are imposed
+    libraries.impose_counts()
+    torch = libraries.read_torch()
     found = replace(
-        measure_versions(),
+        libraries.measure_versions(),
         dispatch={
             **({"numpy": " ".join(features)} if features else {}),
             **({"torch": torch[0], "torch threads": torch[1]} if torch else {}),
@@ -133,7 +121,7 @@ def settings_at_start() -> dict[str, str]:
         "libm": _shorten(*(made.hex() for at in range(400) for made in _curves(at / 97 + 0.01))),
         "listing": listing_read(),
         "locale": f"{locale.setlocale(locale.LC_CTYPE)} {os.environ.get('LC_ALL', '')}".strip(),
-        "processors": str(len(find_usable_processors())),
+        "processors": str(len(libraries.find_usable_processors())),
         "switching": repr(sys.getswitchinterval()),
         "time zone": zone_read(),
         "umask": _read_umask(),
@@ -145,9 +133,9 @@ def settings_at_end() -> dict[str, str]:
     found = {}
     if (turns := turns_read()) != "0":
         found["task turns"] = turns
-    if torch := read_torch():
+    if torch := libraries.read_torch():
         found["torch capability"], found["torch threads"] = torch
-    for path in list_mapped_files() or ():
+    for path in libraries.list_mapped_files():
         name = Path(path).name
         if ".so" in name and ("mkl" in name or "libtorch_cpu" in name):
             with suppress(OSError, AttributeError):
@@ -161,9 +149,9 @@ def numerics_at_end() -> dict[str, object]:
 
     Of ``gpu``, ``told`` is false where the system does not say which drivers are loaded.
     """
-    blas = read_loaded_blas()
-    mapped = list_mapped_files()
-    names = [Path(path).name for path in mapped or ()]
+    blas = libraries.read_loaded_blas()
+    mapped = libraries.list_mapped_files()
+    names = [Path(path).name for path in mapped]
     drivers = {each for each in _GPU_DRIVERS if any(name.startswith(each) for name in names)}
     torch: Any = sys.modules.get("torch")
     users, cards = _find_gpu_use(torch)
@@ -175,9 +163,9 @@ def numerics_at_end() -> dict[str, object]:
         "kernels": {each.where: each.architecture for each in blas},
         "probes": run_probes(("float",)),
         "gpu": {
-            "told": mapped is not None,
+            "told": bool(mapped),
             "reached": sorted({*drivers, *users}),
-            "driver": read_driver_version(),
+            "driver": libraries.read_driver_version(),
             "cards": cards,
             "switches": dict(sorted({**dict(_read_switches(torch)), **variables}.items())),
         },
@@ -216,11 +204,10 @@ def _curves(x: float) -> tuple[float, ...]:
 
 def _read_umask() -> str:
     """Return the file mode mask; empty where reading it would change it."""
-    with suppress(OSError):
-        for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
-            if line.startswith("Umask:"):
-                return line.split()[1]
-    return ""
+    found = re.search(
+        r"^Umask:\s*(\S+)", libraries.read_system_file("/proc/self/status"), re.MULTILINE
+    )
+    return found[1] if found else ""
 
 
 def _shorten(*texts: str) -> str:

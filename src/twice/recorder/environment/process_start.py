@@ -22,7 +22,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Final, TypeVar
 
 from twice.errors import SurroundingsRefused
@@ -31,6 +30,7 @@ from twice.recorder.effects.varied_world import (
     offset_wall_clock,
     reverse_listings,
 )
+from twice.recorder.environment.libraries import read_system_file
 
 _PREFIX: Final = "TWICE_CHILD_"
 CHILD_GC: Final = "TWICE_CHILD_GC"  # collection thresholds: three numbers with commas between
@@ -39,9 +39,7 @@ CHILD_UMASK: Final = "TWICE_CHILD_UMASK"  # file mode mask, octal
 CHILD_CPUS: Final = "TWICE_CHILD_CPUS"  # how many of its processors: the first ones, by number
 CHILD_FOLDER: Final = "TWICE_CHILD_FOLDER"  # absolute path of the folder that it stands in
 CHILD_ADDRESSES: Final = "TWICE_CHILD_ADDRESSES"  # "fixed": started again without random ones
-CHILD_CLOCK_OFFSET: Final = (
-    "TWICE_CHILD_CLOCK_OFFSET"  # whole seconds that are added to the wall clock
-)
+CHILD_CLOCK_OFFSET: Final = "TWICE_CHILD_CLOCK_OFFSET"  # whole seconds added to the wall clock
 CHILD_LISTINGS: Final = "TWICE_CHILD_LISTINGS"  # "backwards": the order in which folders are listed
 CHILD_TASKS: Final = "TWICE_CHILD_TASKS"  # "newest-first": the order of tasks that are ready
 
@@ -90,10 +88,7 @@ def read_addresses() -> str:
     """Return ``fixed`` or ``random``; empty where the system does not say."""
     if not sys.platform.startswith("linux"):
         return ""
-    try:
-        switch = Path("/proc/sys/kernel/randomize_va_space").read_text(encoding="ascii").strip()
-    except OSError:
-        switch = ""
+    switch = read_system_file("/proc/sys/kernel/randomize_va_space").strip()
     asked = ctypes.CDLL(None).personality(_ASK) & _NO_RANDOMIZE
     return "fixed" if asked or switch == "0" else "random"
 

@@ -10,7 +10,7 @@ the same value came back. A guessable secret can be guessed from it, so a record
 private as the secret itself.
 
 Invariant: two children given equal surroundings see equal governed variables, whoever starts them; the JSON form holds
-no value whose name looks secret, and nothing is taken from a record that could choose what code runs.
+no value whose name looks secret, and a variable through which code can be loaded is never taken from a record alone.
 """
 
 from __future__ import annotations
@@ -18,28 +18,65 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import field
+from fnmatch import translate
+from functools import cache
 from typing import Any, Final, Literal, get_args
 
 from twice.errors import ConfigError, SurroundingsRefused
 from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import digest_bytes
+from twice.foundation.environment import NUMERIC_VARIABLES
 from twice.foundation.printable import pluralize
 from twice.recorder.environment.libraries import usual_counts
-from twice.recorder.environment.variables import (
-    is_governed,
-    loads_code,
-    may_come_from_elsewhere,
-)
 from twice.recorder.redaction.fields import is_secret
 
 FORMAT: Final = "twice.surroundings/1"
 THREAD_CAPS: Final = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
+    "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
-)
+)  # fmt: skip
+
+# Interpreter switches only: PYTHON_VERSION and its like come from container images.
+_INTERPRETER: Final = (
+    "PYTHON[A-Z]*", "PYTHON_CPU_COUNT", "PYTHON_GIL", "PYTHON_JIT", "PYTHON_THREAD_INHERIT_CONTEXT",
+    "PYTHON_CONTEXT_AWARE_WARNINGS",
+)  # fmt: skip
+
+RELEVANT: Final = (*NUMERIC_VARIABLES, *_INTERPRETER, "TZ", "LANG", "LANGUAGE", "LC_*")
+
+# What loads code or names a place, by exact name or pattern: each differs between machines, or
+# would let whoever wrote a record choose what runs.
+_LOADS_CODE: Final = (
+    "LD_*", "DYLD_*", "PATH", "PATHEXT", "BASH_ENV", "ENV", "SHELL", "IFS", "GCONV_PATH", "LOCPATH",
+    "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONUSERBASE", "PYTHONPYCACHEPREFIX",
+    "PYTHONWARNINGS", "PYTHONBREAKPOINT", "PYTHONINSPECT", "PYTHONEXECUTABLE", "PYTHONPLATLIBDIR",
+    "PYTHON_PRESITE", "PYTHONCASEOK", "PYTHONSAFEPATH", "PYTHONNOUSERSITE", "PYTHONPLATFORM",
+    "OMP_TOOL*", "CUDA_INJECTION*", "JAX_PLATFORMS", "JAX_PLUGINS", "PJRT_*", "EDITOR", "VISUAL",
+    "PAGER", "BROWSER", "GIT_*", "SSH_*", "NODE_OPTIONS", "NODE_PATH", "PERL5*", "RUBY*", "*_PLUGIN",
+    "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "*_PLUGINS", "*_LIBRARY", "*_LIBRARIES", "*_PRELOAD",
+    "*_DIR", "*_PATH", "*_FILE", "*_HOME", "*_CACHE", "COMSPEC", "SYSTEMROOT",
+)  # fmt: skip
+
+# Which device or network card this machine hands out; says nothing about another machine.
+_ALLOTTED: Final = (
+    "CUDA_VISIBLE_DEVICES", "CUDA_VERSION", "NVIDIA_*", "NCCL_VERSION", "NCCL_SOCKET_*", "NCCL_IB_*",
+    "NCCL_DEBUG*", "OMP_DISPLAY_*", "TF_CPP_*",
+)  # fmt: skip
+
+# What threadpoolctl sets when it is imported, by twice too: no number depends on it.
+_SET_BY_IMPORT: Final = "KMP_DUPLICATE_LIB_OK"
+
+# What a session's process does to itself; see ``process_start``.
+_HANDED: Final = ("TWICE_CHILD_*",)
+
+# What a record from elsewhere may set: no place, nothing that is loaded, nothing that a library writes to.
+_FROM_ELSEWHERE: Final = (
+    "ATEN_CPU_CAPABILITY", "CUBLAS_WORKSPACE_CONFIG", "LANG", "LANGUAGE", "LC_*", "MKL_CBWR",
+    "MKL_DYNAMIC", "MKL_ENABLE_INSTRUCTIONS", "MKL_NUM_THREADS", "NPY_DISABLE_CPU_FEATURES",
+    "NUMBA_NUM_THREADS", "NUMEXPR_NUM_THREADS", "OMP_DYNAMIC", "OMP_NUM_THREADS", "OMP_THREAD_LIMIT",
+    "BLIS_NUM_THREADS", "GOTO_NUM_THREADS", "OPENBLAS_CORETYPE", "OPENBLAS_NUM_THREADS",
+    "PYTHONHASHSEED", "PYTHONUTF8", "TZ", "VECLIB_MAXIMUM_THREADS",
+)  # fmt: skip
 
 Source = Literal["set", "pinned", "kept", "explicit"]
 """Who decided a variable: the user's environment, twice, the libraries that would read it, or ``--env``."""
@@ -47,18 +84,12 @@ Source = Literal["set", "pinned", "kept", "explicit"]
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """One decided variable.
+    """One decided variable."""
 
-    Args:
-        value: its text; None when the record holds only a digest of it.
-        source: who decided it.
-        digest: for a secret, ``blake3:`` and 16 hex digits for name and value; else empty.
-        unconfirmed: it came out of a record and can load code, so a caller must ask for it too.
-    """
-
-    value: str | None = field(repr=False)
+    value: str | None = field(repr=False)  # None when the record holds only a digest of it
     source: Source
-    digest: str = ""
+    digest: str = ""  # for a secret, ``blake3:`` and 16 hex digits for name and value
+    # It came out of a record and can load code, so a caller must ask for it too.
     unconfirmed: bool = field(default=False, repr=False, compare=False)
 
     def to_json(self, name: str) -> dict[str, str]:
@@ -88,20 +119,14 @@ class Surroundings:
         )
 
     def from_elsewhere(self, here: Mapping[str, str]) -> Surroundings:
-        """Copy the surroundings of another account's record: what it may not set stays as it is here.
-
-        Args:
-            here: the caller's own environment.
-        """
-        own = Surroundings.from_environ(
-            {name: here.get(name, "") for name in self.variables}
-        ).variables
+        """Copy the surroundings of another account's record: what it may not set stays as it is ``here``."""
+        own = Surroundings.from_environ({name: here.get(name, "") for name in self.variables})
         given = {
             name: one
             for name, one in self.variables.items()
             if one.value is not None and may_come_from_elsewhere(name, one.value)
         }
-        return Surroundings({**own, **given})
+        return Surroundings({**own.variables, **given})
 
     def with_variables(self, variables: Mapping[str, str]) -> Surroundings:
         """Copy the surroundings with some variables set, as ``--env`` sets them."""
@@ -118,11 +143,7 @@ class Surroundings:
 
     @classmethod
     def from_json(cls, document: object) -> Surroundings:
-        """Read the plain form back.
-
-        Raises:
-            ConfigError: E-CONFIG-001, naming the place that is not understood.
-        """
+        """Read the plain form back; E-CONFIG-001 names the place that is not understood."""
         if not isinstance(document, Mapping) or document.get("format") != FORMAT:
             found = document.get("format") if isinstance(document, Mapping) else document
             raise _not_understood("format", found, FORMAT)
@@ -196,23 +217,21 @@ def environ_for_child(
     base: Mapping[str, str],
     surroundings: Surroundings,
     *,
-    given: Mapping[str, str] | None = None,
     stand_ins: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
     """Build the whole environment of a child: the caller's, with every governed variable as decided.
 
     Args:
-        base: the caller's environment; its governed variables that were not decided are left out.
+        base: the caller's environment; its governed variables that were not decided are left out. For
+            surroundings that were read from a record it supplies the secrets, and confirms variables
+            that can load code.
         surroundings: what was decided.
-        given: what ``--env`` gives this time, for surroundings that were read from a record: it
-            supplies the secrets, and confirms variables that can load code.
         stand_ins: what stands for secrets of a run that is only replayed, where they are not there.
 
     Raises:
         SurroundingsRefused: E-ENV-001, when a secret was not given again or is another one and nothing
             stands in for it, or when a variable that can load code comes from a record alone.
     """
-    there = {**base, **(given or {})}
     stars = dict(stand_ins or {})
     child = {name: value for name, value in base.items() if not is_governed(name)}
     child |= {
@@ -222,12 +241,12 @@ def environ_for_child(
     }
     for name, variable in surroundings.variables.items():
         if variable.value is None:
-            child[name] = _take_secret(name, variable, there.get(name), stars.get(name))
-        elif variable.unconfirmed and there.get(name) != variable.value:
+            child[name] = _take_secret(name, variable, base.get(name), stars.get(name))
+        elif variable.unconfirmed and base.get(name) != variable.value:
             raise SurroundingsRefused(
                 f"The record asks for {name}={variable.value!r}, and that variable can load code.",
                 "A record may not choose what is loaded; whoever runs it has to ask for the same value.",
-                f"If you trust it, give it again: --env {name}={variable.value}",
+                f"If you trust it, set it yourself: {name}={variable.value} twice …",
                 variable=name,
                 value=variable.value,
             )
@@ -245,7 +264,7 @@ def _take_secret(name: str, variable: Variable, found: str | None, stand_in: str
     raise SurroundingsRefused(
         f"The secret {name} {happened}.",
         "The record holds only a digest of it, and the program ran with it.",
-        f"Give it again: --env {name}=…",
+        f"Give it again: {name}=… twice …",
         variable=name,
     )
 
@@ -268,22 +287,19 @@ def _digest_secret(name: str, value: str) -> str:
     return f"{digest.algorithm}:{digest.hex[:16]}"
 
 
-def _read_variable(index: int, row: object) -> tuple[str, Variable]:
-    place = f"variables[{index}]"
-    if not isinstance(row, Mapping):
-        raise _not_understood(place, row, "an object")
-    name, value, digest = row.get("name"), row.get("value"), row.get("redacted", "")
-    source: Source | None = row.get("source")
-    if not isinstance(name, str) or source is None or source not in get_args(Source):
-        raise _not_understood(
-            place, dict(row), f"a name, and a source of {', '.join(get_args(Source))}"
-        )
-    held = (isinstance(value, str), isinstance(digest, str) and digest != "")
-    if held not in ((True, False), (False, True)):
-        raise _not_understood(f"{place} ({name})", dict(row), "a text value, or a digest")
-    _require_passable(name, value if isinstance(value, str) else "")
-    text = value if isinstance(value, str) else None
-    return name, Variable(text, source, digest, unconfirmed=loads_code(name))
+def _read_variable(index: int, row: Any) -> tuple[str, Variable]:
+    match row:
+        case {"name": str(name), "source": source} if source in get_args(Source):
+            value, digest = row.get("value"), row.get("redacted", "")
+            if isinstance(value, str) and not digest:
+                _require_passable(name, value)
+                return name, Variable(value, source, unconfirmed=loads_code(name))
+            if not isinstance(value, str) and isinstance(digest, str) and digest:
+                _require_passable(name, "")
+                return name, Variable(None, source, digest, unconfirmed=loads_code(name))
+    sources = ", ".join(get_args(Source))
+    expected = f"a name, a source of {sources}, and a text value or a digest"
+    raise _not_understood(f"variables[{index}]", row, expected)
 
 
 def _not_understood(place: str, found: object, expected: str) -> ConfigError:
@@ -293,3 +309,35 @@ def _not_understood(place: str, found: object, expected: str) -> ConfigError:
         "Record the run again, or open it with the version that wrote it.",
         place=place,
     )
+
+
+def is_relevant(name: str) -> bool:
+    """Return whether a fingerprint reports this variable."""
+    is_known = _matches(name, RELEVANT) and name != _SET_BY_IMPORT
+    return is_known and (name == "LD_PRELOAD" or not loads_code(name))
+
+
+def is_governed(name: str) -> bool:
+    """Return whether a child's value comes from the surroundings, not from the caller."""
+    foreign = loads_code(name) or is_secret(name) or _matches(name, (*_ALLOTTED, _SET_BY_IMPORT))
+    return _matches(name, (*RELEVANT, *_HANDED)) and not foreign
+
+
+def may_come_from_elsewhere(name: str, value: str) -> bool:
+    """Return whether a record from another account may set this variable of the process that executes it."""
+    return _matches(name, _FROM_ELSEWHERE) and "/" not in value.removeprefix(":")[:1]
+
+
+def loads_code(name: str) -> bool:
+    """Return whether the variable names a place, or something that a program loads or starts."""
+    return _matches(name.upper(), _LOADS_CODE)
+
+
+def _matches(name: str, patterns: tuple[str, ...]) -> bool:
+    return _expression(patterns).match(name) is not None
+
+
+@cache
+def _expression(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    """Join all patterns into one: every variable of every process is matched against dozens of them."""
+    return re.compile("|".join(map(translate, patterns)))

@@ -5,8 +5,7 @@ What a frame's payload or a snapshot's envelope says is known to those who wrote
 Invariant: what was sealed before a crash can be read after it, and a changed byte is found.
 """
 
-from twice.recorder.record.block_writer import discard_hidden, hidden_beside
-from twice.recorder.record.migrate import migrate
+from twice.recorder.record.block_writer import discard_hidden, hidden_beside, migrate
 from twice.recorder.record.points import Point, first_difference
 from twice.recorder.record.reader import Frame, RecordReader
 from twice.recorder.record.writer import RecordWriter

@@ -19,7 +19,7 @@ from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import Algorithm, raw_digest
 from twice.foundation.printable import pluralize
 from twice.recorder.record.block_file import BlockFile, EntryIndex
-from twice.recorder.record.layout import PAGE_BYTES, Kind
+from twice.recorder.record.layout import PAGE_BYTES, Kind, MalformedError
 from twice.recorder.record.payloads import (
     DeltaTable,
     FullTable,
@@ -186,17 +186,13 @@ def _split(view: memoryview, size: int) -> list[memoryview]:
 
 
 class Blobs:
-    """The blobs of one record that is read.
-
-    Attributes:
-        bytes_max: size of the largest blob that is opened; None for any.
-    """
+    """The blobs of one record that is read."""
 
     def __init__(self, file: BlockFile) -> None:
-        self.bytes_max: int | None = None
+        self.bytes_max: int | None = None  # size of the largest blob that is opened; None for any
         self._file = file
         self._tables, self._pages = EntryIndex(file, Kind.TABLES), EntryIndex(file, Kind.PAGES)
-        self._opened: tuple[int, int, list[bytes]] = (0, 0, [])
+        self._opened: tuple[int, list[tuple[bytes, bytes]]] = (0, [])
 
     def __len__(self) -> int:
         return self._tables.count
@@ -208,12 +204,7 @@ class Blobs:
         return [whole[begin:end] for begin, end in bounds]
 
     def join(self, number: int) -> bytearray:
-        """Return the parts of a blob, joined.
-
-        Raises:
-            RecordOutOfRange: E-RECORD-006, when there is no such blob.
-            RecordTooLarge: E-RECORD-007, when it is larger than ``bytes_max``.
-        """
+        """Return the parts of a blob, joined; E-RECORD-006 where there is none, E-RECORD-007 beyond ``bytes_max``."""
         table = self.read_table(number)
         size = sum(table.lengths)
         # Repeated pages make a small file a large state.
@@ -235,10 +226,12 @@ class Blobs:
         # In the order of the file, so that each block is opened once.
         for at in sorted(range(len(pages)), key=pages.__getitem__):
             page, target = pages[at], targets[at]
-            first, end, contents = self._opened
-            if not first <= page < end:
-                first, contents = self._open_pages(number, page)
-            content = contents[page - first]
+            first, opened = self._opened
+            if not first <= page < first + len(opened):
+                if page >= self._pages.count:
+                    raise self._corrupt(number, f"it needs page {page}, which is not there")
+                first, opened = self._opened = self._pages.decode(page, decode_pages)
+            content = opened[page - first][1]
             if len(content) != len(target):
                 raise self._corrupt(number, f"page {page} has another length than it has")
             target[:] = content
@@ -266,22 +259,11 @@ class Blobs:
         return FullTable(table.lengths, pages)
 
     def _read_stored_table(self, number: int) -> FullTable | DeltaTable:
-        block, first, _ = self._tables.find(number)
-        tables = self._file.decode(block, decode_tables)
-        if number - first >= len(tables):
-            raise self._corrupt(number, "its block holds fewer blobs than the index says")
-        return self._file.decode(block, lambda _: decode_table(tables[number - first]))
-
-    def _open_pages(self, blob: int, page: int) -> tuple[int, list[bytes]]:
-        """Open the block of a page and keep it; return its first page and all contents."""
-        if page >= self._pages.count:
-            raise self._corrupt(blob, f"it needs page {page}, which is not there")
-        block, first, end = self._pages.find(page)
-        _, contents = self._file.decode(block, decode_pages)
-        if len(contents) != end - first:
-            raise self._file.corrupt(block, "it holds fewer pages than the index says")
-        self._opened = (first, end, contents)
-        return first, contents
+        first, tables = self._tables.decode(number, decode_tables)
+        try:
+            return decode_table(tables[number - first])
+        except MalformedError as error:
+            raise self._corrupt(number, str(error)) from error
 
     def _corrupt(self, blob: int, why: str) -> RecordCorrupt:
-        return self._file.corrupt(self._tables.find(blob)[0], f"blob {blob}: {why}")
+        return self._file.corrupt(self._tables.find(blob), f"blob {blob}: {why}")

@@ -12,7 +12,7 @@ import mmap
 import os
 import stat
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
@@ -29,31 +29,17 @@ from twice.errors import (
 )
 from twice.foundation.digests import Algorithm
 from twice.foundation.printable import pluralize
-from twice.recorder.record.layout import (
-    BLOCK_HEADER_BYTES,
-    FORMAT,
-    HEADER_BYTES,
-    MAGIC,
-    ROW_FIELDS,
-    Chain,
-    Expander,
-    Header,
-    Kind,
-    MalformedError,
-    StoredBlock,
-    find_block,
-    unpack_header,
-    unpack_row,
-)
+from twice.recorder.record import layout
+from twice.recorder.record.layout import Chain, Header, Kind, StoredBlock, find_block
 from twice.recorder.record.prefix import Prefix, Progress, Visit, read_closed, scan
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-READABLE = (FORMAT,)
 _CACHE_BYTES = 32 << 20
 _Decoded = TypeVar("_Decoded")
+_Entries = TypeVar("_Entries", bound=Sized)
 # Sessions govern the operating system's functions later on; the record needs the real ones.
 _open, _close, _fstat = os.open, os.close, os.fstat
 # Without O_NONBLOCK a named pipe at the path would make the reader wait for ever.
@@ -61,29 +47,22 @@ _READ = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_CLOEXEC", "O_BINA
 
 
 class BlockFile:
-    """The blocks of one record, read-only.
-
-    Attributes:
-        header: the file header.
-        chain: of checksums that starts from it.
-        prefix: the blocks that stand, and the tear behind them if there is one.
-        blocks: how many these are, without the index.
-        size_bytes: length of the file.
-    """
+    """The blocks of one record, read-only."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self._cache: OrderedDict[int, bytes] = OrderedDict()
         self._cached_bytes = 0
         self._lock = RLock()  # a replay reads on the threads of its program
-        self._expander = Expander()
+        self._expander = layout.Expander()
         self._map = _map_file(self.path)
         self._data = memoryview(self._map)
         self.size_bytes = len(self._data)
         try:
-            start = bytes(self._data[:HEADER_BYTES])
+            start = bytes(self._data[: layout.HEADER_BYTES])
             self.header = _read_header(self.path, start)
             self.chain = Chain(self.header.algorithm, start)
+            # The blocks that stand, and the tear behind them if there is one; how many, without the index.
             self.prefix = read_closed(self._data, self.chain) or scan(self._data, self.chain)
             self.blocks = self.prefix.blocks
             if not self.blocks:
@@ -98,12 +77,12 @@ class BlockFile:
         """The index as a structured array, one element per block (`ROW_FIELDS`)."""
         import numpy as np
 
-        return np.frombuffer(self._rows, np.dtype(ROW_FIELDS))
+        return np.frombuffer(self._rows, np.dtype(layout.ROW_FIELDS))
 
     def read(self, number: int) -> StoredBlock:
         """Return a block as it is in the file, after a check of its checksum."""
         self._require_open()
-        offset, kind = unpack_row(self._rows, number)
+        offset, kind = layout.unpack_row(self._rows, number)
         block = find_block(self._data, offset)
         if isinstance(block, str):
             raise self.corrupt(number, block)
@@ -111,8 +90,8 @@ class BlockFile:
             raise self.corrupt(number, "it is of another kind than the index says")
         before = self.chain.start
         if number:
-            at, _ = unpack_row(self._rows, number - 1)
-            before = bytes(self._data[at + 16 : at + BLOCK_HEADER_BYTES])
+            at, _ = layout.unpack_row(self._rows, number - 1)
+            before = bytes(self._data[at + 16 : at + layout.BLOCK_HEADER_BYTES])
         if not block.follows(self.chain, before):
             raise self.corrupt(number, "its checksum does not follow from what stands before it")
         return block
@@ -126,7 +105,7 @@ class BlockFile:
                 return cached
             try:
                 payload = self._expander.expand(self.read(number))
-            except MalformedError as error:
+            except layout.MalformedError as error:
                 raise self.corrupt(number, str(error)) from error
             self._cache[number] = payload
             self._cached_bytes += len(payload)
@@ -139,7 +118,7 @@ class BlockFile:
         """Return a block's payload through a decoder."""
         try:
             return decode(self.payload(number))
-        except MalformedError as error:
+        except layout.MalformedError as error:
             raise self.corrupt(number, str(error)) from error
 
     def scan(self, progress: Progress | None = None, visit: Visit | None = None) -> Prefix:
@@ -159,7 +138,7 @@ class BlockFile:
 
     def corrupt(self, number: int, why: str) -> RecordCorrupt:
         """Build the refusal for a block of this record."""
-        offset, found = unpack_row(self._rows, number)
+        offset, found = layout.unpack_row(self._rows, number)
         # An index that lies may name a kind that there is not.
         kind = Kind(found).name.lower() if found in Kind._value2member_map_ else "unknown"
         return RecordCorrupt(
@@ -242,10 +221,20 @@ class EntryIndex:
         """Return the place of an entry's block among these blocks."""
         return int(self.firsts.searchsorted(entry, "right")) - 1
 
-    def find(self, entry: int) -> tuple[int, int, int]:
-        """Return the number of the block in the file, and the range of entries that it contains."""
+    def find(self, entry: int) -> int:
+        """Return the number, in the file, of an entry's block."""
+        return int(self.blocks[self.position(entry)])
+
+    def decode(self, entry: int, decode: Callable[[bytes], _Entries]) -> tuple[int, _Entries]:
+        """Return the entries of an entry's block, proved and decoded, and the number of the first."""
         at = self.position(entry)
-        return int(self.blocks[at]), int(self.firsts[at]), int(self.firsts[at + 1])
+        number, first, end = int(self.blocks[at]), int(self.firsts[at]), int(self.firsts[at + 1])
+        entries = self._file.decode(number, decode)
+        if len(entries) != end - first:
+            raise self._file.corrupt(
+                number, "it holds another number of entries than the index says"
+            )
+        return first, entries
 
 
 def _map_file(path: Path) -> mmap.mmap:
@@ -274,21 +263,21 @@ def _map_file(path: Path) -> mmap.mmap:
 
 def _read_header(path: Path, start: bytes) -> Header:
     """Read the header of a record in a format that this version knows."""
-    if not start.startswith(MAGIC[: len(start)]):
+    if not start.startswith(layout.MAGIC[: len(start)]):
         zeros = not any(start)
         raise _foreign(path, "it starts with zeros" if zeros else f"it starts with {start[:8]!r}")
-    if len(start) < HEADER_BYTES:
+    if len(start) < layout.HEADER_BYTES:
         raise RecordTorn(
             f"{path} ends after {pluralize(len(start), 'byte')}, inside its header; nothing of the run is in it.",
-            f"Expected a header of {HEADER_BYTES} bytes and blocks behind it.",
+            f"Expected a header of {layout.HEADER_BYTES} bytes and blocks behind it.",
             "Record the run again.",
             path=str(path),
             offset=len(start),
         )
-    fields = unpack_header(start)
+    fields = layout.unpack_header(start)
     if fields is None:
         raise RecordCorrupt(
-            f"{path}: the file header, bytes 0 to {HEADER_BYTES}, was changed.",
+            f"{path}: the file header, bytes 0 to {layout.HEADER_BYTES}, was changed.",
             "Expected a header whose checksum stands.",
             "Take another copy of the file.",
             path=str(path),
@@ -296,7 +285,7 @@ def _read_header(path: Path, start: bytes) -> Header:
             kind="header",
         )
     number, run_id, label, written_by = fields
-    if number not in READABLE:
+    if number != layout.FORMAT:
         raise _other_version(path, f"record format {number}", written_by)
     try:
         algorithm = Algorithm(label.decode("ascii", "replace"))
@@ -308,18 +297,17 @@ def _read_header(path: Path, start: bytes) -> Header:
 def _foreign(path: Path, why: str) -> RecordForeign:
     return RecordForeign(
         f"{path} is not a run record: {why}.",
-        f"Expected a file that starts with {MAGIC!r}.",
+        f"Expected a file that starts with {layout.MAGIC!r}.",
         "Give the path of a file that `twice record` wrote.",
         path=str(path),
     )
 
 
 def _other_version(path: Path, what: str, written_by: str) -> RecordVersion:
-    reads = " to ".join(str(number) for number in sorted({min(READABLE), max(READABLE)}))
     writer = f"twice {written_by}" if written_by else "a version of twice it does not name"
     newer = f"'twice>={written_by}'" if written_by else "--upgrade twice"
     return RecordVersion(
-        f"{path} is {what}; this version reads record format {reads}.",
+        f"{path} is {what}; this version reads record format {layout.FORMAT}.",
         f"It was written by {writer}.",
         f"Install that version or newer: pip install {newer}",
         path=str(path),

@@ -1,6 +1,7 @@
 """The file of a record under way: a chain of whole blocks that grows, and is closed by index and trailer.
 
-A file that replaces an old one is written under a hidden name beside it until it is published.
+A file that replaces an old one is written under a hidden name beside it until it is published. `migrate`
+writes one with the proved blocks of another record.
 
 Invariant: after every call the file is a chain of whole blocks, whatever failed, and only the
 process that created it ever writes to it: a forked child cannot.
@@ -13,9 +14,9 @@ import stat
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import NoReturn
 
-from twice.errors import OutputExists, OutputUnwritable
+from twice.errors import OutputExists, OutputUnwritable, UsageError
+from twice.recorder.record.block_file import BlockFile
 from twice.recorder.record.layout import (
     ROW_BYTES,
     TRAILER_BYTES,
@@ -25,11 +26,14 @@ from twice.recorder.record.layout import (
     encode_index,
     encode_row,
 )
+from twice.recorder.record.payloads import encode_json
 
 # A record may hold the content of files that only its owner reads.
 _PRIVATE = 0o600
+_CHUNK_BYTES = 1 << 20
+_TEAR_FIELDS = ("reason", "offset", "points", "damaged")
 # Sessions govern the operating system's functions later on; the record needs the real ones.
-_open, _write, _close, _fsync, _truncate = os.open, os.write, os.close, os.fsync, os.ftruncate
+_open, _write, _close, _truncate = os.open, os.write, os.close, os.ftruncate
 _getpid, _lstat, _fstat = os.getpid, os.lstat, os.fstat
 _realpath, _replace = os.path.realpath, os.replace
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
@@ -37,11 +41,7 @@ _CREATE |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
 class BlockWriter:
-    """Writes the blocks of one new file, behind its first bytes with the index rows of their blocks.
-
-    Attributes:
-        failure: the first error of the disk; nothing is written after it.
-    """
+    """Writes the blocks of one new file, behind its first bytes with the index rows of their blocks."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class BlockWriter:
         force: bool,
         hold: bool = False,
     ) -> None:
-        self.failure: OutputUnwritable | None = None
+        self.failure: OutputUnwritable | None = None  # of the disk; nothing is written after it
         self._path = path
         self._sealer = sealer
         self._rows = bytearray(rows)
@@ -87,18 +87,11 @@ class BlockWriter:
     def finish(self) -> None:
         """Write the index and the trailer."""
         offset = self._offset
-        block = self._sealer.seal(Kind.INDEX, encode_index(bytes(self._rows)), b"")
+        block = self._sealer.seal(Kind.INDEX, encode_index(self._rows), b"")
         size = offset + len(block) + TRAILER_BYTES
         trailer = Trailer(offset, size, len(self._rows) // ROW_BYTES).pack()
         checksum = self._sealer.chain.link(self._sealer.checksum, trailer)
         self._append(block + trailer + checksum)
-
-    def sync(self) -> None:
-        """Wait until everything appended is on the disk."""
-        try:
-            _fsync(self._descriptor)
-        except OSError as error:
-            self._fail(error)
 
     def publish(self) -> None:
         """Take the place of the old file, at once; do nothing where there was none."""
@@ -157,12 +150,9 @@ class BlockWriter:
                 # Where even that fails, a torn tail stays, which the chain of checksums refuses.
                 with suppress(OSError):
                     _truncate(self._descriptor, self._offset)
-            self._fail(error)
+            self.failure = unwritable(self._path, error)
+            raise self.failure from error
         self._offset += len(data)
-
-    def _fail(self, error: OSError) -> NoReturn:
-        self.failure = unwritable(self._path, error)
-        raise self.failure from error
 
     def _identify(self) -> tuple[int, int] | None:
         try:
@@ -203,3 +193,52 @@ def unwritable(path: str | os.PathLike[str], error: Exception) -> OutputUnwritab
         "Choose another path with -o, or make room; what was sealed before stays readable.",
         path=str(path),
     )
+
+
+def migrate(
+    path: str | os.PathLike[str], out: str | os.PathLike[str], *, force: bool = False
+) -> None:
+    """Write a closed record of the newest format with the content of another one.
+
+    A record of the newest format, so far the only one, is copied byte for byte: its chain of checksums
+    stays. A torn or damaged record keeps the blocks before the tear and gets the ending
+    ``{"how": "torn", "reason": …, "offset": …, "points": …, "damaged": …}``. Where the run did end
+    and only its index or trailer is missing or damaged, the ending stays its own.
+
+    Args:
+        path: the old record; it is only read.
+        out: the new one.
+        force: replace a file at ``out``.
+
+    Raises:
+        UsageError: E-USE-001, when both paths are one file.
+        OutputExists: E-OUTPUT-001, when ``out`` exists and ``force`` is not given.
+        OutputUnwritable: E-OUTPUT-002, when it cannot be written.
+        RecordVersion: E-RECORD-001, when the record is newer than this version.
+        RecordTorn: E-RECORD-003, when it ends before anything of the run.
+    """
+    file = BlockFile(path)
+    try:
+        if Path(out).exists() and Path(out).samefile(path):
+            raise UsageError(
+                f"{out} is the record that is read.",
+                "Expected another path for the new record.",
+                "Choose one with -o; the old record stays as it is.",
+                path=str(out),
+            )
+        prefix = file.scan()
+        chunks = (
+            file.copy_bytes(begin, min(begin + _CHUNK_BYTES, prefix.end))
+            for begin in range(0, prefix.end, _CHUNK_BYTES)
+        )
+        sealer = Sealer(file.chain, prefix.checksum)
+        blocks = BlockWriter(out, chunks, sealer, bytes(prefix.rows), force=force)
+        try:
+            if not prefix.ended:
+                tear = {name: getattr(prefix.tear, name) for name in _TEAR_FIELDS}
+                blocks.append(Kind.ENDING, b"", encode_json({"how": "torn", **tear}))
+            blocks.finish()
+        finally:
+            blocks.close()
+    finally:
+        file.close()

@@ -140,7 +140,7 @@ def unpack_row(rows: bytes, number: int) -> tuple[int, int]:
     return offset, kind
 
 
-def encode_index(rows: bytes) -> bytes:
+def encode_index(rows: bytes | bytearray) -> bytes:
     """Encode the payload of the index block."""
     return Head(0, len(rows) // ROW_BYTES, Kind.INDEX).pack() + rows
 

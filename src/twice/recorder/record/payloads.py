@@ -1,10 +1,13 @@
-"""The payloads of blocks: frames, snapshots, pages, tables of blobs and JSON documents to bytes and back.
+"""The payloads of blocks: frames, snapshots, pages, tables of blobs, documents and symbols to bytes and back.
 
 Encoding returns two byte strings: the plain part, which stays readable in place (compare-points, all
 that an index needs), and the rest, which may be compressed. Compare-points are decoded in `points`.
 
-Invariant: decoding returns the entries that were encoded; a payload that no writer could have made
-is refused, never guessed at.
+Symbols are numbers that stand for frame kinds, layouts (lists of components) and shapes of points (a
+layout and a name). A names block says the new ones before the first block that uses them.
+
+Invariant: decoding returns the entries that were encoded, a payload that no writer could have made is
+refused, and a symbol never changes its meaning within a record.
 """
 
 from __future__ import annotations
@@ -13,9 +16,9 @@ import json
 import struct
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from twice.errors import EncodingRefused
+from twice.errors import EncodingRefused, EncodingTextRefused
 from twice.recorder.record.layout import (
     CHECKSUM_BYTES,
     DIGEST_BYTES,
@@ -140,13 +143,13 @@ def encode_snapshots(first: int, entries: Sequence[tuple[int, int, bytes]]) -> t
     return head + columns, b"".join(envelopes)
 
 
-def decode_snapshots(payload: bytes) -> tuple[list[SnapshotEntry], list[bytes]]:
-    """Decode the snapshots of a block and their envelopes."""
+def decode_snapshots(payload: bytes) -> list[tuple[SnapshotEntry, bytes]]:
+    """Decode the snapshots of a block, each with its envelope."""
     head, start = open_payload(payload, Kind.SNAPSHOTS, 20)
     n = head.entries
     numbers = struct.unpack_from(f"<{n}q{n}Q{n}I", payload, HEAD_BYTES)
     entries = [SnapshotEntry(head.first + at, numbers[at], numbers[n + at]) for at in range(n)]
-    return entries, _cut(payload, start, numbers[2 * n :])
+    return list(zip(entries, _cut(payload, start, numbers[2 * n :]), strict=True))
 
 
 def encode_pages(first: int, entries: Sequence[tuple[bytes, bytes]]) -> tuple[bytes, bytes]:
@@ -158,15 +161,16 @@ def encode_pages(first: int, entries: Sequence[tuple[bytes, bytes]]) -> tuple[by
     return plain, b"".join(contents)
 
 
-def decode_pages(payload: bytes) -> tuple[list[bytes], list[bytes]]:
-    """Decode a pages block into digests and contents."""
+def decode_pages(payload: bytes) -> list[tuple[bytes, bytes]]:
+    """Decode a pages block into pairs of digest and content."""
     head, end = open_payload(payload, Kind.PAGES, 2 + CHECKSUM_BYTES)
     n = head.entries
     lengths = struct.unpack_from(f"<{n}H", payload, HEAD_BYTES)
     if not 1 <= min(lengths) <= max(lengths) <= PAGE_BYTES:
         raise MalformedError(f"a page is empty or longer than {PAGE_BYTES} bytes")
     starts = range(HEAD_BYTES + 2 * n, end, CHECKSUM_BYTES)
-    return [payload[at : at + CHECKSUM_BYTES] for at in starts], _cut(payload, end, lengths)
+    digests = [payload[at : at + CHECKSUM_BYTES] for at in starts]
+    return list(zip(digests, _cut(payload, end, lengths), strict=True))
 
 
 def encode_table(table: FullTable | DeltaTable) -> bytes:
@@ -210,11 +214,7 @@ def decode_tables(payload: bytes) -> list[bytes]:
 
 
 def encode_json(document: Mapping[str, object]) -> bytes:
-    """Encode a document in RFC 8785 form.
-
-    Raises:
-        EncodingRefused: E-ENCODE-001, when RFC 8785 has no form for a value in it.
-    """
+    """Encode a document in RFC 8785 form; E-ENCODE-001 where it has none."""
     import rfc8785
 
     try:
@@ -237,3 +237,107 @@ def decode_json(payload: bytes) -> dict[str, object]:
     if not isinstance(document, dict):
         raise MalformedError("a document is not a JSON object")
     return document
+
+
+class SymbolWriter:
+    """The symbols of a record that is being written, and which of them are in the file."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[str, int] = {}
+        self._layouts: dict[tuple[str, ...], int] = {}
+        self._shapes: dict[tuple[int, str], int] = {}
+        self._written = [0, 0, 0]
+
+    def number_layout(self, components: Sequence[str]) -> int:
+        """Return the number of a list of components."""
+        names = tuple(_check_text(name) for name in components)
+        return self._layouts.setdefault(names, len(self._layouts))
+
+    def number_kind(self, word: str) -> int:
+        """Return the number of a frame kind."""
+        number = self._kinds.get(word)
+        if number is None:
+            number = self._kinds[_check_text(word)] = len(self._kinds)
+            assert number < 1 << 16, "a record has few kinds of frames"
+        return number
+
+    def number_shapes(self, shapes: Sequence[tuple[int, str]]) -> list[int]:
+        """Return the numbers of the shapes of many points."""
+        known = self._shapes
+        try:
+            return [known[shape] for shape in shapes]
+        except KeyError:
+            for layout, name in shapes:
+                known.setdefault((layout, _check_text(name)), len(known))
+        return [known[shape] for shape in shapes]
+
+    def take_new(self) -> dict[str, object] | None:
+        """Take the content of the next names block; return None if nothing is new."""
+        known: dict[str, Mapping[Any, int]] = {
+            "kinds": self._kinds,
+            "layouts": self._layouts,
+            "shapes": self._shapes,
+        }
+        before, self._written = self._written, [len(each) for each in known.values()]
+        if self._written == before:
+            return None
+        return {name: list(known[name])[at:] for name, at in zip(known, before, strict=True)}
+
+
+def _check_text(word: str) -> str:
+    try:
+        word.encode()
+    except UnicodeEncodeError as error:
+        raise EncodingTextRefused(
+            f"The name {word!r} holds a lone surrogate.",
+            "Expected text that has a UTF-8 form.",
+            "Give it another name.",
+            name=word,
+        ) from error
+    return word
+
+
+class Shape(NamedTuple):
+    """The common part of all points of one shape."""
+
+    name: str  # such as `tick`
+    components: tuple[str, ...]  # whose digests they hold, in order
+
+
+class SymbolTable:
+    """The symbols of a record that is read, each at its number."""
+
+    def __init__(self) -> None:
+        self.kinds: list[str] = []
+        self.shapes: list[Shape] = []
+        self._layouts: list[tuple[str, ...]] = []
+
+    def add(self, payload: bytes) -> None:
+        """Add one names block."""
+        document = decode_json(payload)
+        if sorted(document) != ["kinds", "layouts", "shapes"]:
+            raise MalformedError("a names block has other members than kinds, layouts and shapes")
+        self.kinds += _check_texts(document["kinds"])
+        self._layouts += [tuple(_check_texts(names)) for names in _check_list(document["layouts"])]
+        for shape in _check_list(document["shapes"]):
+            match shape:
+                # `int(layout)` would also match true and false.
+                case [layout, str(name)] if type(layout) is int:
+                    if not 0 <= layout < len(self._layouts):
+                        raise MalformedError("a shape has a layout that no names block says")
+                    self.shapes.append(Shape(name, self._layouts[layout]))
+                case _:
+                    raise MalformedError("a shape is not a layout and a name")
+
+
+def _check_list(value: object) -> list[object]:
+    if not isinstance(value, list):
+        raise MalformedError("a names block has something else than a list")
+    return value
+
+
+def _check_texts(value: object) -> list[str]:
+    texts = [text for text in _check_list(value) if isinstance(text, str)]
+    if texts != value:
+        raise MalformedError("a names block has something else than a name")
+    return texts

@@ -19,8 +19,7 @@ from twice.recorder.record.layout import (
     Kind,
     MalformedError,
 )
-from twice.recorder.record.payloads import open_payload
-from twice.recorder.record.symbols import Shape, SymbolTable
+from twice.recorder.record.payloads import Shape, SymbolTable, open_payload
 
 if TYPE_CHECKING:
     import numpy as np
@@ -101,11 +100,7 @@ class PointLog:
         return self._entries.count
 
     def point(self, index: int) -> Point:
-        """Return the point with this index; -1 is the last.
-
-        Raises:
-            RecordOutOfRange: E-RECORD-006, when there is none.
-        """
+        """Return the point with this index; -1 is the last; E-RECORD-006 when there is none."""
         count = self._entries.count
         at = index + count if index < 0 else index
         if not 0 <= at < count:
@@ -164,11 +159,7 @@ class PointLog:
     def names(
         self, first: int = 0, last: int | None = None
     ) -> tuple[npt.NDArray[np.int64], list[str]]:
-        """Return the name of each point of a range.
-
-        Returns:
-            int64, (points,): places in the list that follows; and all names that occur in the record.
-        """
+        """Return places (int64, one per point of a range) in a list, and that list: all names in the record."""
         import numpy as np
 
         known: dict[str, int] = {}
@@ -181,11 +172,7 @@ class PointLog:
     def digests(
         self, component: str, first: int = 0, last: int | None = None
     ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:
-        """Return a component's digests in a range, and a mask of the points that have one.
-
-        Returns:
-            uint8, (points, 16), zeros where there is none; and bool, (points,).
-        """
+        """Return a component's digests in a range (uint8, 16 per point, zeros without one), and who has one."""
         import numpy as np
 
         # Shapes differ in length, so a digest is found from the end of its point's digests.
@@ -229,11 +216,11 @@ class PointLog:
         if kept is not None:
             self._kept.move_to_end(at)
             return kept
-        number, first, end = self._entries.find(index)
         symbols = self._symbols()
-        block = self._file.decode(number, lambda payload: PointBlock(payload, symbols))
-        if (block.first, block.first + len(block)) != (first, end):
-            raise self._file.corrupt(number, "it holds other compare-points than the index says")
+        first, block = self._entries.decode(index, lambda payload: PointBlock(payload, symbols))
+        if block.first != first:
+            why = "it holds other compare-points than the index says"
+            raise self._file.corrupt(self._entries.find(index), why)
         self._kept[at] = block
         if len(self._kept) > _KEPT_BLOCKS:
             self._kept.popitem(last=False)

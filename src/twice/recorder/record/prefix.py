@@ -13,24 +13,8 @@ from collections.abc import Callable
 from dataclasses import field
 
 from twice.foundation.dataclass import dataclass
-from twice.recorder.record.layout import (
-    BLOCK_HEADER_BYTES,
-    HEAD_BYTES,
-    HEADER_BYTES,
-    ROW_BYTES,
-    TRAILER_BYTES,
-    Chain,
-    Kind,
-    MalformedError,
-    StoredBlock,
-    Trailer,
-    encode_index,
-    encode_row,
-    find_block,
-    unpack_head,
-    unpack_row,
-    unpack_trailer,
-)
+from twice.recorder.record import layout
+from twice.recorder.record.layout import Chain, Kind, StoredBlock, find_block
 
 Progress = Callable[[int, int], None]
 Visit = Callable[[StoredBlock], None]
@@ -61,7 +45,7 @@ class Prefix:
     @property
     def blocks(self) -> int:
         """Return how many blocks it has."""
-        return len(self.rows) // ROW_BYTES
+        return len(self.rows) // layout.ROW_BYTES
 
     def stop(self, reason: str, *, damaged: bool) -> Prefix:
         """Return this prefix, with the reason why it stops."""
@@ -77,7 +61,7 @@ def scan(
     ``progress`` is called with bytes done and bytes in all, about once per megabyte; ``visit`` with
     every block whose checksum stands, the index excepted.
     """
-    prefix = Prefix(HEADER_BYTES, chain.start)
+    prefix = Prefix(layout.HEADER_BYTES, chain.start)
     reported = 0
     while prefix.end < len(data):
         block = find_block(data, prefix.end)
@@ -107,11 +91,11 @@ def _add_block(prefix: Prefix, block: StoredBlock, visit: Visit | None) -> str |
         return "the identity is not the first block, or not the only one"
     try:
         plain = memoryview(block.payload)[: block.header.plain]
-        row = encode_row(block.offset, kind, plain)
-    except MalformedError as error:
+        row = layout.encode_row(block.offset, kind, plain)
+    except layout.MalformedError as error:
         return str(error)
     if kind is Kind.POINTS:
-        head = unpack_head(block.payload, kind)
+        head = layout.unpack_head(block.payload, kind)
         if head.first != prefix.points:
             return f"compare-point {prefix.points} is missing"
         prefix.points += head.entries
@@ -125,17 +109,17 @@ def _add_block(prefix: Prefix, block: StoredBlock, visit: Visit | None) -> str |
 
 def _close(data: memoryview, chain: Chain, prefix: Prefix, index: StoredBlock) -> Prefix:
     """Judge the index and the trailer after it."""
-    trailer = Trailer(prefix.end, index.end + TRAILER_BYTES, prefix.blocks).pack()
+    trailer = layout.Trailer(prefix.end, index.end + layout.TRAILER_BYTES, prefix.blocks).pack()
     if not prefix.ended:
         return prefix.stop("an index stands before the ending", damaged=True)
-    if index.header.flags or index.payload != encode_index(bytes(prefix.rows)):
+    if index.header.flags or index.payload != layout.encode_index(prefix.rows):
         return prefix.stop("the index does not say what the blocks say", damaged=True)
     found = bytes(data[index.end :])
     if found == trailer + chain.link(index.checksum, trailer):
         return prefix
-    if len(found) < TRAILER_BYTES:
+    if len(found) < layout.TRAILER_BYTES:
         return prefix.stop("the file ends before its trailer does", damaged=False)
-    is_whole = len(found) == TRAILER_BYTES
+    is_whole = len(found) == layout.TRAILER_BYTES
     reason = "the trailer is damaged" if is_whole else "bytes follow the trailer"
     return prefix.stop(reason, damaged=True)
 
@@ -147,8 +131,8 @@ def _goes_on(data: memoryview, chain: Chain, offset: int) -> bool:
     the file, or a block of this run that follows the one before it, can only stand behind bytes
     that were whole once.
     """
-    trailer = unpack_trailer(data[offset:])
-    fits = BLOCK_HEADER_BYTES + TRAILER_BYTES
+    trailer = layout.unpack_trailer(data[offset:])
+    fits = layout.BLOCK_HEADER_BYTES + layout.TRAILER_BYTES
     if trailer and trailer.file_bytes == len(data) >= trailer.index_offset + fits:
         return True
     before = find_block(data, offset)
@@ -168,24 +152,25 @@ def read_closed(data: memoryview, chain: Chain) -> Prefix | None:
     The index is proved against the block before it, the trailer against the index; the blocks
     themselves are proved when they are read.
     """
-    trailer = unpack_trailer(data)
-    start = len(data) - TRAILER_BYTES
-    if trailer is None or not HEADER_BYTES < trailer.index_offset < start:
+    trailer = layout.unpack_trailer(data)
+    if (
+        trailer is None
+        or not layout.HEADER_BYTES < trailer.index_offset < len(data) - layout.TRAILER_BYTES
+    ):
         return None
     index = find_block(data, trailer.index_offset)
-    if isinstance(index, str) or index.end != start or index.header.kind != Kind.INDEX:
+    if isinstance(index, str) or index.header.kind != Kind.INDEX:
         return None
-    packed = Trailer(trailer.index_offset, len(data), trailer.blocks).pack()
-    if bytes(data[start:]) != packed + chain.link(index.checksum, packed):
+    rows = index.payload[layout.HEAD_BYTES :]
+    if (
+        len(rows) < 2 * layout.ROW_BYTES or len(rows) % layout.ROW_BYTES
+    ):  # of an identity and an ending at least
         return None
-    rows = index.payload[HEAD_BYTES:]
-    if index.header.flags or index.payload != encode_index(rows):
+    offset, kind = layout.unpack_row(rows, len(rows) // layout.ROW_BYTES - 1)
+    if not layout.HEADER_BYTES <= offset < trailer.index_offset:
         return None
-    if trailer.blocks < 2 or len(rows) != trailer.blocks * ROW_BYTES:
+    last = bytes(data[offset + 16 : offset + layout.BLOCK_HEADER_BYTES])
+    if not index.follows(chain, last):
         return None
-    offset, kind = unpack_row(rows, trailer.blocks - 1)
-    if not HEADER_BYTES <= offset < trailer.index_offset or kind != Kind.ENDING:
-        return None
-    if not index.follows(chain, bytes(data[offset + 16 : offset + BLOCK_HEADER_BYTES])):
-        return None
-    return Prefix(trailer.index_offset, index.checksum, bytearray(rows), ended=True)
+    prefix = Prefix(trailer.index_offset, last, bytearray(rows), ended=kind == Kind.ENDING)
+    return None if _close(data, chain, prefix, index).tear else prefix

@@ -9,25 +9,31 @@ Invariant: every byte that leaves the reader was proved by the chain of checksum
 from __future__ import annotations
 
 import os
+from array import array
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache, partial
+from itertools import accumulate
 from typing import NamedTuple, Self
 
+from twice.errors import RecordCorrupt, RecordTorn
+from twice.foundation.printable import pluralize
 from twice.foundation.with_blocks import Closing
+from twice.recorder.record import payloads
 from twice.recorder.record.blobs import Blobs
 from twice.recorder.record.block_file import BlockFile, EntryIndex
-from twice.recorder.record.check import check_file
-from twice.recorder.record.layout import BLOCK_HEADER_BYTES, Kind
-from twice.recorder.record.payloads import (
-    KIND_BIT_MAX,
-    SnapshotEntry,
-    decode_frames,
-    decode_json,
-    decode_snapshots,
+from twice.recorder.record.layout import (
+    BLOCK_HEADER_BYTES,
+    PAGE_BYTES,
+    Expander,
+    Kind,
+    MalformedError,
+    StoredBlock,
+    unpack_head,
 )
-from twice.recorder.record.points import PointLog
+from twice.recorder.record.payloads import SnapshotEntry, SymbolTable, decode_json
+from twice.recorder.record.points import PointBlock, PointLog
 from twice.recorder.record.prefix import Progress
-from twice.recorder.record.symbols import SymbolTable
 
 _PLACE_BITS = 32
 """Of a frame's place: below them its position in its block, above them the block's number."""
@@ -52,18 +58,6 @@ _make_frame: Callable[[tuple[object, ...]], Frame] = partial(tuple.__new__, Fram
 class RecordReader(Closing):
     """One run record, read-only; made by `open`, a context manager.
 
-    Attributes:
-        path: of the file.
-        format: format number of the file.
-        run_id: 16 random bytes of the run.
-        algorithm: of the digests in compare-points.
-        tear: where and why the intact part ends, or None when the record is complete.
-        complete: whether the record was closed, and its index and trailer are intact.
-        identity: what the run is a function of, from its RFC 8785 document.
-        ending: how the run ended, or None when the record does not say.
-        points: the log of compare-points.
-        blobs: byte strings that snapshots refer to.
-
     Raises:
         RecordCorrupt: E-RECORD-004, by every method, when a block that it needs was changed.
     """
@@ -71,18 +65,22 @@ class RecordReader(Closing):
     def __init__(self, file: BlockFile) -> None:
         self._file = file
         self.path = file.path
+        # Number of the format, 16 random bytes of the run, and the algorithm of digests in compare-points.
         self.format, self.run_id, self.algorithm, _ = file.header
-        self.tear = file.prefix.tear
-        self.complete = self.tear is None
+        self.tear = (
+            file.prefix.tear
+        )  # where and why the intact part ends, if the record is not complete
+        self.complete = self.tear is None  # closed, with an intact index and trailer
+        # What the run is a function of, and how it ended, if the record says it.
         self.identity: dict[str, object] = file.decode(0, decode_json)
         self.ending: dict[str, object] | None = None
         if file.prefix.ended:
             self.ending = file.decode(file.blocks - 1, decode_json)
         self.points = PointLog(file, lambda: self._symbols)
-        self.blobs = Blobs(file)
+        self.blobs = Blobs(file)  # byte strings that snapshots refer to
         self._snapshot_entries = EntryIndex(file, Kind.SNAPSHOTS)
         self._payloads = lru_cache(_BLOCKS_KEPT)(
-            lambda number: file.decode(number, decode_frames)[-1]
+            lambda number: file.decode(number, payloads.decode_frames)[-1]
         )
 
     @classmethod
@@ -113,14 +111,40 @@ class RecordReader(Closing):
     def check(self, progress: Progress | None = None) -> None:
         """Prove every byte of the file and the form of every block, also of those that nobody read.
 
-        Args:
-            progress: called with bytes done and bytes in all.
-
         Raises:
             RecordCorrupt: E-RECORD-004, when a byte was changed; names block, offset and kind.
             RecordTorn: E-RECORD-003, when the record was never closed.
         """
-        check_file(self._file, progress)
+        file = self._file
+        checker = _FormChecker(file.chain.digest)
+        tear = file.scan(progress, checker.visit).tear
+        # The form first: it stands before the tear.
+        if checker.fault is not None:
+            raise file.corrupt(*checker.fault)
+        if tear is None:
+            return
+        where = f"{file.path}: block {tear.block}, at byte {tear.offset}"
+        fields = {
+            "path": str(file.path),
+            "block": tear.block,
+            "offset": tear.offset,
+            "kind": file.kind_at(tear.offset),
+            "points": tear.points,
+        }
+        kept = f"The {pluralize(tear.points, 'compare-point')} before it can be read"
+        if tear.damaged:
+            raise RecordCorrupt(
+                f"{where} ({fields['kind']}), was changed: {tear.reason}.",
+                "Expected the bytes that were written when the run was recorded.",
+                f"{kept}; take another copy of the file.",
+                **fields,
+            )
+        raise RecordTorn(
+            f"{where}: the record stops there, because {tear.reason}.",
+            "Expected an ending, an index and a trailer; the recording process did not get there.",
+            f"{kept}: `twice verify` judges them as PARTIAL, `migrate` closes the record there.",
+            **fields,
+        )
 
     def frames(
         self,
@@ -193,14 +217,16 @@ class RecordReader(Closing):
         if last_point is not None:
             fits &= rows["low"] <= last_point
         if wanted is not None:
-            bits = sum(1 << bit for bit in {min(number, KIND_BIT_MAX) for number in wanted})
+            bits = sum(
+                1 << bit for bit in {min(number, payloads.KIND_BIT_MAX) for number in wanted}
+            )
             fits &= (rows["bits"] & np.uint64(bits)) != 0
         found: list[int] = fits.nonzero()[0].tolist()
         return found
 
     def _read_block(self, number: int) -> tuple[Sequence[int], Iterator[Frame]]:
         known = self._symbols.kinds
-        of_kind, *columns = self._file.decode(number, decode_frames)
+        of_kind, *columns = self._file.decode(number, payloads.decode_frames)
         if max(of_kind) >= len(known):
             raise self._file.corrupt(number, "a frame has a kind that no names block says")
         names = [known[kind] for kind in of_kind]
@@ -212,30 +238,19 @@ class RecordReader(Closing):
         return [
             entry
             for block in self._snapshot_entries.blocks
-            for entry in self._file.decode(int(block), decode_snapshots)[0]
+            for entry, _ in self._file.decode(int(block), payloads.decode_snapshots)
         ]
 
     def envelope(self, number: int) -> bytes:
-        """Return the envelope of a snapshot, as it was written.
-
-        Raises:
-            RecordOutOfRange: E-RECORD-006, when there is no such snapshot.
-        """
+        """Return the envelope of a snapshot, as it was written; E-RECORD-006 when there is no such snapshot."""
         count = self._snapshot_entries.count
         if not 0 <= number < count:
             raise self._file.out_of_range("snapshot", number, count, number=number)
-        block, first, end = self._snapshot_entries.find(number)
-        envelopes = self._file.decode(block, decode_snapshots)[1]
-        if len(envelopes) != end - first:
-            raise self._file.corrupt(block, "it holds other snapshots than the index says")
-        return envelopes[number - first]
+        first, snapshots = self._snapshot_entries.decode(number, payloads.decode_snapshots)
+        return snapshots[number - first][1]
 
     def blob(self, number: int) -> bytearray:
-        """Return a blob, its parts joined.
-
-        Raises:
-            RecordOutOfRange: E-RECORD-006, when there is no such blob.
-        """
+        """Return a blob, its parts joined; errors are those of `Blobs.join`."""
         return self.blobs.join(number)
 
     def summary(self) -> dict[str, object]:
@@ -274,3 +289,76 @@ class RecordReader(Closing):
     def close(self) -> None:
         """Let go of the file."""
         self._file.close()
+
+
+class _FormChecker:
+    """Looks into every block as it is proved, and remembers the first that no writer made."""
+
+    def __init__(self, digest: Callable[[bytes], bytes]) -> None:
+        self.fault: tuple[int, str] | None = None
+        self._digest = digest
+        self._expander = Expander()
+        self._symbols = SymbolTable()
+        self._blocks = 0
+        self._page_lengths = array("H")
+        self._blob_lengths: list[Sequence[int]] = []
+        self._entries = dict.fromkeys(Kind, 0)
+
+    def visit(self, block: StoredBlock) -> None:
+        """Check the form of one block."""
+        number, self._blocks = self._blocks, self._blocks + 1
+        if self.fault is None:
+            try:
+                self._check(Kind(block.header.kind), self._expander.expand(block))
+            except MalformedError as error:
+                self.fault = (number, str(error))
+
+    def _check(self, kind: Kind, payload: bytes) -> None:
+        if kind is Kind.NAMES:
+            self._symbols.add(payload)
+            return
+        if kind in (Kind.IDENTITY, Kind.ENDING):
+            decode_json(payload)
+            return
+        head = unpack_head(payload, kind)
+        if head.first != self._entries[kind]:
+            raise MalformedError(f"entry {self._entries[kind]} of its kind is missing")
+        self._entries[kind] += head.entries
+        if kind is Kind.POINTS:
+            PointBlock(payload, self._symbols)
+        elif kind is Kind.FRAMES:
+            if max(payloads.decode_frames(payload)[0]) >= len(self._symbols.kinds):
+                raise MalformedError("a frame has a kind that no names block says")
+        elif kind is Kind.PAGES:
+            for digest, content in payloads.decode_pages(payload):
+                if digest != self._digest(content):
+                    raise MalformedError("a page has another digest than its content")
+                self._page_lengths.append(len(content))
+        elif kind is Kind.TABLES:
+            for data in payloads.decode_tables(payload):
+                self._check_table(data)
+        elif kind is Kind.SNAPSHOTS:
+            payloads.decode_snapshots(payload)
+
+    def _check_table(self, data: bytes) -> None:
+        """Check that every page of a table comes before it and has the length of its place."""
+        table, number = payloads.decode_table(data), len(self._blob_lengths)
+        places: Sequence[int]
+        if isinstance(table, payloads.FullTable):
+            lengths, places = table.lengths, range(len(table.pages))
+        elif table.base < number:
+            lengths, places = self._blob_lengths[table.base], table.places
+        else:
+            raise MalformedError(f"blob {number} changes blob {table.base}, which comes later")
+        self._blob_lengths.append(lengths)
+        ends = list(accumulate(map(payloads.count_pages, lengths)))
+        for place, page in zip(places, table.pages, strict=True):
+            part = bisect_right(ends, place)
+            if part == len(ends):
+                raise MalformedError(f"blob {number} has no page {place}")
+            before = PAGE_BYTES * (place - ends[part] + payloads.count_pages(lengths[part]))
+            expected = min(PAGE_BYTES, lengths[part] - before)
+            if page >= len(self._page_lengths) or self._page_lengths[page] != expected:
+                raise MalformedError(
+                    f"blob {number} needs page {page} with {pluralize(expected, 'byte')}, and it is not there"
+                )

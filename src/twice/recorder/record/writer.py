@@ -21,7 +21,6 @@ from twice.recorder.record import payloads
 from twice.recorder.record.blobs import PageStore
 from twice.recorder.record.block_writer import BlockWriter
 from twice.recorder.record.layout import FORMAT, Chain, Header, Kind, Sealer, encode_row
-from twice.recorder.record.symbols import SymbolWriter
 
 POINTS_PER_BLOCK = 1024
 FRAMES_PER_BLOCK = 4096
@@ -54,23 +53,19 @@ class _Queue(Generic[_Entry]):
 class RecordWriter:
     """Writes one run record; made by `create`, used by one thread at a time.
 
-    Attributes:
-        points: compare-points given so far; the next one has this index.
-        on_failure: where it is set, nothing is raised when the disk fails: it is called once, with
-            the error, written blocks stay, and later entries are dropped.
-
     Raises:
         OutputUnwritable: E-OUTPUT-002, once, by the method that finds the disk full or failing.
     """
 
-    def __init__(self, blocks: BlockWriter, chain: Chain, *, durable: bool) -> None:
-        self.points = 0
+    def __init__(self, blocks: BlockWriter, chain: Chain) -> None:
+        self.points = 0  # compare-points given so far; the next one has this index
+        # Where it is set, nothing is raised when the disk fails: it is called once, with the error,
+        # written blocks stay, and later entries are dropped.
         self.on_failure: Callable[[OutputUnwritable], None] | None = None
         self._blocks = blocks
-        self._durable = durable
         self._lock = threading.RLock()
         self._is_sealing = False
-        self._symbols = SymbolWriter()
+        self._symbols = payloads.SymbolWriter()
         self._pages = PageStore(chain.digest, lambda: self._seal(self._seal_filled_pages))
         self._points = _Queue[payloads.PointEntry]()
         self._frames = _Queue[payloads.FrameEntry]()
@@ -87,7 +82,6 @@ class RecordWriter:
         algorithm: str = DEFAULT,
         force: bool = False,
         hold: bool = False,
-        durable: bool = False,
         run_id: bytes | None = None,
         written_by: str = "",
     ) -> RecordWriter:
@@ -98,15 +92,12 @@ class RecordWriter:
             identity: what RFC 8785 can write: text, numbers to 2**53 - 1, lists, maps.
             algorithm: digest label of the compare-points; blocks are chained with the same one,
                 or with blake3 where it is not a strong one.
-            force: replace an old file.
+            force: replace an old file, which is refused otherwise (E-OUTPUT-001).
             hold: leave the old file there until `publish`.
-            durable: wait for the disk at `flush`, at timed seals and at the end.
             run_id: 16 bytes; random when not given.
             written_by: version of twice, up to 16 ASCII characters, for older readers' messages.
 
         Raises:
-            OutputExists: E-OUTPUT-001, when the file exists and ``force`` is not given.
-            OutputUnwritable: E-OUTPUT-002, when it cannot be written.
             EncodingRefused: E-ENCODE-001, when the identity holds what RFC 8785 cannot write.
             DigestRefused: E-DIGEST-001, when the algorithm is not known.
         """
@@ -126,7 +117,7 @@ class RecordWriter:
         start = header + sealer.seal(Kind.IDENTITY, b"", payloads.encode_json(identity))
         row = encode_row(len(header), Kind.IDENTITY, b"")
         blocks = BlockWriter(path, [start], sealer, row, force=force, hold=hold)
-        return cls(blocks, chain, durable=durable)
+        return cls(blocks, chain)
 
     @property
     def failure(self) -> OutputUnwritable | None:
@@ -134,11 +125,7 @@ class RecordWriter:
         return self._blocks.failure
 
     def layout(self, components: Sequence[str]) -> int:
-        """Return the number for points with digests of these components, in this order.
-
-        Raises:
-            EncodingTextRefused: E-ENCODE-003, when a name has no UTF-8 form.
-        """
+        """Return the number for points with digests of these components; E-ENCODE-003 for one without UTF-8."""
         return self._symbols.number_layout(components)
 
     def point(
@@ -148,7 +135,7 @@ class RecordWriter:
 
         Args:
             layout: from `layout`.
-            tick: tick number, within 62 bits.
+            tick: within 62 bits.
             name: such as ``tick``, ``start``, or a phase.
             root: 16 bytes.
             chain: 16 bytes that depend on every point before.
@@ -169,12 +156,9 @@ class RecordWriter:
 
         Args:
             kind: word for what the payload is; few different ones in a record.
-            actor: number of the actor, up to 2**32 - 1.
-            payload: at most 1 GiB.
-            tick: tick number, within 62 bits.
-
-        Raises:
-            OutputUnwritable: E-OUTPUT-002, also when the payload is longer than a frame can be.
+            actor: up to 2**32 - 1.
+            payload: at most 1 GiB; a longer one is refused (E-OUTPUT-002).
+            tick: within 62 bits.
         """
         size = len(payload)
         if size > FRAME_BYTES_MAX:
@@ -232,19 +216,13 @@ class RecordWriter:
         self._seal(self._seal_all)
 
     def close(self, ending: Mapping[str, object]) -> None:
-        """Seal everything that waits, then write the run's ending, the index and the trailer.
-
-        Raises:
-            EncodingRefused: E-ENCODE-001, when the ending holds what RFC 8785 cannot write.
-        """
+        """Seal everything that waits, then write the ending, as RFC 8785 has it, the index and the trailer."""
         document = payloads.encode_json(ending)
 
         def finish() -> None:
             self._seal_all()
             self._blocks.append(Kind.ENDING, b"", document)
             self._blocks.finish()
-            if self._durable:
-                self._blocks.sync()
 
         try:
             self._seal(finish)
@@ -291,8 +269,6 @@ class RecordWriter:
         if snapshots:
             self._blocks.append(Kind.SNAPSHOTS, *payloads.encode_snapshots(first, snapshots))
         self._due_at = _monotonic() + _SEAL_AFTER_S
-        if self._durable:
-            self._blocks.sync()
 
     def _seal_points(self, pages_before: int | None = None) -> None:
         """Seal points, and the blocks before them; ``pages_before`` leaves later pages waiting."""

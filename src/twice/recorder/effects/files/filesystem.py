@@ -38,7 +38,7 @@ from twice.recorder.kernel import confinement
 from twice.recorder.kernel.content_store import ContentStore
 from twice.recorder.kernel.file_policies import PolicyRow
 from twice.recorder.kernel.file_state import ProcessFile
-from twice.recorder.path_names import PathNames
+from twice.recorder.program import PathNames
 from twice.recorder.user_code import is_ours
 
 _PROVER = f"{os.sep}interception.py"

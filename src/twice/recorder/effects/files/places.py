@@ -28,7 +28,7 @@ from twice.recorder.effects.files.overlay import Overlay
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.origin import files_behind, files_of
 from twice.recorder.kernel.paths import follow_links
-from twice.recorder.path_names import PathNames
+from twice.recorder.program import PathNames
 from twice.recorder.user_code import is_user_file
 
 _readlink, _getcwd = os.readlink, os.getcwd

@@ -26,7 +26,7 @@ from twice.recorder.config import format_settings
 from twice.recorder.effects.ops import FILE_READ
 from twice.recorder.environment.fingerprint import measure_in
 from twice.recorder.environment.surroundings import for_recording
-from twice.recorder.path_names import PathNames
+from twice.recorder.program import PathNames
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.user_code import digest_sources
 from twice.replayer.other_seed import is_moved_by_seed

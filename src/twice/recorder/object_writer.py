@@ -10,16 +10,22 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import sys
 import types
 from collections import Counter, defaultdict, deque
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
+from typing import Any, Final
 
 from twice.errors import RestoreRefused, TwiceError
 from twice.foundation.encoding import OpaqueKind, OpaqueValue, encode, type_name
-from twice.recorder.plain_objects import kinds
-from twice.recorder.plain_objects.kinds import KEYED, LEAVES, find_constants
-from twice.recorder.plain_objects.reader import read_content
+from twice.foundation.encoding.format import present_name
+from twice.recorder import object_reader as reader
+from twice.recorder.object_reader import KEYED, LEAVES, read_content
+from twice.recorder.user_code import is_user_file
+
+_CONTAINERS: Final = KEYED | {list, set, bytearray}
+_OBJECTS_MAX: Final = 200_000
 
 
 def put_attributes(
@@ -51,22 +57,18 @@ def put_content(target: Any, state: object, component: str) -> None:
 
 
 class _Writer:
-    """One putting back of one component.
-
-    Attributes:
-        known: the object at every path so far.
-        used: ids of objects that stand for a path already; all of them are alive in ``known`` or the program.
-    """
+    """One putting back of one component."""
 
     def __init__(self, component: str, target: object) -> None:
         self._component = component
-        self.known: dict[str, object] = {}
+        self.known: dict[str, object] = {}  # the object at every path so far
+        # Ids of objects that stand for a path already; all of them are alive in ``known`` or the program.
         self.used: set[int] = set()
-        self._constants = find_constants(target)
+        self._constants = _find_constants(target)
 
     def fill(self, target: object, state: Mapping[str, object], path: str) -> None:
         """Set exactly the attributes of a state on an object."""
-        held = dict(kinds.attributes_of(target))
+        held = dict(reader.attributes_of(target))
         for name in sorted(held.keys() - state.keys()):
             object.__delattr__(target, name)
         prefix = f"{path}." if path else ""
@@ -82,28 +84,14 @@ class _Writer:
             return value
         if kind is OpaqueValue and value.kind is OpaqueKind.DATACLASS:
             return self._rebuild_mark(current, value, path)
-        if kind in KEYED:
-            return self._rebuild_keyed(
-                self._choose(current, value, path, kind), current, value, path
-            )
-        if kind is list:
-            return self._rebuild_items(
-                self._choose(current, value, path, list), current, value, path
-            )
-        if kind is set:
-            target: set[Any] = self._choose(current, value, path, set)
-            target.clear()
-            target.update(value)
-            return target
-        if kind is bytearray:
-            raw: bytearray = self._choose(current, value, path, bytearray)
-            raw[:] = value  # never cleared first: a view of it would forbid that
-            return raw
+        if kind in _CONTAINERS:
+            target = self._choose(current, value, path, type(current) is kind, kind)
+            return self._fill_container(target, current, value, path)
         if isinstance(value, tuple):  # a named one comes without its constructor
             return tuple.__new__(kind, self._rebuild_each(current, value, path))
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             return self._rebuild_dataclass(current, value, path)
-        is_own = kinds.is_array(value) and self._take(current, path, value)
+        is_own = reader.is_array(value) and self._may_fill(current, path, value)
         found = _place_content(current, value) if is_own else value
         self._keep(found, path)
         return found
@@ -111,69 +99,72 @@ class _Writer:
     def _rebuild_mark(self, current: Any, value: OpaqueValue, path: str) -> Any:
         parts: dict[str, Any] = dict(value.fields)
         name = value.name
-        if name == kinds.SAME:
+        if name == reader.SAME:
             if parts["path"] not in self.known:
                 raise self._refuse(path, f"the object of {parts['path']!r}")
             return self.known[parts["path"]]
-        if name == kinds.CONSTANT:
-            return self._find_constant(current, parts, path)
-        if name == kinds.METHOD:
+        if name == reader.CONSTANT:
+            return self._rebuild_constant(current, parts, path)
+        if name == reader.METHOD:
             return self._rebuild_method(current, parts, path)
-        if name == kinds.PARTIAL:
-            old = kinds.partial_parts(current) if isinstance(current, functools.partial) else {}
+        if name == reader.PARTIAL:
+            old = reader.partial_parts(current) if isinstance(current, functools.partial) else {}
             arguments, function, keywords = (
                 self.rebuild(old.get(each), parts[each], f"{path}.{each}")
                 for each in ("arguments", "function", "keywords")
             )
             self.known[path] = made = functools.partial(function, *arguments, **keywords)
             return made
-        if name == kinds.DEQUE:
-            queue = current  # its length limit cannot be set, so one with another is made anew
-            is_there = type(current) is deque and current.maxlen == parts["maxlen"]
-            if not is_there or not self._take(current, path, value):
-                queue = deque(maxlen=parts["maxlen"])
-                self._keep(queue, path)
-            return self._rebuild_items(queue, current, parts["items"], path)
-        if name == kinds.COUNTER:
-            target = self._choose(current, value, path, Counter)
-            return self._rebuild_keyed(target, current, parts["items"], path)
-        if name == kinds.DEFAULTDICT:
-            made_by = current.default_factory if type(current) is defaultdict else None
+        if name == reader.DEQUE:
+            limit = parts["maxlen"]  # cannot be set, so a queue with another one is made anew
+            is_there = type(current) is deque and current.maxlen == limit
+            queue = self._choose(current, value, path, is_there, lambda: deque(maxlen=limit))
+            return self._fill_container(queue, current, parts["items"], path)
+        if name == reader.COUNTER:
+            target = self._choose(current, value, path, type(current) is Counter, Counter)
+            return self._fill_container(target, current, parts["items"], path)
+        if name == reader.DEFAULTDICT:
+            is_there = type(current) is defaultdict
+            made_by = current.default_factory if is_there else None
             factory = self.rebuild(made_by, parts["factory"], f"{path}.default_factory")
-            keyed: defaultdict[Any, Any] = self._choose(current, value, path, defaultdict)
+            keyed = self._choose(current, value, path, is_there, defaultdict)
             keyed.default_factory = factory
-            return self._rebuild_keyed(keyed, current, parts["items"], path)
-        if name in {kinds.STATE, kinds.STATE_DICT}:
+            return self._fill_container(keyed, current, parts["items"], path)
+        if name in reader.OWN_FORMS:
             if current is None or id(current) in self.used:
                 raise self._refuse(path, "an object that takes its own state")
             self._keep(current, path)
-            put = current.restore if name == kinds.STATE else current.load_state_dict
-            put(parts["value"])
+            getattr(current, reader.OWN_FORMS[name][1])(parts["value"])
             return current
-        if name == kinds.OBJECT:
+        if name == reader.OBJECT:
             name, parts = str(parts["type"]), parts["attributes"]
-        if type_name(type(current)) != name or not self._take(current, path, value):
-            cls = kinds.find_loaded(name)
-            if not isinstance(cls, type) or not kinds.is_ordinary(cls):
+        if type_name(type(current)) != name or not self._may_fill(current, path, value):
+            cls = _find_loaded(name)
+            if not isinstance(cls, type) or not reader.is_ordinary(cls):
                 raise self._refuse(path, f"an object of {name}")
             current = object.__new__(cls)
-            self._keep(current, path)
+        self._keep(current, path)
         self.fill(current, parts, path)
         return current
 
-    def _rebuild_keyed(self, target: Any, current: Any, value: Mapping[Any, Any], path: str) -> Any:
-        old = dict(current) if type(current) in KEYED else {}
-        items = {
-            key: self.rebuild(old.get(key), item, f"{path}[{key!r}]") for key, item in value.items()
-        }
+    def _fill_container(self, target: Any, current: Any, items: Any, path: str) -> Any:
+        kind = type(items)
+        if kind is bytearray:
+            target[:] = items  # never cleared first: a view of it would forbid that
+            return target
+        if kind in KEYED:
+            old = dict(current) if type(current) in KEYED else {}
+            items = {
+                key: self.rebuild(old.get(key), item, f"{path}[{key!r}]")
+                for key, item in items.items()
+            }
+        elif kind is not set:
+            items = self._rebuild_each(current, items, path)
+            target.clear()
+            target.extend(items)
+            return target
         target.clear()
         target.update(items)
-        return target
-
-    def _rebuild_items(self, target: Any, current: Any, value: Sequence[Any], path: str) -> Any:
-        items = self._rebuild_each(current, value, path)
-        target.clear()
-        target.extend(items)
         return target
 
     def _rebuild_each(self, current: Any, value: Sequence[Any], path: str) -> list[Any]:
@@ -185,7 +176,7 @@ class _Writer:
 
     def _rebuild_dataclass(self, current: Any, value: Any, path: str) -> Any:
         is_there = type(current) is type(value)
-        is_own = is_there and not kinds.is_frozen(value) and self._take(current, path, value)
+        is_own = is_there and not reader.is_frozen(value) and self._may_fill(current, path, value)
         target = current if is_own else value
         self._keep(target, path)
         is_same = is_there
@@ -201,10 +192,10 @@ class _Writer:
     def _rebuild_method(self, current: Any, parts: Mapping[str, Any], path: str) -> Any:
         owner = self.rebuild(getattr(current, "__self__", None), parts["owner"], f"{path}.__self__")
         name = str(parts["name"])
-        if kinds.is_method(current) and kinds.name_constant(current) == name:
+        if reader.is_method(current) and reader.name_constant(current) == name:
             function = getattr(current, "__func__", None)
         else:
-            function = kinds.find_loaded(name)
+            function = _find_loaded(name)
         if isinstance(function, types.FunctionType):
             found: Any = types.MethodType(function, owner)
         else:
@@ -214,13 +205,15 @@ class _Writer:
         self.known[path] = found
         return found
 
-    def _choose(self, current: Any, value: Any, path: str, kind: type) -> Any:
-        """Return the container that is there, or a new one where that one may not be filled."""
-        target = current if type(current) is kind and self._take(current, path, value) else kind()
+    def _choose(
+        self, current: Any, value: Any, path: str, is_fit: bool, make: Callable[[], Any]
+    ) -> Any:
+        """Return the container that is there, or a new one where that one does not fit or may not be filled."""
+        target = current if is_fit and self._may_fill(current, path, value) else make()
         self._keep(target, path)
         return target
 
-    def _take(self, current: object, path: str, value: object) -> bool:
+    def _may_fill(self, current: object, path: str, value: object) -> bool:
         """Return whether an object may be filled with a value.
 
         It must stand for no other path yet. An object that the program's modules hold by themselves may be a constant, so
@@ -233,23 +226,21 @@ class _Writer:
                 held = encode(read_content(current, self._component, path))
             except TwiceError:
                 return False
-            if held != encode(value):
-                return False
-        self._keep(current, path)
+            return held == encode(value)
         return True
 
     def _keep(self, target: object, path: str) -> None:
         self.known[path] = target
         self.used.add(id(target))
 
-    def _find_constant(self, current: object, parts: Mapping[str, Any], path: str) -> object:
+    def _rebuild_constant(self, current: object, parts: Mapping[str, Any], path: str) -> object:
         name, cells = str(parts["name"]), parts.get("cells", ())
         found = current
-        if not kinds.is_constant(current) or kinds.name_constant(current) != name:
-            found = kinds.find_loaded(name)
-            if found is None or not kinds.is_constant(found):
+        if not reader.is_constant(current) or reader.name_constant(current) != name:
+            found = _find_loaded(name)
+            if found is None or not reader.is_constant(found):
                 raise self._refuse(path, name)
-        if kinds.cells_of(found) != tuple(cells):
+        if reader.cells_of(found) != tuple(cells):
             found = _with_cells(found, cells)
         if found is None:
             raise self._refuse(path, f"{name} with other values in its closure")
@@ -271,7 +262,7 @@ def _with_cells(function: object, cells: Sequence[object]) -> object:
     if not isinstance(function, types.FunctionType):
         return None
     n_defaults = len(function.__defaults__ or ())
-    held = kinds.cells_of(function)
+    held = reader.cells_of(function)
     if len(held) != len(cells) or any(
         (one is None) != (other is None) for one, other in zip(held, cells, strict=True)
     ):
@@ -305,3 +296,53 @@ def _place_content(current: Any, value: Any) -> Any:
     else:
         return value
     return current
+
+
+def _find_loaded(name: str) -> object:
+    """Return a loaded module, or the class or function of one, or None; nothing is imported."""
+    module, _, qualified = present_name(name).partition(":")
+    found: Any = sys.modules.get(module)
+    if found is None or not qualified:
+        return found
+    *outer, last = qualified.split(".")
+    if outer and last.startswith("__") and not last.endswith("__"):
+        last = f"_{outer[-1].lstrip('_')}{last}"  # how a class keeps its private methods
+    try:
+        return attrgetter(".".join([*outer, last]))(found)
+    except AttributeError:
+        return None
+
+
+def _find_constants(target: object) -> frozenset[int]:
+    """Return the ids of objects that the program's modules reach otherwise than through a component's target.
+
+    These are constants, defaults of functions and class attributes. A component may hold such an object for a while;
+    filling it with another state would change it for the whole program.
+
+    Not covered: constants that only a local variable holds. Nothing tells them from state.
+    """
+    seen: set[int] = {id(target)}
+    waiting: deque[object] = deque()
+    for module in list(sys.modules.values()):
+        origin = getattr(module, "__file__", None)
+        if isinstance(origin, str) and is_user_file(origin):
+            waiting.extend(vars(module).values())
+    while waiting and len(seen) < _OBJECTS_MAX:
+        value: Any = waiting.popleft()
+        kind = type(value)
+        if kind in LEAVES or id(value) in seen or isinstance(value, types.ModuleType):
+            continue
+        seen.add(id(value))
+        if kind in KEYED:
+            waiting.extend(value.values())
+        elif kind in reader.LISTED or kind in {set, frozenset}:
+            waiting.extend(value)
+        elif kind is types.FunctionType:
+            waiting.extend([*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()])
+        elif isinstance(value, type):
+            # Classes of libraries are left alone: they lead to everything.
+            if not reader.is_of_twice(value) and reader.is_written_in_python(value):
+                waiting.extend(vars(value).values())
+        elif reader.is_written_in_python(kind) and not reader.is_of_twice(kind):
+            waiting.extend(part for _, part in reader.attributes_of(value))
+    return frozenset(seen - {id(target)})

@@ -10,9 +10,9 @@ import pytest
 
 import twice
 from twice.foundation.environment import BlasFacts, Fingerprint
-from twice.recorder.environment import probe_cache
+from twice.recorder.environment import probes
 from twice.recorder.environment.fingerprint import measure
-from twice.recorder.environment.probe_cache import (
+from twice.recorder.environment.probes import (
     PROBES,
     KeptProbes,
     keep_probes,
@@ -33,12 +33,10 @@ def cheap(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[str, ..
     def run_probes(groups: tuple[str, ...]) -> dict[str, str]:
         ran.append(groups)
         return {
-            f"{name}.one": f"{len(ran):016x}"
-            for name in groups
-            if name not in probe_cache._EVERY_TIME
+            f"{name}.one": f"{len(ran):016x}" for name in groups if name not in probes._EVERY_TIME
         }
 
-    monkeypatch.setattr(probe_cache, "run_probes", run_probes)
+    monkeypatch.setattr(probes, "run_probes", run_probes)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return ran
 
@@ -61,7 +59,7 @@ def test_what_was_computed_once_is_not_computed_again(
 
     assert second.run(facts) == computed
     assert second.message() == {}
-    assert [groups for groups in cheap if "blas" in groups] == [probe_cache._KEPT]
+    assert [groups for groups in cheap if "blas" in groups] == [probes._KEPT]
 
 
 def test_modes_of_the_thread_and_the_hash_seed_are_probed_every_time(
@@ -85,11 +83,11 @@ def test_a_variable_that_no_kernel_reads_and_another_hash_seed_make_no_differenc
         ran.append(groups)
         return {"hash.text": "another"}
 
-    monkeypatch.setattr(probe_cache, "run_probes", run_probes)
+    monkeypatch.setattr(probes, "run_probes", run_probes)
     variables = {**facts.variables, "TZ": "Asia/Kathmandu", "PYTHONHASHSEED": "7"}
     KeptProbes({PROBES: known}).run(replace(facts, variables=variables))
 
-    assert ran == [probe_cache._EVERY_TIME]
+    assert ran == [probes._EVERY_TIME]
 
 
 BLAS = BlasFacts(
@@ -125,7 +123,7 @@ def test_a_flag_of_the_floating_point_unit_is_part_of_the_key(
 ) -> None:
     known = known_after(facts)
     monkeypatch.setattr(
-        probe_cache,
+        probes,
         "run_probes",
         lambda groups: {"float.rounding": "other"} if "float" in groups else {"blas.one": "new"},
     )
@@ -137,7 +135,7 @@ def test_a_library_that_was_replaced_is_part_of_the_key(
     facts: Fingerprint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = known_after(facts)
-    monkeypatch.setattr(probe_cache, "list_mapped_files", lambda _: [__file__])
+    monkeypatch.setattr(probes, "list_mapped_files", lambda _: [__file__])
 
     second = KeptProbes({PROBES: known})
     second.run(facts)
@@ -152,7 +150,7 @@ def test_a_library_that_was_replaced_is_part_of_the_key(
 def test_where_the_system_does_not_tell_nothing_is_kept(
     facts: Fingerprint, monkeypatch: pytest.MonkeyPatch, asked: str, answer: object
 ) -> None:
-    monkeypatch.setattr(probe_cache, asked, lambda *_: answer)
+    monkeypatch.setattr(probes, asked, lambda *_: answer)
     first = KeptProbes({})
     first.run(facts)
 
@@ -165,7 +163,7 @@ def test_a_machine_that_was_started_again_has_nothing_kept(
 ) -> None:
     assert known_after(facts)
 
-    monkeypatch.setattr(probe_cache, "_read_boot", lambda: "another")
+    monkeypatch.setattr(probes, "_read_boot", lambda: "another")
 
     assert read_known_probes() == {}
 
@@ -183,9 +181,9 @@ def test_a_machine_that_was_started_again_has_nothing_kept(
     ],
 )
 def test_a_file_that_holds_something_else_holds_nothing(facts: Fingerprint, text: bytes) -> None:
-    path = probe_cache._path()
+    path = probes._path()
     path.parent.mkdir(parents=True)
-    path.write_bytes(text.replace(b"%b", probe_cache._read_boot().encode()))
+    path.write_bytes(text.replace(b"%b", probes._read_boot().encode()))
 
     assert read_known_probes() == {}
     assert known_after(facts), "and is replaced"
@@ -219,7 +217,7 @@ def test_records_hold_the_same_whether_probes_were_kept_or_not(
             return dict(record.identity["environment"]["probes"])
 
     computed = probes_of("first")
-    path = probe_cache._path()
+    path = probes._path()
     stored = json.loads(path.read_text())
     assert probes_of("second") == computed
     (key,) = stored["by_key"]
