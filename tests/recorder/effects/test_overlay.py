@@ -14,7 +14,7 @@ from twice.recorder.effects.files.filesystem import Files
 from twice.recorder.effects.files.overlay import Overlay
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.sources import LiveSource
-from twice.recorder.program import PathNames
+from twice.recorder.program import PathNames, Program
 from twice.replayer.verify import verify
 
 
@@ -42,7 +42,9 @@ def rename(files: Files, source: Path, target: Path) -> None:
 @pytest.fixture
 def files(tmp_path: Path) -> Files:
     overlay = Overlay(str(tmp_path / "overlay"))
-    return Files(EffectLayer(LiveSource(), None), PathNames(), overlay=overlay)
+    return Files(
+        EffectLayer(LiveSource(), None), PathNames(Program("inline", "here")), overlay=overlay
+    )
 
 
 @pytest.mark.parametrize("name", ["link", "dangling"])

@@ -16,7 +16,7 @@ from twice.recorder.effects.files.places import Caller
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.sources import LiveSource
 from twice.recorder.kernel import confinement
-from twice.recorder.program import PathNames
+from twice.recorder.program import PathNames, Program
 
 WRITE = os.O_WRONLY | os.O_CREAT
 Session = tuple[Files, list[int], list[bytes]]
@@ -36,7 +36,7 @@ def session(monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
         monkeypatch.setattr(module, "digest_of", count)
     layer = EffectLayer(LiveSource(), lambda _kind, payload, _actor: written.append(payload))
     token = enter(layer.main)
-    yield Files(layer, PathNames()), starts, written
+    yield Files(layer, PathNames(Program("inline", "here"))), starts, written
     leave(token)
 
 
@@ -52,7 +52,7 @@ def test_a_file_is_digested_at_its_close_and_not_again(
     session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_watched: bool
 ) -> None:
     files, starts, written = session
-    around = confinement.Confinement("supervisor", _is_watching=is_watched)
+    around = confinement.Confinement("supervisor", is_watching=is_watched)
     monkeypatch.setattr(confinement, "_current", around)
     (tmp_path / "log").write_bytes(b"begun")
     write_file(files, tmp_path / "new", b"one", os.O_TRUNC)

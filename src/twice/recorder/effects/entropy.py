@@ -33,12 +33,10 @@ from twice.recorder.effects.patches import Patch
 
 _REAL_URANDOM = os.urandom
 _SEED_BYTES = 32
+_LIBRARY = Path(random.__file__)
 _WRAPPERS = frozenset(
     {
-        *(
-            str(Path(random.__file__).with_name(f"{name}.py"))
-            for name in ("random", "secrets", "uuid")
-        ),
+        *(str(_LIBRARY.with_name(f"{name}.py")) for name in ("random", "secrets", "uuid")),
         __file__,
         str(Path(__file__).with_name("files") / "special_files.py"),
     }

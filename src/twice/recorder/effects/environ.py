@@ -155,7 +155,7 @@ def _governed_read(layer: EffectLayer, read: _Variables) -> Callable[[Any, Any],
                     actor.note(number, (asked, found))
                     return value
                 actor.note(number, (asked, redaction.value(found, ops.VARIABLE.name)))
-                return read.decode(self, key, read.take(actor, self, name, found, key))
+                return read.decode(self, key, read.take(actor, self, name, found, key, learned))
         if id(module) in libraries and not (type(key) is str and key in SHOWN):
             return real_get(self, key)
         asker = asked_by(frame)
@@ -215,8 +215,9 @@ class _Variables:
             self._layer.count_ungoverned(ops.VARIABLE)
             return real
         look = lambda: self.look(name, real)  # noqa: E731
+        learned = self._layer.redaction.learned
         found = self._layer.read(actor, ops.VARIABLE, look, _to_plain(name))
-        return self.take(actor, environ, name, found, key)
+        return self.take(actor, environ, name, found, key, learned)
 
     def look(self, name: bytes, value: bytes | None) -> tuple[str, object]:
         """Return the answer that is written down for a variable of this process."""
@@ -231,8 +232,13 @@ class _Variables:
             self._answers[name, value] = known
         return known
 
-    def take(self, actor: Actor, environ: Any, name: bytes, found: Any, key: Any) -> bytes | None:
-        """Return the value that an answer stands for; of a secret, the real one where it is the same."""
+    def take(
+        self, actor: Actor, environ: Any, name: bytes, found: Any, key: Any, learned: int
+    ) -> bytes | None:
+        """Return the value that an answer stands for; of a secret, the real one where it is the same.
+
+        ``learned`` is how many secrets were known before the answer was searched for them.
+        """
         redaction = self._layer.redaction
         real: bytes | None = environ._data.get(name)
         how, told = found
@@ -245,13 +251,15 @@ class _Variables:
         if how == _ABSENT:
             return None
         stored = _to_stored(told)
+        # Not where another thread changed it meanwhile.
+        fits = not self._layer.live or found is self._answers.get((name, real))  # type: ignore[arg-type]
         is_last = bool(actor.values) and actor.number == ops.VARIABLE.number
-        if type(key) is str and environ is os.environ and is_last:
+        if type(key) is str and environ is os.environ and fits and is_last:
             last: Any = actor.values[-1]
             asked, noted = last
             if noted is found:  # it was searched, and no secret stands in it
                 entry = (asked, found)
-                self.again[key] = (name, real, redaction.learned, entry, os.fsdecode(stored))
+                self.again[key] = (name, real, learned, entry, os.fsdecode(stored))
         return stored
 
     def _serve_to_library(self, name: bytes, real: bytes | None) -> bytes | None:
@@ -274,7 +282,8 @@ class _Variables:
         told = map(_to_stored, answer(self._layer, ops.VARIABLE_NAMES, live, asker))
         own = self._own
         found = [name for name in told if name not in own or name in there]
-        return found + [name for name in list(there) if name in own.difference(found)]
+        added = own.difference(found)
+        return found + [name for name in list(there) if name in added]
 
     def _list_for_library(self, environ: Any) -> list[bytes]:
         found = list(environ._data)

@@ -13,6 +13,8 @@ from __future__ import annotations
 import sys
 from array import array
 from collections.abc import Iterator, Sequence
+from functools import partial
+from operator import getitem
 from typing import Any
 
 from twice.errors import DecodingRefused
@@ -179,10 +181,15 @@ def unpack(payload: bytes | bytearray | memoryview) -> list[Event]:
         numbers, floats = _column("H", raw_numbers), _column("d", raw_floats)
         if not mask:
             return list(zip(numbers, floats, strict=True))
-        columns = (iter(others), iter(floats), _cut(_column("I", sizes), blob), _column("I", again))
-        return list(zip(numbers, _values(mask, others, *columns), strict=True))
+        sized = _cut(_column("I", sizes), blob)
+        repeated = map(partial(getitem, others), _column("I", again))
+        columns = (iter(others), iter(floats), sized, repeated)  # by the numbers of the mask
+        events = list(zip(numbers, [next(columns[kind]) for kind in mask], strict=True))
+        if any(next(rest, _NONE) is not _NONE for rest in columns):
+            raise ValueError("more values than reads")  # noqa: TRY301
     except (TypeError, ValueError, StopIteration, IndexError) as error:
         raise _unfit(error) from error
+    return events
 
 
 def read_numbers(payload: bytes | bytearray | memoryview) -> array[int]:
@@ -206,37 +213,10 @@ def _unfit(error: Exception) -> DecodingRefused:
     )
 
 
-def _values(
-    mask: bytes,
-    others: Sequence[object],
-    next_other: Iterator[object],
-    next_float: Iterator[float],
-    next_sized: Iterator[bytes],
-    again: Sequence[int],
-) -> list[object]:
-    """Return the values of a frame, in order."""
-    found: list[object] = []
-    next_again = iter(again)
-    for kind in mask:
-        if kind == _FLOAT:
-            found.append(next(next_float))
-        elif kind == _SIZED:
-            data = next(next_sized)
-            found.append((len(data), data))
-        elif kind == _AGAIN:
-            found.append(others[next(next_again)])
-        else:
-            found.append(next(next_other))
-    for rest in (next_other, next_float, next_sized, next_again):
-        if next(rest, _NONE) is not _NONE:
-            raise ValueError("more values than reads")
-    return found
-
-
-def _cut(sizes: Sequence[int], blob: bytes) -> Iterator[bytes]:
+def _cut(sizes: Sequence[int], blob: bytes) -> Iterator[tuple[int, bytes]]:
     at = 0
     for size in sizes:
-        yield blob[at : at + size]
+        yield size, blob[at : at + size]
         at += size
     if at != len(blob):
         raise ValueError(f"{pluralize(len(blob), 'byte')} instead of {at:,}")

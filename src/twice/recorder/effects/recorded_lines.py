@@ -11,42 +11,14 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, overload
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, overload
 
 from twice.foundation.encoding import encode
 from twice.recorder.effects.events import Event, read_numbers, unpack
 
 Payload = Callable[[int], bytes]
 """Returns the bytes of the frame at a place."""
-
-
-class RecordedReads(Protocol):
-    """What a source needs of a record."""
-
-    def strict_reads(self, count: int = 0) -> Iterator[Event]:
-        """Yield strict reads of the main program, after the first ``count``."""
-        ...
-
-    def locate(self, kind: str) -> Iterator[tuple[str, int, bytes]]:
-        """Yield frames of a kind in order: the key of the actor, the place, and the bytes."""
-        ...
-
-    def payload(self, place: int) -> bytes:
-        """Return the bytes of the frame at a place, from any thread."""
-        ...
-
-    def actor_reads(self) -> Mapping[str, Sequence[Event]]:
-        """Return strict reads of every other actor, by its key."""
-        ...
-
-    def connections(self) -> Mapping[str, Sequence[Event]]:
-        """Return the events of every connection, in and out, by its key."""
-        ...
-
-    def connection_order(self) -> Sequence[str]:
-        """Return the key of the connection of each such event, in the order of the record."""
-        ...
 
 
 class RecordedLine(Sequence[Event]):

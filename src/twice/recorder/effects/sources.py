@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from twice.errors import EffectMismatch
 from twice.foundation.dataclass import dataclass
@@ -30,7 +30,10 @@ from twice.recorder.effects.ops import (
     WITH_ARGUMENTS,
     Op,
 )
-from twice.recorder.effects.recorded_lines import Facts, RecordedLine, RecordedReads
+from twice.recorder.effects.recorded_lines import Facts, RecordedLine
+
+if TYPE_CHECKING:
+    from twice.recorder.runrecord import RunRecord
 
 Live = Callable[[], object]
 _WHOLE_CHARACTERS_MAX = 200
@@ -224,7 +227,7 @@ class RecordedSource(RecordedActor):
     """Serves what was recorded: the main program, and the standard library for everyone.
 
     Args:
-        reads: the record's reads.
+        record: the run record.
         differs: called with a mismatch before it is raised.
         leaves: whether an actor goes live at its first read that does not fit.
         is_branch: whether it need not make the recorded connections.
@@ -234,35 +237,35 @@ class RecordedSource(RecordedActor):
 
     def __init__(
         self,
-        reads: RecordedReads,
+        record: RunRecord,
         differs: Callable[[EffectMismatch], None] | None = None,
         *,
         leaves: bool = False,
         is_branch: bool = False,
         changed: Iterable[str] = (),
-        lender: tuple[RecordedReads, Iterable[int]] | None = None,
+        lender: tuple[RunRecord, Iterable[int]] | None = None,
     ) -> None:
         lent = {} if lender is None else _gather_lent(lender[0], frozenset(lender[1]))
-        service = Service(reads.actor_reads(), differs, leaves, frozenset(changed), lent)
-        super().__init__(MAIN, reads.strict_reads(), service)
-        self.leaves, self._is_branch, self._open = leaves, is_branch or leaves, reads.strict_reads
+        service = Service(record.actor_reads(), differs, leaves, frozenset(changed), lent)
+        super().__init__(MAIN, record.strict_reads(), service)
+        self.leaves, self._is_branch, self._open = leaves, is_branch or leaves, record.strict_reads
         self._lenient: dict[tuple[str, int], RecordedLine] = {}
         self._served: dict[tuple[str, int], int] = {}
         self._last: dict[int, tuple[float, float]] = {}
         facts: dict[int, list[object]] = {}
-        for owner, place, payload in reads.locate(LENIENT):
+        for owner, place, payload in record.locate(LENIENT):
             counts = Counter(read_numbers(payload))
             for number in sorted(counts.keys() - FACTS):
                 line = owner, number
                 if line not in self._lenient:
-                    self._lenient[line] = RecordedLine(reads.payload, number)
+                    self._lenient[line] = RecordedLine(record.payload, number)
                 self._lenient[line].append(place, counts[number])
             if not FACTS.isdisjoint(counts):
                 for number, value in unpack(payload):
                     if number in FACTS:
                         facts.setdefault(number, []).append(value)
-        self._connections = reads.connections()
-        self._turns = Turns(reads.connection_order(), self._connections)
+        self._connections = record.connections()
+        self._turns = Turns(record.connection_order(), self._connections)
         self._facts = {op: Facts(facts.get(op, ())) for op in sorted(FACTS)}
 
     def lenient(self, op: Op, live: Live, owner: str) -> object:
@@ -368,7 +371,7 @@ def _is_long(arguments: object) -> bool:
     return arguments is not None and len(repr(arguments)) > _WHOLE_CHARACTERS_MAX
 
 
-def _gather_lent(lender: RecordedReads, ops: frozenset[int]) -> dict[str, dict[int, deque[Any]]]:
+def _gather_lent(lender: RunRecord, ops: frozenset[int]) -> dict[str, dict[int, deque[Any]]]:
     """Return a run's answers to some operations, actor by actor and in order."""
     lent: dict[str, dict[int, deque[Any]]] = {}
     for key, events in {**lender.actor_reads(), MAIN: lender.strict_reads()}.items():
