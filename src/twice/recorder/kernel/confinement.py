@@ -19,7 +19,7 @@ import select
 import socket
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import field
 from functools import wraps
 from time import time_ns  # the real one: bound before anything is patched
@@ -241,7 +241,11 @@ class Confinement:
 
     def count_running_served(self) -> int:
         """Return how many of the children that a replay will not start have not ended."""
-        return sum(map(_is_running, self._served))
+        running = 0
+        for child in self._served:
+            with suppress(ChildProcessError):  # it was waited for
+                running += os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+        return running
 
     def is_own_process(self, pid: int) -> bool:
         """Return whether a process is a child of this one, or descends from one, and runs in replays too."""
@@ -325,10 +329,3 @@ def _list_files(roots: Iterable[str], own: Iterable[str]) -> Mapping[str, _FileM
         if len(marks) >= _LISTED_MAX:
             return None
     return marks
-
-
-def _is_running(child: int) -> bool:
-    try:
-        return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
-    except ChildProcessError:
-        return False  # it was waited for

@@ -23,6 +23,7 @@ from twice.recorder.kernel.file_state import (
 
 WRITE_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 _SHARE_BLOCKS = 0x40049409
+_CANNOT_SHARE = frozenset({errno.EXDEV, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOSYS})
 _PIECE, _SMALL = 1 << 24, 1 << 20
 
 
@@ -69,8 +70,13 @@ def _copy_whole(source: str, target: str, size: int | None) -> None:
             raise FileUnsettled(f"{source} became another kind of file")
         writing = os.open(target, WRITE_NEW, 0o600)
         try:
-            if size is not None or not _share_blocks(reading, writing):
-                copy_bytes(reading, writing, before.st_size if size is None else size)
+            if size is not None:
+                copy_bytes(reading, writing, size)
+            else:
+                try:
+                    fcntl.ioctl(writing, _SHARE_BLOCKS, reading)
+                except OSError:
+                    copy_bytes(reading, writing, before.st_size)
         finally:
             os.close(writing)
         after = os.fstat(reading)
@@ -78,14 +84,6 @@ def _copy_whole(source: str, target: str, size: int | None) -> None:
         os.close(reading)
     if size is None and (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
         raise FileUnsettled(f"{source} changed while it was copied")
-
-
-def _share_blocks(reading: int, writing: int) -> bool:
-    try:
-        fcntl.ioctl(writing, _SHARE_BLOCKS, reading)
-    except OSError:
-        return False
-    return True
 
 
 def copy_content(source: str, writing: int, size: int) -> None:
@@ -104,20 +102,20 @@ def copy_content(source: str, writing: int, size: int) -> None:
 
 def copy_bytes(reading: int, writing: int, size: int) -> int:
     """Copy the first bytes of an open file, as many as there are; return their number."""
-    at = 0
+    at, can_share = 0, True
     while at < size:
-        copied = _copy_piece(reading, writing, size - at, at)
+        count = min(size - at, _PIECE)
+        if can_share and count > _SMALL:
+            try:
+                copied = os.copy_file_range(reading, writing, count, at, at)
+            except OSError as error:
+                if error.errno not in _CANNOT_SHARE:
+                    raise
+                can_share = False
+                continue
+        else:
+            copied = os.pwrite(writing, os.pread(reading, min(count, _SMALL), at), at)
         if not copied:
             break
         at += copied
     return at
-
-
-def _copy_piece(reading: int, writing: int, count: int, at: int) -> int:
-    if count > _SMALL:
-        try:
-            return os.copy_file_range(reading, writing, min(count, _PIECE), at, at)
-        except OSError as error:
-            if error.errno not in {errno.EXDEV, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOSYS}:
-                raise
-    return os.pwrite(writing, os.pread(reading, min(count, _SMALL), at), at)

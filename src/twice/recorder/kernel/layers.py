@@ -60,9 +60,14 @@ class LayerStorage:
         self._descriptors = [open_folder(memory)]
         self._memory = f"/proc/self/fd/{self._descriptors[0]}"
         self._disk = ""
-        # Before Linux 6.6 memory takes no attributes of users, and a folder that was removed and made
-        # again could not be told from the one below it.
-        if prefer_disk or (not entered.is_of_host and not _takes_attributes(memory)):
+        if not entered.is_of_host:
+            # Before Linux 6.6 memory takes no attributes of users, and a folder that was removed and made
+            # again could not be told from the one below it.
+            try:
+                os.setxattr(memory, _TRIED, b"1")
+            except OSError:
+                prefer_disk = True
+        if prefer_disk:
             _makedirs(disk, mode=0o700, exist_ok=True)
             self._descriptors.append(open_folder(disk))
             self._disk = f"/proc/self/fd/{self._descriptors[1]}"
@@ -185,14 +190,6 @@ def remove_layers(folder: str) -> None:
             else:
                 _unlink(entry.path)
         _rmdir(folder)
-
-
-def _takes_attributes(folder: str) -> bool:
-    try:
-        os.setxattr(folder, _TRIED, b"1")
-    except OSError:
-        return False
-    return True
 
 
 class StartLayer:

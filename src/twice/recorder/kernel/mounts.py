@@ -106,22 +106,18 @@ def parse_mount_table(data: bytes) -> list[MountEntry]:
     Raises:
         ValueError: a line has too few fields.
     """
-    return [_parse_line(line) for line in data.split(b"\n") if line]
-
-
-def _parse_line(line: bytes) -> MountEntry:
-    first, separator, last = line.partition(b" - ")
-    fields, described = first.split(b" "), last.split(b" ")
-    if not separator or len(fields) < 6 or len(described) < 3:
-        raise ValueError(f"a line of the mount table that cannot be read: {line!r}")
-    return MountEntry(
-        number=int(fields[0]),
-        parent=int(fields[1]),
-        path=_unescape(fields[4]),
-        options=_options(fields[5]),
-        kind=_unescape(described[0]),
-        system_options=_options(b" ".join(described[2:])),
-    )
+    mounts = []
+    for line in filter(None, data.split(b"\n")):
+        first, separator, last = line.partition(b" - ")
+        fields, described = first.split(b" "), last.split(b" ")
+        if not separator or len(fields) < 6 or len(described) < 3:
+            raise ValueError(f"a line of the mount table that cannot be read: {line!r}")
+        options, system_options = _options(fields[5]), _options(b" ".join(described[2:]))
+        path, kind = _unescape(fields[4]), _unescape(described[0])
+        mounts.append(
+            MountEntry(int(fields[0]), int(fields[1]), path, options, kind, system_options)
+        )
+    return mounts
 
 
 def _options(field: bytes) -> tuple[str, ...]:

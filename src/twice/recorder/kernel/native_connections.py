@@ -169,15 +169,12 @@ def _read_rows(process: int | str, table: str) -> Iterator[str]:
 
 def is_held(inodes: set[str], processes: Iterable[int]) -> bool:
     """Return whether one of some processes has one of some sockets open."""
-    return bool(inodes) and any(_holds(pid, inodes) for pid in processes)
-
-
-def _holds(pid: int, inodes: set[str]) -> bool:
-    folder = f"/proc/{pid}/fd"
-    with suppress(OSError):
-        for name in _listdir(folder):
-            with suppress(OSError):
-                kind, _, inode = _readlink(f"{folder}/{name}").partition(":")
-                if kind == "socket" and inode.strip("[]") in inodes:
-                    return True
+    for pid in processes if inodes else ():
+        folder = f"/proc/{pid}/fd"
+        with suppress(OSError):
+            for name in _listdir(folder):
+                with suppress(OSError):
+                    kind, _, inode = _readlink(f"{folder}/{name}").partition(":")
+                    if kind == "socket" and inode.strip("[]") in inodes:
+                        return True
     return False

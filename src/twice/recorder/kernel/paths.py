@@ -33,7 +33,7 @@ _PACKAGE = re.compile(r"/(?:site-packages|dist-packages|__pycache__)/|/lib/pytho
 _COMPILED = (".pyc", ".pyo")
 _COMPILED_FOLDER = "/__pycache__"
 
-_WORKING_FOLDER = -100
+_WORKING_FOLDER = -100 & 0xFFFFFFFF
 _LINKS_MAX = 40
 _DESCRIPTORS = ("/proc/self/fd/", "/proc/thread-self/fd/", "/dev/fd/")
 _CACHED_FOLDERS_MAX = 50_000
@@ -131,7 +131,8 @@ class PathResolver:
         if path.startswith(_DESCRIPTORS):
             return ResolvedPath(_readlink(f"/proc/{pid}/fd/{posixpath.basename(path)}"))
         if not path.startswith("/"):
-            descriptor = _WORKING_FOLDER if folder is None else _sign(folder)
+            # A register has 64 bits, a descriptor is its lower half.
+            descriptor = _WORKING_FOLDER if folder is None else folder & 0xFFFFFFFF
             is_working = descriptor == _WORKING_FOLDER
             start = _readlink(f"/proc/{pid}/{'cwd' if is_working else f'fd/{descriptor}'}")
             path = f"{start}/{path}" if path else start
@@ -189,8 +190,3 @@ def _is_link(path: str) -> bool:
         return stat.S_ISLNK(_lstat(path).st_mode)
     except (OSError, ValueError):
         return False
-
-
-def _sign(register: int) -> int:
-    number = register & 0xFFFFFFFF
-    return number - (1 << 32) if number >> 31 else number

@@ -142,7 +142,8 @@ def _compare_content(
     path, before = history.path, history.before
     now = _observe(path, with_content=False)
     if now.kind == "file" and now.size == before.size:
-        now = _observe(path, with_content=True, algorithm=_algorithm_of(before))
+        algorithm = Algorithm(before.digest.partition(":")[0])
+        now = _observe(path, with_content=True, algorithm=algorithm)
         if now.digest == before.digest:
             if _has_same_status(before, now) or before.size > _COPIED_MAX:
                 return None
@@ -189,10 +190,6 @@ def _observe(
         with suppress(OSError):
             return observe_state(path, algorithm, with_content=False)
         return FileState("other")
-
-
-def _algorithm_of(state: FileState) -> Algorithm:
-    return Algorithm(state.digest.partition(":")[0])
 
 
 class OwnIds(NamedTuple):

@@ -172,19 +172,15 @@ def _read_call(thread: int) -> _WaitingCall:
 
 
 def _has_no_end(call: _WaitingCall) -> bool:
-    if call.name not in _WAITING_FOREVER:
-        return _is_zombie(call.thread)
+    if call.name not in _WAITING_FOREVER:  # it runs, or it is gone or a zombie
+        with suppress(OSError), _open(f"/proc/{call.thread}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[0] in {b"Z", b"X"}
+        return True
     at = _WAITING_FOREVER[call.name]
     if at is None:
         return True
     time = call.arguments[at]
     return time & _FOREVER == _FOREVER if call.name in _TIMED else time == 0
-
-
-def _is_zombie(thread: int) -> bool:
-    with suppress(OSError), _open(f"/proc/{thread}/stat", "rb") as file:
-        return file.read().rpartition(b")")[2].split()[0] in {b"Z", b"X"}
-    return True
 
 
 def _find_fifo(call: _WaitingCall) -> str:

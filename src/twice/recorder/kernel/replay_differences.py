@@ -110,7 +110,7 @@ def find_written(
                 if os.path.lexists(before):
                     yield WrittenFile(path, "removed", "", before)
             elif stat.S_ISLNK(status.st_mode):
-                if not _leads_to(before, _readlink(entry.path)):
+                if not (os.path.islink(before) and _readlink(before) == _readlink(entry.path)):
                     yield WrittenFile(path, "link", entry.path, before)
             elif not stat.S_ISREG(status.st_mode):
                 yield WrittenFile(path, "other", entry.path, before)
@@ -262,12 +262,6 @@ def _removed_with_folder(
     for name in sorted(set(_listdir(start)) - set(_listdir(layer))):
         if not is_ignored(f"{path}/{name}"):
             yield WrittenFile(f"{path}/{name}", "removed", "", f"{start}/{name}")
-
-
-def _leads_to(path: str, target: str) -> bool:
-    with suppress(OSError):
-        return _readlink(path) == target
-    return False
 
 
 def _has_attribute(path: str, names: tuple[str, ...]) -> bool:

@@ -25,7 +25,6 @@ from twice.recorder.kernel.file_state import FileHistory
 from twice.recorder.kernel.layers import LayerStorage, OverlayLayers, remove_layers
 from twice.recorder.kernel.mounts import (
     OverlayPlan,
-    PlannedMount,
     plan_overlays,
     read_mount_table,
 )
@@ -50,6 +49,7 @@ from twice.recorder.kernel.replay_differences import (
 MEMORY_BYTES_MAX = 256 << 20
 """What a world may take of memory before its layers go to disk, where the disk can hold them."""
 
+_READ_ONLY = libc.MS_RDONLY | libc.MS_REMOUNT | libc.MS_BIND
 _OPEN_FOR_CHANGE = os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _getcwd, _expanduser = os.getcwd, os.path.expanduser
 
@@ -58,16 +58,12 @@ class WorldReport(NamedTuple):
     """What a world covers.
 
     Attributes:
-        overlays: folders in which a replay writes freely.
-        read_only: mounts through which it can write nothing.
-        refused: folders over which the kernel put no overlay, with its answer; read-only as well.
+        refused: folders over which the kernel put no overlay, with its answer; read-only then.
         uncovered: paths of the record that lie in no overlay: what the run changed there cannot be
             changed again, and what stood there is not shown as it was.
         is_in_memory: whether what the replay writes takes memory alone.
     """
 
-    overlays: tuple[str, ...]
-    read_only: tuple[str, ...]
     refused: tuple[tuple[str, str], ...]
     uncovered: tuple[str, ...]
     is_in_memory: bool
@@ -214,14 +210,15 @@ class World:
         refused = self._mount_overlays(self._storage, plan, placed, made)
         whole = frozenset(mount.path for mount in mounts)
         more = [mount for mount in plan.overlays if mount.path in refused and mount.path in whole]
-        read_only = tuple(
-            mount.path for mount in (*plan.read_only, *more) if _make_read_only(mount)
-        )
+        for path, flags, is_required in (*plan.read_only, *more):
+            try:
+                libc.mount(None, path, None, flags | _READ_ONLY)
+            except OSError:
+                if is_required and os.path.lexists(path):
+                    raise
         self._copy_up()
         os.chdir(working)
         return WorldReport(
-            tuple(self._overlays),
-            read_only,
             tuple(refused.items()),
             tuple(uncovered),
             all(self._storage.is_in_memory(layers.base) for layers in self._overlays.values()),
@@ -283,19 +280,3 @@ def _find_root(path: str, roots: Collection[str]) -> str | None:
             return None
         path = parent_folder(path)
     return path
-
-
-def _make_read_only(planned: PlannedMount) -> bool:
-    """Let nothing be written through a mount; return whether that was done.
-
-    Raises:
-        OSError: the kernel refuses it, and the mount can be reached.
-    """
-    flags = planned.flags | libc.MS_RDONLY | libc.MS_REMOUNT | libc.MS_BIND
-    try:
-        libc.mount(None, planned.path, None, flags)
-    except OSError:
-        if planned.is_required and os.path.lexists(planned.path):
-            raise
-        return False
-    return True
