@@ -41,6 +41,20 @@ if os.fork() == 0:
 os.close(writing)
 run.compare('started', c_get(reading, 1))
 """
+DATAGRAMS = """
+import socket
+answering, asking = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2))
+answering.bind(('127.0.0.1', 0))
+asking.settimeout(0.1)
+asking.sendto(b'word', answering.getsockname())
+word, sender = answering.recvfrom(10)
+answering.sendto(word[::-1], sender)
+run.compare('answer', asking.recvfrom(10)[0])
+try:
+    asking.recv(10)
+except TimeoutError:
+    run.compare('nothing more', True)
+"""
 
 
 @pytest.fixture
@@ -111,3 +125,10 @@ def test_a_child_of_a_program_that_gave_way_to_another_can_still_change_a_large_
     assert poll.poll(20 * 1000), "the child waits for ever"
     assert os.read(told, 8) == b"done"
     os.close(told)
+
+
+def test_datagrams_between_sockets_of_the_run_are_sent_again(work: Path) -> None:
+    path = record(work, DATAGRAMS)
+    done = run_cli("verify", path, "--no-statement")
+
+    assert done.returncode == 0, done.stdout

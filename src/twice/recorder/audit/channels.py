@@ -92,7 +92,7 @@ def _list_rows(
     }
 
 
-LISTEN, CONNECT = "network.listen", "network.connect"
+LISTEN, CONNECT, SEND = "network.listen", "network.connect", "network.send"
 _EFFECT = "put the call into a function and declare it: @twice.effect"
 _SERVICE = (
     "record the application at its boundary: twice.integrations.wsgi, twice.integrations.asgi"
@@ -104,7 +104,7 @@ _CHILD = "what a process of the program's own does is not recorded"
 _BESIDE = (
     "by a function that stands in no place where programs are recorded, as those of posix and _io"
 )
-_SEND = BackChannel("network.send", _NETWORK, _EFFECT)
+_SEND = BackChannel(SEND, _NETWORK, _EFFECT)
 _RESOLVE = BackChannel("network.resolve", "what a name resolves to here is not recorded", _EFFECT)
 _FORK = BackChannel("process.fork", _CHILD, "use a thread, or @twice.effect around all of it")
 _EXEC = BackChannel("process.exec", "another program takes the place of this one", _SUBPROCESS)

@@ -93,7 +93,7 @@ class Watch:
         if args and isinstance(sock := args[0], _PlainSocket):
             self._sockets.named.add(sock.fileno())
             is_within = (channel.source == channels.LISTEN and may_listen(sock, args[1])) or (
-                channel.source == channels.CONNECT and is_within_run(sock.family, args[1])
+                channel.source in (channels.CONNECT, channels.SEND) and is_within_run(sock, args[1])
             )
             if is_within:
                 self.inventory.count(channel.source, "repeated", self._shorten(where), WITHIN_RUN)

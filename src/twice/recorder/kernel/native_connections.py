@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 # The real ones: bound before anything is patched.
 _open, _listdir, _readlink = open, os.listdir, os.readlink
 _TABLES = {socket.AF_INET: "tcp", socket.AF_INET6: "tcp6"}
+_DATAGRAM_TABLES = {socket.AF_INET: "udp", socket.AF_INET6: "udp6"}
 INTERNET = frozenset(_TABLES)
 _LISTENS, _UNIX_LISTENS, _UNIX_PATH_FIELD = "0A", 0x10000, 7
 
@@ -129,23 +130,30 @@ def _is_stream(notification: Notification) -> bool:
 
 
 def find_inodes(
-    family: int, port: int, *, process: int | str = "self", listening: bool
+    family: int,
+    port: int,
+    *,
+    process: int | str = "self",
+    listening: bool,
+    datagrams: bool = False,
 ) -> set[str]:
-    """Return inodes of TCP sockets with a local port.
+    """Return inodes of TCP or UDP sockets with a local port.
 
     Args:
         family: ``AF_INET``, or ``AF_INET6``, which a socket of the other family may serve as well.
         port: the local port.
         process: whose network namespace is asked.
-        listening: whether only sockets that listen count.
+        listening: whether only sockets that others reach count: those that listen, and all of UDP.
+        datagrams: whether sockets of UDP are asked for.
     """
+    tables = _DATAGRAM_TABLES if datagrams else _TABLES
     families = (family, socket.AF_INET) if listening and family == socket.AF_INET6 else (family,)
     return {
         fields[9]
         for each in families
-        for fields in map(str.split, _read_rows(process, _TABLES[socket.AddressFamily(each)]))
+        for fields in map(str.split, _read_rows(process, tables[socket.AddressFamily(each)]))
         if int(fields[1].rpartition(":")[2], 16) == port
-        and (not listening or fields[3] == _LISTENS)
+        and (datagrams or not listening or fields[3] == _LISTENS)
     }
 
 

@@ -144,7 +144,7 @@ class _Methods:
         if held is not None:
             return held.connect_again
         actor = self._connections.find_maker(sock)
-        if actor is None or is_within_run(sock.family, address):
+        if actor is None or is_within_run(sock, address):
             return None
         asked = _asked(sock, address)
         return partial(self._connections.begin(actor, sock, asked).connect, asked, sock)
@@ -200,7 +200,7 @@ class _Methods:
     def sendto(self, held: Held | None, real: Any, sock: Any, data: Any, *rest: Any) -> int:
         if held is None:
             actor = self._connections.find_maker(sock)
-            if actor is None:
+            if actor is None or is_within_run(sock, rest[-1]):
                 return int(real(sock, data, *rest))
             asked = _asked(sock, None)
             held = self._connections.begin(actor, sock, asked)

@@ -7,7 +7,7 @@ interpreter raises no event for it. Covered is ``socket.listen``, by the program
 recorded, and named (a service is recorded at its WSGI or ASGI boundary).
 
 Not for: sessions whose processes the kernel does not show (no supervisor, no world): there every connection is the
-world's. Not covered: servers of datagrams, and sockets that C code accepts from.
+world's. Not covered: datagrams that come from outside without being asked for, and sockets that C code accepts from.
 
 Invariant: a connection counts as the run's own only when a process of the run holds the listening end.
 """
@@ -56,8 +56,9 @@ def patches(module: ModuleType) -> list[Patch]:
     return [Patch(module.socket, "listen", listen), Patch(module.socket, "accept", accept)]
 
 
-def is_within_run(family: int, address: Any) -> bool:
-    """Return whether a process of the run listens at an address."""
+def is_within_run(sock: Any, address: Any) -> bool:
+    """Return whether what a socket sends to an address reaches a process of the run."""
+    family = sock.family
     if not current().covers_processes:
         return False
     if family == socket.AF_UNIX:
@@ -67,7 +68,8 @@ def is_within_run(family: int, address: Any) -> bool:
         return False
     if not is_loopback(address):
         return False
-    inodes = find_inodes(family, int(address[1]), listening=True)
+    datagrams = sock.type & 0xF == socket.SOCK_DGRAM  # flags stand above the type
+    inodes = find_inodes(family, int(address[1]), listening=True, datagrams=datagrams)
     if current().is_cut_off:
         return bool(inodes)  # nobody else is there
     return is_held(inodes, _own_processes())
