@@ -53,7 +53,7 @@ def spread(samples: Sequence[float], digits: int = 3) -> dict[str, object]:
 
 def conditions() -> dict[str, object]:
     """Return the conditions that the figures depend on."""
-    commit = _git("describe", "--always")
+    commit = describe_commit(FOLDER)
     # The results that are being written are no change of what is measured.
     if _git("status", "--porcelain", "--", ":/", ":(exclude,top)benchmarks/results"):
         commit += "-dirty"
@@ -65,9 +65,14 @@ def conditions() -> dict[str, object]:
     }
 
 
-def _git(*arguments: str) -> str:
+def describe_commit(folder: Path) -> str:
+    """Return the commit that a folder is checked out at."""
+    return _git("describe", "--always", folder=folder)
+
+
+def _git(*arguments: str, folder: Path = FOLDER) -> str:
     done = subprocess.run(
-        ["git", *arguments], capture_output=True, text=True, check=False, cwd=FOLDER
+        ["git", *arguments], capture_output=True, text=True, check=False, cwd=folder
     )
     return done.stdout.strip()
 

@@ -2,12 +2,12 @@
 
 Usage: python benchmarks/recorder.py [--against SRC] [--only REGEX] [--rounds N] [--small] [--output FILE.jsonl]
 
-``SRC`` is the ``src`` folder of the other checkout; without it there is one figure for each kind of work. Each round runs each kind of work once under both, one after the
-other in fresh processes, and takes the ratio of their CPU seconds, so that both meet the same machine. Which one is
-first changes with each round. The program and the record are the same for both. Ticks, steps and snapshots are timed
-inside the recorded loop: a process' start is in ``commands.py``. The record of ten million points is opened and every
-byte of it is proved, in a process that has loaded numpy. The programs of ``below_python.py`` are timed as whole
-commands with all of their processes.
+``SRC`` is the ``src`` folder of the other checkout, whose commit the figures name; without it there is one figure for
+each kind of work. Each round runs each kind of work once under both, one after the other in fresh processes, and takes the
+ratio of their CPU seconds, so that both meet the same machine. Which one is first changes with each round. The program and
+the record are the same for both. Ticks, steps and snapshots are timed inside the recorded loop: a process' start is in
+``commands.py``. The record of ten million points is opened and every byte of it is proved, in a process that has loaded
+numpy. The programs of ``below_python.py`` are timed as whole commands with all of their processes.
 """
 
 from __future__ import annotations
@@ -96,7 +96,8 @@ def figures(
     rounds: int, against: Path | None, only: str, small: bool
 ) -> Iterator[dict[str, object]]:
     """Yield a figure for each kind of work and checkout, and the ratio of both."""
-    sources = {"now": OWN, **({} if against is None else {"before": against.resolve()})}
+    other = "" if against is None else measuring.describe_commit(against)
+    sources = {"now": OWN, **({} if against is None else {other: against.resolve()})}
     with tempfile.TemporaryDirectory() as at:
         folder = Path(at)
         for number in range(0, 100, 2):  # what the programs of files read
@@ -118,7 +119,7 @@ def figures(
             low, _, high = statistics.quantiles(ratios, n=4) if rounds > 1 else (ratios * 3)
             quartiles = {"quartiles": [round(low, 3), round(high, 3)]}
             yield {
-                "figure": f"{name}, now to before", "unit": "x",
+                "figure": f"{name}, now to {other}", "unit": "x",
                 **measuring.spread(ratios), **quartiles,
             }  # fmt: skip
 

@@ -122,6 +122,12 @@ def _try_apart(attempt: Callable[[], str]) -> ProbeResult:
     return ProbeResult(not reason, reason)
 
 
+def list_missing() -> list[str]:
+    """Return why this system cannot copy the world, give process numbers or cut off the network; nothing if it can."""
+    probes = (probe_world(), probe_process_number(), probe_network())
+    return [probed.reason for probed in probes if not probed.available]
+
+
 def _explain(attempt: Callable[[], str]) -> str:
     try:
         return attempt()

@@ -21,14 +21,10 @@ from native_runs import (
     write_program,
 )
 
-from namespace_probes import probe_network, probe_process_number, probe_world
+from namespace_probes import list_missing
 from twice.recorder.runrecord import RunRecord
 
-MISSING = [
-    probed.reason
-    for probed in (probe_world(), probe_process_number(), probe_network())
-    if not probed.available
-]
+MISSING = list_missing()
 pytestmark = [
     pytest.mark.integration,
     pytest.mark.fresh,  # processes that are left are found by the variables that they were started with

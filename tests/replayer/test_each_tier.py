@@ -28,16 +28,14 @@ from limited_host import (
     folder_for,
     run_limited,
 )
-from namespace_probes import probe_network, probe_process_number, probe_world
+from namespace_probes import list_missing
 from programs import environ
 from static_program import write_static_program
 from tiers import sampled
 from twice.recorder.kernel.confinement import TIERS
 from twice.recorder.runrecord import RunRecord
 
-MISSING = [can_limit()] + [
-    probed.reason for probed in (probe_world(), probe_process_number(), probe_network())
-]
+MISSING = [can_limit(), *list_missing()]
 pytestmark = [
     pytest.mark.integration,
     pytest.mark.skipif(any(MISSING), reason="; ".join(filter(None, MISSING))),

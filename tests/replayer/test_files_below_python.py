@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import twice
-from namespace_probes import probe_network, probe_process_number, probe_world
+from namespace_probes import list_missing
 from programs import HANGS_AFTER_S, cli, wait_until, write
 from twice.foundation.digests import digest_bytes
 from twice.recorder.runrecord import RunRecord
@@ -23,11 +23,7 @@ from twice.replayer.replay_session import replay
 from twice.replayer.verification import Verification
 from twice.replayer.verify import verify
 
-MISSING = [
-    probed.reason
-    for probed in (probe_world(), probe_process_number(), probe_network())
-    if not probed.available
-]
+MISSING = list_missing()
 pytestmark = pytest.mark.skipif(bool(MISSING), reason="; ".join(MISSING))
 
 C = """

@@ -14,14 +14,10 @@ from pathlib import Path
 import pytest
 from native_runs import assert_untouched, find_processes, record, run_cli
 
-from namespace_probes import probe_network, probe_process_number, probe_world
+from namespace_probes import list_missing
 from programs import cli
 
-MISSING = [
-    probed.reason
-    for probed in (probe_world(), probe_process_number(), probe_network())
-    if not probed.available
-]
+MISSING = list_missing()
 pytestmark = [
     pytest.mark.integration,
     pytest.mark.fresh,  # processes that are left are found by the variables that they were started with

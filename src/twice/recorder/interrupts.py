@@ -168,12 +168,12 @@ class Interrupts:
     def _wrap(self, shown: Any, act: _Act | None = None) -> _Act:
         """Return a handler that acts on signals that count; the program sees another one in its place."""
 
-        def counted(number: int, frame: FrameType | None) -> None:
+        def handle(number: int, frame: FrameType | None) -> None:
             if self._counts(number, is_orderly=isinstance(shown, Orderly)):
                 (act or shown)(number, frame)
 
-        counted.shown = shown  # type: ignore[attr-defined]
-        return counted
+        handle.shown = shown  # type: ignore[attr-defined]
+        return handle
 
     def _hold_while_forking(self) -> None:
         """Let a signal that ends programs wait while a child is forked, and end the child by it afterwards."""
