@@ -156,7 +156,7 @@ def execute(
                 session.results.returned = call_at_one_depth(program)
         except BaseException as error:  # noqa: BLE001  (the program may raise anything)
             raised = error
-        ending = _conclude(session, raised)
+        ending = conclude(session, raised)
         refusal = raised if isinstance(raised, TwiceError) else None
         # As the interpreter does after a program's end: output and writes of this time count.
         for step in (threading._shutdown, atexit._run_exitfuncs):  # type: ignore[attr-defined]
@@ -180,7 +180,7 @@ def _call(program: Program, run: Run) -> object:
     return load(program)(run)
 
 
-def _conclude(session: Session, raised: BaseException | None) -> dict[str, Any]:
+def conclude(session: Session, raised: BaseException | None) -> dict[str, Any]:
     """Return how the program ended; print its last words as its own process would."""
     if raised is None:
         return {"how": "completed", "exit_code": 0}

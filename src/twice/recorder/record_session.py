@@ -30,7 +30,7 @@ from twice.recorder.environment.probes import (
 )
 from twice.recorder.environment.surroundings import Surroundings
 from twice.recorder.execution import (
-    _conclude,
+    conclude,
     describe_ending,
     describe_failure,
     execute,
@@ -231,14 +231,15 @@ def record_block(
         except BaseException as error:  # noqa: BLE001  (the program may raise anything)
             raised = error
             if is_function:
-                ending = _conclude(session, error)
+                ending = conclude(session, error)
                 raised = None if ending["how"] == "exception" else error
             else:
                 how = "interrupted" if isinstance(error, KeyboardInterrupt) else "exception"
                 ending = describe_failure(how, error, 1)
         _, problem = finish(session, ending, lambda: describe_ending(session))
-        if raised is not None or problem is not None:
-            raise raised or problem  # type: ignore[misc]
+        failure = raised or problem
+        if failure is not None:
+            raise failure
 
 
 class _SummarySink(Sink):

@@ -1,7 +1,8 @@
 """The events of a record, line by line: decoded where they are asked for, a frame at a time.
 
 A line is what one actor read, what one connection carried, or what libraries read of one operation on one
-actor's threads. Only the places of its frames are held: a record may be larger than memory. Answers without an order are held whole.
+actor's threads. Only the places of its frames are held: a record may be larger than memory. Answers without an
+order are held whole.
 
 Invariant: a line gives the events of the record in their order, from any thread.
 """
