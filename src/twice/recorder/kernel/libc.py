@@ -34,7 +34,6 @@ MS_NODEV: Final = 4
 MS_NOEXEC: Final = 8
 MS_REMOUNT: Final = 32
 MS_NOSYMFOLLOW: Final = 256
-MS_NOATIME: Final = 1024
 MS_BIND: Final = 4096
 MS_REC: Final = 16384
 MS_PRIVATE: Final = 1 << 18
