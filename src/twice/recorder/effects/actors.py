@@ -67,22 +67,7 @@ outside = OUTSIDE.run
 
 
 class Actor(Waiting):
-    """One line of execution and its own reads that are not written down yet.
-
-    Attributes:
-        key: its lineage.
-        layer: the layer that governs it.
-        source: where its own reads are answered.
-        lenient: reads that the standard library made on its thread, that wait to be written.
-        reads: its own reads handed over so far.
-        children: how many actors of each kind it has started.
-        futures: how many futures it was the first to hash.
-        started: how many were started of each lineage without numbers (``main/task/task``), here and below.
-        asked: operations asked since the question digest was last folded.
-        arguments: their arguments.
-        chain: digest of the questions before those.
-        thread: identity of the thread on which it last began to wait.
-    """
+    """One line of execution and its own reads that are not written down yet."""
 
     __slots__ = (
         "arguments", "asked", "chain", "children", "futures", "key", "layer", "lenient", "reads",
@@ -92,14 +77,17 @@ class Actor(Waiting):
     def __init__(self, key: str, layer: EffectLayer, source: Answers) -> None:
         super().__init__()
         self.key, self.layer, self.source = key, layer, source
-        self.lenient = Waiting()
-        self.reads = self.futures = 0
-        self.children: dict[str, int] = {}
+        self.lenient = Waiting()  # reads that the standard library made on its thread
+        self.reads = 0  # its own, handed over so far
+        self.futures = 0  # those that it was the first to hash
+        self.children: dict[str, int] = {}  # how many actors of each kind it has started
+        # How many were started of each lineage without numbers (``main/task/task``), here and below.
         self.started: dict[str, int] = {}
+        # Operations asked since the question digest was last folded, and their arguments; the digest before those.
         self.asked = bytearray()
         self.arguments: list[object] = []
         self.chain = b""
-        self.thread = get_ident()
+        self.thread = get_ident()  # on which it last began to wait
 
     def child(self, kind: str) -> Actor:
         """Make the next actor of a kind that this one starts."""
@@ -185,17 +173,12 @@ def leave(token: contextvars.Token[Actor | Outside | None]) -> None:
 
 
 class TimedWaits:
-    """The timed waits of one run's threads.
-
-    Attributes:
-        ended: how many ended by themselves, and not by somebody.
-        going_on: how many there are now.
-        fit: whether each ended as it did in the recorded run, so far.
-    """
+    """The timed waits of one run's threads."""
 
     def __init__(self) -> None:
-        self.ended = self.going_on = 0
-        self.fit = True
+        self.ended = 0  # by themselves, and not by somebody
+        self.going_on = 0
+        self.fit = True  # each ended as it did in the recorded run, so far
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
@@ -212,21 +195,13 @@ class ThreadOwners:
 
     A job owns its worker's thread while it runs; a task owns none. What the standard library reads for itself is
     kept in one order for each owner.
-
-    Args:
-        thread: identity of the main program's thread.
-        main: its owner.
-
-    Attributes:
-        has_processes: tells whether the run has processes that a replay runs again.
-        waits: timed waits of its threads.
-        has_moved_work: whether one of them did what another like it did in the recorded run.
     """
 
     def __init__(self, thread: int, main: Actor) -> None:
+        # Whether the run has processes that a replay runs again.
         self.has_processes: Callable[[], bool] = lambda: False
         self.waits = TimedWaits()
-        self.has_moved_work = False
+        self.has_moved_work = False  # a thread did what another like it did in the recorded run
         self._owners = {thread: main}
 
     def find_owner(self, otherwise: Actor) -> Actor:

@@ -42,16 +42,12 @@ class Waiting:
 
     Most reads repeat the one before them, so a read costs one append to a list of plain values, and
     writing a run down costs no Python code per value.
-
-    Attributes:
-        number: operation of the last run, 0 before any.
-        values: values of the last run.
-        runs: all runs, oldest first.
     """
 
     __slots__ = ("number", "runs", "values")
 
     def __init__(self) -> None:
+        # Operation and values of the last run, 0 before any; and all runs, oldest first.
         self.number = 0
         self.values: list[object] = []
         self.runs: list[Run] = []
@@ -169,11 +165,7 @@ def _is_sized(size: object = None, data: object = None, *more: object) -> bool:
 
 
 def unpack(payload: bytes | bytearray | memoryview) -> list[Event]:
-    """Decode the bytes of ``pack``.
-
-    Raises:
-        DecodingRefused: E-ENCODE-004, when the columns do not fit each other.
-    """
+    """Decode the bytes of ``pack``; columns that do not fit each other are E-ENCODE-004."""
     decoded: Any = decode(payload)
     try:
         raw_numbers, raw_floats, mask, others, *more = decoded
@@ -193,11 +185,7 @@ def unpack(payload: bytes | bytearray | memoryview) -> list[Event]:
 
 
 def read_numbers(payload: bytes | bytearray | memoryview) -> array[int]:
-    """Return the operation numbers alone of the bytes of ``pack``.
-
-    Raises:
-        DecodingRefused: E-ENCODE-004, when there are none.
-    """
+    """Return the operation numbers alone of the bytes of ``pack``; without any they are E-ENCODE-004."""
     decoded: Any = decode(payload)
     try:
         return _column("H", decoded[0])

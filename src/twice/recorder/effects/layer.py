@@ -14,8 +14,10 @@ Invariant: while a layer is active, every governed read is either served, writte
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from threading import current_thread, get_ident
 from types import CodeType
 from typing import TYPE_CHECKING, Any
@@ -34,9 +36,9 @@ from twice.recorder.effects.events import (
     pack_columns,
 )
 from twice.recorder.effects.ops import MAIN, MASKED_FROM, OPS, Op, has_cursor
-from twice.recorder.effects.origin import Strictness
 from twice.recorder.effects.sources import LiveSource, Source
 from twice.recorder.redaction.redaction import ASKED, Redaction
+from twice.recorder.user_code import is_user_file
 
 if TYPE_CHECKING:
     from twice.recorder.audit.hook import Watch
@@ -48,15 +50,10 @@ _HANDED_OVER_MAX = 64
 
 
 class EffectLayer:
-    """Governed reads of one run.
+    """Governed reads of one run; without a journal nothing is written.
 
-    Args:
-        source: where values come from.
-        journal: called with (kind, payload, actor number) for each frame of reads; None when nothing
-            is written.
-        opted_in: path prefixes of installed packages whose reads are strict as well.
-        actors: numbers of actors that the record holds already, by key (a branch's parent).
-        redaction: what is blanked before it is written down or compared.
+    Packages below the path prefixes ``opted_in`` are strict as well. ``actors`` has the numbers of those that the
+    record holds already, by key (a branch's parent).
     """
 
     def __init__(
@@ -80,7 +77,8 @@ class EffectLayer:
         self.algorithm = algorithm
         self.parts: list[Files | Connections] = []  # they keep lines of their own
         self._journal, self.writes = journal, journal is not None
-        self._strict = Strictness(opted_in)
+        self._opted_in = opted_in
+        self._is_strict_file = cache(self._judge_file)
         self._lenient_reads: dict[int, int] = {}
         self._short = short_digest(algorithm)
         self._numbers = {MAIN: 0, **(actors or {})}
@@ -123,15 +121,8 @@ class EffectLayer:
     ) -> Any:
         """Answer a read that was intercepted: strict, lenient or ungoverned, as its asker is.
 
-        Args:
-            op: the operation.
-            live: asks the world.
-            asker: the code that asks.
-            arguments: in plain values; None for an operation without any.
-            module: globals of the asker, where it may be generated code.
-
-        Raises:
-            EffectMismatch: E-EFFECT-001, in replay, when the record answers another question.
+        ``arguments`` are plain values; None for an operation without any. ``module`` has the globals of the asker,
+        where it may be generated code.
         """
         actor = self.actor()
         if actor is None:
@@ -144,11 +135,7 @@ class EffectLayer:
     def read(
         self, actor: Actor | None, op: Op, live: Callable[[], object], arguments: object = None
     ) -> object:
-        """Answer a read by an actor's own code and write it down; nobody's is asked of the world.
-
-        Raises:
-            EffectMismatch: E-EFFECT-001, in replay, when the record answers another question.
-        """
+        """Answer a read by an actor's own code and write it down; nobody's is asked of the world."""
         if actor is None:
             return live()
         redaction = self.redaction
@@ -181,15 +168,8 @@ class EffectLayer:
     ) -> Any:
         """Answer a question whose order among others means nothing, whoever asks.
 
-        Args:
-            op: what is asked, an operation declared as a fact.
-            arguments: what it is asked with, in plain values.
-            live: asks the world.
-            needed: whether a replay must know the answer; if not, the world is asked.
-            anew: let this execution's own answer count instead, of what it did itself.
-
-        Raises:
-            EffectMismatch: E-EFFECT-001, in replay, when a needed answer was not recorded.
+        A replay that does not know the answer asks the world, unless it is ``needed``. With ``anew`` this execution's
+        own answer counts instead, of what it did itself.
         """
         actor = self.actor()
         if actor is None:
@@ -222,11 +202,7 @@ class EffectLayer:
             self._carried.append((kind, payload))
 
     def require_actor(self, op: Op) -> Actor | None:
-        """Return the actor that asks for an effect by name; None inside another effect.
-
-        Raises:
-            StreamOffThread: E-RNG-003, on a thread without an actor.
-        """
+        """Return the actor that asks for an effect by name; None inside another effect."""
         actor = self.actor()
         if actor is None and self.active and current() is not OUTSIDE:
             raise StreamOffThread(
@@ -247,14 +223,19 @@ class EffectLayer:
 
     def is_strict(self, code: CodeType) -> bool:
         """Return whether reads made by this code are strict: user code, or a package opted in."""
-        return self.probing or self._strict(code)
+        return self.probing or self._is_strict_file(code.co_filename)
 
     def is_strict_in(self, module: Mapping[str, Any], code: CodeType) -> bool:
         """Return whether reads are strict; generated code (a dataclass's) counts by its module's file."""
         origin = module.get("__file__") if code.co_filename.startswith("<") else None
         if not isinstance(origin, str) or self.probing:
             return self.is_strict(code)
-        return self._strict.of_file(origin)
+        return self._is_strict_file(origin)
+
+    def _judge_file(self, name: str) -> bool:
+        return is_user_file(name) or (
+            bool(self._opted_in) and os.path.realpath(name).startswith(self._opted_in)
+        )
 
     # -- writing ------------------------------------------------------------------------------
 
@@ -351,8 +332,6 @@ class EffectLayer:
         """Put cursors and question digest back; a live source keeps going with the world.
 
         A state without ``lenient`` (the end of an earlier loop) leaves those cursors alone.
-        ``unfolded`` are questions asked since the last compare-point, which the digest of the next
-        one will hold.
         """
         self.flush()
         lenient = state.get("lenient")
@@ -361,6 +340,7 @@ class EffectLayer:
             self._lenient_reads = dict(lenient)
         main = self.main
         main.chain, main.reads = state["asked"], state["reads"]
+        # Asked since the last compare-point: the digest of the next one will hold them.
         unfolded: Any = decode(state["unfolded"]) if state.get("unfolded") else (b"", [])
         main.asked[:], main.arguments[:] = unfolded
         if state.get("children") is not None:

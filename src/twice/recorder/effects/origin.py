@@ -3,13 +3,11 @@
 ``random.SystemRandom`` asks for entropy on behalf of its caller, ``glob`` for a listing. Whether a read
 is the program's own is judged by the first code on the stack that is no such wrapper.
 
-Invariant: a wrapper is known by the whole path of its file (a user's own ``random.py`` is none), and the answer for
-one code object never changes.
+Invariant: a wrapper is known by the whole path of its file (a user's own ``random.py`` is none).
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection
 from types import CodeType, FrameType
 from typing import Any
@@ -58,30 +56,3 @@ def files_behind(*classes: type) -> frozenset[str]:
     ]
     codes = [getattr(getattr(each, "__func__", each), "__code__", None) for each in members]
     return frozenset(code.co_filename for code in codes if isinstance(code, CodeType))
-
-
-class Strictness:
-    """Whether reads made by a piece of code are strict: user code, or a package that was opted in.
-
-    Args:
-        opted_in: path prefixes of installed packages whose reads are strict as well.
-    """
-
-    def __init__(self, opted_in: tuple[str, ...]) -> None:
-        self._opted_in = opted_in
-        # By identity: hashing a code object reads all of its instructions. The code is kept, so
-        # that its identity is not given to another.
-        self._strictness: dict[int, tuple[CodeType, bool]] = {}
-
-    def __call__(self, code: CodeType) -> bool:
-        """Return whether reads made by this code are strict."""
-        known = self._strictness.get(id(code))
-        if known is None:
-            known = self._strictness[id(code)] = (code, self.of_file(code.co_filename))
-        return known[1]
-
-    def of_file(self, name: str) -> bool:
-        """Return whether reads made by code of a source file are strict."""
-        return is_user_file(name) or (
-            bool(self._opted_in) and os.path.realpath(name).startswith(self._opted_in)
-        )

@@ -28,7 +28,6 @@ from contextlib import suppress
 from inspect import signature
 from operator import attrgetter
 from sys import _getframe
-from types import TracebackType
 from typing import Any
 
 from twice.errors import EffectRefused
@@ -77,6 +76,9 @@ class GovernedPopen(subprocess.Popen[Any]):
     _key = ""  # Of a governed process, its lineage.
     _real: subprocess.Popen[Any] | None = None
     _child_created = False  # For the finalizer: the real one has its own.
+    _sigint_wait_secs = (
+        0  # For a block that an interrupt leaves: a served process is not waited for.
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         layer = self._layer
@@ -144,33 +146,6 @@ class GovernedPopen(subprocess.Popen[Any]):
         elif self.returncode is None:
             send = lambda: self._running().send_signal(sig)  # noqa: E731
             self._ask(ops.PROCESS_SIGNAL, (self._key, int(sig)), send)
-
-    def terminate(self) -> None:
-        """Terminate as the real one does."""
-        self.send_signal(15)
-
-    def kill(self) -> None:
-        """Kill as the real one does."""
-        self.send_signal(9)
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if not self._key:
-            super().__exit__(kind, value, trace)
-            return
-        for stream in (self.stdout, self.stderr):
-            if stream is not None:
-                stream.close()
-        try:
-            if self.stdin is not None:
-                self.stdin.close()
-        finally:
-            if kind is not KeyboardInterrupt:
-                self.wait()
 
     def _ask(self, op: ops.Op, question: tuple[Any, ...], act: Callable[[], Any]) -> Any:
         def live() -> Outcome:

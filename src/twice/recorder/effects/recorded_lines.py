@@ -23,12 +23,7 @@ Payload = Callable[[int], bytes]
 
 
 class RecordedLine(Sequence[Event]):
-    """The events of one line.
-
-    Args:
-        payload: reads a frame.
-        op: number of the operation whose events it has; 0 for all.
-    """
+    """The events of one line, of one operation by its number; 0 for all."""
 
     def __init__(self, payload: Payload, op: int = 0) -> None:
         self._payload, self._op = payload, op
@@ -89,10 +84,7 @@ class Facts:
 
     Several actors, and libraries on threads of their own, ask in an order that timing decides. So each question
     is answered by its arguments: the first answer to the first such question, the second to the second, and the
-    last one from then on.
-
-    Args:
-        recorded: ``(arguments, answer)`` in the order of the record.
+    last one from then on. ``recorded`` has ``(arguments, answer)`` in the order of the record.
     """
 
     def __init__(self, recorded: Sequence[Any]) -> None:

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from twice.errors import EffectMismatch
-from twice.foundation.dataclass import dataclass
 from twice.recorder.effects.events import LENIENT, Event, read_numbers, unpack
 from twice.recorder.effects.network.turns import Turns
 from twice.recorder.effects.ops import (
@@ -42,13 +41,9 @@ _CONTINUES = ("clock.monotonic", "clock.perf_counter", "clock.time", "clock.proc
 
 
 class LiveSource:
-    """Asks the world, always.
+    """Asks the world, always."""
 
-    Attributes:
-        leaves: whether the execution may do otherwise than a record.
-    """
-
-    leaves = False
+    leaves = False  # It may not do otherwise than a record, because there is none.
 
     def of(self, actor: str) -> LiveSource:
         """Return this source: the world is the same for everyone."""
@@ -97,48 +92,21 @@ class LiveSource:
         """Do nothing: a live world has no cursor."""
 
 
-@dataclass(frozen=True)
-class Service:
-    """How a record is served to all actors of an execution.
-
-    Attributes:
-        others: strict reads of every actor but the main program.
-        differs: called with a mismatch before it is raised; a program may catch the error, but the
-            mismatch has happened all the same.
-        leaves: whether the first read of an actor that does not fit goes live, and all after it.
-        changed: variables that this execution was given another value of, on purpose: they are asked
-            of the world, in the order of the record.
-        lent: answers of another run, by actor and operation.
-    """
-
-    others: Mapping[str, Sequence[Event]]
-    differs: Callable[[EffectMismatch], None] | None
-    leaves: bool
-    changed: frozenset[str]
-    lent: Mapping[str, Mapping[int, deque[Any]]]
-
-
 class RecordedActor:
     """Serves one actor what it read; another question is a divergence, or where a branch leaves.
 
-    Args:
-        actor: its key.
-        strict: its strict reads; consumed lazily.
-        service: how the record is served.
-
-    Raises:
-        EffectMismatch: E-EFFECT-001, from ``strict``, with the position, recorded and asked.
+    Its strict reads are consumed lazily. ``shared`` is the source of the whole record, and for the main program itself.
     """
 
-    def __init__(self, actor: str, strict: Iterator[Event], service: Service) -> None:
-        self._actor, self._strict, self._service = actor, strict, service
+    def __init__(self, actor: str, strict: Iterator[Event], shared: RecordedSource) -> None:
+        self._actor, self._strict, self._shared = actor, strict, shared
         self._position = 0
         self._left: int | None = None
-        self._changed, self._lent = service.changed, service.lent.get(actor)
+        self._changed, self._lent = shared.changed, shared.lent.get(actor)
 
     def of(self, actor: str) -> RecordedActor:
         """Return the reads of another actor; none, for one that the record does not know."""
-        return RecordedActor(actor, iter(self._service.others.get(actor, ())), self._service)
+        return RecordedActor(actor, iter(self._shared.others.get(actor, ())), self._shared)
 
     def strict(self, op: Op, arguments: object, live: Live) -> Any:
         """Serve the next recorded value when it answers this very question."""
@@ -164,11 +132,12 @@ class RecordedActor:
 
     def _leave(self, event: Event | None, op: Op, arguments: object, live: Live) -> object:
         """Go live, or refuse the question that the record does not answer next."""
-        if self._service.leaves:
+        if self._shared.leaves:
             self._left = self._position
             return live()
         texts: list[str] = []
-        if event is not None and event[0] == op.number and _is_long(arguments):
+        is_long = arguments is not None and len(repr(arguments)) > _WHOLE_CHARACTERS_MAX
+        if is_long and event is not None and event[0] == op.number:
             asked: Any = event[1]
             parts = find_unequal_parts(asked[0], arguments)
             shown = (", ".join(map(repr, each)) or "nothing" for each in parts)
@@ -219,8 +188,8 @@ class RecordedActor:
 
     def unfit(self, error: EffectMismatch) -> None:
         """Report a mismatch before the program can catch it; a branch may do otherwise."""
-        if self._service.differs is not None and not self._service.leaves:
-            self._service.differs(error)
+        if self._shared.differs is not None and not self._shared.leaves:
+            self._shared.differs(error)
 
 
 class RecordedSource(RecordedActor):
@@ -228,10 +197,12 @@ class RecordedSource(RecordedActor):
 
     Args:
         record: the run record.
-        differs: called with a mismatch before it is raised.
-        leaves: whether an actor goes live at its first read that does not fit.
+        differs: called with a mismatch before it is raised; a program may catch the error, but the mismatch has
+            happened all the same.
+        leaves: whether the first read of an actor that does not fit goes live, and all after it.
         is_branch: whether it need not make the recorded connections.
-        changed: variables that this execution was given another value of.
+        changed: variables that this execution was given another value of, on purpose: they are asked of the world, in
+            the order of the record.
         lender: another run, and the operations to which its answers are given in place of the own ones.
     """
 
@@ -245,10 +216,10 @@ class RecordedSource(RecordedActor):
         changed: Iterable[str] = (),
         lender: tuple[RunRecord, Iterable[int]] | None = None,
     ) -> None:
-        lent = {} if lender is None else _gather_lent(lender[0], frozenset(lender[1]))
-        service = Service(record.actor_reads(), differs, leaves, frozenset(changed), lent)
-        super().__init__(MAIN, record.strict_reads(), service)
+        self.others, self.differs, self.changed = record.actor_reads(), differs, frozenset(changed)
+        self.lent = {} if lender is None else _gather_lent(lender[0], frozenset(lender[1]))
         self.leaves, self._is_branch, self._open = leaves, is_branch or leaves, record.strict_reads
+        super().__init__(MAIN, record.strict_reads(), self)
         self._lenient: dict[tuple[str, int], RecordedLine] = {}
         self._served: dict[tuple[str, int], int] = {}
         self._last: dict[int, tuple[float, float]] = {}
@@ -365,10 +336,6 @@ def describe(number: int, value: object) -> str:
         name = f"{name}({arguments!r})"
     text = repr(value)
     return f"{name} -> {text if len(text) <= 100 else text[:97] + '...'}"
-
-
-def _is_long(arguments: object) -> bool:
-    return arguments is not None and len(repr(arguments)) > _WHOLE_CHARACTERS_MAX
 
 
 def _gather_lent(lender: RunRecord, ops: frozenset[int]) -> dict[str, dict[int, deque[Any]]]:
