@@ -18,7 +18,7 @@ from typing import Any
 
 import twice
 from twice.recorder.cadence import parse_cadence
-from twice.recorder.effects.tick_clock import parse_clock
+from twice.recorder.setup import parse_clock
 from twice.recorder.runrecord import RunRecord
 from twice.replayer.branch_session import branch
 

@@ -39,23 +39,17 @@ from twice.recorder.effects.files.filesystem import Files
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.patches import Patch
 from twice.recorder.effects.sources import LiveSource
-from twice.recorder.effects.tick_clock import TickClock
 from twice.recorder.environment.libraries import impose_counts
 from twice.recorder.imports import ImportWatch, source_patches
 from twice.recorder.user_code import is_user_file
 
 if TYPE_CHECKING:
     from twice.recorder.effects.network.connections import Connections
+    from twice.recorder.setup import TickClock
 
 
 class Interception(Closing):
-    """Patches that hold from ``install`` to ``close``.
-
-    Args:
-        files: the files of the session, and with them the layer that governs.
-        policy: a clock that is a function of the run, or None for the real one.
-        tick: returns the tick that is open.
-    """
+    """Patches that hold from ``install`` to ``close``; without a ``policy`` the clock is the real one."""
 
     def __init__(self, files: Files, policy: TickClock | None, tick: Callable[[], int]) -> None:
         self._files = files
@@ -87,11 +81,7 @@ class Interception(Closing):
         )
 
     def install(self) -> Self:
-        """Replace every target, and see that each reads the world through the layer; return this object.
-
-        Raises:
-            InterceptionRefused: E-EFFECT-003, when one does not.
-        """
+        """Replace every target, and see that each reads the world through the layer (E-EFFECT-003); return this object."""
         assert not self._saved, "an interception is installed once"
         layer = self._layer
         self._main = enter(layer.main)

@@ -3,7 +3,7 @@
 A ``Setup`` is plain data: it travels to the process that executes the program, and stands in the
 record's identity, so a verification is set up exactly like the recording was.
 
-Invariant: ``Setup.from_json(setup.to_json()) == setup``.
+Invariant: ``Setup.from_json(setup.to_json()) == setup``, and a policy reads back what it prints.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
+from twice.errors import ClassRefused
 from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.digests import Algorithm
@@ -29,7 +30,6 @@ from twice.recorder.cadence import (
 from twice.recorder.config import describe_floats, require_bounded, restore_floats
 from twice.recorder.effects.files.policies import Policy as FilePolicy
 from twice.recorder.effects.files.policies import parse_files
-from twice.recorder.effects.tick_clock import TickClock, parse_clock
 from twice.recorder.kernel.file_policies import PolicyRow, parse_file_policy
 from twice.recorder.output import parse_ignored_output
 from twice.recorder.program import Program
@@ -39,50 +39,62 @@ COPY_LIMIT_BYTES = 256 << 20
 
 
 @dataclass(frozen=True)
-class Setup:
-    """What a session is made from.
+class TickClock:
+    """A clock that is a function of the run: seconds = origin + step x tick."""
 
-    Attributes:
-        program: what is executed.
-        seed: master seed.
-        config: plain values for ``run.config``.
-        predicate: class, scope and per-subsystem overrides.
-        algorithm: digest for everything in the record.
-        granularity: where compare-points are taken.
-        cadence: where snapshots are taken.
-        strategy: how snapshots are stored.
-        clock: a clock that is a function of the tick, or None for the recorded one.
-        compare_errors: whether standard error is compared as well.
-        ignored_output: regular expressions; a line of output in which one matches is not compared.
-        strict_packages: installed packages whose reads of the world are strict.
-        redaction: what is blanked in the record besides the defaults, and what is not.
-        allow: sources of the world that may be used although they are not recorded.
-        files: what is recorded of the contents of files: ``digest``, ``contents`` or ``none``.
-        copy_limit: bytes of the largest file that is copied before code of any language changes it.
-        file_policies: files that are compared less closely: ``(pattern, policy)`` each.
-        auto_points: whether known libraries' steps are compared in a whole program.
-        rule: seed derivation rule.
-    """
+    origin: float
+    step: float
+
+    def seconds(self, tick: int) -> float:
+        """Return the time at a tick; construction, tick -1, reads the origin."""
+        return self.origin + self.step * max(tick, 0)
+
+    def __str__(self) -> str:
+        return f"ticks:{self.origin!r},{self.step!r}"
+
+
+def parse_clock(text: str) -> TickClock | None:
+    """Read a clock policy: ``record`` (the default) or ``ticks:ORIGIN,STEP`` in seconds; others are E-CLASS-001."""
+    if text == "record":
+        return None
+    kind, _, numbers = text.partition(":")
+    try:
+        origin, step = (float(part) for part in numbers.split(","))
+    except ValueError:
+        kind = ""
+    if kind != "ticks":
+        raise ClassRefused(
+            f"{text!r} is not a clock policy.",
+            "Expected record, or ticks:ORIGIN,STEP with two numbers of seconds.",
+            "For example: --clock ticks:0,0.01",
+        )
+    return TickClock(origin, step)
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a session is made from."""
 
     program: Program
-    seed: Seed
-    config: Mapping[str, Any] = field(default_factory=dict)
+    seed: Seed  # the master seed
+    config: Mapping[str, Any] = field(default_factory=dict)  # plain values for ``run.config``
     predicate: Predicate = field(default_factory=Predicate)
-    algorithm: Algorithm = Algorithm.BLAKE3
+    algorithm: Algorithm = Algorithm.BLAKE3  # for everything in the record
     granularity: Granularity = "tick"
     cadence: Cadence = field(default_factory=Cadence)
     strategy: Strategy = "hybrid"
-    clock: TickClock | None = None
-    compare_errors: bool = True
-    ignored_output: tuple[str, ...] = ()
-    strict_packages: tuple[str, ...] = ()
+    clock: TickClock | None = None  # None for the recorded one
+    compare_errors: bool = True  # whether standard error is compared as well
+    ignored_output: tuple[str, ...] = ()  # expressions; lines in which one matches are not compared
+    strict_packages: tuple[str, ...] = ()  # installed packages whose reads of the world are strict
     redaction: Policy = field(default_factory=Policy)
-    allow: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()  # sources that may be used although they are not recorded
     files: FilePolicy = "digest"
+    # Size of the largest file that is copied before code of any language changes it.
     copy_limit: int = COPY_LIMIT_BYTES
-    file_policies: tuple[PolicyRow, ...] = ()
-    auto_points: bool = True
-    rule: int = RULE
+    file_policies: tuple[PolicyRow, ...] = ()  # files that are compared less closely
+    auto_points: bool = True  # whether known libraries' steps are compared in a whole program
+    rule: int = RULE  # of the derivation of seeds
 
     def __post_init__(self) -> None:
         """Refuse a configuration that no record can contain: ``ConfigError``, E-CONFIG-001."""

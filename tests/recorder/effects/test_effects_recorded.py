@@ -9,8 +9,8 @@ import pytest
 import twice
 from programs import recorded, verified
 from twice.errors import EffectRefused
-from twice.recorder.effects.tick_clock import TickClock
 from twice.recorder.runrecord import RunRecord
+from twice.recorder.setup import TickClock
 from twice.replayer.verify import verify
 
 

@@ -41,7 +41,6 @@ from twice.recorder.kernel import confinement
 from twice.recorder.program import Program
 from twice.recorder.user_code import list_user_modules
 
-_OF_A_FILE = frozenset({"function", "script"})
 Refuse = Callable[[SealBroken], bool]
 """Told of a refusal, which the program may catch; whether it stands."""
 
@@ -49,12 +48,8 @@ Refuse = Callable[[SealBroken], bool]
 class Watch:
     """What one session lets out. Each method raises ``SealBroken`` in a sealed replay (E-SEAL-001).
 
-    Args:
-        inventory: where operations are counted.
-        program: what is executed; places beside it are named from there.
-        refuse: told of a refusal before it is raised; None where operations are only counted.
-        owned: descriptors that governed sources hold.
-        covered: sources that need not be refused, and why: ``inventory.covered_sources``.
+    Operations are only counted where there is none to be told of a refusal. ``owned`` are the descriptors that governed
+    sources hold, ``covered`` the sources of ``inventory.covered_sources``.
     """
 
     def __init__(
@@ -68,9 +63,7 @@ class Watch:
         self.inventory = inventory
         self._covered = covered
         self._program = program
-        root = program.folder().resolve()
-        beside = (root / program.target).resolve().parent if program.kind in _OF_A_FILE else root
-        self._folders = (beside, root)
+        self._folders = program.locate()
         self._refuse = refuse
         self._sockets = NativeSockets(owned)
 
@@ -144,7 +137,7 @@ class Watch:
             remedy = "put its calls into functions and declare them: @twice.effect"
             self.inventory.count_unsupported(f"library.{name}", "", why, remedy)
         sources = list_user_modules()
-        if self._program.kind in _OF_A_FILE:
+        if self._program.is_file:
             with suppress(ProgramNotFound):  # It may be gone by now.
                 sources.append(self._program.path().resolve())
         for place in find_numpy_clock_reads(dict.fromkeys(sources)):

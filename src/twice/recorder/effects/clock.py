@@ -24,14 +24,16 @@ from itertools import repeat, starmap
 from operator import call
 from sys import _getframe
 from types import CodeType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from twice.recorder.effects import ops
 from twice.recorder.effects.actors import Actor, current
 from twice.recorder.effects.events import RUN_READS_MAX
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.patches import Patch
-from twice.recorder.effects.tick_clock import TickClock
+
+if TYPE_CHECKING:
+    from twice.recorder.setup import TickClock
 
 REAL: dict[ops.Op, Callable[[], object]] = {
     ops.TIME: _time.time,
