@@ -19,7 +19,6 @@ from typing import Any
 from twice.errors import TwiceError
 from twice.foundation.encoding import decode
 from twice.foundation.environment import Fingerprint
-from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.sources import LiveSource
 from twice.recorder.environment.fingerprint import measure
 from twice.recorder.environment.probes import (
@@ -40,7 +39,7 @@ from twice.recorder.execution import (
 from twice.recorder.identity import build_identity
 from twice.recorder.inputs import Inputs
 from twice.recorder.kernel import confinement
-from twice.recorder.output import OutputCapture, list_folders
+from twice.recorder.output import list_folders
 from twice.recorder.record import RecordWriter, hidden_beside
 from twice.recorder.record_form import SUMMARY
 from twice.recorder.redaction.redaction import Redaction, redact_identity
@@ -49,7 +48,6 @@ from twice.recorder.session import Session
 from twice.recorder.session_job import GO_ON, SAMPLE, WORLD
 from twice.recorder.session_parts import Control, InForce, RecordingSink, Sink, Wiring
 from twice.recorder.setup import Setup
-from twice.recorder.streams import Streams
 from twice.recorder.trust import digest_identity, remember_record
 from twice.worker.channel import Channel
 from twice.worker.process import NESTED
@@ -79,31 +77,18 @@ def begin_record(
     plain = build_identity(setup, surroundings, fingerprint, parent=parent)
     identity = redact_identity(plain, redaction, os.environ)
     writer = RecordWriter.create(out, identity, algorithm=setup.algorithm, force=force, hold=hold)
-
-    def journal(kind: str, payload: bytes, actor: int = 0) -> None:
-        session.frame(kind, payload, actor)
-
-    does = in_force or InForce()
-    layer = EffectLayer(
-        LiveSource(),
-        journal if does.reads else None,
-        opted_in=setup.strict_packages,
-        algorithm=setup.algorithm,
-        redaction=redaction,
-    )
     wiring = Wiring(
-        streams=Streams(setup.seed, rule=setup.rule),
-        layer=layer,
+        source=LiveSource(),
         inputs=Inputs(),
         sink=RecordingSink(writer, setup.strategy),
+        writes=True,
+        redaction=redaction,
+        # Code that runs where it is prints to a terminal or a notebook, which are not files of this process.
+        folders=list_folders(setup.program) if captures else None,
         marks=snapshot_marks(identity),
-        in_force=does,
+        in_force=in_force or InForce(),
     )
-    # Code that runs where it is prints to a terminal or a notebook, which are not files of this process.
-    if captures:
-        wiring.output = OutputCapture(setup, journal, list_folders(setup.program), redaction)
-    session = Session(setup, wiring)
-    return session, writer, identity
+    return Session(setup, wiring), writer, identity
 
 
 def snapshot_marks(identity: Mapping[str, Any]) -> dict[str, object]:
@@ -263,11 +248,7 @@ def sample_here(job: Mapping[str, Any], channel: Channel) -> None:
     setup, kept = Setup.from_json(job["setup"]), KeptProbes(job)
     environment = measure(kept=kept).to_json() if job["measured"] else None
     sink = _SummarySink(job["summary"])
-    layer = EffectLayer(
-        LiveSource(), None, opted_in=setup.strict_packages, algorithm=setup.algorithm
-    )
-    streams = Streams(setup.seed, rule=setup.rule)
-    session = Session(setup, Wiring(streams=streams, layer=layer, inputs=Inputs(), sink=sink))
+    session = Session(setup, Wiring(LiveSource(), Inputs(), sink, writes=False))
     ending = execute(session, dict)
     # What an unfinished run had reported by then is not its summary.
     value = sink.last if ending["how"] in {"completed", "exit"} else None

@@ -36,6 +36,7 @@ class Session:
         self.setup = setup
         self.config = Config(setup.config)
         self.wiring = wiring
+        wiring.make_parts(setup, self.frame)
         self.tolerances: dict[str, Tolerance] = {}
         self.compared_within: dict[str, Tolerance] = {}
         self.inputs_position = b""

@@ -14,20 +14,24 @@ from dataclasses import field, fields
 from typing import TYPE_CHECKING
 
 from twice.foundation.dataclass import dataclass
+from twice.foundation.seeds import Seed
 from twice.recorder.audit.hook import Refuse
 from twice.recorder.audit.inventory import Inventory
 from twice.recorder.cadence import Strategy
 from twice.recorder.compare_points import VALUE, ComparePoint
-from twice.recorder.effects.layer import EffectLayer
+from twice.recorder.effects.layer import EffectLayer, Journal
+from twice.recorder.effects.sources import Source
 from twice.recorder.inputs import Inputs
-from twice.recorder.output import Output
+from twice.recorder.output import Output, OutputCapture
 from twice.recorder.record import RecordWriter
 from twice.recorder.record_form import LoopSpan
+from twice.recorder.redaction.redaction import Redaction
 from twice.recorder.snapshots import Captured, store
 from twice.recorder.streams import Streams
 
 if TYPE_CHECKING:
     from twice.recorder.session import Session
+    from twice.recorder.setup import Setup
 
 
 class Control:
@@ -76,10 +80,8 @@ class Sink:
 class RecordingSink(Sink):
     """Writes everything into one record.
 
-    Args:
-        writer: the open record.
-        strategy: ``full`` stores every snapshot whole, ``event-sourced`` stores none. The others store pages once and
-            refer to them; each record has its event stream, so ``delta`` and ``hybrid`` are one.
+    The strategy ``full`` stores every snapshot whole, ``event-sourced`` stores none. The others store pages once and
+    refer to them; each record has its event stream, so ``delta`` and ``hybrid`` are one.
     """
 
     def __init__(self, writer: RecordWriter, strategy: Strategy) -> None:
@@ -122,36 +124,22 @@ class RecordingSink(Sink):
 
 @dataclass(frozen=True)
 class Resume:
-    """Where a session starts instead of at the top.
+    """Where a session starts instead of at the top."""
 
-    Attributes:
-        captured: the snapshot to put back.
-        spans: loops of the recorded run that ended before it.
-        output: bytes of standard output and error before it.
-        kept: earlier snapshots, in order, for a run that rolls back to them.
-    """
-
-    captured: Captured
-    spans: Sequence[LoopSpan] = ()
-    output: tuple[bytes, bytes] = (b"", b"")
-    kept: Sequence[Captured] = ()
+    captured: Captured  # the snapshot to put back
+    spans: Sequence[LoopSpan] = ()  # loops of the recorded run that ended before it
+    output: tuple[bytes, bytes] = (b"", b"")  # on standard output and error before it
+    kept: Sequence[Captured] = ()  # earlier snapshots, in order, for a run that rolls back to them
 
 
 @dataclass(frozen=True, slots=True)
 class InForce:
-    """What of its work a session does: all of it, except where the cost of a part is measured.
+    """What of its work a session does: all of it, except where the cost of a part is measured."""
 
-    Attributes:
-        generators: the generators that everybody shares are seeded and are part of the state.
-        reads: reads of the world are governed and written down.
-        watch: operations that pass by the governed ones are noticed.
-        points: compare-points are taken.
-    """
-
-    generators: bool = True
-    reads: bool = True
-    watch: bool = True
-    points: bool = True
+    generators: bool = True  # generators that everybody shares are seeded and are part of the state
+    reads: bool = True  # reads of the world are governed and written down
+    watch: bool = True  # operations that pass by the governed ones are noticed
+    points: bool = True  # compare-points are taken
 
     def missing(self) -> list[str]:
         """Name the parts that are not in force."""
@@ -160,30 +148,40 @@ class InForce:
 
 @dataclass
 class Wiring:
-    """The parts of one session.
+    """The parts of one session."""
 
-    Attributes:
-        layer: where reads of the world come from.
-        resume: where it starts; None for the top.
-        marks: facts about the run for the envelope of each snapshot.
-        may_roll_back: whether snapshots are kept in memory for a rollback.
-        inventory: operations that the record does not hold.
-        refuse: called with each operation that a sealed execution refuses; None if it is not sealed.
-        contents: opens the contents of files that the record carries.
-        was_supervised: whether the record that is replayed was made under supervision.
-    """
-
-    streams: Streams
-    layer: EffectLayer
+    source: Source  # answers reads of the world
     inputs: Inputs
     sink: Sink
-    output: Output = field(default_factory=Output)
+    writes: bool  # whether reads and output go to the sink's journal too
+    redaction: Redaction = field(default_factory=Redaction)
+    # The folders of the program; None where printed text is no part of the run.
+    folders: tuple[str, ...] | None = None
+    actors: Mapping[str, int] | None = None  # those that the record holds already
+    seed: Seed | None = None  # of its streams; None for that of the setup
     control: Control = field(default_factory=Control)
-    resume: Resume | None = None
-    marks: Mapping[str, object] = field(default_factory=dict)
-    may_roll_back: bool = True
+    resume: Resume | None = None  # where it starts; None for the top
+    marks: Mapping[str, object] = field(default_factory=dict)  # for the envelope of each snapshot
+    may_roll_back: bool = True  # whether snapshots are kept in memory for a rollback
     inventory: Inventory = field(default_factory=Inventory)
+    # Called with each operation that a sealed execution refuses; None if it is not sealed.
     refuse: Refuse | None = None
-    contents: Callable[[], Iterable[bytes]] = tuple
-    was_supervised: bool = False
+    contents: Callable[[], Iterable[bytes]] = tuple  # of files that the record carries
+    was_supervised: bool = False  # whether the record that is replayed was made so
     in_force: InForce = field(default_factory=InForce)
+
+    def make_parts(self, setup: Setup, frame: Journal) -> None:
+        """Make the parts that follow from the setup; ``frame`` takes what they write."""
+        journal = frame if self.writes else None
+        self.streams = Streams(self.seed or setup.seed, rule=setup.rule)
+        self.layer = EffectLayer(
+            self.source,
+            journal if self.in_force.reads else None,
+            opted_in=setup.strict_packages,
+            algorithm=setup.algorithm,
+            actors=self.actors,
+            redaction=self.redaction,
+        )
+        self.output = Output()
+        if self.folders is not None:
+            self.output = OutputCapture(setup, journal, self.folders, self.redaction)

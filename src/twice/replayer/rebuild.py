@@ -12,17 +12,14 @@ import os
 
 from twice.foundation.seeds import Seed
 from twice.recorder.audit.hook import Refuse
-from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.sources import Source
 from twice.recorder.inputs import Inputs
-from twice.recorder.output import OutputCapture
 from twice.recorder.record_form import ROLLBACK
 from twice.recorder.redaction.redaction import Redaction
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session import Session
 from twice.recorder.session_parts import Control, Resume, Sink, Wiring
 from twice.recorder.snapshots import load
-from twice.recorder.streams import Streams
 
 
 def rebuilt_session(
@@ -37,52 +34,29 @@ def rebuilt_session(
     refuse: Refuse | None = None,
     seed: Seed | None = None,
 ) -> Session:
-    """Build a session of a record's program.
+    """Build a session of a record's program; ``refuse`` and ``seed`` are those of ``Wiring``.
 
-    Args:
-        record: the record of the program.
-        sink: receives observations.
-        source: answers reads of the world.
-        inputs: decides inputs.
-        control: can pause the session.
-        resume: the starting point, or None for the top.
-        refuse: called with each operation that a sealed execution refuses; None if it is not sealed.
-        journal_all: whether reads and output go to the sink's journal too (a branch writes them).
-        seed: of its streams; None for the recorded one.
+    A verification writes nothing; with ``journal_all``, what the session reads and prints goes to the sink's journal
+    too (a branch writes it into its own record).
     """
     setup = record.setup
-
-    def journal(kind: str, payload: bytes, actor: int = 0) -> None:
-        session.frame(kind, payload, actor)
-
-    # A verification writes nothing; a branch writes what it reads and prints into its own record.
-    written = journal if journal_all else None
-    redaction = Redaction(setup.redaction, os.environ)
-    output = OutputCapture(setup, written, record.program_folders(), redaction)
-    session = Session(
-        setup,
-        Wiring(
-            streams=Streams(seed or setup.seed, rule=setup.rule),
-            layer=EffectLayer(
-                source,
-                written,
-                opted_in=setup.strict_packages,
-                algorithm=setup.algorithm,
-                actors=record.actors() if resume is not None else None,  # copied with the prefix
-                redaction=redaction,
-            ),
-            inputs=inputs,
-            sink=sink,
-            output=output,
-            control=control or Control(),
-            resume=resume,
-            may_roll_back=journal_all or rolls_back(record),
-            refuse=refuse,
-            contents=record.contents,
-            was_supervised=record.was_supervised,
-        ),
+    wiring = Wiring(
+        source,
+        inputs,
+        sink,
+        writes=journal_all,
+        redaction=Redaction(setup.redaction, os.environ),
+        folders=record.program_folders(),
+        actors=record.actors() if resume is not None else None,  # copied with the prefix
+        seed=seed,
+        control=control or Control(),
+        resume=resume,
+        may_roll_back=journal_all or rolls_back(record),
+        refuse=refuse,
+        contents=record.contents,
+        was_supervised=record.was_supervised,
     )
-    return session
+    return Session(setup, wiring)
 
 
 def resume_at(record: RunRecord, number: int | None) -> Resume | None:
