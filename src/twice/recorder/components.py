@@ -36,23 +36,19 @@ RESERVED = ("effects", "inputs", "output", "streams")
 
 @dataclass(frozen=True)
 class Component:
-    """A tracked part of the state: the ``target`` is the user's object.
-
-    Attributes:
-        read: returns the state as plain values and arrays.
-        put: puts a state back, or None when the component cannot be restored.
-        changed: returns the top-level keys changed since it was last asked, or None for "all".
-        form: what was understood, for reports: ``state/restore``, ``fields`` ...
-        live: returns the objects themselves whose attributes the state is, for whoever follows them while they change;
-            None where they are what ``read`` returns.
-    """
+    """A tracked part of the state, and what was understood of the user's object."""
 
     name: str
-    target: object
-    read: Callable[[], object]
-    put: Callable[[Any], None] | None
+    target: object  # the user's object
+    read: Callable[[], object]  # returns the state as plain values and arrays
+    put: (
+        Callable[[Any], None] | None
+    )  # puts a state back; None when the component cannot be restored
+    # Returns the top-level keys changed since it was last asked, or None for "all".
     changed: Callable[[], Iterable[str] | None] | None = None
-    form: str = "state/restore"
+    form: str = "state/restore"  # what was understood, for reports
+    # Returns the objects themselves whose attributes the state is, for whoever follows them while they change; None
+    # where they are what ``read`` returns.
     live: Callable[[], object] | None = None
 
     @property
@@ -79,12 +75,7 @@ def component_of(
     fields: Sequence[str] | None = None,
     incremental: bool = False,
 ) -> Component:
-    """Understand an object as a component; the arguments are those of ``Run.track``.
-
-    Raises:
-        ComponentRefused: E-TRACK-001, when the object has none of the forms above, when its name is reserved, or when
-            its class declares a ``state_version`` that is none.
-    """
+    """Understand an object as a component (else E-TRACK-001); the arguments are those of ``Run.track``."""
     # Reserved names are columns of every point, and the prefix is that of orders in a snapshot.
     if not name or name in RESERVED or name.startswith(PREFIX):
         raise ComponentRefused(
@@ -125,13 +116,9 @@ def _understand(name: str, target: object, fields: Sequence[str] | None) -> _For
     state = getattr(target, "state", None)
     if callable(state):
         restore = getattr(target, "restore", None)
-        has_restore = callable(restore)
-        return (
-            "state/restore" if has_restore else "state only",
-            state,
-            restore if has_restore else None,
-            None,
-        )
+        if callable(restore):
+            return "state/restore", state, restore, None
+        return "state only", state, None, None
     save, load = getattr(target, "state_dict", None), getattr(target, "load_state_dict", None)
     if callable(save) and callable(load):
         return "state_dict", save, load, None
@@ -141,9 +128,8 @@ def _understand(name: str, target: object, fields: Sequence[str] | None) -> _For
         read_content(target, name)  # what has no form is refused where it is tracked
         read = partial(read_content, target, name)
         return "content", read, lambda put: put_content(target, put, name), lambda: target
-    ndarray = getattr(
-        sys.modules.get("numpy"), "ndarray", ()
-    )  # of no class, where it is not loaded
+    # Of no class, where numpy is not loaded.
+    ndarray = getattr(sys.modules.get("numpy"), "ndarray", ())
     is_library = is_of(target, "torch", "Tensor") or is_of(target, "pandas", "DataFrame", "Series")
     if is_library or isinstance(target, ndarray):
         return "content", lambda: target, partial(_replace_content, target), None

@@ -119,11 +119,7 @@ def restore_floats(values: Any, described: Mapping[str, Any]) -> Any:
 
 
 def read_config(path: Path) -> dict[str, Any]:
-    """Read a configuration file: TOML, JSON or YAML, by its suffix.
-
-    Raises:
-        ConfigError: E-CONFIG-001, when it is missing, malformed, or not a table.
-    """
+    """Read a configuration file: TOML, JSON or YAML, by its suffix; what holds no table is E-CONFIG-001."""
     try:
         data = _parse_text(path.suffix.lower(), path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
@@ -156,11 +152,7 @@ _VALUES_MAX = 1_000_000
 
 
 def require_bounded(values: object, what: str = "The configuration") -> None:
-    """Refuse values that unfold without end: YAML's references let a line expand to a billion values.
-
-    Raises:
-        ConfigError: E-CONFIG-001, for more than 64 levels or a million values.
-    """
+    """Refuse values that unfold without end (E-CONFIG-001): YAML's references let a line expand to a billion values."""
     counted = 0
     left = [(values, 0)]
     while left:
@@ -200,11 +192,7 @@ def _parse_text(suffix: str, text: str) -> Any:
 
 
 def parse_settings(pairs: Iterable[str]) -> dict[str, Any]:
-    """Read ``key=value`` pairs; a value is typed as TOML types it, and is text otherwise.
-
-    Raises:
-        ConfigError: E-CONFIG-001, when a pair has no ``=`` or no key.
-    """
+    """Read ``key=value`` pairs; a value is typed as TOML types it, and is text otherwise."""
     values: dict[str, Any] = {}
     for pair in pairs:
         key, equals, text = pair.partition("=")

@@ -113,12 +113,9 @@ def execute(
 ) -> dict[str, Any]:
     """Run a fresh session's program to its end, finish the session, and return the ending.
 
-    Args:
-        session: not yet governed.
-        describe: returns the members of the ending besides how the program ended; called last.
-        begin: called when everything is governed, right before the program is loaded.
-        leave: called with the ending instead of returning it, where the program leaves by
-            ``os._exit``; the process ends after it. None lets the process die there.
+    Called last, ``describe`` returns the members of the ending besides how the program ended. ``begin`` is called when
+    everything is governed, right before the program is loaded. Where the program leaves by ``os._exit``, ``leave`` is
+    called with the ending, and the process ends after it; None lets it die there.
 
     Raises:
         TwiceError: a refusal of ours that the program did not handle; the session is finished.
@@ -223,9 +220,8 @@ def finish(
 ) -> tuple[dict[str, Any], BaseException | None]:
     """Finish the session: last point, ending, close.
 
-    Returns:
-        The whole ending, and the error of finishing a program that had not failed before. A record whose end cannot
-        be written raises E-OUTPUT-002.
+    Returns the whole ending, and the error of finishing a program that had not failed before. A record whose end cannot
+    be written raises E-OUTPUT-002.
     """
     problem = session.end()
     hook.finish(declared=CALL.number in session.wiring.layer.counts)

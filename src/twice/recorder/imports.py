@@ -29,11 +29,7 @@ _stat = os.stat  # the real one: bound before anything is patched
 
 
 class ImportWatch(MetaPathFinder):
-    """Calls back for each watched module, at once for those that are loaded already.
-
-    Args:
-        told: the function to call with a module, by its name.
-    """
+    """Calls back for each watched module by its name, at once for those that are loaded already."""
 
     def __init__(self, told: Mapping[str, Callable[[ModuleType], None]]) -> None:
         self._told = dict(told)

@@ -52,9 +52,7 @@ def restart_logging() -> None:
 def run_main(program: Program, caveat: Callable[[str], None]) -> None:
     """Execute a whole program in the module ``__main__``; raises whatever it raises.
 
-    Args:
-        program: a script, or a module; without its file it raises E-PROGRAM-001.
-        caveat: takes a fact that the verdict on the run should mention.
+    A program without its file is E-PROGRAM-001. ``caveat`` takes a fact that the verdict on the run should mention.
     """
     module = ModuleType("__main__")
     # The module that a session's process began with keeps running below.

@@ -24,29 +24,18 @@ from typing import Any, Literal
 from twice.errors import ProgramNotFound
 from twice.foundation.dataclass import dataclass
 
-ProgramKind = Literal["function", "module", "script", "main", "inline"]
-
 
 @dataclass(frozen=True)
 class Program:
-    """A program that can be executed.
+    """A program that can be executed: its kind, and what is executed of that kind."""
 
-    Attributes:
-        kind: ``function`` (file and function), ``module`` (dotted module and function), ``script``
-            (a file run as ``__main__``), ``main`` (a module run so, as by ``python -m``) or ``inline``.
-        target: path relative to ``root`` for files, dotted name for modules, a label for inline.
-        function: function name, possibly dotted; empty for whole programs and inline code.
-        root: folder that was current when the program was named.
-        arguments: command-line arguments of a whole program.
-        typed: the path of a script as it was given, which is its ``sys.argv[0]``.
-    """
-
-    kind: ProgramKind
-    target: str
-    function: str = ""
-    root: str = ""
-    arguments: tuple[str, ...] = ()
-    typed: str = ""
+    # A function in a file or in a dotted module, a file run as ``__main__``, a module run so (``python -m``).
+    kind: Literal["function", "module", "script", "main", "inline"]
+    target: str  # path relative to ``root`` for files, dotted name for modules, a label for inline
+    function: str = ""  # possibly dotted; empty for whole programs and inline code
+    root: str = ""  # the folder that was current when the program was named
+    arguments: tuple[str, ...] = ()  # of the command line of a whole program
+    typed: str = ""  # the path of a script as it was given, which is its ``sys.argv[0]``
 
     def __str__(self) -> str:
         if self.kind == "main":
@@ -107,14 +96,11 @@ class Program:
         return str(beside), str(root)
 
     def near(self, folder: Path) -> Program:
-        """Return the same program where a replay executes it.
+        """Return the same program where a replay executes it, of a record that lies in a folder.
 
         The current folder counts while the program is in it, so that a second checkout executes its own
         code; then the recorded one. A program outside of both folders (``../tool.py``) keeps the recorded
         one where either leads to it. A record that travels with its program finds it there, under its own name.
-
-        Args:
-            folder: where the record lies.
         """
         current = _current_folder()
         recorded = Path(self.root or ".")
@@ -138,11 +124,7 @@ class Program:
         return place.is_dir() or place.with_suffix(".py").is_file()
 
     def path(self) -> Path:
-        """Return the program's file.
-
-        Raises:
-            ProgramNotFound: E-PROGRAM-001, when it is not there.
-        """
+        """Return the program's file; E-PROGRAM-001 when it is not there."""
         found = self.folder() / self.target
         if found.is_file():
             return found.resolve()
@@ -157,10 +139,7 @@ class Program:
 class PathNames:
     """How a record names paths, so that what lies beside a program is found again where it moved to.
 
-    ``to_local(to_recorded(path)) == path`` while the program stays where it is.
-
-    Args:
-        program: what is executed; its folders are looked up once.
+    ``to_local(to_recorded(path)) == path`` while the program stays where it is. Its folders are looked up once.
     """
 
     def __init__(self, program: Program) -> None:
@@ -203,11 +182,7 @@ def name_function(function: Callable[..., object]) -> Program:
 
 
 def load(program: Program) -> Callable[..., object]:
-    """Import a function's module and return the function. Runs the module's top level.
-
-    Raises:
-        ProgramNotFound: E-PROGRAM-001, when the function is not there, or is none of a run.
-    """
+    """Import a function's module, which runs its top level, and return the function; E-PROGRAM-001 if it is none of a run."""
     if program.kind == "module":
         sys.path.insert(0, str(program.folder().resolve()))
         module = importlib.import_module(program.target)
@@ -231,12 +206,7 @@ def load(program: Program) -> Callable[..., object]:
 
 
 def require_runnable(function: Callable[..., object], name: str) -> None:
-    """Refuse a function that would not execute when it is called with a run.
-
-    Raises:
-        ProgramNotFound: E-PROGRAM-001, for a class, a coroutine, a generator function, and a
-            function that does not take exactly one run.
-    """
+    """Refuse (E-PROGRAM-001) a class, a coroutine, a generator function, or one that does not take exactly one run."""
     if inspect.isclass(function):
         wrong = "is a class: calling it makes an object and runs nothing"
     elif inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):

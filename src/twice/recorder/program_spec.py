@@ -26,15 +26,9 @@ _SHOWN_MAX = 80
 
 
 def parse_program(text: str, *, arguments: Iterable[str] = (), cwd: Path | None = None) -> Program:
-    """Read a program as it is written on the command line.
+    """Read a program as it is written on the command line; E-PROGRAM-001 when the text names nothing that can be run.
 
-    Args:
-        text: ``file.py:function``, ``package.module:function``, ``script.py`` or ``-m package.module``.
-        arguments: what a script or a module gets as ``sys.argv[1:]``.
-        cwd: folder that relative paths start from; the current one by default.
-
-    Raises:
-        ProgramNotFound: E-PROGRAM-001, when the text names nothing that can be run.
+    The ``arguments`` are what a script or a module gets as ``sys.argv[1:]``.
     """
     root, given = (cwd or Path.cwd()).resolve(), tuple(arguments)
     if text.startswith(AS_MAIN):

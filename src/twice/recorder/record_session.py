@@ -65,13 +65,10 @@ def begin_record(
     captures: bool = True,
     in_force: InForce | None = None,
 ) -> tuple[Session, RecordWriter, dict[str, Any]]:
-    """Begin a record, and build a session that asks the world and writes everything into it.
+    """Begin a record, and build a session that asks the world and writes everything into it; also return both parts.
 
     With ``hold``, the new record is kept from its path until it is published. Text that is printed is part of the run
     where the session ``captures`` it. What it does of its work is ``in_force``; None for all.
-
-    Returns:
-        The session, the writer, and the record's identity.
     """
     redaction = Redaction(setup.redaction, os.environ)
     plain = build_identity(setup, surroundings, fingerprint, parent=parent)

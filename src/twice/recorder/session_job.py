@@ -52,11 +52,9 @@ def describe_world(
 ) -> dict[str, object]:
     """Return the request to the keeper of a replay, in plain values.
 
-    Args:
-        record: is replayed; open until the replay has ended.
-        has_network: whether the program may reach the network.
-        compares: whether the files that the program leaves are held against the record.
-        **others: ``keep``, ``differing``, ``is_recorded`` and ``shared`` of ``WorldRequest``, with paths of folders.
+    The record stays open until the replay has ended. Where it ``compares``, the files that the program leaves are held
+    against the record. ``others`` are ``keep``, ``differing``, ``is_recorded`` and ``shared`` of ``WorldRequest``, with
+    paths of folders.
     """
     files = record.native_files()
     return describe_copy(
@@ -75,8 +73,7 @@ def describe_world(
 def parse_world(described: Mapping[str, Any], folder: str) -> WorldRequest:
     """Build the keeper's request from its description, for one execution to which ``folder`` is private.
 
-    Raises:
-        RecordForeign: E-RECORD-002, for histories that no recording writes.
+    Histories that no recording writes are E-RECORD-002.
     """
     # No parent needs these, and they load ctypes.
     from twice.recorder.kernel.paths import PackagePaths, is_below

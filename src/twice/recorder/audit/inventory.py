@@ -190,11 +190,7 @@ def may_talk(allowed: Collection[str]) -> bool:
 
 
 def parse_allowed(names: Iterable[str]) -> tuple[str, ...]:
-    """Parse the names of sources that the user allows, and sort them.
-
-    Raises:
-        UsageError: E-USE-001, for a name that is none.
-    """
+    """Parse the names of sources that the user allows, and sort them; a name that is none is E-USE-001."""
     found = tuple(sorted(set(names)))
     for name in found:
         is_library = name.startswith("library.") and name != "library."

@@ -43,12 +43,7 @@ _UNCHANGING = _PLAIN | {str}
 def governed_call(
     layer: EffectLayer, name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any
 ) -> Any:
-    """Call a function through the layer, or serve the recorded result.
-
-    Raises:
-        EffectRefused: E-EFFECT-002, when arguments or result have no canonical form.
-        EffectMismatch: E-EFFECT-001, in replay, for another call or other arguments.
-    """
+    """Call a function through the layer, or serve the recorded result; both have a canonical form, or are E-EFFECT-002."""
     actor = layer.require_actor(ops.CALL)
     digest = _digest_arguments(layer.redaction, name, args, kwargs)
 

@@ -18,19 +18,12 @@ MAIN = "main"
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """One way to read the world.
+    """One way to read the world."""
 
-    Attributes:
-        number: what the record stores, 1 to 65535.
-        name: ``source.operation``, as reports print it.
-        arguments: whether it is asked with arguments, which stand beside its result in the record.
-        fact: whether it is answered by its arguments alone, in any order.
-    """
-
-    number: int
-    name: str
-    arguments: bool = False
-    fact: bool = False
+    number: int  # what the record stores, 1 to 65535
+    name: str  # ``source.operation``, as reports print it
+    arguments: bool = False  # whether it has any, which stand beside its result in the record
+    fact: bool = False  # whether it is answered by its arguments alone, in any order
 
 
 TIME = Op(1, "clock.time")

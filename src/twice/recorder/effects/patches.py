@@ -28,14 +28,7 @@ else:
 
 
 class StandIn(_Unbound):
-    """A function in the place of one that is made in C: unbound, and pickled and copied by its name as well.
-
-    Args:
-        function: what is called.
-        original: what it stands for.
-        holder: name of the module where it stands.
-        name: under which it stands there.
-    """
+    """A function in the place of one that is made in C: unbound, and pickled and copied by its name as well."""
 
     def __init__(self, function: Callable[..., Any], original: Any, holder: str, name: str) -> None:
         super().__init__(function)
@@ -52,19 +45,13 @@ class StandIn(_Unbound):
 
 @dataclass(frozen=True)
 class Patch:
-    """One name of the standard library and what stands in its place.
+    """One name of the standard library and what stands in its place during a session."""
 
-    Attributes:
-        holder: module or class that has the name.
-        name: the attribute.
-        replacement: what stands there during a session.
-        probe: given what now stands there, reads the world once as a program would; None for a name
-            that asks nothing by itself (it starts an actor, say).
-    """
-
-    holder: Any
+    holder: Any  # module or class that has the name
     name: str
     replacement: Any
+    # Given what now stands there, reads the world once as a program would; None for a name that asks nothing by itself
+    # (it starts an actor, say).
     probe: Callable[[Any], object] | None = None
 
     @property

@@ -100,11 +100,7 @@ def list_descriptors(options: dict[str, Any]) -> list[int]:
 
 
 class InheritedOutput:
-    """Files for the run's own descriptors that a process would share; their bytes are taken once.
-
-    Args:
-        options: what ``Popen`` was asked with, by name.
-    """
+    """Files for the run's own descriptors that a process would share; their bytes are taken once."""
 
     def __init__(self, options: dict[str, Any]) -> None:
         out, err = options["stdout"], options["stderr"]
