@@ -33,10 +33,9 @@ from twice.recorder.audit.inventory import (
     find_numpy_clock_reads,
 )
 from twice.recorder.audit.native_sockets import NativeSockets, find_clients, find_mapped_clients
-from twice.recorder.effects.actors import OUTSIDE, current
+from twice.recorder.effects.actors import OUTSIDE, current, while_imported
 from twice.recorder.effects.network.within_run import is_within_run, may_listen
 from twice.recorder.effects.ops import PROCESS_START, PROCESS_SYSTEM, Op
-from twice.recorder.effects.origin import while_imported
 from twice.recorder.kernel import confinement
 from twice.recorder.program import Program
 from twice.recorder.user_code import list_user_modules

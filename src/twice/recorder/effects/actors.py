@@ -1,10 +1,14 @@
-"""Lines of execution: whose read of the world it is, and whose thread it is made on.
+"""Lines of execution: whose read of the world it is, whose thread it is made on, and whose code asks.
 
 Every read belongs to an actor: the main program, a thread, an asyncio task, a job in a pool. An
 actor's key is its lineage, its parent's key and a counter of that parent (``main/thread:0/task:2``),
 never an operating-system id or an address, so the same actor has the same key in every execution.
 The actor travels in a context variable: a task inherits a context of its own, a thread and a job
 are given one where they start.
+
+``random.SystemRandom`` asks for entropy on behalf of its caller, ``glob`` for a listing. Whether a read
+is the program's own is judged by the first code on the stack that is no such wrapper. A wrapper is known by the
+whole path of its file: a user's own ``random.py`` is none.
 
 Not for: the order in which actors run; that is the schedule's. Threads that C code starts have no
 actor: their reads go to the world and are counted as ungoverned.
@@ -17,19 +21,22 @@ from __future__ import annotations
 import contextvars
 import re
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from threading import get_ident
+from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from twice.foundation.encoding import encode
 from twice.recorder.effects.events import RUN_READS_MAX, Run, Waiting, little_endian
 from twice.recorder.effects.ops import WITH_ARGUMENTS
+from twice.recorder.user_code import is_user_file
 
 if TYPE_CHECKING:
     from twice.recorder.effects.layer import EffectLayer
     from twice.recorder.effects.sources import Answers
 
+_FILES_OF_THEIR_OWN: Final = ("<frozen ", "<stdin>", "<ipython")
 _NUMBERS: Final = re.compile(r":\d+")
 _LINEAGES_MAX: Final = 64
 _CURRENT: contextvars.ContextVar[Actor | Outside | None] = contextvars.ContextVar(
@@ -226,3 +233,44 @@ class ThreadOwners:
         """Return whether no other thread, and no process of the run that runs here, goes on beside this thread."""
         here = get_ident()
         return not self.has_processes() and all(thread == here for thread in [*self._owners])
+
+
+def asker_of(frame: FrameType, wrappers: Collection[str]) -> CodeType:
+    """Return the first code, from a frame outwards, whose file is not one of the wrappers.
+
+    Code without a file (of ``eval``, of a dataclass) asks on behalf of its caller as well.
+    """
+    found: FrameType | None = frame
+    while found is not None:
+        name = found.f_code.co_filename
+        is_generated = name.startswith("<") and not name.startswith(_FILES_OF_THEIR_OWN)
+        if name not in wrappers and not is_generated:
+            return found.f_code
+        found = found.f_back
+    return frame.f_code
+
+
+def while_imported(frame: FrameType | None) -> bool:
+    """Return whether code runs because a package is imported, and not as the user's own code."""
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name.startswith("<frozen importlib"):
+            return True
+        if is_user_file(name):
+            return False
+        frame = frame.f_back
+    return False
+
+
+def files_of(*functions: Callable[..., Any]) -> frozenset[str]:
+    """Return the files of Python functions, as their code names them; frozen modules have own names."""
+    return frozenset(function.__code__.co_filename for function in functions)
+
+
+def files_behind(*classes: type) -> frozenset[str]:
+    """Return the files of the methods of classes and of their bases."""
+    members = [
+        value for one in classes for base in one.__mro__ for value in list(vars(base).values())
+    ]
+    codes = [getattr(getattr(each, "__func__", each), "__code__", None) for each in members]
+    return frozenset(code.co_filename for code in codes if isinstance(code, CodeType))

@@ -25,10 +25,9 @@ from typing import Any
 
 from twice.errors import UsageError
 from twice.recorder.effects import ops
-from twice.recorder.effects.actors import Actor, current
+from twice.recorder.effects.actors import Actor, asker_of, current, files_of
 from twice.recorder.effects.events import RUN_READS_MAX
 from twice.recorder.effects.layer import EffectLayer
-from twice.recorder.effects.origin import asker_of, files_of
 from twice.recorder.effects.patches import Patch
 
 _REAL_URANDOM = os.urandom

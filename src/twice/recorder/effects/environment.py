@@ -31,9 +31,8 @@ from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 from twice.recorder.effects import ops
-from twice.recorder.effects.actors import outside
+from twice.recorder.effects.actors import asker_of, files_behind, files_of, outside
 from twice.recorder.effects.layer import EffectLayer
-from twice.recorder.effects.origin import asker_of, files_behind, files_of
 from twice.recorder.effects.outcomes import given, outcome_of
 from twice.recorder.effects.patches import Patch
 from twice.recorder.user_code import is_ours

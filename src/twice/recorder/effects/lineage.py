@@ -35,9 +35,16 @@ from typing import Any
 from zlib import crc32
 
 from twice.recorder.effects import ops
-from twice.recorder.effects.actors import OUTSIDE, Actor, Outside, current, enter
+from twice.recorder.effects.actors import (
+    OUTSIDE,
+    Actor,
+    Outside,
+    asker_of,
+    current,
+    enter,
+    files_of,
+)
 from twice.recorder.effects.layer import EffectLayer
-from twice.recorder.effects.origin import asker_of, files_of
 from twice.recorder.effects.patches import Patch
 from twice.recorder.kernel.confinement import current as current_confinement
 

@@ -32,9 +32,8 @@ from typing import Any
 
 from twice.errors import EffectRefused
 from twice.recorder.effects import ops
-from twice.recorder.effects.actors import Actor, outside
+from twice.recorder.effects.actors import Actor, asker_of, files_of, outside
 from twice.recorder.effects.layer import EffectLayer
-from twice.recorder.effects.origin import asker_of, files_of
 from twice.recorder.effects.outcomes import Outcome, given, outcome_of
 from twice.recorder.effects.patches import Patch
 from twice.recorder.effects.process_request import (

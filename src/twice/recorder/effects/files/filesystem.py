@@ -25,7 +25,7 @@ from typing import Any, NoReturn
 from twice.errors import EffectMismatch, FileNotRebuilt
 from twice.foundation.digests import Algorithm
 from twice.recorder.effects import ops
-from twice.recorder.effects.actors import OUTSIDE, current
+from twice.recorder.effects.actors import OUTSIDE, asker_of, current
 from twice.recorder.effects.files.carried_contents import CarriedContents
 from twice.recorder.effects.files.contents import Contents
 from twice.recorder.effects.files.overlay import Overlay, WorldTree
@@ -33,7 +33,6 @@ from twice.recorder.effects.files.places import WRAPPERS, Caller, Places, is_imp
 from twice.recorder.effects.files.policies import Policy
 from twice.recorder.effects.files.writes import Writes
 from twice.recorder.effects.layer import EffectLayer
-from twice.recorder.effects.origin import asker_of
 from twice.recorder.kernel import confinement
 from twice.recorder.kernel.content_store import ContentStore
 from twice.recorder.kernel.file_policies import PolicyRow

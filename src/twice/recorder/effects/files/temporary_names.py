@@ -18,10 +18,9 @@ from sys import _getframe
 from typing import Any
 
 from twice.recorder.effects import ops
-from twice.recorder.effects.actors import outside
+from twice.recorder.effects.actors import asker_of, outside
 from twice.recorder.effects.files.filesystem import Files
 from twice.recorder.effects.files.places import WRAPPERS
-from twice.recorder.effects.origin import asker_of
 from twice.recorder.effects.patches import Patch
 
 

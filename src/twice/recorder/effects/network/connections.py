@@ -19,12 +19,11 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from twice.errors import EffectMismatch, EffectRefused
 from twice.recorder.effects import ops
-from twice.recorder.effects.actors import OUTSIDE, Actor, current
+from twice.recorder.effects.actors import OUTSIDE, Actor, asker_of, current
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.network.branched_connection import BranchedConnection
 from twice.recorder.effects.network.connection import LEFT, LiveConnection
 from twice.recorder.effects.network.replayed_connection import ReplayedConnection
-from twice.recorder.effects.origin import asker_of
 
 Held = LiveConnection | ReplayedConnection
 """The connection that a socket holds: the same to whoever uses it."""

@@ -26,11 +26,10 @@ from typing import Any
 
 from twice.errors import EffectRefused
 from twice.recorder.effects import ops
-from twice.recorder.effects.actors import outside
+from twice.recorder.effects.actors import outside, while_imported
 from twice.recorder.effects.network.connections import Connections, Held, fill_buffer
 from twice.recorder.effects.network.replayed_connection import ReplayedConnection
 from twice.recorder.effects.network.within_run import is_loopback, is_within_run
-from twice.recorder.effects.origin import while_imported
 from twice.recorder.effects.outcomes import RAISED, RETURNED, given, outcome_of
 from twice.recorder.effects.patches import Patch
 
