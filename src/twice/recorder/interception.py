@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from twice.recorder.effects.network.connections import Connections
     from twice.recorder.setup import TickClock
 
+_NETWORK = ("socket", "ssl", "asyncio.base_events", "asyncio.selector_events")
+
 
 class Interception(Closing):
     """Patches that hold from ``install`` to ``close``; without a ``policy`` the clock is the real one."""
@@ -71,12 +73,9 @@ class Interception(Closing):
                 "multiprocessing.util": lambda module: self._put(lineage.spawn_patches(module)),
                 "getpass": put(environment.user_patches, standard_input.password_patches),
                 "sqlite3": put(sqlite.patches),
-                "socket": self._patch_socket,
-                "ssl": self._patch_ssl,
+                **dict.fromkeys(_NETWORK, self._patch_network),
                 "platform": put(environment.platform_patches),
                 "concurrent.futures.thread": put(lineage.pool_patches),
-                "asyncio.base_events": self._patch_loops,
-                "asyncio.selector_events": self._patch_selector_loops,
             }
         )
 
@@ -108,36 +107,29 @@ class Interception(Closing):
             raise
         return self
 
-    def _patch_socket(self, module: ModuleType) -> None:
-        from twice.recorder.effects.network import resolver, sockets, within_run
+    def _patch_network(self, module: ModuleType) -> None:
+        """Patch a module of the network: ``socket``, or one that imports it."""
+        from twice.recorder.effects.network import resolver, sockets, turns, within_run
         from twice.recorder.effects.network.connections import Connections
 
         layer = self._layer
-        self._put(environment.socket_patches(layer, module))
-        self._put(resolver.patches(layer, module))
-        self._connections = Connections(layer)
-        self._put(sockets.patches(self._connections, module))
-        self._put(within_run.patches(module))
+        held = self._connections = self._connections or Connections(layer)
+        match module.__name__:
+            case "socket":
+                self._put(environment.socket_patches(layer, module))
+                self._put(resolver.patches(layer, module))
+                self._put(sockets.patches(held, module))
+                self._put(within_run.patches(module))
+            case "ssl":
+                from twice.recorder.effects.network import tls
 
-    def _patch_loops(self, module: ModuleType) -> None:
-        from twice.recorder.effects.network import turns
-
-        assert self._connections is not None, "asyncio imports socket"
-        self._put(lineage.loop_patches(self._layer, module))
-        self._put(turns.loop_patches(self._connections.turns, module))
-
-    def _patch_selector_loops(self, module: ModuleType) -> None:
-        from twice.recorder.effects.network import turns
-
-        assert self._connections is not None, "asyncio imports socket"
-        self._put(turns.selector_patches(self._connections.turns, module))
-
-    def _patch_ssl(self, module: ModuleType) -> None:
-        from twice.recorder.effects.network import tls
-
-        assert self._connections is not None, "ssl imports socket"
-        self._put(entropy.ssl_patches(self._layer, module))
-        self._put(tls.patches(self._connections, module))
+                self._put(entropy.ssl_patches(layer, module))
+                self._put(tls.patches(held, module))
+            case "asyncio.base_events":
+                self._put(lineage.loop_patches(layer, module))
+                self._put(turns.loop_patches(held.turns, module))
+            case _:
+                self._put(turns.selector_patches(held.turns, module))
 
     def close(self) -> None:
         """Put every patched attribute back, last one first."""

@@ -22,7 +22,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from twice.errors import EffectRefused, EncodingRefused
 from twice.foundation.digests import Algorithm, digest_value
@@ -38,6 +38,7 @@ from twice.recorder.states import apply_orders, find_orders
 _PLAIN = frozenset({int, float, bytes, bool, type(None)})
 """Types whose every value has a canonical form, and that nobody changes."""
 _UNCHANGING = _PLAIN | {str}
+_T = TypeVar("_T")
 
 
 def governed_call(
@@ -56,13 +57,13 @@ def governed_call(
         # for those reads again.
         looking = layer.descriptors
         with current().inside_effect():
-            if looking is None:
-                return outside(_outcome, name, function, args, kwargs)  # type: ignore[no-any-return]
-            looking.look()
+            if looking is not None:
+                looking.look()
             try:
                 return outside(_outcome, name, function, args, kwargs)  # type: ignore[no-any-return]
             finally:
-                looking.adopt()
+                if looking is not None:
+                    looking.adopt()
 
     outcome: Any = layer.read(actor, ops.CALL, live, (name, digest))
     if ran and layer.writes and not _UNCHANGING.issuperset(map(type, (*args, *kwargs.values()))):
@@ -119,8 +120,9 @@ class _Asked:
     def __init__(self, layer: EffectLayer) -> None:
         self._layer = layer
 
-    def _ask(self, name: str, function: Callable[..., Any], *args: Any) -> Any:
-        return governed_call(self._layer, name, function, *args)
+    def _ask(self, name: str, function: Callable[..., _T], *args: Any) -> _T:
+        answer: _T = governed_call(self._layer, name, function, *args)
+        return answer
 
 
 class Variables(_Asked):
@@ -129,7 +131,7 @@ class Variables(_Asked):
     def get(self, name: str, default: str | None = None) -> str | None:
         """Return a variable's value, or the default."""
         found = self._ask("env.get", os.environ.get, name)
-        return default if found is None else str(found)
+        return default if found is None else found
 
     def __getitem__(self, name: str) -> str:
         found = self.get(name)
@@ -143,19 +145,18 @@ class Files(_Asked):
 
     def names(self, folder: str | os.PathLike[str]) -> list[str]:
         """Return the names in a folder, sorted."""
-        found: list[str] = self._ask("fs.names", _list_names, os.fspath(folder))
-        return found
+        # By text, as it was asked.
+        names = lambda folder: sorted(os.listdir(folder))  # noqa: E731, PTH208
+        return self._ask("fs.names", names, os.fspath(folder))
 
     def read(self, path: str | os.PathLike[str]) -> bytes:
         """Read a file's bytes, and store them in the record."""
-        found: bytes = self._ask("fs.read", lambda path: Path(path).read_bytes(), os.fspath(path))
-        return found
+        return self._ask("fs.read", lambda path: Path(path).read_bytes(), os.fspath(path))
 
     def write(self, path: str | os.PathLike[str], data: bytes) -> int:
         """Write a file, while recording alone; how many bytes were written."""
         write = lambda path, data: Path(path).write_bytes(data)  # noqa: E731
-        count: int = self._ask("fs.write", write, os.fspath(path), data)
-        return count
+        return self._ask("fs.write", write, os.fspath(path), data)
 
 
 class Response(NamedTuple):
@@ -225,17 +226,11 @@ class Stdin(_Asked):
 
     def read(self) -> str:
         """Read the rest of standard input."""
-        found: str = self._ask("stdin.read", sys.stdin.read)
-        return found
+        return str(self._ask("stdin.read", sys.stdin.read))
 
     def line(self) -> str:
         """Read the next line with its end; return an empty text after the last."""
-        found: str = self._ask("stdin.line", sys.stdin.readline)
-        return found
-
-
-def _list_names(folder: str) -> list[str]:
-    return sorted(os.listdir(folder))  # noqa: PTH208  (by text, as it was asked)
+        return str(self._ask("stdin.line", sys.stdin.readline))
 
 
 def _run(command: list[str], data: bytes) -> tuple[int, bytes, bytes]:

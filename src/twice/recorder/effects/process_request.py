@@ -27,7 +27,9 @@ from twice.worker.process import NESTED
 
 STREAMS = ("stdin", "stdout", "stderr")
 _DIGEST_DIGITS = 16
-_CONNECTIONS = {subprocess.PIPE: "pipe", subprocess.STDOUT: "stdout", subprocess.DEVNULL: "nothing"}
+_CONNECTIONS = {
+    None: "shared", subprocess.PIPE: "pipe", subprocess.STDOUT: "stdout", subprocess.DEVNULL: "nothing",
+}  # fmt: skip
 _NUMBERS = count()
 
 
@@ -42,7 +44,11 @@ def describe_request(layer: EffectLayer, options: dict[str, Any]) -> tuple[Any, 
         bool(options["shell"]),
         describe_word(options["cwd"]),
         summarise_inherited(layer) if variables is None else _summarise_variables(layer, variables),
-        *(_describe_connection(options[name]) for name in STREAMS),
+        # A descriptor is a number too; an open file may have no hash.
+        *(
+            _CONNECTIONS.get(one, "file") if isinstance(one, int | None) else "file"
+            for one in map(options.get, STREAMS)
+        ),
     )
 
 
@@ -66,12 +72,6 @@ def describe_word(word: Any) -> Any:
     if path is not None and path == sys.executable:
         return "{python}"
     return kept(path) if isinstance(path, str) else path
-
-
-def _describe_connection(target: Any) -> str:
-    if target is None:
-        return "shared"
-    return _CONNECTIONS.get(target, "file") if isinstance(target, int) else "file"
 
 
 def digest_input(layer: EffectLayer, data: Any) -> str | None:
