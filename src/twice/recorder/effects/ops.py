@@ -8,12 +8,20 @@ Invariant: numbers here only ever grow; ``BEHAVIOUR`` rises when the order of ef
 
 from __future__ import annotations
 
+import re
+
 from twice.foundation.dataclass import dataclass
 
 BEHAVIOUR = 1
 
 MAIN = "main"
 """Key of the actor that runs the program."""
+_NUMBERS = re.compile(r":\d+")
+
+
+def find_lineage(key: str) -> str:
+    """Return an actor's key without numbers: actors that were started alike share it."""
+    return _NUMBERS.sub("", key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +56,7 @@ UUID1 = Op(42, "entropy.uuid1", arguments=True)
 SSL_RANDOM = Op(43, "entropy.ssl", arguments=True)
 TORCH_SEED = Op(44, "entropy.torch")
 SQLITE_RANDOM = Op(45, "entropy.sqlite")
+SQLITE_SEED = Op(46, "entropy.sqlite_seed", arguments=True, fact=True)
 CALL = Op(60, "call", arguments=True)
 VARIABLE = Op(80, "environment.variable", arguments=True)
 VARIABLE_NAMES = Op(81, "environment.names")
