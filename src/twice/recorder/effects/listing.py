@@ -29,12 +29,12 @@ from typing import Any, Self
 
 from twice.foundation.with_blocks import Closing
 from twice.recorder.effects import ops
-from twice.recorder.effects.filenames import kept, told
 from twice.recorder.effects.files.filesystem import Files
 from twice.recorder.effects.files.places import Caller
 from twice.recorder.effects.outcomes import RAISED, Outcome, given, outcome_of
 from twice.recorder.effects.patches import Patch
 from twice.recorder.kernel.confinement import retry_interrupted
+from twice.recorder.kernel.paths import kept, told
 
 _HERE = str(Path(__file__).parent)
 _world_scans = [os.scandir]

@@ -27,7 +27,7 @@ from twice.errors import RecordForeign
 from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import Algorithm, new_hasher
 from twice.foundation.printable import pluralize
-from twice.recorder.effects.filenames import kept, told
+from twice.recorder.kernel.paths import kept, told
 
 # The real ones: bound before anything is patched.
 _lstat, _listdir, _scandir = os.lstat, os.listdir, os.scandir

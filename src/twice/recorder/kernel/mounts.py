@@ -208,67 +208,45 @@ def plan_overlays(
         list_folders: returns the names of the folders in a folder, links left out.
         can_enter: returns whether a path is a folder in which this user can reach anything.
     """
-    return _Planner(visible_mounts(mounts), needed, likely, list_folders, can_enter).plan()
+    visible, must_cover = visible_mounts(mounts), _with_folders(needed)
+    may_cover = must_cover | _with_folders(likely)
+    mounted = frozenset(mount.path for mount in visible)
+    above_mounts = _with_folders(parent_folder(path) for path in mounted if path != "/")
+    overlays: list[PlannedMount] = []
+    read_only: list[PlannedMount] = []
+    split: list[str] = []
 
-
-class _Planner:
-    """Covers one mount after the other."""
-
-    def __init__(
-        self,
-        mounts: list[MountEntry],
-        needed: Iterable[str],
-        likely: Iterable[str],
-        list_folders: Callable[[str], list[str]],
-        can_enter: Callable[[str], bool],
-    ) -> None:
-        self._mounts, self._list_folders, self._can_enter = mounts, list_folders, can_enter
-        self._needed = _with_folders(needed)
-        self._likely = self._needed | _with_folders(likely)
-        self._mount_paths = frozenset(mount.path for mount in mounts)
-        self._above_mounts = _with_folders(
-            parent_folder(mount.path) for mount in mounts if mount.path != "/"
-        )
-        self._overlays: list[PlannedMount] = []
-        self._split: list[str] = []
-
-    def plan(self) -> OverlayPlan:
-        """Return the plan for all mounts."""
-        read_only = []
-        for mount in self._mounts:
-            if mount.has_real_files:
-                if not mount.is_read_only:
-                    self._cover(mount.path, mount.flags, self._likely, _SPLIT_MAX)
-                elif mount.path in self._needed:
-                    self._cover(mount.path, mount.flags, self._needed, 0)
-                is_covered = bool(self._overlays) and self._overlays[-1].path == mount.path
-            else:
-                is_covered = mount.kind in LEFT_ALONE or self._is_device_node(mount)
-            if not is_covered and not mount.is_read_only and not mount.path.endswith(DELETED):
-                flags = mount.flags | libc.MS_RDONLY
-                read_only.append(PlannedMount(mount.path, flags, mount.has_real_files))
-        return OverlayPlan(tuple(self._overlays), tuple(read_only), tuple(self._split))
-
-    def _cover(self, folder: str, flags: int, wanted: frozenset[str], split_max: int) -> None:
+    def cover(folder: str, flags: int, wanted: frozenset[str], split_max: int) -> None:
         """Plan an overlay on a folder, or on its subfolders if a mount is below."""
-        if folder not in self._above_mounts and folder != "/":
-            if self._can_enter(folder):
-                self._overlays.append(PlannedMount(folder, flags))
+        if folder not in above_mounts and folder != "/":
+            if can_enter(folder):
+                overlays.append(PlannedMount(folder, flags))
             return
-        self._split.append(folder)
-        inside = [f"{folder.rstrip('/')}/{name}" for name in self._list_folders(folder)]
-        inside = [path for path in inside if path not in self._mount_paths and path != DEVICES]
-        if folder == "/" and not {DEVICES, SHARED_MEMORY} & self._mount_paths:
+        split.append(folder)
+        inside = [f"{folder.rstrip('/')}/{name}" for name in list_folders(folder)]
+        inside = [path for path in inside if path not in mounted and path != DEVICES]
+        if folder == "/" and not {DEVICES, SHARED_MEMORY} & mounted:
             inside.append(SHARED_MEMORY)
         everyone = len(inside) <= split_max
         for path in inside:
-            if everyone or path in wanted or path in self._above_mounts:
-                self._cover(path, flags, wanted, split_max)
+            if everyone or path in wanted or path in above_mounts:
+                cover(path, flags, wanted, split_max)
 
-    def _is_device_node(self, mount: MountEntry) -> bool:
-        """Return whether a mount is a single device, as containers without rights get them."""
-        is_inside = is_below(mount.path, DEVICES) and mount.path != DEVICES
-        return is_inside and not self._can_enter(mount.path)
+    for mount in visible:
+        if mount.has_real_files:
+            if not mount.is_read_only:
+                cover(mount.path, mount.flags, may_cover, _SPLIT_MAX)
+            elif mount.path in must_cover:
+                cover(mount.path, mount.flags, must_cover, 0)
+            is_covered = bool(overlays) and overlays[-1].path == mount.path
+        else:
+            # A mount may be a single device, as containers without rights get them.
+            is_in_devices = is_below(mount.path, DEVICES) and mount.path != DEVICES
+            is_covered = mount.kind in LEFT_ALONE or (is_in_devices and not can_enter(mount.path))
+        if not is_covered and not mount.is_read_only and not mount.path.endswith(DELETED):
+            flags = mount.flags | libc.MS_RDONLY
+            read_only.append(PlannedMount(mount.path, flags, mount.has_real_files))
+    return OverlayPlan(tuple(overlays), tuple(read_only), tuple(split))
 
 
 def _with_folders(paths: Iterable[str]) -> frozenset[str]:

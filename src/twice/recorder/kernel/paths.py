@@ -6,9 +6,13 @@ Reads of them are not noted; writes are, unless they only fill a cache of compil
 Folders are followed through their links, and so is the last part where the call follows it. Links that were
 met are reported: whoever changes one changes what a program reads.
 
+A name is bytes to the system. Python gives the bytes that are not UTF-8 as lone surrogates, which no text of a
+record may hold. Each stands in a record as NUL and two hexadecimal digits: no name of a file has a NUL of its own.
+What a program makes of such a name, a state or an output say, is the program's to encode.
+
 Not for: files that Python opens; ``effects.files.places`` decides about those.
 
-Invariant: no file is opened, and nothing below the program's own folder is a system file.
+Invariant: no file is opened, nothing below the program's own folder is a system file, and ``told(kept(name)) == name``.
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import NamedTuple
+from typing import AnyStr, Final, NamedTuple
 
 _readlink, _lstat = os.readlink, os.lstat
 _SHARED_MEMORY = "/dev/shm/"  # noqa: S108  (files there are files of the run)
@@ -37,6 +41,28 @@ _WORKING_FOLDER = -100 & 0xFFFFFFFF
 _LINKS_MAX = 40
 _DESCRIPTORS = ("/proc/self/fd/", "/proc/thread-self/fd/", "/dev/fd/")
 _CACHED_FOLDERS_MAX = 50_000
+
+_UNDECODED: Final = re.compile("[\udc80-\udcff]")
+_KEPT: Final = re.compile("\0([89a-f][0-9a-f])")
+_FIRST: Final = 0xDC00  # The surrogate of a byte is this and the byte.
+
+
+def kept(name: AnyStr) -> AnyStr:
+    """Convert a name, or a path, to its recorded form; bytes stay as they are."""
+    if isinstance(name, bytes):
+        return name
+    if name.isascii():
+        return name
+    return _UNDECODED.sub(lambda match: f"\0{ord(match[0]) - _FIRST:02x}", name)
+
+
+def told(name: AnyStr) -> AnyStr:
+    """Convert a name from its recorded form to the one that the program sees."""
+    if isinstance(name, bytes):
+        return name
+    if "\0" not in name:
+        return name
+    return _KEPT.sub(lambda match: chr(_FIRST + int(match[1], 16)), name)
 
 
 def parent_folder(path: str) -> str:

@@ -24,7 +24,6 @@ from typing import NoReturn
 
 from twice.errors import FilesUnprotected
 from twice.foundation.dataclass import dataclass
-from twice.recorder.effects.filenames import kept
 from twice.recorder.kernel import confinement
 from twice.recorder.kernel.confinement import (
     NETWORK,
@@ -47,7 +46,7 @@ from twice.recorder.kernel.namespaces import (
     enter_namespaces,
     give_up_rights,
 )
-from twice.recorder.kernel.paths import is_below
+from twice.recorder.kernel.paths import is_below, kept
 from twice.recorder.kernel.placements import ChangedInput
 from twice.recorder.kernel.replay_differences import copy_differing
 from twice.recorder.kernel.seccomp import (

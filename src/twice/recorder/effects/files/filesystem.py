@@ -30,13 +30,12 @@ from twice.recorder.effects.files.carried_contents import CarriedContents
 from twice.recorder.effects.files.contents import Contents
 from twice.recorder.effects.files.overlay import Overlay, WorldTree
 from twice.recorder.effects.files.places import WRAPPERS, Caller, Places, is_imported
-from twice.recorder.effects.files.policies import Policy
 from twice.recorder.effects.files.writes import Writes
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.origin import asker_of
 from twice.recorder.kernel import confinement
 from twice.recorder.kernel.content_store import ContentStore
-from twice.recorder.kernel.file_policies import PolicyRow
+from twice.recorder.kernel.file_policies import Policy, PolicyRow
 from twice.recorder.kernel.file_state import ProcessFile
 from twice.recorder.program import PathNames
 from twice.recorder.user_code import is_ours

@@ -29,11 +29,11 @@ from sys import _getframe
 from typing import Any, NamedTuple
 
 from twice.recorder.effects import ops
-from twice.recorder.effects.filenames import kept, told
 from twice.recorder.effects.files.filesystem import Files
 from twice.recorder.effects.files.places import Caller
 from twice.recorder.effects.patches import Patch
 from twice.recorder.kernel.confinement import retry_interrupted
+from twice.recorder.kernel.paths import kept, told
 
 _WHOLE = ("st_mode", "st_ino", "st_dev", "st_nlink", "st_uid", "st_gid", "st_size")
 _TIMES = ("st_atime", "st_mtime", "st_ctime")

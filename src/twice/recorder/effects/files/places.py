@@ -23,11 +23,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from twice.recorder.effects.filenames import kept, told
 from twice.recorder.effects.files.overlay import Overlay
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.origin import files_behind, files_of
-from twice.recorder.kernel.paths import follow_links
+from twice.recorder.kernel.paths import follow_links, kept, told
 from twice.recorder.program import PathNames
 from twice.recorder.user_code import is_user_file
 
