@@ -140,7 +140,7 @@ class Contents:
                 if self._files.policy == "contents":
                     self.carry_file(at, digest, size)  # a branch's record is complete in itself
             return at
-        carried = None if self._files.carried is None else self._files.carried.path(digest)
+        carried = self._files.carried.path(digest)
         if carried is not None and (how == READ or writes.is_partial(place)):
             if place in writes.own:
                 writes.own[place].is_partial = False
