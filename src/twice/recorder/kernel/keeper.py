@@ -146,7 +146,7 @@ class Recording:
             return
         # A program that was killed never asked for its files, and a fork has no thread that makes digests: a child
         # that lives on would wait for one for ever. Its copies would bring the session's folder back, too.
-        supervisor.stop_noting()
+        supervisor.is_noting = False
         if not supervisor.answer_waiting() or os.fork():
             return
         for number in KEEPER_PASSED_ON:
@@ -168,15 +168,15 @@ class Recording:
         supervisor = self._supervisor
         assert supervisor is not None, "the program asks once it is supervised"
         if message["do"] == "process":
-            left = supervisor.take_branch(message["pid"])
+            left = supervisor.ledger.take_branch(message["pid"])
             line.send({"left": [each.to_plain() for each in left], "folder": self._store.folder})
             return True
-        supervisor.stop_noting()
+        supervisor.is_noting = False
         served = message["served"]
         line.send(
             {
                 "histories": [each.to_plain() for each in supervisor.list_histories(served)],
-                "connections": supervisor.list_connections(served),
+                "connections": supervisor.connections.list_noted(served),
                 "problems": sorted(supervisor.problems.items()),
                 "folder": self._store.folder,
             }
