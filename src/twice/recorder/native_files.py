@@ -21,7 +21,7 @@ from twice.foundation.dataclass import dataclass
 from twice.foundation.encoding import decode, encode
 from twice.recorder.effects.files.carried_contents import CONTENT, pieces
 from twice.recorder.kernel.content_store import ContentStore
-from twice.recorder.kernel.file_state import FileHistory
+from twice.recorder.kernel.file_state import FileHistory, closing_descriptor
 from twice.recorder.program import PathNames
 from twice.recorder.record_form import reading
 from twice.recorder.user_code import list_user_modules
@@ -162,12 +162,9 @@ def _write_content(session: Session, folder: str, history: FileHistory) -> FileH
         return history
     path = Path(ContentStore(folder).path(history.before.digest))
     redaction = session.wiring.layer.redaction
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
+    with closing_descriptor(os.open(path, os.O_RDONLY | os.O_CLOEXEC)) as descriptor:
         for payload in pieces(descriptor, history.before.digest, history.before.size):
             if redaction.data(payload, CONTENT) != payload:
                 return replace(history, is_kept=False, problem=history.problem or _IS_REDACTED)
             session.frame(CONTENT, payload)
-    finally:
-        os.close(descriptor)
     return history

@@ -23,12 +23,18 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import field
 from functools import wraps
 from time import time_ns  # the real one: bound before anything is patched
-from typing import Any, Final, Literal, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Final, Literal, ParamSpec, TypeVar
 
 from twice.errors import UsageError
 from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import Algorithm
-from twice.recorder.kernel.file_state import FileHistory, ProcessFile, walk_tree
+from twice.recorder.kernel.file_state import (
+    FileHistory,
+    ProcessFile,
+    Signature,
+    signature_of,
+    walk_tree,
+)
 from twice.recorder.kernel.paths import PackagePaths
 from twice.recorder.kernel.processes import read_parent
 from twice.recorder.kernel.thread_marks import ThreadMarks
@@ -49,7 +55,6 @@ _getpid, _listdir = os.getpid, os.listdir  # the real ones: bound before anythin
 _GENERATIONS_MAX = 64
 _LISTED_MAX = 200_000
 """Files after which a listing gives up: a home folder, or the root of the machine."""
-_FileMark: TypeAlias = tuple[int, int, int, int]
 
 
 def tiers_left_out(environ: Mapping[str, str]) -> frozenset[str]:
@@ -138,7 +143,7 @@ class Confinement:
     is_experiment: bool = False
     is_watching: bool = False
     _roots: tuple[Sequence[str], Sequence[str]] | None = field(default=None, repr=False)
-    _listed: Mapping[str, _FileMark] | None = field(default=None, repr=False)
+    _listed: Mapping[str, Signature] | None = field(default=None, repr=False)
     _served: set[int] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
@@ -313,19 +318,15 @@ def enter(confinement: Confinement) -> None:
     confinement.began_ns = time_ns()
 
 
-def _list_files(roots: Iterable[str], own: Iterable[str]) -> Mapping[str, _FileMark] | None:
+def _list_files(roots: Iterable[str], own: Iterable[str]) -> Mapping[str, Signature] | None:
     """Return traces of the files below some folders, by path; None where there are too many. Opens no file."""
     packages, left_out = PackagePaths(roots), frozenset(own)
     folders = dict.fromkeys(os.path.realpath(root) for root in roots)
-    marks: dict[str, _FileMark] = {}
+    marks: dict[str, Signature] = {}
     for entry in walk_tree(folders, lambda path: path in left_out or packages.is_of_machine(path)):
-        try:
-            if entry.is_dir(follow_symlinks=False):
-                continue
-            found = entry.stat(follow_symlinks=False)
-        except OSError:
-            continue
-        marks[entry.path] = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+        with suppress(OSError):
+            if not entry.is_dir(follow_symlinks=False):
+                marks[entry.path] = signature_of(entry.stat(follow_symlinks=False))
         if len(marks) >= _LISTED_MAX:
             return None
     return marks

@@ -17,6 +17,7 @@ from twice.foundation.digests import Algorithm
 from twice.recorder.kernel.file_state import (
     FileState,
     FileUnsettled,
+    closing_descriptor,
     observe_state,
     open_for_reading,
 )
@@ -63,13 +64,11 @@ class ContentStore:
 
 
 def _copy_whole(source: str, target: str, size: int | None) -> None:
-    reading = open_for_reading(source)
-    try:
+    with closing_descriptor(open_for_reading(source)) as reading:
         before = os.fstat(reading)
         if not stat.S_ISREG(before.st_mode):
             raise FileUnsettled(f"{source} became another kind of file")
-        writing = os.open(target, WRITE_NEW, 0o600)
-        try:
+        with closing_descriptor(os.open(target, WRITE_NEW, 0o600)) as writing:
             if size is not None:
                 copy_bytes(reading, writing, size)
             else:
@@ -77,11 +76,7 @@ def _copy_whole(source: str, target: str, size: int | None) -> None:
                     fcntl.ioctl(writing, _SHARE_BLOCKS, reading)
                 except OSError:
                     copy_bytes(reading, writing, before.st_size)
-        finally:
-            os.close(writing)
         after = os.fstat(reading)
-    finally:
-        os.close(reading)
     if size is None and (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
         raise FileUnsettled(f"{source} changed while it was copied")
 
@@ -92,12 +87,9 @@ def copy_content(source: str, writing: int, size: int) -> None:
     Raises:
         OSError: the source cannot be opened or is shorter, or the target takes no more.
     """
-    reading = open_for_reading(source)
-    try:
+    with closing_descriptor(open_for_reading(source)) as reading:
         if copy_bytes(reading, writing, size) < size:
             raise OSError(errno.EIO, "the file became shorter while it was copied", source)
-    finally:
-        os.close(reading)
 
 
 def copy_bytes(reading: int, writing: int, size: int) -> int:

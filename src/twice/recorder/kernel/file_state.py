@@ -18,7 +18,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import zip_longest
 from typing import Any, Literal, get_args
@@ -31,7 +31,7 @@ from twice.recorder.kernel.paths import kept, told
 
 # The real ones: bound before anything is patched.
 _lstat, _listdir, _scandir = os.lstat, os.listdir, os.scandir
-_readlink, _islink = os.readlink, os.path.islink
+_readlink, _islink, _close = os.readlink, os.path.islink, os.close
 
 CHUNK_BYTES_MIN = 1 << 16
 CHUNKS_MAX = 256
@@ -44,6 +44,18 @@ _NO_ACCESS_TIME = getattr(os, "O_NOATIME", 0)
 UNSETTLED = "changed while it was compared"
 
 FileKind = Literal["absent", "file", "folder", "link", "other"]
+Signature = tuple[int, ...]
+"""What shows whether a file may have changed, without reading it."""
+CONTENT_FIELDS = 4
+"""How many fields of a signature change only with the file or its content: not by a new name or mode."""
+
+
+def signature_of(status: os.stat_result) -> Signature:
+    """Return the signature of a file by its status: device, inode, size, times of content and status, mode."""
+    return (
+        status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns,
+        status.st_mode,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,6 +315,15 @@ def open_for_reading(path: str) -> int:
         return os.open(path, _FLAGS)
 
 
+@contextmanager
+def closing_descriptor(descriptor: int) -> Iterator[int]:
+    """Close a descriptor after the block."""
+    try:
+        yield descriptor
+    finally:
+        _close(descriptor)
+
+
 def describe_status(path: str, status: os.stat_result, *, with_names: bool = False) -> FileState:
     """Return the state at a path without its content, from its status.
 
@@ -326,9 +347,8 @@ def _read_content(
     path: str, expected: os.stat_result, algorithm: Algorithm, start: int
 ) -> tuple[str, bytes] | None:
     """Return digest and chunks, or None when the file changed meanwhile."""
-    descriptor = open_for_reading(path)
-    try:
-        if _mark(os.fstat(descriptor)) != _mark(expected):
+    with closing_descriptor(open_for_reading(path)) as descriptor:
+        if signature_of(os.fstat(descriptor)) != signature_of(expected):
             return None
         whole, chunks = new_hasher(algorithm), b""
         length = chunk_size(max(expected.st_size - start, 0))
@@ -349,10 +369,9 @@ def _read_content(
             at += len(data)
             if at > expected.st_size:
                 return None
-        if _mark(os.fstat(descriptor)) != _mark(expected) or at < expected.st_size:
+        now = os.fstat(descriptor)
+        if signature_of(now) != signature_of(expected) or at < expected.st_size:
             return None
-    finally:
-        os.close(descriptor)
     raw = whole.digest()
     if is_one_chunk and expected.st_size > start:
         chunks = raw[:CHUNK_DIGEST_BYTES]
@@ -378,13 +397,6 @@ def walk_tree(
                     yield entry
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(entry.path)
-
-
-def _mark(status: os.stat_result) -> tuple[int, ...]:
-    return (
-        status.st_mode, status.st_dev, status.st_ino, status.st_size,
-        status.st_mtime_ns, status.st_ctime_ns,
-    )  # fmt: skip
 
 
 def _split(chunks: bytes) -> Iterator[bytes]:

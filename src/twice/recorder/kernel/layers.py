@@ -23,7 +23,7 @@ from contextlib import suppress
 
 from twice.recorder.kernel import libc
 from twice.recorder.kernel.content_store import WRITE_NEW, copy_content
-from twice.recorder.kernel.file_state import FileState
+from twice.recorder.kernel.file_state import FileState, closing_descriptor
 from twice.recorder.kernel.namespaces import Namespaces
 from twice.recorder.kernel.paths import is_below, is_folder, parent_folder
 from twice.recorder.kernel.placements import Placement
@@ -264,8 +264,7 @@ class StartLayer:
                 with suppress(PermissionError):
                     os.chown(target, real.st_uid, real.st_gid, follow_symlinks=False)
             return
-        writing = os.open(target, WRITE_NEW, 0o600)
-        try:
+        with closing_descriptor(os.open(target, WRITE_NEW, 0o600)) as writing:
             if placement.source is None:
                 os.ftruncate(writing, state.size)
             else:
@@ -275,8 +274,6 @@ class StartLayer:
                     os.fchown(writing, real.st_uid, real.st_gid)
             os.fchmod(writing, state.mode)
             os.utime(writing, ns=(state.mtime_ns, state.mtime_ns))
-        finally:
-            os.close(writing)
 
 
 def copy_folder_status(real: str, copy: str) -> os.stat_result | None:

@@ -20,6 +20,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from twice.recorder.kernel import libc
+from twice.recorder.kernel.file_state import closing_descriptor
 
 _listdir, _stat = os.listdir, os.stat
 _SELF = "/proc/self"
@@ -150,11 +151,8 @@ def _unshare(flags: int, *, in_user_namespace: bool) -> None:
 
 def write_at_once(path: str, text: str) -> None:
     """Write with one call, which the kernel refuses or takes whole; a buffered write hides a refusal."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
-    try:
+    with closing_descriptor(os.open(path, os.O_WRONLY | os.O_CLOEXEC)) as descriptor:
         os.write(descriptor, text.encode())
-    finally:
-        os.close(descriptor)
 
 
 @functools.cache

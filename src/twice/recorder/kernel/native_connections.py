@@ -18,6 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from twice.recorder.kernel.file_state import closing_descriptor
 from twice.recorder.kernel.processes import OF_EFFECT, list_processes, read_parent
 from twice.recorder.kernel.system_calls import NUMBERS
 
@@ -120,11 +121,8 @@ def _is_stream(notification: Notification) -> bool:
     """
     from twice.recorder.kernel.libc import syscall  # it loads ctypes; the tables are read without
 
-    process = os.pidfd_open(read_parent(notification.pid)[0])
-    try:
+    with closing_descriptor(os.pidfd_open(read_parent(notification.pid)[0])) as process:
         descriptor = syscall(NUMBERS["pidfd_getfd"], process, notification.arguments[0], 0)
-    finally:
-        os.close(process)
     with socket.socket(fileno=descriptor) as copy:
         return copy.type in _STREAMS
 

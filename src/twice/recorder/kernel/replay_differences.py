@@ -23,6 +23,7 @@ from twice.recorder.kernel.file_state import (
     FileHistory,
     FileState,
     FileUnsettled,
+    closing_descriptor,
     locate_difference,
     observe_state,
     open_for_reading,
@@ -159,11 +160,8 @@ def copy_differing(
             break
         name = str(len(copied))
         with suppress(OSError):
-            writing = os.open(f"{folder}/{name}", WRITE_NEW, 0o600)
-            try:
+            with closing_descriptor(os.open(f"{folder}/{name}", WRITE_NEW, 0o600)) as writing:
                 copy_content(difference.path, writing, difference.replayed.size)
-            finally:
-                os.close(writing)
             copied[difference.path] = name
     return copied
 
@@ -188,13 +186,10 @@ def copy_written(written: Sequence[WrittenFile], folder: str) -> list[str]:
             _symlink(_readlink(file.source), target)
         elif file.kind == "file":
             status = _lstat(file.source)
-            writing = os.open(target, WRITE_NEW, 0o600)
-            try:
+            with closing_descriptor(os.open(target, WRITE_NEW, 0o600)) as writing:
                 copy_content(file.source, writing, status.st_size)
                 os.fchmod(writing, stat.S_IMODE(status.st_mode))
                 os.utime(writing, ns=(status.st_atime_ns, status.st_mtime_ns))
-            finally:
-                os.close(writing)
     return removed
 
 

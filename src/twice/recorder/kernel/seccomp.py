@@ -23,6 +23,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Final, NamedTuple
 
+from twice.recorder.kernel.file_state import closing_descriptor
 from twice.recorder.kernel.libc import set_no_new_privs, syscall
 from twice.recorder.kernel.system_calls import (
     ARCHITECTURE,
@@ -217,14 +218,11 @@ def restrict_writes(allowed: Iterable[str]) -> int:
     rights |= _REFER if version >= _FIRST_WITH_REFER else 0
     rights |= _TRUNCATE if version >= FIRST_WITH_TRUNCATE else 0
     handled = ctypes.create_string_buffer(struct.pack("=Q", rights), 8)
-    rules = syscall(_CREATE_RULESET, handled, 8, 0)
-    try:
+    with closing_descriptor(syscall(_CREATE_RULESET, handled, 8, 0)) as rules:
         for folder in allowed:
             _allow(rules, folder, rights)
         set_no_new_privs()
         syscall(_RESTRICT_SELF, rules, 0)
-    finally:
-        os.close(rules)
     return version
 
 

@@ -26,17 +26,16 @@ from twice.recorder.effects.files.carried_contents import (
     CONTENT,
     KEPT_BYTES_MAX,
     Found,
-    Signature,
     begins_with,
     describe_content,
     digest_of,
     pieces,
-    signature_of,
 )
 from twice.recorder.effects.files.overlay import Overlay
 from twice.recorder.effects.files.places import Caller
 from twice.recorder.effects.files.writes import RAISED, ClosedFile
 from twice.recorder.kernel.confinement import current
+from twice.recorder.kernel.file_state import Signature, signature_of
 
 if TYPE_CHECKING:
     from twice.recorder.effects.files.filesystem import Files
@@ -216,7 +215,7 @@ class Contents:
         if known is None:
             known = digest_of(descriptor, self._files.algorithm)
             # A file that was changed a moment ago may change again within one grain of its times.
-            if time_ns() - max(signature[3:]) > _SETTLED_NS:
+            if time_ns() - max(signature[3:5]) > _SETTLED_NS:
                 self._digests[signature] = known
         return known
 

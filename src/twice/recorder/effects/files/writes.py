@@ -24,13 +24,12 @@ from twice.recorder.effects import ops
 from twice.recorder.effects.actors import outside
 from twice.recorder.effects.files.carried_contents import (
     Found,
-    Signature,
     describe_content,
     digest_of,
-    signature_of,
 )
 from twice.recorder.effects.files.places import Caller
 from twice.recorder.kernel.file_policies import find_policy
+from twice.recorder.kernel.file_state import CONTENT_FIELDS, Signature, signature_of
 from twice.recorder.redaction.redaction import ASKED
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ class ClosedFile(NamedTuple):
 
     def is_like(self, signature: Signature) -> bool:
         """Return whether the content is still the same: a new name or mode changes none."""
-        return self.signature[:4] == signature[:4]
+        return self.signature[:CONTENT_FIELDS] == signature[:CONTENT_FIELDS]
 
 
 @dataclass(slots=True)
