@@ -42,12 +42,9 @@ _IS_REDACTED = "its content holds a secret, and is not in the record"
 class RecordedFiles:
     """The part of a record about files below Python.
 
-    Attributes:
-        tier: how it was learned; ``none`` in a record that knows nothing.
-        problems: facts that could not be learned, with how often.
-        histories: every file that was read or changed, at its path here.
-        process: the process id of the program, if known.
-        changed: some of the files that a listing shows to be changed by other code than Python.
+    ``tier`` is how it was learned, ``none`` in a record that knows nothing. ``problems`` are facts that could not be
+    learned, with how often. ``histories`` have the paths of here, ``process`` is the program's id, if known.
+    ``changed`` are some of the files that a listing shows to be changed by other code than Python.
     """
 
     tier: FilesTier = "none"
@@ -118,8 +115,7 @@ def read_native_files(
 ) -> RecordedFiles:
     """Read back the part of the ending and the payloads of frames that ``write_native_files`` wrote.
 
-    Raises:
-        RecordForeign: E-RECORD-002, for histories that no recording writes.
+    E-RECORD-002, for histories that no recording writes.
     """
 
     def to_local(name: str) -> str:

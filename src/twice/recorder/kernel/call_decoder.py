@@ -39,12 +39,7 @@ class RemoteMemory:
         self._spans = ctypes.byref(self._here), ctypes.byref(self._there)
 
     def read_path(self, pid: int, address: int) -> bytes:
-        """Return the text up to its final NUL.
-
-        Raises:
-            OSError: when the memory cannot be read: the process is gone or protects itself, or the
-                address leads nowhere.
-        """
+        """Return the text up to its final NUL; an ``OSError`` for a process that is gone or memory that cannot be read."""
         text = b""
         size = min(_PAGE - address % _PAGE, _FIRST_LOOK)
         while len(text) < _PATH_BYTES_MAX:
@@ -58,11 +53,7 @@ class RemoteMemory:
         raise OSError(36, "a path of more than 4096 bytes")
 
     def read(self, pid: int, address: int, size: int) -> bytes:
-        """Return up to ``size`` bytes, at most a page.
-
-        Raises:
-            OSError: as ``read_path`` does.
-        """
+        """Return up to ``size`` bytes, at most a page; errors as of ``read_path``."""
         self._here.length = self._there.length = size
         self._there.base = address
         here, there = self._spans
@@ -75,9 +66,6 @@ class RemoteMemory:
 
 class CallDecoder:
     """Reads the arguments of calls, one after the other.
-
-    Args:
-        memory: of the processes that make them.
 
     Every method raises ``OSError`` where the process is gone, or what it means cannot be read.
     """

@@ -58,11 +58,7 @@ _LISTED_MAX = 200_000
 
 
 def tiers_left_out(environ: Mapping[str, str]) -> frozenset[str]:
-    """Return the tiers that the user asked to do without.
-
-    Raises:
-        UsageError: E-USE-001, for a name that is none.
-    """
+    """Return the tiers that the user asked to do without; E-USE-001 for a name that is none."""
     names = [name.strip() for name in environ.get(VARIABLE, "").split(",") if name.strip()]
     for name in names:
         if name not in TIERS:
@@ -167,11 +163,8 @@ class Confinement:
     ) -> None:
         """Let the keeper see every file that this process and its descendants touch from here on.
 
-        Args:
-            own: paths of the product's own files and folders, which are no part of the run.
-            roots: folders of the program.
-            algorithm: of the digests.
-            copy_limit: bytes of the largest file that is copied before it is changed.
+        ``own`` are paths of the product's own files, which are no part of the run, ``roots`` folders of the program.
+        Files of more than ``copy_limit`` bytes are not copied before they are changed.
         """
         if self.is_watching:
             return
@@ -231,8 +224,7 @@ class Confinement:
     def take_process(self, pid: int) -> tuple[list[ProcessFile], str]:
         """Return the files that an ended child process left, and the folder with their contents.
 
-        Args:
-            pid: of a child that a replay will not start.
+        It is a child that a replay will not start.
         """
         self._served.add(pid)
         if not self.is_watching or self.keeper is None:

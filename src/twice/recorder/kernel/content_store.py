@@ -29,11 +29,7 @@ _PIECE, _SMALL = 1 << 24, 1 << 20
 
 
 class ContentStore:
-    """A folder of the session's own with copies by digest.
-
-    Args:
-        folder: made when the first copy is taken; private to this account.
-    """
+    """A folder of the session's own with copies by digest, private to this account; made for the first copy."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -42,9 +38,8 @@ class ContentStore:
     def keep(self, path: str, algorithm: Algorithm, *, size: int | None = None) -> FileState:
         """Copy a file, or its first ``size`` bytes, and return the state of the copy.
 
-        Raises:
-            OSError: when the file cannot be read, or the folder takes no more.
-            FileUnsettled: when it changes while it is copied.
+        An ``OSError`` says that the folder takes no more, or the file cannot be read, ``FileUnsettled`` that it
+        changes.
         """
         os.makedirs(self.folder, mode=0o700, exist_ok=True)
         self._count += 1
@@ -82,11 +77,7 @@ def _copy_whole(source: str, target: str, size: int | None) -> None:
 
 
 def copy_content(source: str, writing: int, size: int) -> None:
-    """Copy the first bytes of a file into an open, empty one.
-
-    Raises:
-        OSError: the source cannot be opened or is shorter, or the target takes no more.
-    """
+    """Copy the first bytes of a file into an open, empty one; an ``OSError`` where it has fewer."""
     with closing_descriptor(open_for_reading(source)) as reading:
         if copy_bytes(reading, writing, size) < size:
             raise OSError(errno.EIO, "the file became shorter while it was copied", source)

@@ -80,11 +80,8 @@ class LedgerEntry:
 class FileLedger:
     """Every file that a run touched.
 
-    Args:
-        algorithm: of the digests.
-        store: where copies are kept.
-        copy_limit: bytes of the largest file that is copied before it is changed.
-        own: paths of the product's own files and folders, which are no part of the run.
+    ``copy_limit`` is the size in bytes of the largest file that is copied before it is changed. ``own`` are paths of
+    the product's own files and folders, which are no part of the run.
     """
 
     def __init__(
@@ -208,10 +205,8 @@ class FileLedger:
     def finish(self, served: Collection[int] = ()) -> list[FileHistory]:
         """Return the touched files, sorted by path, without those that were not read and had no effect.
 
-        A folder that the run made and removed stays where files in it do: a replay finds none there either.
-
-        Args:
-            served: children of the program that a replay does not start.
+        A folder that the run made and removed stays where files in it do: a replay finds none there either. ``served``
+        are children of the program that a replay does not start.
         """
         histories = []
         around: set[str] = set()

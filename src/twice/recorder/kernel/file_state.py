@@ -127,10 +127,8 @@ ABSENT = FileState("absent")
 class ProcessFile:
     """What a process left at a path that a replay does not start: put there from the record instead.
 
-    Attributes:
-        path: absolute.
-        state: with the digest under which its content is kept, where it is a file.
-        problem: why the content is not kept; empty where it is.
+    The content of a file is kept under the digest of its state; ``problem`` says why it is not, and is empty where it
+    is.
     """
 
     path: str
@@ -193,11 +191,7 @@ class FileHistory:
 
     @classmethod
     def from_plain(cls, fields: Sequence[Any]) -> FileHistory:
-        """Read plain values back.
-
-        Raises:
-            RecordForeign: E-RECORD-002, for values that no recording writes.
-        """
+        """Read plain values back; E-RECORD-002 for values that no recording writes."""
         try:
             path, before, after, read, changed, is_kept, appended, problem, served, back = fields
             states = (FileState.from_plain(before), FileState.from_plain(after))
@@ -234,16 +228,8 @@ def observe_state(
 ) -> FileState:
     """Return the state at a path. Links in its folders are followed, a link at its end is not.
 
-    Args:
-        path: any path; a name that is not UTF-8 uses ``surrogateescape``.
-        algorithm: hash of the digest and of the chunks.
-        with_content: whether to read a regular file; without it digest and chunks are empty.
-        appended_from: position from which on a file is read; nothing before it is looked at.
-        with_names: whether to list a folder.
-
-    Raises:
-        FileUnsettled: other processes change the file faster than it can be read.
-        OSError: it cannot be looked at or opened; that it is absent is a state.
+    Without ``with_content``, digest and chunks are empty. Of a file nothing before ``appended_from`` is read. That
+    nothing is there is a state; ``FileUnsettled`` is raised where a file changes faster than it can be read.
     """
     for _ in range(_ATTEMPTS):
         try:
@@ -276,13 +262,7 @@ def chunk_size(size: int) -> int:
 def locate_difference(
     recorded: FileState, replayed: FileState, appended_from: int | None = None
 ) -> str:
-    """Return where two states begin to differ, as text: ``bytes 65,536 to 131,071``.
-
-    Args:
-        recorded: one state.
-        replayed: the other one, observed from the same position on.
-        appended_from: position from which on both were read.
-    """
+    """Return where two states, both read from one position on, begin to differ: ``bytes 65,536 to 131,071``."""
     if recorded.kind != replayed.kind:
         return "kind of file"
     if recorded.kind == "link":
@@ -306,8 +286,7 @@ def locate_difference(
 def open_for_reading(path: str) -> int:
     """Return a descriptor of a regular file, without a change of its time of access if possible.
 
-    Raises:
-        OSError: it cannot be opened, or its last part is a link (``ELOOP``).
+    A link as the last part of the path is the error ``ELOOP``.
     """
     try:
         return os.open(path, _FLAGS | _NO_ACCESS_TIME)
@@ -325,11 +304,7 @@ def closing_descriptor(descriptor: int) -> Iterator[int]:
 
 
 def describe_status(path: str, status: os.stat_result, *, with_names: bool = False) -> FileState:
-    """Return the state at a path without its content, from its status.
-
-    Raises:
-        OSError: the folder cannot be listed, or the link cannot be read.
-    """
+    """Return the state at a path without its content, from its status; an ``OSError`` for what cannot be read."""
     mode, mtime_ns = stat.S_IMODE(status.st_mode), status.st_mtime_ns
     match stat.S_IFMT(status.st_mode):
         case stat.S_IFREG:
@@ -383,9 +358,7 @@ def walk_tree(
 ) -> Iterator[os.DirEntry[str]]:
     """Yield what lies below some folders, each folder before its content, as far as it can be listed.
 
-    Args:
-        folders: their paths.
-        is_passed_over: returns whether a path, and all that lies below it, is left out.
+    A path for which ``is_passed_over`` returns True is left out, with all that lies below it.
     """
     waiting = list(folders)
     while waiting:

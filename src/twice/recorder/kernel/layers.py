@@ -40,15 +40,9 @@ _OPTIONS = "xino=off"  # a file keeps the inode number that it really has
 
 
 class LayerStorage:
-    """Folders for layers.
+    """Folders for layers: in memory, and on disk where they may be too much for that.
 
-    Args:
-        folder: private to this replay, on disk.
-        entered: the namespaces of this process.
-        prefer_disk: whether the layers may be too much for memory.
-
-    Raises:
-        OSError: not even memory can be mounted.
+    The folder on disk is private to this replay. An ``OSError`` says that not even memory can be mounted.
     """
 
     def __init__(self, folder: str, entered: Namespaces, *, prefer_disk: bool) -> None:
@@ -90,13 +84,8 @@ class LayerStorage:
 class OverlayLayers:
     """An overlay over one folder.
 
-    Args:
-        root: path of the folder.
-        placements: what the folder must show as it was, sorted by path.
-        foreign: folders in it that the kernel would not copy into the top layer, sorted.
-
-    Attributes:
-        base: folder with the layers; empty before ``mount``.
+    ``placements`` are what the folder must show as it was, and ``foreign`` are folders in it that the kernel would not
+    copy into the top layer, both sorted. ``base`` is the folder with the layers; it is empty before ``mount``.
     """
 
     def __init__(
@@ -116,11 +105,7 @@ class OverlayLayers:
         return f"{self.base}/upper"
 
     def mount(self, storage: LayerStorage, name: str, flags: int) -> None:
-        """Mount the overlay over the folder.
-
-        Raises:
-            OSError: as the kernel refused it; the folder is as it was.
-        """
+        """Mount the overlay over the folder; after an ``OSError`` it is as it was."""
         self._options = storage.options
         for base in (places := storage.bases(self.root)):
             try:
@@ -195,10 +180,7 @@ def remove_layers(folder: str) -> None:
 class StartLayer:
     """A folder with what was there at the start, for one overlay.
 
-    Args:
-        layer: an empty folder of this process's own.
-        real: the folder that the layer is laid over.
-        root: the same folder's path, as placements name it.
+    ``layer`` is an empty folder, ``real`` the one that it is laid over, and ``root`` the path of that in placements.
     """
 
     def __init__(self, layer: str, real: str, root: str) -> None:
@@ -208,11 +190,7 @@ class StartLayer:
         self._hidden: set[str] = set()
 
     def make(self, placements: Iterable[Placement]) -> None:
-        """Make the files of some placements, which are sorted by path, each below ``root``.
-
-        Raises:
-            OSError: the layer's file system takes no more, or a source cannot be read.
-        """
+        """Make the files of some placements, which are sorted by path, each below ``root``."""
         for placement in placements:
             inside = placement.path[len(self._root.rstrip("/")) :]
             if placement.state.kind == "folder":
@@ -304,14 +282,8 @@ def copy_folder_status(real: str, copy: str) -> os.stat_result | None:
 def make_folders(upper: str, start: str, real: str, inside: Iterable[str]) -> None:
     """Make folders in a top layer as they are in the layers below it.
 
-    Args:
-        upper: the top layer.
-        start: the layer with the files as they were; empty without one.
-        real: the real folder.
-        inside: paths of folders from the layers' root on, sorted.
-
-    Raises:
-        OSError: the layer's file system takes no more.
+    ``start`` is the layer with the files as they were, empty without one. ``inside`` has the folders' paths from the
+    layers' root on, sorted.
     """
     made: dict[str, str] = {"": ""}
     for folder in inside:

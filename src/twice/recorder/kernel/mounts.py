@@ -52,13 +52,8 @@ _FLAGS: Final = {
 class MountEntry(NamedTuple):
     """One mount: what is needed of a line of the table.
 
-    Attributes:
-        number: id of the mount.
-        parent: id of the mount that it stands on.
-        path: where it is mounted, for this process.
-        options: of this mount.
-        kind: type of the file system, ``fuse.sshfs`` for example.
-        system_options: of the file system, the same for all its mounts.
+    ``number`` and ``parent`` are ids of mounts, ``kind`` is a type of file system, ``fuse.sshfs`` for example. Of the
+    options, ``system_options`` are those of the file system, the same for all its mounts.
     """
 
     number: int
@@ -92,19 +87,14 @@ class MountEntry(NamedTuple):
 
 
 def read_mount_table() -> list[MountEntry]:
-    """Return the mounts of this process's mount namespace that it can reach.
-
-    Raises:
-        OSError: ``/proc`` is not mounted.
-    """
+    """Return the mounts of this process's mount namespace that it can reach; an ``OSError`` without ``/proc``."""
     return parse_mount_table(Path("/proc/self/mountinfo").read_bytes())
 
 
 def parse_mount_table(data: bytes) -> list[MountEntry]:
     """Return the mounts that a text in the format of ``/proc/PID/mountinfo`` lists, in its order.
 
-    Raises:
-        ValueError: a line has too few fields.
+    A line with too few fields is a ``ValueError``.
     """
     mounts = []
     for line in filter(None, data.split(b"\n")):
@@ -149,12 +139,9 @@ def visible_mounts(mounts: Sequence[MountEntry]) -> list[MountEntry]:
 
 
 class PlannedMount(NamedTuple):
-    """A path at which a replay mounts an overlay, or makes a mount read-only.
+    """A path at which a replay mounts an overlay, or makes a mount read-only, which may be one of a file.
 
-    Attributes:
-        path: of a folder; of a mount to be made read-only, of a file too.
-        flags: to mount with.
-        is_required: whether real files are open to changes when it fails.
+    ``is_required`` says whether real files are open to changes when it fails.
     """
 
     path: str
@@ -165,10 +152,8 @@ class PlannedMount(NamedTuple):
 class OverlayPlan(NamedTuple):
     """What covers the real files of this machine.
 
-    Attributes:
-        overlays: folders, none within another.
-        read_only: mounts that become read-only.
-        split: folders in which nothing new can be made, because a mount stands below them.
+    No folder of ``overlays`` lies within another. In the folders of ``split`` nothing new can be made, because a mount
+    stands below them.
     """
 
     overlays: tuple[PlannedMount, ...]
@@ -199,14 +184,9 @@ def plan_overlays(
 ) -> OverlayPlan:
     """Return which overlays and read-only mounts keep a replay away from every real file.
 
-    Args:
-        mounts: the table of this process.
-        needed: paths that the replay writes, or that must show other files than the real ones. A mount
-            that is read-only gets overlays for these alone.
-        likely: paths that the replay may write. In a folder with more folders than could each get an
-            overlay, those with a needed or a likely path get one.
-        list_folders: returns the names of the folders in a folder, links left out.
-        can_enter: returns whether a path is a folder in which this user can reach anything.
+    ``needed`` are paths that the replay writes, or that must show other files than the real ones: a mount that is
+    read-only gets overlays for these alone. ``likely`` are paths that it may write: in a folder with more folders than
+    could each get an overlay, those with a needed or a likely path get one. ``list_folders`` leaves links out.
     """
     visible, must_cover = visible_mounts(mounts), _with_folders(needed)
     may_cover = must_cover | _with_folders(likely)

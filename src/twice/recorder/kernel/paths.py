@@ -12,7 +12,7 @@ What a program makes of such a name, a state or an output say, is the program's 
 
 Not for: files that Python opens; ``effects.files.places`` decides about those.
 
-Invariant: no file is opened, nothing below the program's own folder is a system file, and ``told(kept(name)) == name``.
+Invariant: no file is opened, and nothing below the program's own folder is a system file; ``told`` undoes ``kept``.
 """
 
 from __future__ import annotations
@@ -99,8 +99,7 @@ def is_folder(path: str) -> bool:
 class PackagePaths:
     """Tells files of the machine from files of the run.
 
-    Args:
-        roots: folders of the program; what lies in one is the run's, unless it is an installed package.
+    What lies in one of ``roots``, folders of the program, is the run's, unless it is an installed package.
     """
 
     def __init__(self, roots: Iterable[str] = ()) -> None:
@@ -142,17 +141,10 @@ class PathResolver:
     def resolve(
         self, pid: int, folder: int | None, path: str, *, follows_last: bool
     ) -> ResolvedPath:
-        """Return the file that a process means.
+        """Return the file that a process means by a path, empty for a descriptor itself; it may be named by a thread.
 
-        Args:
-            pid: of the process, or of one of its threads.
-            folder: the register with the descriptor that a relative path starts from; None for the
-                working folder.
-            path: as the process gave it; empty for the descriptor itself.
-            follows_last: whether the call follows a link in the last part.
-
-        Raises:
-            OSError: when the process is gone, or its descriptor has no path.
+        ``folder`` is the register with the descriptor that a relative path starts from; None for the working folder.
+        An ``OSError`` says that the process is gone, or its descriptor has no path.
         """
         if path.startswith(_DESCRIPTORS):
             return ResolvedPath(_readlink(f"/proc/{pid}/fd/{posixpath.basename(path)}"))
@@ -180,11 +172,8 @@ class PathResolver:
 def follow_links(path: str, at: Callable[[str], str] | None = None) -> ResolvedPath:
     """Return an absolute path without links, and those that were followed.
 
-    By functions that nobody replaced, which ``os.path.realpath`` is not built on.
-
-    Args:
-        path: absolute.
-        at: tells the path that a place has in an overlay; None without one.
+    By functions that nobody replaced, which ``os.path.realpath`` is not built on. ``at`` tells the path that a place
+    has in an overlay.
     """
     links: list[str] = []
     done = ""

@@ -48,12 +48,7 @@ _FAILS_ANYWAY = frozenset({errno.EFAULT, errno.ENAMETOOLONG})
 
 
 class Supervisor(ABC):
-    """The supervising side of a filter.
-
-    Args:
-        descriptor: of the filter's listener.
-        calls: those that the filter asks about and that name a path, by number.
-    """
+    """The supervising side of a filter; ``calls`` are those that it asks about and that name a path, by number."""
 
     def __init__(self, descriptor: int, calls: dict[int, PathCall]) -> None:
         self.listener, self.memory = Listener(descriptor), RemoteMemory()
@@ -85,14 +80,7 @@ class Supervisor(ABC):
 
 
 class RecordingSupervisor(Supervisor):
-    """The supervising side of one recording.
-
-    Args:
-        descriptor: of the filter's listener.
-        ledger: notes what is touched.
-        packages: tells the machine's files from the run's.
-        marks: what threads of the program are about to do.
-    """
+    """The supervising side of one recording."""
 
     def __init__(
         self, descriptor: int, ledger: FileLedger, packages: PackagePaths, marks: ThreadMarks
@@ -230,11 +218,7 @@ class RecordingSupervisor(Supervisor):
     def _resolve(
         self, notification: Notification, call: PathCall, given: str, *, follows_last: bool
     ) -> str | None:
-        """Return the file that a call means, or None where it is the product's own.
-
-        Raises:
-            OSError: when it cannot be told.
-        """
+        """Return the file that a call means, or None where it is the product's own."""
         return self._take(
             self.decoder.resolve(notification, call, given, follows_last=follows_last)
         )

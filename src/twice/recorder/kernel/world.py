@@ -40,7 +40,7 @@ from twice.recorder.kernel.placements import (
 )
 from twice.recorder.kernel.replay_differences import (
     FileDifference,
-    WrittenFile,
+    ReplayedFile,
     copy_written,
     find_differences,
     find_written,
@@ -57,11 +57,9 @@ _getcwd, _expanduser = os.getcwd, os.path.expanduser
 class WorldReport(NamedTuple):
     """What a world covers.
 
-    Attributes:
-        refused: folders over which the kernel put no overlay, with its answer; read-only then.
-        uncovered: paths of the record that lie in no overlay: what the run changed there cannot be
-            changed again, and what stood there is not shown as it was.
-        is_in_memory: whether what the replay writes takes memory alone.
+    Over the folders ``refused`` the kernel put no overlay, with its answer; they are read-only then. The paths
+    ``uncovered`` of the record lie in no overlay: what the run changed there cannot be changed again, and what stood
+    there is not shown as it was. ``is_in_memory`` says whether what the replay writes takes memory alone.
     """
 
     refused: tuple[tuple[str, str], ...]
@@ -72,13 +70,9 @@ class WorldReport(NamedTuple):
 class World:
     """The files of a replay.
 
-    Args:
-        histories: every file of the recorded run, by absolute real path.
-        content: returns a file with the content of a digest that the record carries, or None.
-        folder: private to this replay; made when it is not there. ``discard`` empties it.
-        is_ignored: returns whether a path, and what is below it, is no part of the run: the product's own
-            files, packages, caches of bytecode.
-        memory_bytes_max: bytes above which the layers go to disk.
+    ``content`` returns a file with the content of a digest that the record carries, or None. ``folder`` is private to
+    this replay, made when it is not there, and emptied by ``discard``. A path that ``is_ignored``, and what is below
+    it, is no part of the run: the product's own files, packages, caches of bytecode.
     """
 
     def __init__(
@@ -125,13 +119,8 @@ class World:
     def enter(self, entered: Namespaces) -> WorldReport:
         """Mount the world, in a process that has a mount namespace of its own and one thread.
 
-        The working folder stays the same path. Files that are open already stay the real ones.
-
-        Args:
-            entered: what ``enter_namespaces`` returned.
-
-        Raises:
-            NamespaceRefused: a real file could still be changed. The process is half-way and must end.
+        The working folder stays the same path. Files that are open already stay the real ones. After
+        ``NamespaceRefused`` a real file could still be changed: the process is half-way and must end.
         """
         assert entered.has_mounts, "without a mount namespace the overlays would be everyone's"
         if self._placements is None:
@@ -152,13 +141,9 @@ class World:
         return find_differences(changed, written, self._is_ignored)
 
     def copy_out(self, folder: int) -> list[str]:
-        """Copy the files that the replay wrote into a real folder, each at its path from ``/`` on.
+        """Copy the files that the replay wrote into a real folder, each at its path; return those that it removed.
 
-        Args:
-            folder: descriptor of the folder, opened before ``enter``: its path leads into the world.
-
-        Returns:
-            Paths of files that the replay removed.
+        ``folder`` is a descriptor, opened before ``enter``: its path leads into the world.
         """
         return copy_written(self._find_written(frozenset()), f"/proc/self/fd/{folder}")
 
@@ -254,7 +239,7 @@ class World:
                 self._overlays[root] = layers
         return refused
 
-    def _find_written(self, known: frozenset[str]) -> list[WrittenFile]:
+    def _find_written(self, known: frozenset[str]) -> list[ReplayedFile]:
         found = [
             written
             for layers in self._overlays.values()

@@ -107,13 +107,8 @@ class WorldRequest:
 def run_in_world(request: WorldRequest, channel: Channel, program: Callable[[], object]) -> None:
     """Run a program in a world and end this process as it ended; return where no world is to be had.
 
-    Args:
-        request: what the world is made of.
-        channel: to the parent; the last message on it is what was left behind.
-        program: what runs; it does not return.
-
-    Returns:
-        None, with nothing executed, where writes cannot be refused either; ``confinement.current()`` says why.
+    The last message to the parent is what was left behind. A return, with nothing executed, means that writes cannot
+    be refused either; ``confinement.current()`` says why.
     """
     left_out = tiers_left_out(os.environ)
     if WORLD_TIER in left_out:
@@ -244,8 +239,7 @@ def _run_without_world(
 ) -> None:
     """Run a program with its writes refused, where there is no copy that could take them.
 
-    Raises:
-        FilesUnprotected: E-FILE-002, when they cannot be refused either, and the recorded run made some.
+    E-FILE-002, when they cannot be refused either, and the recorded run made some.
     """
     without = Confinement(refused=refused, is_experiment=request.is_recorded)
     if REFUSAL not in tiers_left_out(os.environ) and is_supported():
@@ -268,15 +262,8 @@ def _run_refusing(
 ) -> Confinement:
     """Run a program that may change files in some folders alone; end this process as it ended.
 
-    Args:
-        allowed: folders of the product's own.
-        without: what this process is confined by without a listener, and why there is no world.
-        channel: to the parent; the last message on it says what was refused.
-        program: what runs; it does not return.
-
-    Returns:
-        With nothing executed, the confinement of a process that got no listener. Landlock holds it, where there
-        is one, and tells nobody what it refuses.
+    The last message to the parent says what was refused. Returns, with nothing executed, the confinement of a process
+    that got no listener: Landlock holds it, where there is one, and tells nobody what it refuses.
     """
     ours, theirs = socket.socketpair()
 
@@ -325,11 +312,7 @@ def _restrict(allowed: list[str]) -> int:
 
 
 def _enter(*, cuts_network: bool, numbers: bool) -> Namespaces:
-    """Enter as many namespaces as this system gives; without mounts there is no world.
-
-    Raises:
-        NamespaceRefused: none is to be had.
-    """
+    """Enter as many namespaces as this system gives; without mounts there is no world."""
     wishes = [(cuts_network, numbers), (cuts_network, False), (False, numbers), (False, False)]
     refusal: NamespaceRefused | None = None
     for network, process_numbers in dict.fromkeys(wishes):

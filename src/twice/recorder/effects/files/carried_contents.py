@@ -1,8 +1,8 @@
 """What files hold: digests, and the contents that a record carries whole.
 
 A journal frame of the kind ``content`` holds ``(digest, size, at, bytes)``: a piece of a file, beginning ``at`` bytes
-from its start. Contents are kept by policy, and where nobody else could have them at a replay: what the run itself goes
-on to change, and what came to be while it ran.
+from its start. Contents are kept by policy, and where nobody else could have them at a replay: what the run itself
+goes on to change, and what came to be while it ran.
 
 Invariant: what is served has the digest that it was kept under.
 """
@@ -73,9 +73,7 @@ def pieces(descriptor: int, digest: str, size: int) -> Iterable[bytes]:
 class CarriedContents:
     """Contents that a record carries, written out when they are first asked for.
 
-    Args:
-        payloads: opens the record's frames.
-        folder: where they are written, private to the session.
+    ``payloads`` opens the record's frames. The folder is private to the session.
     """
 
     def __init__(self, payloads: Callable[[], Iterable[bytes]], folder: str) -> None:

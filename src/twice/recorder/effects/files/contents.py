@@ -1,7 +1,7 @@
 """What a run reads from files: digests while recording, the same content or none in replay.
 
-A file that is opened for reading is named with the digest of what it holds, whoever opens it: the program, or a library
-on its behalf. In replay it must hold the same, or the record must carry it.
+A file that is opened for reading is named with the digest of what it holds, whoever opens it: the program, or a
+library on its behalf. In replay it must hold the same, or the record must carry it.
 
 Carried whole: everything under the policy ``contents``; under ``digest`` what the run itself changes after it read it,
 and what came to be while it ran by another hand; up to 64 MiB each.

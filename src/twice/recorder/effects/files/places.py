@@ -5,7 +5,8 @@ to the interpreter, to installed packages and to twice (the environment's finger
 Python, and what is no file on a disk (``/proc``, ``/sys``, ``/dev``).
 
 A library that opens a file does it for the program that called it: what it reads is an input of the run, and what it
-writes is kept away. Two exceptions: a library that is being imported reads its own set-up, and twice writes the record.
+writes is kept away. Two exceptions: a library that is being imported reads its own set-up, and twice writes the
+record.
 
 Invariant: a place is an absolute path, and never one inside of the overlay.
 """
@@ -76,8 +77,7 @@ def is_imported(frame: FrameType | None, layer: EffectLayer) -> bool:
 class Places:
     """Paths of one session, and their names as the record keeps them.
 
-    Attributes:
-        drawn_parts: parts of names that were drawn at random, and the key that a record shows for each.
+    ``drawn_parts`` are parts of names that were drawn at random, with the key that a record shows for each.
     """
 
     def __init__(self, placing: PathNames, overlay: Overlay | None = None) -> None:

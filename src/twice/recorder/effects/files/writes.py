@@ -44,10 +44,7 @@ _SHOWN_MAX = 1 << 16  # bytes of a file that are looked at as they are
 class ClosedFile(NamedTuple):
     """A file as it was when the run closed it.
 
-    Attributes:
-        signature: by its status.
-        start: position from which on it was digested.
-        found: digest and size; None where nothing was digested.
+    It was digested from the position ``start`` on; ``found`` is None where nothing was digested.
     """
 
     signature: Signature
@@ -63,10 +60,8 @@ class ClosedFile(NamedTuple):
 class WrittenFile:
     """A file that the run wrote and that is there.
 
-    Attributes:
-        base: position from which on it counts at the end.
-        is_partial: whether the run added to its beginning without having that.
-        closed: the file as it was closed; None for an open one.
+    From the position ``base`` on it counts at the end. ``is_partial`` says whether the run added to its beginning
+    without having that. ``closed`` is None while the file is open.
     """
 
     base: int = 0
@@ -96,9 +91,8 @@ class _Writing:
 class Writes:
     """What a session writes.
 
-    Attributes:
-        own: files that the run wrote and that are there, by place.
-        count: how often files were opened to write, renamed, removed or made.
+    ``own`` are files that the run wrote and that are there, by place. ``count`` is how often files were opened to
+    write, renamed, removed or made.
     """
 
     def __init__(self, files: Files) -> None:
