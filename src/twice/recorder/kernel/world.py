@@ -16,18 +16,14 @@ Invariant: between ``enter`` and the end of the namespace no path leads to a rea
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
 from twice.recorder.kernel import libc
 from twice.recorder.kernel.file_state import FileHistory
 from twice.recorder.kernel.layers import LayerStorage, OverlayLayers, remove_layers
-from twice.recorder.kernel.mounts import (
-    OverlayPlan,
-    plan_overlays,
-    read_mount_table,
-)
+from twice.recorder.kernel.mounts import plan_overlays, read_mount_table
 from twice.recorder.kernel.namespaces import NamespaceRefused, Namespaces
 from twice.recorder.kernel.paths import is_below, parent_folder
 from twice.recorder.kernel.placements import (
@@ -192,7 +188,15 @@ class World:
         made: dict[str | None, list[str]] = {}
         for folder in foreign:
             made.setdefault(_find_root(folder, roots), []).append(folder)
-        refused = self._mount_overlays(self._storage, plan, placed, made)
+        refused = {}
+        for number, (root, flags, _) in enumerate(plan.overlays):
+            try:
+                layers = OverlayLayers(root, placed.get(root, ()), made.get(root, ()))
+                layers.mount(self._storage, str(number), flags)
+            except OSError as error:
+                refused[root] = error.strerror or str(error)
+            else:
+                self._overlays[root] = layers
         whole = frozenset(mount.path for mount in mounts)
         more = [mount for mount in plan.overlays if mount.path in refused and mount.path in whole]
         for path, flags, is_required in (*plan.read_only, *more):
@@ -219,25 +223,6 @@ class World:
             if history.was_changed and history.is_kept and history.after.kind == "file":
                 with suppress(OSError):
                     os.close(os.open(history.path, _OPEN_FOR_CHANGE))
-
-    def _mount_overlays(
-        self,
-        storage: LayerStorage,
-        plan: OverlayPlan,
-        placed: Mapping[str | None, Sequence[Placement]],
-        foreign: Mapping[str | None, Sequence[str]],
-    ) -> dict[str, str]:
-        """Mount the plan; return the folders that the kernel refused, with its answers."""
-        refused = {}
-        for number, (root, flags, _) in enumerate(plan.overlays):
-            try:
-                layers = OverlayLayers(root, placed.get(root, ()), foreign.get(root, ()))
-                layers.mount(storage, str(number), flags)
-            except OSError as error:
-                refused[root] = error.strerror or str(error)
-            else:
-                self._overlays[root] = layers
-        return refused
 
     def _find_written(self, known: frozenset[str]) -> list[ReplayedFile]:
         found = [
