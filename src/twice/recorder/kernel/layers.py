@@ -19,7 +19,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 from twice.recorder.kernel import libc
 from twice.recorder.kernel.content_store import WRITE_NEW, copy_content
@@ -45,14 +45,15 @@ class LayerStorage:
     The folder on disk is private to this replay. An ``OSError`` says that not even memory can be mounted.
     """
 
-    def __init__(self, folder: str, entered: Namespaces, *, prefer_disk: bool) -> None:
+    def __init__(
+        self, folder: str, entered: Namespaces, held: ExitStack, *, prefer_disk: bool
+    ) -> None:
         self._folder = folder
         self.options = layer_options(entered)
         memory, disk = f"{folder}/memory", f"{folder}/disk"
         _makedirs(memory, mode=0o700, exist_ok=True)
         libc.mount("tmpfs", memory, "tmpfs", libc.MS_NOSUID | libc.MS_NODEV, "mode=0700")
-        self._descriptors = [open_folder(memory)]
-        self._memory = f"/proc/self/fd/{self._descriptors[0]}"
+        self._memory = open_folder(memory, held)
         self._disk = ""
         if not entered.is_of_host:
             # Before Linux 6.6 memory takes no attributes of users, and a folder that was removed and made
@@ -63,8 +64,7 @@ class LayerStorage:
                 prefer_disk = True
         if prefer_disk:
             _makedirs(disk, mode=0o700, exist_ok=True)
-            self._descriptors.append(open_folder(disk))
-            self._disk = f"/proc/self/fd/{self._descriptors[1]}"
+            self._disk = open_folder(disk, held)
 
     def bases(self, root: str) -> list[str]:
         """Return where layers for a folder may lie, the better place first."""
@@ -75,11 +75,6 @@ class LayerStorage:
         """Return whether a folder of ``bases`` takes memory."""
         return base.startswith(f"{self._memory}/")
 
-    def close(self) -> None:
-        """Close the descriptors of the folders."""
-        while self._descriptors:
-            os.close(self._descriptors.pop())
-
 
 class OverlayLayers:
     """An overlay over one folder.
@@ -89,13 +84,16 @@ class OverlayLayers:
     """
 
     def __init__(
-        self, root: str, placements: Sequence[Placement], foreign: Sequence[str] = ()
+        self,
+        root: str,
+        held: ExitStack,
+        placements: Sequence[Placement],
+        foreign: Sequence[str] = (),
     ) -> None:
         self.root, self.base = root, ""
         self._placements, self._foreign = placements, foreign
-        self._descriptor = open_folder(root)
         # With the dot it is a folder for lstat as well, not a link to one.
-        self._real = f"/proc/self/fd/{self._descriptor}/."
+        self._real = f"{open_folder(root, held)}/."
         self._start = ""
         self._options = ""
 
@@ -126,12 +124,6 @@ class OverlayLayers:
             libc.mount("overlay", self._start, "overlay", libc.MS_RDONLY, lower)
         return self._start
 
-    def close(self) -> None:
-        """Close the descriptor of the real folder."""
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
-
     def _mount(self, base: str, flags: int, *, is_on_disk: bool) -> None:
         for folder in ("", "/upper", "/scratch", "/view", "/start"):
             _mkdir(f"{base}{folder}", 0o700)
@@ -158,9 +150,12 @@ def layer_options(entered: Namespaces) -> str:
     return f"{_OPTIONS},{_WITH_RIGHTS if entered.is_of_host else _FOR_USERS}"
 
 
-def open_folder(path: str) -> int:
-    """Return a descriptor by which a folder is reached whatever is mounted over it later."""
-    return os.open(path, getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC)
+def open_folder(path: str, held: ExitStack) -> str:
+    """Return a path by which a folder is reached whatever is mounted over it later, while ``held`` is not closed."""
+    flags = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
+    descriptor = os.open(path, flags)
+    held.callback(os.close, descriptor)
+    return f"/proc/self/fd/{descriptor}"
 
 
 def remove_layers(folder: str) -> None:

@@ -228,40 +228,34 @@ def find_foreign_folders(
     Looked at are the folders of every file of the run, those in which the replay is ``likely`` to write, and the
     working folder, with what lies below it where it is foreign itself.
     """
-    search = _FolderSearch(own)
-    for history in histories:
-        search.look_at(parent_folder(history.path))
-    for folder in likely:
-        search.look_at(os.path.realpath(folder))
-    if search.look_at(os.path.realpath(working)):
-        for entry in islice(walk_tree([os.path.realpath(working)]), _WALKED_MAX):
-            if entry.is_dir(follow_symlinks=False):
-                search.look_at(entry.path)
-    return sorted(search.found)
+    found: set[str] = set()
+    seen = {"/"}
 
-
-class _FolderSearch:
-    """Collects foreign folders and all that they lie in."""
-
-    def __init__(self, own: OwnIds) -> None:
-        self._own, self._seen = own, {"/"}
-        self.found: set[str] = set()
-
-    def look_at(self, folder: str) -> bool:
+    def look_at(folder: str) -> bool:
         """Look at a folder and those above it; return whether it is foreign itself."""
-        if folder not in self._seen:
-            self._seen.add(folder)
-            self.look_at(parent_folder(folder))
+        if folder not in seen:
+            seen.add(folder)
+            look_at(parent_folder(folder))
             try:
                 status = _lstat(folder)
             except OSError:
                 return False
-            if stat.S_ISDIR(status.st_mode) and self._own.is_foreign(status):
+            if stat.S_ISDIR(status.st_mode) and own.is_foreign(status):
                 here = folder
-                while here not in self.found and here != "/":
-                    self.found.add(here)
+                while here not in found and here != "/":
+                    found.add(here)
                     here = parent_folder(here)
-        return folder in self.found
+        return folder in found
+
+    for history in histories:
+        look_at(parent_folder(history.path))
+    for folder in likely:
+        look_at(os.path.realpath(folder))
+    if look_at(os.path.realpath(working)):
+        for entry in islice(walk_tree([os.path.realpath(working)]), _WALKED_MAX):
+            if entry.is_dir(follow_symlinks=False):
+                look_at(entry.path)
+    return sorted(found)
 
 
 def _read_own_ids(kind: str) -> tuple[range, ...]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import NamedTuple
 
 from twice.recorder.kernel import libc
@@ -85,7 +85,8 @@ class World:
         self._memory_bytes_max = memory_bytes_max
         self._placements: list[Placement] | None = None
         self._changed: list[ChangedInput] = []
-        self._storage: LayerStorage | None = None
+        self._held = ExitStack()
+        """Descriptors of folders below the overlays."""
         self._overlays: dict[str, OverlayLayers] = {}
 
     def prepare(self) -> list[ChangedInput]:
@@ -145,10 +146,7 @@ class World:
 
     def close_descriptors(self) -> None:
         """Close descriptors below the overlays: for the program's process, which has copies."""
-        for layers in self._overlays.values():
-            layers.close()
-        if self._storage is not None:
-            self._storage.close()
+        self._held.close()
 
     def discard(self) -> None:
         """Remove the layers from disk, after the namespace has ended. The folder itself stays."""
@@ -177,8 +175,11 @@ class World:
         os.makedirs(self._folder, mode=0o700, exist_ok=True)  # a plan covers what is there
         mounts = read_mount_table()
         plan = plan_overlays(mounts, needed=needed, likely=[working, *likely])
-        self._storage = LayerStorage(
-            self._folder, entered, prefer_disk=self._estimate() > self._memory_bytes_max
+        storage = LayerStorage(
+            self._folder,
+            entered,
+            self._held,
+            prefer_disk=self._estimate() > self._memory_bytes_max,
         )
         roots = frozenset(planned.path for planned in plan.overlays)
         uncovered = [path for path in dict.fromkeys(needed) if _find_root(path, roots) is None]
@@ -191,8 +192,8 @@ class World:
         refused = {}
         for number, (root, flags, _) in enumerate(plan.overlays):
             try:
-                layers = OverlayLayers(root, placed.get(root, ()), made.get(root, ()))
-                layers.mount(self._storage, str(number), flags)
+                layers = OverlayLayers(root, self._held, placed.get(root, ()), made.get(root, ()))
+                layers.mount(storage, str(number), flags)
             except OSError as error:
                 refused[root] = error.strerror or str(error)
             else:
@@ -210,7 +211,7 @@ class World:
         return WorldReport(
             tuple(refused.items()),
             tuple(uncovered),
-            all(self._storage.is_in_memory(layers.base) for layers in self._overlays.values()),
+            all(storage.is_in_memory(layers.base) for layers in self._overlays.values()),
         )
 
     def _copy_up(self) -> None:
