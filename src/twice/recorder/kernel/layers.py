@@ -24,6 +24,7 @@ from contextlib import ExitStack, suppress
 from twice.recorder.kernel import libc
 from twice.recorder.kernel.content_store import WRITE_NEW, copy_content
 from twice.recorder.kernel.file_state import FileState, closing_descriptor
+from twice.recorder.kernel.mounts import PlannedMount
 from twice.recorder.kernel.namespaces import Namespaces
 from twice.recorder.kernel.paths import is_below, is_folder, parent_folder
 from twice.recorder.kernel.placements import Placement
@@ -49,7 +50,7 @@ class LayerStorage:
         self, folder: str, entered: Namespaces, held: ExitStack, *, prefer_disk: bool
     ) -> None:
         self._folder = folder
-        self.options = layer_options(entered)
+        self.held, self.options = held, layer_options(entered)
         memory, disk = f"{folder}/memory", f"{folder}/disk"
         _makedirs(memory, mode=0o700, exist_ok=True)
         libc.mount("tmpfs", memory, "tmpfs", libc.MS_NOSUID | libc.MS_NODEV, "mode=0700")
@@ -77,42 +78,40 @@ class LayerStorage:
 
 
 class OverlayLayers:
-    """An overlay over one folder.
+    """An overlay that is mounted over one folder.
 
     ``placements`` are what the folder must show as it was, and ``foreign`` are folders in it that the kernel would not
-    copy into the top layer, both sorted. ``base`` is the folder with the layers; it is empty before ``mount``.
+    copy into the top layer, both sorted. ``base`` is the folder with the layers. After an ``OSError`` the folder is as
+    it was.
     """
 
     def __init__(
         self,
-        root: str,
-        held: ExitStack,
+        storage: LayerStorage,
+        mounted: PlannedMount,
+        name: str,
         placements: Sequence[Placement],
-        foreign: Sequence[str] = (),
+        foreign: Sequence[str],
     ) -> None:
-        self.root, self.base = root, ""
+        self.root, self._options = mounted.path, storage.options
         self._placements, self._foreign = placements, foreign
         # With the dot it is a folder for lstat as well, not a link to one.
-        self._real = f"{open_folder(root, held)}/."
+        self._real = f"{open_folder(self.root, storage.held)}/."
         self._start = ""
-        self._options = ""
+        places = [f"{base}/{name}" for base in storage.bases(self.root)]
+        for self.base in places:
+            try:
+                self._mount(mounted.flags, is_on_disk=self.base != places[-1])
+            except OSError:
+                if self.base == places[-1]:
+                    raise
+            else:
+                return
 
     @property
     def upper(self) -> str:
         """Return the folder with the files that the replay wrote."""
         return f"{self.base}/upper"
-
-    def mount(self, storage: LayerStorage, name: str, flags: int) -> None:
-        """Mount the overlay over the folder; after an ``OSError`` it is as it was."""
-        self._options = storage.options
-        for base in (places := storage.bases(self.root)):
-            try:
-                self._mount(f"{base}/{name}", flags, is_on_disk=base != places[-1])
-            except OSError:
-                if base == places[-1]:
-                    raise
-            else:
-                return
 
     def start_view(self) -> str:
         """Return a path that shows the folder as it was before the replay wrote in it."""
@@ -124,7 +123,8 @@ class OverlayLayers:
             libc.mount("overlay", self._start, "overlay", libc.MS_RDONLY, lower)
         return self._start
 
-    def _mount(self, base: str, flags: int, *, is_on_disk: bool) -> None:
+    def _mount(self, flags: int, *, is_on_disk: bool) -> None:
+        base = self.base
         for folder in ("", "/upper", "/scratch", "/view", "/start"):
             _mkdir(f"{base}{folder}", 0o700)
         lower, start = self._real, ""
@@ -142,7 +142,6 @@ class OverlayLayers:
         libc.mount("overlay", self.root, "overlay", flags, options)
         # The kernel's own folder forbids everything: whoever tidies up could not look into it.
         _chmod(f"{base}/scratch/work", 0o700)
-        self.base = base
 
 
 def layer_options(entered: Namespaces) -> str:

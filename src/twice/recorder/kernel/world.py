@@ -190,14 +190,14 @@ class World:
         for folder in foreign:
             made.setdefault(_find_root(folder, roots), []).append(folder)
         refused = {}
-        for number, (root, flags, _) in enumerate(plan.overlays):
+        for number, mounted in enumerate(plan.overlays):
+            root, name = mounted.path, str(number)
             try:
-                layers = OverlayLayers(root, self._held, placed.get(root, ()), made.get(root, ()))
-                layers.mount(storage, str(number), flags)
+                self._overlays[root] = OverlayLayers(
+                    storage, mounted, name, placed.get(root, ()), made.get(root, ())
+                )
             except OSError as error:
                 refused[root] = error.strerror or str(error)
-            else:
-                self._overlays[root] = layers
         whole = frozenset(mount.path for mount in mounts)
         more = [mount for mount in plan.overlays if mount.path in refused and mount.path in whole]
         for path, flags, is_required in (*plan.read_only, *more):

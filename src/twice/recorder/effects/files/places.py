@@ -27,13 +27,11 @@ from typing import Any
 from twice.recorder.effects.files.overlay import Overlay
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.origin import files_behind, files_of
-from twice.recorder.kernel.paths import follow_links, kept, told
+from twice.recorder.kernel.paths import follow_links, is_device, kept, told
 from twice.recorder.program import PathNames
 from twice.recorder.user_code import is_user_file
 
 _readlink, _getcwd = os.readlink, os.getcwd
-_NO_FILES = ("/proc/", "/sys/", "/dev/")
-_SHARED_MEMORY = "/dev/shm/"  # noqa: S108  (a folder for files like another)
 _OF_PYTHON = tuple(
     os.path.realpath(prefix) + os.sep + "share" + os.sep for prefix in (sys.prefix, sys.base_prefix)
 )
@@ -156,7 +154,6 @@ class Places:
         known = self._inputs.get(folder)
         if known is None:
             whole = folder + "/"
-            is_on_disk = whole.startswith(_SHARED_MEMORY) or not whole.startswith(_NO_FILES)
-            is_users = is_on_disk and is_user_file(whole + "x")
+            is_users = not is_device(whole) and is_user_file(whole + "x")
             known = self._inputs[folder] = is_users and not whole.startswith(_OF_PYTHON)
         return known and not place.endswith((".pyc", ".pyo"))
