@@ -20,6 +20,8 @@ from twice.replayer.output_difference import have_same_lines
         (b"job 1: 175\n", b"job 1: 517\n", False),
         (b"aab\n\n\na\n", b"a\na\nb\na\n", True),
         (b"aab\n\n\n", b"aab\n", False),
+        (b"job 0: 0job 1: 175\n\njob 16: 906\n", b"job 0: 0\njob 1: 175job 16: 906\n\n", True),
+        (b"job 0: 0job 1: 175\n\njob 16: 906\n", b"job 0: 0\njob 1: 157job 16: 906\n\n", False),
         (b"", b"", True),
     ],
 )

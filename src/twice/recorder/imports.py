@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import cache_from_source, find_spec
+from io import FileIO
 from marshal import dumps, loads
 from types import CodeType, ModuleType
 from typing import Any
@@ -106,16 +107,17 @@ def source_patches() -> list[Patch]:
     executed, changed and executed again within one second would run as it was before. And a set of constants iterates
     in another order when it was read from bytecode than when it was compiled just now.
 
-    Not for: bytecode that is older than the second in which its source was written, or made by other means;
-    installed packages.
+    Not for: bytecode that is older than the second in which its source was written, or that names its source by
+    a hash, or by nothing; installed packages.
     """
     real, compiled = SourceFileLoader.path_stats, SourceFileLoader.source_to_code
 
     def path_stats(self: SourceFileLoader, path: Any) -> Mapping[str, Any]:
         if is_user_file(os.fspath(path)):
             # Where there is none this is an OSError too, with which the loader goes on.
-            made_s = _stat(cache_from_source(path)).st_mtime
-            if made_s < int(_stat(path).st_mtime) + _SETTLED_S:
+            cache = cache_from_source(path)
+            is_settled = _stat(cache).st_mtime >= int(_stat(path).st_mtime) + _SETTLED_S
+            if not is_settled and names_source_by_time(cache):
                 raise OSError("its bytecode is not trusted")
         return real(self, path)
 
@@ -125,6 +127,10 @@ def source_patches() -> list[Patch]:
             return code
         again: CodeType = loads(dumps(code))  # noqa: S302  (what this process compiled just now)
         return again
+
+    def names_source_by_time(cache: str) -> bool:
+        with FileIO(cache) as file:
+            return int.from_bytes(file.read(8)[4:], "little") == 0  # PEP 552
 
     return [
         Patch(SourceFileLoader, "path_stats", path_stats),

@@ -3,7 +3,7 @@
 ``print`` writes a text and its line end one after the other. Threads that print together produce lines such as
 ``job 0: 0job 1: 175`` and an empty line. Such a line counts as its parts.
 
-Not for: lines torn in the middle of a text, or lines that are joined in both outputs and alone in neither.
+Not for: lines torn in the middle of a text, or lines that are alone in neither output and joined with no other that is.
 
 Invariant: two outputs with the same lines have the same bytes, in another order. A proposed pattern matches both
 lines, and only numbers get a proposal.
@@ -101,7 +101,15 @@ def have_same_lines(one: bytes, other: bytes) -> bool:
     missing, added = missing - added, added - missing
     if not missing:
         return True
-    words = sorted({line for line in (*first, *second) if line})
+    alone = sorted({line for line in (*first, *second) if line})
+    # A line that is joined in both outputs is left over where another one is taken away.
+    rest = {
+        line.removeprefix(word).removesuffix(word)
+        for line in (*missing, *added)
+        for word in alone[: _DISTINCT_MAX + 1]
+        if line.startswith(word) != line.endswith(word)
+    }
+    words = sorted({*alone, *rest})
     if len(words) > _DISTINCT_MAX or max(map(len, words)) > _LENGTH_MAX:
         return False
     # Joined lines count by their parts; empty lines are the ends of joined ones.

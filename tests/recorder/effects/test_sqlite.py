@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from programs import recorded
+from twice.recorder.effects.ops import SQLITE_SEED
+from twice.recorder.effects.sqlite import seed_generator
 from twice.replayer.verify import verify
 
 pytestmark = pytest.mark.integration
@@ -69,3 +72,18 @@ def test_an_index_on_a_date_can_be_made(tmp_path: Path) -> None:
         assert record.ending is not None
         assert record.ending["how"] == "completed", record.ending
         assert verify(record.path).result == "PASS"
+
+
+def test_the_own_generator_of_sqlite_is_seeded_from_the_record(tmp_path: Path) -> None:
+    with recorded(tmp_path, source()) as record:
+        assert [number for number, *_ in record.lenient_reads()].count(SQLITE_SEED.number) == 1
+        assert verify(record.path).result == "PASS"
+
+
+def test_a_seeded_generator_repeats_itself() -> None:
+    drawn = []
+    for seed in (7, 8, 7):
+        seed_generator(seed)
+        with closing(sqlite3.connect(":memory:")) as table:
+            drawn.append(table.execute("select randomblob(16)").fetchone())
+    assert drawn[0] == drawn[2] != drawn[1]

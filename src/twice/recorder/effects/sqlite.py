@@ -2,15 +2,19 @@
 
 Covered: ``CURRENT_TIMESTAMP``, ``CURRENT_DATE``, ``CURRENT_TIME``, the date and time functions where they are asked
 for ``now``, ``random()`` and ``randomblob()``, on every connection of Python's ``sqlite3``. A function of the same name
-is registered on each connection; what it is not asked for the current time, SQLite computes itself.
+is registered on each connection; what it is not asked for the current time, SQLite computes itself. SQLite's own
+generator, which salts write-ahead logs and names temporary files, is seeded from recorded entropy.
 
-Not covered: extensions that are loaded, and SQLite inside of other libraries.
+Not covered: extensions that are loaded, SQLite inside of other libraries, and the own generator of an SQLite that is
+linked into Python without a symbol for it.
 
 Invariant: a program sees values of the types and forms that SQLite's own functions give.
 """
 
 from __future__ import annotations
 
+import ctypes
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Lock
@@ -18,6 +22,7 @@ from types import ModuleType
 from typing import Any
 
 from twice.recorder.effects import ops
+from twice.recorder.effects.actors import outside
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.patches import Patch
 
@@ -29,6 +34,10 @@ _TIME_AT = {"strftime": 1}
 """Position of the time among the arguments, where it is not the first."""
 _NOW = "now"
 _RANDOM_BYTES = 8
+_SEED_BYTES = 4
+_SEED_GENERATOR = 28
+"""``SQLITE_TESTCTRL_PRNG_SEED`` of sqlite3_test_control."""
+_urandom = os.urandom
 
 
 def patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
@@ -36,6 +45,7 @@ def patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
     functions, real = _Functions(layer, module), module.connect
 
     def connect(*args: Any, **kwargs: Any) -> Any:
+        functions.seed_generator()
         connection = real(*args, **kwargs)
         functions.register(connection)
         return connection
@@ -52,6 +62,17 @@ class _Functions:
         # Computes what does not depend on the current time; used by one thread at a time.
         self._plain = module.connect(":memory:", check_same_thread=False)
         self._lock = Lock()
+        self._is_seeded = False
+
+    def seed_generator(self) -> None:
+        """Seed SQLite's own generator, before the first connection of the session."""
+        if self._is_seeded or self._layer.actor() is None:
+            return
+        self._is_seeded = True
+        live = lambda: int.from_bytes(_urandom(_SEED_BYTES), "little") >> 1 | 1  # noqa: E731  (0: no seed)
+        # A record of an earlier version has no seed: then each replay draws its own.
+        seed = self._layer.fact(ops.SQLITE_SEED, "", live, needed=False)
+        outside(seed_generator, int(seed))
 
     def register(self, connection: Any) -> None:
         """Let a connection ask the layer for the current time and for random numbers."""
@@ -95,8 +116,19 @@ class _Functions:
         return self._bytes(max(1, int(size)))
 
     def _bytes(self, size: int) -> bytes:
-        return bytes(self._ask(ops.SQLITE_RANDOM, lambda: self._compute("randomblob", (size,))))
+        return bytes(self._ask(ops.SQLITE_RANDOM, lambda: _urandom(size)))
 
     def _ask(self, op: ops.Op, live: Callable[[], object]) -> Any:
         actor = self._layer.actor()
         return live() if actor is None else self._layer.read_lenient(actor, op, live)
+
+
+def seed_generator(seed: int) -> None:
+    """Seed SQLite's own generator, for all connections of this process."""
+    import _sqlite3
+
+    with suppress(OSError, AttributeError):  # SQLite is linked into Python, without the symbol
+        # Loaded already: its symbols are those of the SQLite that it is linked with.
+        ctypes.CDLL(_sqlite3.__file__).sqlite3_test_control(
+            _SEED_GENERATOR, ctypes.c_int(seed), None
+        )
