@@ -10,8 +10,12 @@ from typing import Any
 import pytest
 
 from programs import cli, recorded, verified
-from twice.errors import UsageError
+from twice.errors import EffectMismatch, UsageError
 from twice.foundation.determinism_class import Predicate
+from twice.recorder.effects.ops import MAIN, SLEEP
+from twice.recorder.effects.sources import RecordedActor, Service
+from twice.recorder.kernel.file_state import FileState
+from twice.replayer.file_report import judge_files
 from twice.replayer.notes import describe_concurrency
 from twice.replayer.outcome import Failure
 from twice.replayer.verification import Verification
@@ -189,3 +193,68 @@ def test_a_measurement_is_proposed_to_be_left_out_and_the_outcome_of_an_order_is
     served = [{"source": "clock.perf_counter", "class": "recorded"}]
     assert replace(alone, inventory=served).suggestions() == []
     assert replace(alone, beside="2 threads ran beside each other").suggestions() == []
+
+
+WRITTEN = """
+    import threading
+
+    def main(run):
+        run.track("nothing", {{}})
+        with open("a.log", "w") as log:
+            for _ in range({threads}):
+                thread = threading.Thread(target=lambda: log.write(f"{{id(object()):020}}\\n"))
+                thread.start()
+                thread.join()
+        {then}
+"""
+
+
+@pytest.mark.fresh  # where it shares a process, an object has one address
+@pytest.mark.parametrize("then", ["open('a.log').close()", "open('b.log', 'w').close()"])
+@pytest.mark.parametrize(("threads", "expected"), [(1, "FAIL"), (2, "UNKNOWN")])
+def test_a_file_of_several_threads_may_differ_in_their_order_alone(
+    tmp_path: Path, then: str, threads: int, expected: str
+) -> None:
+    found = verified(tmp_path, WRITTEN.format(threads=threads, then=then))
+
+    assert found.failure is not None
+    assert found.result == expected, found.to_markdown()
+    assert found.decision.rule == ("order" if threads > 1 else "different")
+
+
+@pytest.mark.parametrize(
+    ("actor", "naps", "expected"),
+    [
+        ("main/thread:0", 0.5, True),
+        ("main/thread:0", 0.25, False),  # its own, too late
+        ("main/thread:0", 0.75, False),
+        ("main/task:0", 0.5, False),
+        (MAIN, 0.5, False),
+    ],
+)
+def test_a_read_that_another_thread_made_has_moved(actor: str, naps: float, expected: bool) -> None:
+    others = {
+        "main/thread:0": [(SLEEP.number, (0.25, None))],
+        "main/thread:1": [(SLEEP.number, (0.5, None))],
+    }
+    service = Service(others, differs=None, leaves=False, changed=frozenset(), lent={})
+    with pytest.raises(EffectMismatch) as raised:
+        RecordedActor(actor, iter(()), service).strict(SLEEP, naps, lambda: None)
+
+    assert raised.value.fields["is_moved"] is expected
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "expected"),
+    [
+        (FileState("file", size=4), FileState("file", size=4), True),
+        (FileState("file", size=4), FileState("file", size=5), False),
+        (FileState("file", size=0), FileState("folder", size=0), False),
+    ],
+)
+def test_files_are_as_long_as_they_were(
+    tmp_path: Path, was: FileState, now: FileState, expected: bool
+) -> None:
+    with recorded(tmp_path, UNUSED) as record:
+        kept = {"differences": [("/x", was.to_plain(), now.to_plain(), "")]}
+        assert judge_files(record, kept, {}, whole=True).has_recorded_lengths is expected

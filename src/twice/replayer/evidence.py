@@ -26,9 +26,11 @@ from twice.replayer.notes import (
     merge_inventories,
 )
 from twice.replayer.outcome import (
+    OTHER_CONTENT,
     STOPPED,
     Failure,
     Replay,
+    count_threads,
     join_ending_parts,
     list_ending_parts,
     list_result_differences,
@@ -57,6 +59,9 @@ def gather_evidence(record: RunRecord, plan: Plan, replay: Replay) -> Verificati
     if failure is not None and not counts["failed"]:
         # An input, an effect or the ending parted, and the point after it was never taken.
         counts |= {"evaluated": counts["evaluated"] + 1, "failed": 1}
+    open_order = replay.open_order
+    if failure is not None and failure.name == "files" and files.has_recorded_lengths:
+        open_order = OTHER_CONTENT if count_threads(ending.get("lineages", {})) > 1 else ""
     withheld = ""
     # A replay refuses the same operations with and without the secret.
     if failure is not None and failure.name != SEAL:
@@ -91,7 +96,7 @@ def gather_evidence(record: RunRecord, plan: Plan, replay: Replay) -> Verificati
         death=replay.death,
         changed_code=plan.changed_code,
         withheld=withheld,
-        open_order=replay.open_order,
+        open_order=open_order,
         facts=list_facts(record),
         facts_of_equal_runs=list_facts_of_equal_runs(record, replay.orders),
         beside=describe_concurrency(ending, inventory),

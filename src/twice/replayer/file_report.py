@@ -66,6 +66,7 @@ class FileJudgement:
         connections: ``namespace`` if no network could be reached, else ``descriptors``.
         is_compared: whether files are part of the record at all.
         is_whole: whether the replay ran from the start of the program to its end, so that its files count.
+        has_recorded_lengths: whether the files that differ are as long as they were, and no input changed.
     """
 
     recorded: str = "none"
@@ -83,6 +84,7 @@ class FileJudgement:
     connections: str = "descriptors"
     is_compared: bool = True
     is_whole: bool = True
+    has_recorded_lengths: bool = False
 
     @property
     def needs_copy(self) -> bool:
@@ -222,10 +224,7 @@ def judge_files(
     if uncovered:
         unknown.append(f"no copy could be made of {_some(uncovered)}")
     stated = (record.ending or {}).get("native_files") or {}
-    number, tier = kept.get("number") or {}, str(kept.get("tier", "none"))
-    processes = "world" if tier == "world" else "none"
-    if number and not number.get("problem"):
-        processes = "number" if number.get("given") == number.get("wanted") else "world"
+    tier = str(kept.get("tier", "none"))
     return FileJudgement(
         recorded=files.tier,
         replayed=tier,
@@ -238,11 +237,19 @@ def judge_files(
         refused_writes=refused_writes,
         notes=notes,
         passed_over=passed_over,
-        processes=processes,
+        processes=_find_process_tier(kept.get("number") or {}, tier),
         is_compared=record.setup.files != "none",
         is_whole=whole,
+        has_recorded_lengths=not changed
+        and all(was.kind == now.kind and was.size == now.size for _, was, now, _ in rows),
         connections="namespace" if kept.get("is_cut_off") else "descriptors",
     )
+
+
+def _find_process_tier(number: Mapping[str, Any], tier: str) -> str:
+    if number and not number.get("problem"):
+        return "number" if number.get("given") == number.get("wanted") else "world"
+    return "world" if tier == "world" else "none"
 
 
 def compare_written_files(

@@ -29,7 +29,7 @@ from twice.recorder.runrecord import RunRecord
 from twice.recorder.setup import Setup
 from twice.recorder.states import ORDERS
 from twice.replayer.file_report import FileJudgement
-from twice.replayer.outcome import join_ending_parts, list_ending_parts
+from twice.replayer.outcome import count_threads, join_ending_parts, list_ending_parts
 
 _SERVED = "clock, entropy, environment, network, processes, standard input and declared effects come from the record"
 _REFUSED = (
@@ -45,7 +45,6 @@ _TICKS_TO_CHANGE = 3
 _UNSEEDED = "no stream of the run was drawn from: its seed decides nothing, unless the program reads run.seed"
 _OWN_READS = ("clock", "entropy")
 _UNRECORDED = "in an order that is not recorded"
-_THREADS = frozenset({"thread", "job"})
 _WIDTH = 16
 _COMPARED_EFFECTS = ("call", "process.", "network.", "files.written", "files.left")
 
@@ -152,8 +151,7 @@ def describe_concurrency(
         ending: of the record.
         inventory: sources of the world that either run used.
     """
-    started = ending.get("lineages", {}).items()
-    threads = sum(count for name, count in started if name.rpartition("/")[2] in _THREADS)
+    threads = count_threads(ending.get("lineages", {}))
     told = [pluralize(threads, "thread") if threads > 1 else "a thread"] if threads else []
     rows = [row for row in inventory if is_repeated(row)]
     processes, talk = (

@@ -74,6 +74,15 @@ class Failure:
         return cls(**{**known, "columns": tuple(data["columns"])})
 
 
+OTHER_CONTENT = "several threads ran beside each other, and a file that the run wrote has other content of the same length"
+_THREADS = frozenset({"thread", "job"})
+
+
+def count_threads(lineages: Mapping[str, int]) -> int:
+    """Return how many threads and jobs of pools a run started, by the ``lineages`` of its ending."""
+    return sum(count for name, count in lineages.items() if name.rpartition("/")[2] in _THREADS)
+
+
 def no_counts() -> dict[str, int]:
     """Return counts of compare-points before any of them was judged."""
     return {"evaluated": 0, "passed": 0, "failed": 0, "within_tolerance": 0}

@@ -37,7 +37,12 @@ from twice.recorder.snapshots import STREAMS
 from twice.recorder.states import ORDERS
 from twice.replayer.bounded_reads import CheckpointBoundedReads
 from twice.replayer.compare_sink import ComparingSink
-from twice.replayer.outcome import Failure, describe_raising_line
+from twice.replayer.outcome import (
+    OTHER_CONTENT,
+    Failure,
+    count_threads,
+    describe_raising_line,
+)
 from twice.replayer.output_difference import compare_outputs, find_new_traceback
 from twice.replayer.rebuild import rebuilt_session, resume_at
 from twice.replayer.replay_job import open_job_record
@@ -87,7 +92,7 @@ class VerificationMonitor(Control):
     ) -> None:
         self.channel, self._record, self._snapshot = channel, record, snapshot
         self._last, self._capture, self._seed = last, capture, seed
-        self._is_reordered = False
+        self._is_reordered = self._is_rewritten = False
         self.session: Session | None = None
         self.source: CheckpointBoundedReads | None = None
         self.describe: Callable[[], Mapping[str, object]] = dict
@@ -182,6 +187,9 @@ class VerificationMonitor(Control):
         # Not a difference: a snapshot keeps no files, so the user has to start from the top.
         if isinstance(error, FileNotRebuilt):
             self.leave(tell_error(error))
+        self._is_rewritten = bool(error.fields.get("is_rewritten"))
+        if self.session is not None and error.fields.get("is_moved"):
+            self.session.wiring.layer.owners.has_moved_work = True
         recorded, asked, at = str(error.fields["recorded"]), str(error.fields["asked"]), ""
         if self.source is not None and self.source.is_extra:
             recorded, at = f"{recorded} before this compare-point", self.source.extra_at
@@ -220,18 +228,26 @@ class VerificationMonitor(Control):
             }
             message = {**message, **texts, "absent": sorted(redaction.absent), "migrated": migrated}
             is_read = message.get("name") == "effect"
-            order = find_open_order(self.session, is_reordered=self._is_reordered, is_read=is_read)
+            order = find_open_order(
+                self.session,
+                is_reordered=self._is_reordered,
+                is_rewritten=self._is_rewritten,
+                is_read=is_read,
+            )
             message |= {"order": order}
         self.channel.send({**message, "counts": self.sink.counts, "added": self.describe()})
         os._exit(0)
 
 
-def find_open_order(session: Session, *, is_reordered: bool, is_read: bool) -> str:
+def find_open_order(
+    session: Session, *, is_reordered: bool, is_rewritten: bool, is_read: bool
+) -> str:
     """Return why a difference may be one of order alone, among threads and tasks; empty where it may not.
 
     Args:
         session: that differs.
         is_reordered: whether its lines of output are the recorded ones in another order.
+        is_rewritten: whether a file that it wrote has other content of the same length.
         is_read: whether it asked the world something else, on the thread that calls this.
     """
     layer = session.wiring.layer
@@ -240,6 +256,8 @@ def find_open_order(session: Session, *, is_reordered: bool, is_read: bool) -> s
     drawn, actor = session.wiring.streams.globals_used(), layer.actor()
     if is_read and drawn and actor is not None and _IN_THREAD.search(actor.key):
         return f"a thread asked for something else, and threads share one generator ({', '.join(drawn)})"
+    if is_rewritten and count_threads(layer.main.started) > 1:
+        return OTHER_CONTENT
     started = {lineage.rpartition("/")[2] for lineage in layer.main.started}
     if is_reordered and started & {"thread", "job", "task"}:
         return "the same lines were printed in another order, by a run with threads or tasks"

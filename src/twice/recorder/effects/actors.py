@@ -15,7 +15,6 @@ Invariant: the reads of one actor come in one order, whatever the others do.
 from __future__ import annotations
 
 import contextvars
-import re
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,24 +23,18 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from twice.foundation.encoding import encode
 from twice.recorder.effects.events import RUN_READS_MAX, Run, Waiting, little_endian
-from twice.recorder.effects.ops import WITH_ARGUMENTS
+from twice.recorder.effects.ops import WITH_ARGUMENTS, find_lineage
 
 if TYPE_CHECKING:
     from twice.recorder.effects.layer import EffectLayer
     from twice.recorder.effects.sources import Answers
 
-_NUMBERS: Final = re.compile(r":\d+")
 _LINEAGES_MAX: Final = 64
 _CURRENT: contextvars.ContextVar[Actor | Outside | None] = contextvars.ContextVar(
     "actor", default=None
 )
 current = _CURRENT.get
 """The actor of the code that runs; one call, because every read of the clock makes it."""
-
-
-def find_lineage(key: str) -> str:
-    """Return an actor's key without numbers: actors that were started alike share it."""
-    return _NUMBERS.sub("", key)
 
 
 class Outside:

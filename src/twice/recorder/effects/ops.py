@@ -8,12 +8,20 @@ Invariant: numbers here only ever grow; ``BEHAVIOUR`` rises when the order of ef
 
 from __future__ import annotations
 
+import re
+
 from twice.foundation.dataclass import dataclass
 
 BEHAVIOUR = 1
 
 MAIN = "main"
 """Key of the actor that runs the program."""
+_NUMBERS = re.compile(r":\d+")
+
+
+def find_lineage(key: str) -> str:
+    """Return an actor's key without numbers: actors that were started alike share it."""
+    return _NUMBERS.sub("", key)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from twice.recorder.effects.events import LENIENT, Event, read_numbers, unpack
 from twice.recorder.effects.network.turns import Turns
 from twice.recorder.effects.ops import (
     FACTS,
+    FILE_WRITTEN,
     MAIN,
     OPS,
     SHOWN_VARIABLE,
@@ -29,6 +30,7 @@ from twice.recorder.effects.ops import (
     VARIABLE,
     WITH_ARGUMENTS,
     Op,
+    find_lineage,
 )
 from twice.recorder.effects.recorded_lines import Facts, RecordedLine
 
@@ -201,6 +203,7 @@ class RecordedActor:
         arguments: object,
         recorded: str = "",
         asked: str = "",
+        **fields: object,
     ) -> EffectMismatch:
         recorded = recorded or ("nothing more" if event is None else describe(*event))
         asked = asked or (op.name if arguments is None else f"{op.name}{arguments!r}")
@@ -213,9 +216,21 @@ class RecordedActor:
             actor=self._actor,
             recorded=recorded,
             asked=asked,
+            is_moved=self._was_read_by_another(op, arguments),
+            **fields,
         )
         self.unfit(error)
         return error
+
+    def _was_read_by_another(self, op: Op, arguments: object) -> bool:
+        """Return whether the record has this read of an actor that was started like this one."""
+        lineage = find_lineage(self._actor)
+        return self._actor != MAIN and any(
+            number == op.number and (arguments is None or value[0] == arguments)  # type: ignore[index]
+            for key, reads in self._service.others.items()
+            if key != self._actor and find_lineage(key) == lineage
+            for number, value in reads
+        )
 
     def unfit(self, error: EffectMismatch) -> None:
         """Report a mismatch before the program can catch it; a branch may do otherwise."""
@@ -316,7 +331,9 @@ class RecordedSource(RecordedActor):
         if known and recorded != value:
             event = (op.number, (arguments, recorded))
             asked = describe(op.number, (arguments, value))
-            raise self._mismatch(event, op, arguments, asked=asked)
+            # A written file's start and size are equal: its content alone differs.
+            rewritten: Any = op is FILE_WRITTEN and value[::2] == recorded[::2]  # type: ignore[index]
+            raise self._mismatch(event, op, arguments, asked=asked, is_rewritten=rewritten)
 
     def recorded(self, op: Op, arguments: object) -> tuple[bool, Any]:
         """Return whether there is an answer to this, and the first one, without serving it."""

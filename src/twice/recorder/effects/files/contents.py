@@ -165,7 +165,9 @@ class Contents:
         elif was_written:
             recorded += " (the recorded run itself changed the file later)"
         return self._files.report_difference(
-            recorded, f"files.read({name!r}) -> {describe_content(now)}"
+            recorded,
+            f"files.read({name!r}) -> {describe_content(now)}",
+            is_rewritten=how == OWN and now is not None and now[1] == size,
         )
 
     def record_preimage(self, place: str) -> None:

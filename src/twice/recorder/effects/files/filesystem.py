@@ -159,8 +159,10 @@ class Files:
 
     # -- errors ---------------------------------------------------------------------------------
 
-    def report_difference(self, recorded: str, asked: str) -> NoReturn:
-        """Raise the error for a file that differs from the record."""
+    def report_difference(
+        self, recorded: str, asked: str, *, is_rewritten: bool = False
+    ) -> NoReturn:
+        """Raise the error for a file that differs from the record; it may be one that the run wrote as long as it was."""
         self._raise(
             EffectMismatch(
                 f"The run has {asked}; the record holds {recorded}.",
@@ -168,6 +170,7 @@ class Files:
                 "Put it back as it was; to carry contents in the record: twice record --files contents",
                 recorded=recorded,
                 asked=asked,
+                is_rewritten=is_rewritten,
             )
         )
 

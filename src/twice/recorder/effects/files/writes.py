@@ -382,6 +382,7 @@ class Writes:
             self._files.report_difference(
                 f"files.left({name!r}) -> {describe_content(was and was[1:])}",
                 f"files.left({name!r}) -> {describe_content(now and now[1:])}",
+                is_rewritten=was is not None and now is not None and was[::2] == now[::2],
             )
 
 

@@ -18,9 +18,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from twice.recorder.effects import ops
-from twice.recorder.effects.actors import find_lineage
 from twice.recorder.effects.events import Event
 from twice.recorder.effects.network.sent_bytes import NOTHING, Mark, read_mark
+from twice.recorder.effects.ops import find_lineage
 
 _REQUEST = re.compile(rb"[A-Z]{3,10} [^\r\n]{1,1000} HTTP/1\.[01]\r\n")
 
