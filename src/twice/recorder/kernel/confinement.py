@@ -96,7 +96,6 @@ class NativeFiles:
 
     Attributes:
         tier: how it was learned; ``none`` where nobody looked.
-        histories: every file that was read or changed, sorted by path.
         connections: addresses that code connected to by itself, with how often.
         changed: by a listing: files below the program's folders that were made or changed.
         problems: what could not be told, with how often.

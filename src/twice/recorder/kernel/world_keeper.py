@@ -78,16 +78,14 @@ class WorldRequest:
         histories: files of the recorded run, at the paths that they have here.
         content: returns a file with a content that the record carries, by digest; None without one.
         folder: private to this execution.
-        is_ignored: returns whether a path is no part of the run.
         process: the recorded process id; None where none is known.
-        has_network: whether the program may reach the network.
         compares: whether the files that the program leaves are held against the record.
         keep: descriptor of a real folder into which they are copied; None for nowhere.
         differing: descriptor of a real folder into which the first that differ are copied; None for nowhere.
         is_recorded: whether the program is recorded in its world, and so supervised.
         shared: real folders in which the product writes its own files.
-        native_writes: files that other code than Python changed in the recorded run, as far as anybody
-            asks: one is enough.
+        native_writes: files that other code than Python changed in the recorded run, as far as anybody asks: one is
+            enough.
     """
 
     histories: Sequence[FileHistory]
