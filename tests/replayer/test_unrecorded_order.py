@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from programs import cli, recorded, verified
 from twice.errors import EffectMismatch, UsageError
 from twice.foundation.determinism_class import Predicate
 from twice.recorder.effects.ops import MAIN, SLEEP
-from twice.recorder.effects.sources import RecordedActor, Service
+from twice.recorder.effects.sources import RecordedActor
 from twice.recorder.kernel.file_state import FileState
 from twice.replayer.file_report import judge_files
 from twice.replayer.notes import describe_concurrency
@@ -182,7 +183,7 @@ def test_libraries_are_told_of_all_cores_where_a_replay_runs_on_one(
 
 
 def test_a_measurement_is_proposed_to_be_left_out_and_the_outcome_of_an_order_is_not() -> None:
-    texts = "line 1: took 3.1 s", "line 1: took 3.2 s"
+    texts = "line 1: loss 3.1", "line 1: loss 3.2"
     failure = Failure(0, 0, "end", ("output",), *texts)
     alone = Verification(
         path=Path("a.twice"), run_id="", predicate=Predicate(), subsystems=[], failure=failure,
@@ -193,6 +194,10 @@ def test_a_measurement_is_proposed_to_be_left_out_and_the_outcome_of_an_order_is
     served = [{"source": "clock.perf_counter", "class": "recorded"}]
     assert replace(alone, inventory=served).suggestions() == []
     assert replace(alone, beside="2 threads ran beside each other").suggestions() == []
+    taken = replace(
+        failure, recorded="line 1: 9 rows, took 3.1 s", replayed="line 1: 9 rows, took 3.2 s"
+    )
+    assert "--ignore-output" in replace(alone, inventory=served, failure=taken).suggestions()[0]
 
 
 WRITTEN = """
@@ -237,9 +242,11 @@ def test_a_read_that_another_thread_made_has_moved(actor: str, naps: float, expe
         "main/thread:0": [(SLEEP.number, (0.25, None))],
         "main/thread:1": [(SLEEP.number, (0.5, None))],
     }
-    service = Service(others, differs=None, leaves=False, changed=frozenset(), lent={})
+    shared: Any = SimpleNamespace(
+        others=others, differs=None, leaves=False, changed=frozenset(), lent={}
+    )
     with pytest.raises(EffectMismatch) as raised:
-        RecordedActor(actor, iter(()), service).strict(SLEEP, naps, lambda: None)
+        RecordedActor(actor, iter(()), shared).strict(SLEEP, naps, lambda: None)
 
     assert raised.value.fields["is_moved"] is expected
 

@@ -20,8 +20,7 @@ from twice.recorder.cadence import (
     parse_strategy,
     require_dense,
 )
-from twice.recorder.effects.files.policies import parse_files
-from twice.recorder.kernel.file_policies import parse_file_policy
+from twice.recorder.kernel.file_policies import parse_file_policy, parse_files
 from twice.recorder.output import parse_ignored_output
 from twice.recorder.redaction.policy import RULES, Policy
 from twice.recorder.setup import COPY_LIMIT_BYTES, parse_clock

@@ -29,7 +29,7 @@ from twice.recorder.audit.hook import Watch
 from twice.recorder.audit.inventory import covered_sources, whole_inventory
 from twice.recorder.auto_steps import AutoSteps
 from twice.recorder.effects.actors import outside
-from twice.recorder.effects.files.filesystem import build_files
+from twice.recorder.effects.files.filesystem import Files
 from twice.recorder.effects.ops import CALL
 from twice.recorder.environment.fingerprint import numerics_at_end, settings_at_end
 from twice.recorder.environment.libraries import list_imported_libraries
@@ -65,7 +65,7 @@ def govern(session: Session) -> Iterator[Run]:
     enter_session(session)
     if in_force.generators:
         wiring.streams.govern_globals()
-    files = build_files(
+    files = Files(
         layer,
         PathNames(setup.program),
         policy=setup.files,

@@ -21,7 +21,7 @@ from twice.foundation.dataclass import dataclass
 from twice.foundation.encoding import decode, encode
 from twice.recorder.effects.files.carried_contents import CONTENT, pieces
 from twice.recorder.kernel.content_store import ContentStore
-from twice.recorder.kernel.file_state import FileHistory
+from twice.recorder.kernel.file_state import FileHistory, closing_descriptor
 from twice.recorder.program import PathNames
 from twice.recorder.record_form import reading
 from twice.recorder.user_code import list_user_modules
@@ -42,12 +42,9 @@ _IS_REDACTED = "its content holds a secret, and is not in the record"
 class RecordedFiles:
     """The part of a record about files below Python.
 
-    Attributes:
-        tier: how it was learned; ``none`` in a record that knows nothing.
-        problems: facts that could not be learned, with how often.
-        histories: every file that was read or changed, at its path here.
-        process: the process id of the program, if known.
-        changed: some of the files that a listing shows to be changed by other code than Python.
+    ``tier`` is how it was learned, ``none`` in a record that knows nothing. ``problems`` are facts that could not be
+    learned, with how often. ``histories`` have the paths of here, ``process`` is the program's id, if known.
+    ``changed`` are some of the files that a listing shows to be changed by other code than Python.
     """
 
     tier: FilesTier = "none"
@@ -118,8 +115,7 @@ def read_native_files(
 ) -> RecordedFiles:
     """Read back the part of the ending and the payloads of frames that ``write_native_files`` wrote.
 
-    Raises:
-        RecordForeign: E-RECORD-002, for histories that no recording writes.
+    E-RECORD-002, for histories that no recording writes.
     """
 
     def to_local(name: str) -> str:
@@ -162,12 +158,9 @@ def _write_content(session: Session, folder: str, history: FileHistory) -> FileH
         return history
     path = Path(ContentStore(folder).path(history.before.digest))
     redaction = session.wiring.layer.redaction
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
+    with closing_descriptor(os.open(path, os.O_RDONLY | os.O_CLOEXEC)) as descriptor:
         for payload in pieces(descriptor, history.before.digest, history.before.size):
             if redaction.data(payload, CONTENT) != payload:
                 return replace(history, is_kept=False, problem=history.problem or _IS_REDACTED)
             session.frame(CONTENT, payload)
-    finally:
-        os.close(descriptor)
     return history

@@ -20,9 +20,9 @@ from twice.errors import FilesUnprotected, OutputExists, OutputUnwritable, SeedM
 from twice.foundation.seeds import Seed
 from twice.recorder.audit.inventory import in_words
 from twice.recorder.cadence import default_cadence
-from twice.recorder.effects.filenames import told
 from twice.recorder.environment.probes import PROBES, read_known_probes
 from twice.recorder.environment.surroundings import Surroundings, environ_for_child, for_recording
+from twice.recorder.kernel.paths import told
 from twice.recorder.program import Program, name_function, require_runnable
 from twice.recorder.program_spec import parse_program
 from twice.recorder.record import discard_hidden

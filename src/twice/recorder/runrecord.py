@@ -30,12 +30,12 @@ from twice.recorder.effects.events import (
     read_numbers,
     unpack,
 )
-from twice.recorder.effects.filenames import told
 from twice.recorder.effects.files.carried_contents import CONTENT, CarriedContents
 from twice.recorder.effects.ops import FILE_OPENED, FILES_LEFT, MAIN
 from twice.recorder.effects.recorded_lines import RecordedLine, gather_lines
 from twice.recorder.identity import check_identity
 from twice.recorder.inputs import InputEvent, read_input
+from twice.recorder.kernel.paths import told
 from twice.recorder.native_files import NATIVE_FILES, RecordedFiles, read_native_files
 from twice.recorder.output import list_folders
 from twice.recorder.program import PathNames

@@ -12,10 +12,10 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from twice.recorder.effects.filenames import kept, told
 from twice.recorder.effects.files.carried_contents import CarriedContents
 from twice.recorder.environment.probes import keep_probes
 from twice.recorder.kernel.file_state import FileHistory
+from twice.recorder.kernel.paths import kept, told
 from twice.recorder.trust import remember_message
 
 if TYPE_CHECKING:

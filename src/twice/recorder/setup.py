@@ -28,9 +28,8 @@ from twice.recorder.cadence import (
     require_dense,
 )
 from twice.recorder.config import describe_floats, require_bounded, restore_floats
-from twice.recorder.effects.files.policies import Policy as FilePolicy
-from twice.recorder.effects.files.policies import parse_files
-from twice.recorder.kernel.file_policies import PolicyRow, parse_file_policy
+from twice.recorder.kernel.file_policies import Policy as FilePolicy
+from twice.recorder.kernel.file_policies import PolicyRow, parse_file_policy, parse_files
 from twice.recorder.output import parse_ignored_output
 from twice.recorder.program import Program
 from twice.recorder.redaction.policy import Policy

@@ -24,7 +24,6 @@ from typing import Any
 from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import Algorithm
 from twice.foundation.printable import pluralize, printable
-from twice.recorder.effects.filenames import told
 from twice.recorder.kernel.file_policies import find_policy
 from twice.recorder.kernel.file_state import (
     ABSENT,
@@ -33,6 +32,7 @@ from twice.recorder.kernel.file_state import (
     FileUnsettled,
     observe_state,
 )
+from twice.recorder.kernel.paths import told
 from twice.recorder.redaction.redaction import Redaction
 from twice.recorder.runrecord import RunRecord
 from twice.worker.process import run_apart

@@ -16,10 +16,9 @@ from typing import Any
 
 from twice.foundation.dataclass import dataclass
 from twice.foundation.printable import pluralize
-from twice.recorder.effects.filenames import told
 from twice.recorder.effects.ops import FILES_LEFT
 from twice.recorder.kernel.file_state import ABSENT, FileHistory, FileState, locate_difference
-from twice.recorder.kernel.paths import PackagePaths
+from twice.recorder.kernel.paths import PackagePaths, told
 from twice.recorder.output import RESULTS
 from twice.recorder.program import PathNames
 from twice.recorder.runrecord import RunRecord

@@ -11,7 +11,6 @@ import pytest
 
 from programs import recorded
 from twice.recorder.effects.files.filesystem import Files
-from twice.recorder.effects.files.overlay import Overlay
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.sources import LiveSource
 from twice.recorder.program import PathNames, Program
@@ -41,10 +40,8 @@ def rename(files: Files, source: Path, target: Path) -> None:
 
 @pytest.fixture
 def files(tmp_path: Path) -> Files:
-    overlay = Overlay(str(tmp_path / "overlay"))
-    return Files(
-        EffectLayer(LiveSource(), None), PathNames(Program("inline", "here")), overlay=overlay
-    )
+    layer = EffectLayer(LiveSource(), None)
+    return Files(layer, PathNames(Program("inline", "here")), scratch=str(tmp_path / "overlay"))
 
 
 @pytest.mark.parametrize("name", ["link", "dangling"])

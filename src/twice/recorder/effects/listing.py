@@ -29,12 +29,12 @@ from typing import Any, Self
 
 from twice.foundation.with_blocks import Closing
 from twice.recorder.effects import ops
-from twice.recorder.effects.filenames import kept, told
 from twice.recorder.effects.files.filesystem import Files
 from twice.recorder.effects.files.places import Caller
 from twice.recorder.effects.outcomes import RAISED, Outcome, given, outcome_of
 from twice.recorder.effects.patches import Patch
 from twice.recorder.kernel.confinement import retry_interrupted
+from twice.recorder.kernel.paths import kept, told
 
 _HERE = str(Path(__file__).parent)
 _world_scans = [os.scandir]
@@ -46,11 +46,7 @@ _lstat = os.lstat
 
 
 def patches(files: Files) -> list[Patch]:
-    """Return the patches of the functions that list folders, for a session.
-
-    Args:
-        files: the session's files.
-    """
+    """Return the patches of the functions that list folders, for a session."""
     listdir, scandir = retry_interrupted(os.listdir), retry_interrupted(os.scandir)
     _world_scans[0] = scandir
 
@@ -104,11 +100,7 @@ def _find(files: Files, path: Any, frame: FrameType) -> tuple[Caller, str] | Non
 
 
 def _list_strictly(files: Files, op: ops.Op, place: str, folder: Any, *, with_kinds: bool) -> Names:
-    """List as the program's own code does: names, or pairs with kinds, in their recorded form.
-
-    Raises:
-        OSError: as the world or the record says.
-    """
+    """List as the program's own code does: names, or pairs with kinds, in their recorded form."""
 
     def world() -> Names:
         entries = _list_world(files, place, folder)
@@ -126,11 +118,7 @@ def _list_strictly(files: Files, op: ops.Op, place: str, folder: Any, *, with_ki
 
 
 def _list(files: Files, by: Caller, place: str, folder: Any) -> Names:
-    """Return the names with kinds, in their recorded form, for the program or a library.
-
-    Raises:
-        OSError: as the world or the record says.
-    """
+    """Return the names with kinds, in their recorded form, for the program or a library."""
     if files.is_silent(by):
         return _list_world(files, place, folder)
     if by is Caller.PROGRAM:

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 from twice.errors import EffectRefused
-from twice.recorder.effects.filenames import kept, told
+from twice.recorder.kernel.paths import kept, told
 
 RETURNED, RAISED = "returned", "raised"
 Outcome = tuple[str, Any]

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from twice.foundation.digests import Algorithm, digest_value
-from twice.recorder.effects.filenames import kept
 from twice.recorder.effects.layer import EffectLayer
+from twice.recorder.kernel.paths import kept
 from twice.worker.process import NESTED
 
 STREAMS = ("stdin", "stdout", "stderr")

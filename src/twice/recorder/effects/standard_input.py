@@ -160,12 +160,7 @@ class TextWriter(_Text, _Writing, io.TextIOBase):  # type: ignore[override]  # i
 
 
 class StandardInput(TextReader):
-    """Stands for ``sys.stdin`` during a session.
-
-    Args:
-        layer: answers its reads.
-        real: what stood there before.
-    """
+    """Stands for ``sys.stdin`` during a session: a layer answers its reads, in place of what stood there before."""
 
     mode = "r"
 

@@ -23,12 +23,18 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import field
 from functools import wraps
 from time import time_ns  # the real one: bound before anything is patched
-from typing import Any, Final, Literal, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Final, Literal, ParamSpec, TypeVar
 
 from twice.errors import UsageError
 from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import Algorithm
-from twice.recorder.kernel.file_state import FileHistory, ProcessFile, walk_tree
+from twice.recorder.kernel.file_state import (
+    FileHistory,
+    ProcessFile,
+    Signature,
+    signature_of,
+    walk_tree,
+)
 from twice.recorder.kernel.paths import PackagePaths
 from twice.recorder.kernel.processes import read_parent
 from twice.recorder.kernel.thread_marks import ThreadMarks
@@ -49,15 +55,10 @@ _getpid, _listdir = os.getpid, os.listdir  # the real ones: bound before anythin
 _GENERATIONS_MAX = 64
 _LISTED_MAX = 200_000
 """Files after which a listing gives up: a home folder, or the root of the machine."""
-_FileMark: TypeAlias = tuple[int, int, int, int]
 
 
 def tiers_left_out(environ: Mapping[str, str]) -> frozenset[str]:
-    """Return the tiers that the user asked to do without.
-
-    Raises:
-        UsageError: E-USE-001, for a name that is none.
-    """
+    """Return the tiers that the user asked to do without; E-USE-001 for a name that is none."""
     names = [name.strip() for name in environ.get(VARIABLE, "").split(",") if name.strip()]
     for name in names:
         if name not in TIERS:
@@ -95,7 +96,6 @@ class NativeFiles:
 
     Attributes:
         tier: how it was learned; ``none`` where nobody looked.
-        histories: every file that was read or changed, sorted by path.
         connections: addresses that code connected to by itself, with how often.
         changed: by a listing: files below the program's folders that were made or changed.
         problems: what could not be told, with how often.
@@ -138,7 +138,7 @@ class Confinement:
     is_experiment: bool = False
     is_watching: bool = False
     _roots: tuple[Sequence[str], Sequence[str]] | None = field(default=None, repr=False)
-    _listed: Mapping[str, _FileMark] | None = field(default=None, repr=False)
+    _listed: Mapping[str, Signature] | None = field(default=None, repr=False)
     _served: set[int] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
@@ -162,11 +162,8 @@ class Confinement:
     ) -> None:
         """Let the keeper see every file that this process and its descendants touch from here on.
 
-        Args:
-            own: paths of the product's own files and folders, which are no part of the run.
-            roots: folders of the program.
-            algorithm: of the digests.
-            copy_limit: bytes of the largest file that is copied before it is changed.
+        ``own`` are paths of the product's own files, which are no part of the run, ``roots`` folders of the program.
+        Files of more than ``copy_limit`` bytes are not copied before they are changed.
         """
         if self.is_watching:
             return
@@ -226,8 +223,7 @@ class Confinement:
     def take_process(self, pid: int) -> tuple[list[ProcessFile], str]:
         """Return the files that an ended child process left, and the folder with their contents.
 
-        Args:
-            pid: of a child that a replay will not start.
+        It is a child that a replay will not start.
         """
         self._served.add(pid)
         if not self.is_watching or self.keeper is None:
@@ -313,19 +309,15 @@ def enter(confinement: Confinement) -> None:
     confinement.began_ns = time_ns()
 
 
-def _list_files(roots: Iterable[str], own: Iterable[str]) -> Mapping[str, _FileMark] | None:
+def _list_files(roots: Iterable[str], own: Iterable[str]) -> Mapping[str, Signature] | None:
     """Return traces of the files below some folders, by path; None where there are too many. Opens no file."""
     packages, left_out = PackagePaths(roots), frozenset(own)
     folders = dict.fromkeys(os.path.realpath(root) for root in roots)
-    marks: dict[str, _FileMark] = {}
+    marks: dict[str, Signature] = {}
     for entry in walk_tree(folders, lambda path: path in left_out or packages.is_of_machine(path)):
-        try:
-            if entry.is_dir(follow_symlinks=False):
-                continue
-            found = entry.stat(follow_symlinks=False)
-        except OSError:
-            continue
-        marks[entry.path] = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+        with suppress(OSError):
+            if not entry.is_dir(follow_symlinks=False):
+                marks[entry.path] = signature_of(entry.stat(follow_symlinks=False))
         if len(marks) >= _LISTED_MAX:
             return None
     return marks

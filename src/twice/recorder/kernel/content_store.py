@@ -17,6 +17,7 @@ from twice.foundation.digests import Algorithm
 from twice.recorder.kernel.file_state import (
     FileState,
     FileUnsettled,
+    closing_descriptor,
     observe_state,
     open_for_reading,
 )
@@ -28,11 +29,7 @@ _PIECE, _SMALL = 1 << 24, 1 << 20
 
 
 class ContentStore:
-    """A folder of the session's own with copies by digest.
-
-    Args:
-        folder: made when the first copy is taken; private to this account.
-    """
+    """A folder of the session's own with copies by digest, private to this account; made for the first copy."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -41,9 +38,8 @@ class ContentStore:
     def keep(self, path: str, algorithm: Algorithm, *, size: int | None = None) -> FileState:
         """Copy a file, or its first ``size`` bytes, and return the state of the copy.
 
-        Raises:
-            OSError: when the file cannot be read, or the folder takes no more.
-            FileUnsettled: when it changes while it is copied.
+        An ``OSError`` says that the folder takes no more, or the file cannot be read, ``FileUnsettled`` that it
+        changes.
         """
         os.makedirs(self.folder, mode=0o700, exist_ok=True)
         self._count += 1
@@ -63,13 +59,11 @@ class ContentStore:
 
 
 def _copy_whole(source: str, target: str, size: int | None) -> None:
-    reading = open_for_reading(source)
-    try:
+    with closing_descriptor(open_for_reading(source)) as reading:
         before = os.fstat(reading)
         if not stat.S_ISREG(before.st_mode):
             raise FileUnsettled(f"{source} became another kind of file")
-        writing = os.open(target, WRITE_NEW, 0o600)
-        try:
+        with closing_descriptor(os.open(target, WRITE_NEW, 0o600)) as writing:
             if size is not None:
                 copy_bytes(reading, writing, size)
             else:
@@ -77,27 +71,16 @@ def _copy_whole(source: str, target: str, size: int | None) -> None:
                     fcntl.ioctl(writing, _SHARE_BLOCKS, reading)
                 except OSError:
                     copy_bytes(reading, writing, before.st_size)
-        finally:
-            os.close(writing)
         after = os.fstat(reading)
-    finally:
-        os.close(reading)
     if size is None and (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
         raise FileUnsettled(f"{source} changed while it was copied")
 
 
 def copy_content(source: str, writing: int, size: int) -> None:
-    """Copy the first bytes of a file into an open, empty one.
-
-    Raises:
-        OSError: the source cannot be opened or is shorter, or the target takes no more.
-    """
-    reading = open_for_reading(source)
-    try:
+    """Copy the first bytes of a file into an open, empty one; an ``OSError`` where it has fewer."""
+    with closing_descriptor(open_for_reading(source)) as reading:
         if copy_bytes(reading, writing, size) < size:
             raise OSError(errno.EIO, "the file became shorter while it was copied", source)
-    finally:
-        os.close(reading)
 
 
 def copy_bytes(reading: int, writing: int, size: int) -> int:

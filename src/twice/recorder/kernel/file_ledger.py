@@ -26,12 +26,15 @@ from twice.foundation.printable import pluralize
 from twice.recorder.kernel.content_store import ContentStore
 from twice.recorder.kernel.file_state import (
     ABSENT,
+    CONTENT_FIELDS,
     FileHistory,
     FileState,
     FileUnsettled,
     ProcessFile,
+    Signature,
     describe_status,
     observe_state,
+    signature_of,
     walk_tree,
 )
 from twice.recorder.kernel.paths import parent_folder
@@ -45,8 +48,6 @@ _TREE_FILES_MAX = 10_000
 _TREE_TOO_LARGE = "it was renamed with a folder of too many files to keep"
 _CHANGED_BY_OTHERS = "another process changed it while the run was using it"
 _LINKED = "it has other names (hard links), and a replay changes this one alone"
-_CONTENT_FIELDS = 4
-"""How many fields of a signature change only with the file or its content."""
 
 
 @dataclass(slots=True)
@@ -54,7 +55,7 @@ class LedgerEntry:
     """One path, from its first touch on."""
 
     before: FileState
-    signature: tuple[int, ...] | None
+    signature: Signature | None
     links: int = 1
     was_read: bool = False
     was_changed: bool = False
@@ -79,11 +80,8 @@ class LedgerEntry:
 class FileLedger:
     """Every file that a run touched.
 
-    Args:
-        algorithm: of the digests.
-        store: where copies are kept.
-        copy_limit: bytes of the largest file that is copied before it is changed.
-        own: paths of the product's own files and folders, which are no part of the run.
+    ``copy_limit`` is the size in bytes of the largest file that is copied before it is changed. ``own`` are paths of
+    the product's own files and folders, which are no part of the run.
     """
 
     def __init__(
@@ -207,10 +205,8 @@ class FileLedger:
     def finish(self, served: Collection[int] = ()) -> list[FileHistory]:
         """Return the touched files, sorted by path, without those that were not read and had no effect.
 
-        A folder that the run made and removed stays where files in it do: a replay finds none there either.
-
-        Args:
-            served: children of the program that a replay does not start.
+        A folder that the run made and removed stays where files in it do: a replay finds none there either. ``served``
+        are children of the program that a replay does not start.
         """
         histories = []
         around: set[str] = set()
@@ -244,7 +240,7 @@ class FileLedger:
             state = _describe(path, found)
             if state.kind == "other" and found.st_ctime_ns >= self._began_ns:
                 state = ABSENT  # a socket, which no call that is intercepted makes
-            signature = None if state is ABSENT else _sign(found)
+            signature = None if state is ABSENT else signature_of(found)
             entry = LedgerEntry(state, signature, found.st_nlink)
             if (found.st_dev, found.st_ino) in self._changed_inodes:
                 entry.problem = _LINKED
@@ -279,7 +275,7 @@ class FileLedger:
         if entry.was_read:
             if entry.signature is not None and not entry.problem:
                 with suppress(OSError):
-                    if _sign(_lstat(path)) == entry.signature:
+                    if signature_of(_lstat(path)) == entry.signature:
                         return
                 entry.problem = _CHANGED_BY_OTHERS
             return
@@ -303,8 +299,8 @@ class FileLedger:
             found = _lstat(path)
         except OSError:
             return ""  # it went with a folder
-        now, was = _sign(found), entry.signature
-        if was is None or now[:_CONTENT_FIELDS] == was[:_CONTENT_FIELDS]:
+        now, was = signature_of(found), entry.signature
+        if was is None or now[:CONTENT_FIELDS] == was[:CONTENT_FIELDS]:
             return ""
         with suppress(OSError):
             if self._observe(path).digest == entry.before.digest:
@@ -374,19 +370,12 @@ class FileLedger:
 
     def _is_untouched(self, path: str, entry: LedgerEntry) -> bool:
         try:
-            if _sign(_lstat(path)) != entry.signature:
+            if signature_of(_lstat(path)) != entry.signature:
                 return False
             # On some file systems a write through a memory map leaves no trace in the status.
             return not entry.is_kept or self._observe(path).digest == entry.before.digest
         except OSError:
             return False
-
-
-def _sign(found: os.stat_result) -> tuple[int, ...]:
-    """Return facts that show a change of a file; the first fields change only with its content."""
-    return (
-        found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_mode
-    )  # fmt: skip
 
 
 def _describe(path: str, found: os.stat_result) -> FileState:

@@ -1,7 +1,11 @@
-"""How closely a file is compared that code other than Python writes: a policy per file, by name.
+"""What a record holds of the contents of files, and how closely a file is compared, as the user says it.
 
-Some libraries fill files from entropy or a clock of their own, which nobody can serve them: no two runs
-write the same. Such a file is compared by its existence alone, or not at all; the verdict says which.
+Of a recording: ``digest`` compares a file by its digest, and carries whole what nobody else could have. ``contents``
+carries everything that is read, so a replay needs none of the files. ``none`` records and compares nothing; writes
+are kept away in replay all the same.
+
+Of one file, by its name: some libraries fill files from entropy or a clock of their own, which nobody can serve them:
+no two runs write the same. Such a file is compared by its existence alone, or not at all; the verdict says which.
 
 Invariant: without a policy a file is compared by its whole content.
 """
@@ -15,6 +19,7 @@ from typing import Final, Literal, get_args
 
 from twice.errors import UsageError
 
+Policy = Literal["digest", "contents", "none"]
 FilePolicy = Literal["content", "existence", "ignore"]
 PolicyRow = tuple[str, FilePolicy]
 
@@ -26,12 +31,20 @@ KNOWN: Final[Sequence[tuple[str, FilePolicy, str]]] = (
 """Files that libraries are known to fill from their own clock or entropy: pattern, policy, reason."""
 
 
-def parse_file_policy(text: str) -> PolicyRow:
-    """Read ``PATTERN=POLICY``.
+def parse_files(text: str) -> Policy:
+    """Read a recording's policy; E-USE-001 when it is none of the three."""
+    for policy in get_args(Policy):
+        if policy == text:
+            return policy  # type: ignore[no-any-return]
+    raise UsageError(
+        f"There is no policy {text!r} for files.",
+        f"Expected {', '.join(get_args(Policy))}.",
+        "For example: --files contents",
+    )
 
-    Raises:
-        UsageError: E-USE-001, when it is none.
-    """
+
+def parse_file_policy(text: str) -> PolicyRow:
+    """Read ``PATTERN=POLICY``; E-USE-001 when it is none."""
     pattern, equals, policy = text.rpartition("=")
     for known in get_args(FilePolicy):
         if equals and pattern and policy == known:
@@ -45,12 +58,7 @@ def parse_file_policy(text: str) -> PolicyRow:
 
 
 def find_policy(path: str, policies: Iterable[PolicyRow]) -> tuple[FilePolicy, str]:
-    """Return how a file is compared, and why.
-
-    Args:
-        path: as the verdict shows it.
-        policies: of the run; the last one that fits counts.
-    """
+    """Return how a file is compared, by its path in the verdict, and why; the last policy that fits counts."""
     found: tuple[FilePolicy, str] = ("content", "")
     for pattern, policy, reason in KNOWN:
         if _fits(path, pattern):

@@ -18,7 +18,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import zip_longest
 from typing import Any, Literal, get_args
@@ -27,11 +27,11 @@ from twice.errors import RecordForeign
 from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import Algorithm, new_hasher
 from twice.foundation.printable import pluralize
-from twice.recorder.effects.filenames import kept, told
+from twice.recorder.kernel.paths import kept, told
 
 # The real ones: bound before anything is patched.
 _lstat, _listdir, _scandir = os.lstat, os.listdir, os.scandir
-_readlink, _islink = os.readlink, os.path.islink
+_readlink, _islink, _close = os.readlink, os.path.islink, os.close
 
 CHUNK_BYTES_MIN = 1 << 16
 CHUNKS_MAX = 256
@@ -44,6 +44,18 @@ _NO_ACCESS_TIME = getattr(os, "O_NOATIME", 0)
 UNSETTLED = "changed while it was compared"
 
 FileKind = Literal["absent", "file", "folder", "link", "other"]
+Signature = tuple[int, ...]
+"""What shows whether a file may have changed, without reading it."""
+CONTENT_FIELDS = 4
+"""How many fields of a signature change only with the file or its content: not by a new name or mode."""
+
+
+def signature_of(status: os.stat_result) -> Signature:
+    """Return the signature of a file by its status: device, inode, size, times of content and status, mode."""
+    return (
+        status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns,
+        status.st_mode,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +127,8 @@ ABSENT = FileState("absent")
 class ProcessFile:
     """What a process left at a path that a replay does not start: put there from the record instead.
 
-    Attributes:
-        path: absolute.
-        state: with the digest under which its content is kept, where it is a file.
-        problem: why the content is not kept; empty where it is.
+    The content of a file is kept under the digest of its state; ``problem`` says why it is not, and is empty where it
+    is.
     """
 
     path: str
@@ -181,11 +191,7 @@ class FileHistory:
 
     @classmethod
     def from_plain(cls, fields: Sequence[Any]) -> FileHistory:
-        """Read plain values back.
-
-        Raises:
-            RecordForeign: E-RECORD-002, for values that no recording writes.
-        """
+        """Read plain values back; E-RECORD-002 for values that no recording writes."""
         try:
             path, before, after, read, changed, is_kept, appended, problem, served, back = fields
             states = (FileState.from_plain(before), FileState.from_plain(after))
@@ -222,16 +228,8 @@ def observe_state(
 ) -> FileState:
     """Return the state at a path. Links in its folders are followed, a link at its end is not.
 
-    Args:
-        path: any path; a name that is not UTF-8 uses ``surrogateescape``.
-        algorithm: hash of the digest and of the chunks.
-        with_content: whether to read a regular file; without it digest and chunks are empty.
-        appended_from: position from which on a file is read; nothing before it is looked at.
-        with_names: whether to list a folder.
-
-    Raises:
-        FileUnsettled: other processes change the file faster than it can be read.
-        OSError: it cannot be looked at or opened; that it is absent is a state.
+    Without ``with_content``, digest and chunks are empty. Of a file nothing before ``appended_from`` is read. That
+    nothing is there is a state; ``FileUnsettled`` is raised where a file changes faster than it can be read.
     """
     for _ in range(_ATTEMPTS):
         try:
@@ -264,13 +262,7 @@ def chunk_size(size: int) -> int:
 def locate_difference(
     recorded: FileState, replayed: FileState, appended_from: int | None = None
 ) -> str:
-    """Return where two states begin to differ, as text: ``bytes 65,536 to 131,071``.
-
-    Args:
-        recorded: one state.
-        replayed: the other one, observed from the same position on.
-        appended_from: position from which on both were read.
-    """
+    """Return where two states, both read from one position on, begin to differ: ``bytes 65,536 to 131,071``."""
     if recorded.kind != replayed.kind:
         return "kind of file"
     if recorded.kind == "link":
@@ -294,8 +286,7 @@ def locate_difference(
 def open_for_reading(path: str) -> int:
     """Return a descriptor of a regular file, without a change of its time of access if possible.
 
-    Raises:
-        OSError: it cannot be opened, or its last part is a link (``ELOOP``).
+    A link as the last part of the path is the error ``ELOOP``.
     """
     try:
         return os.open(path, _FLAGS | _NO_ACCESS_TIME)
@@ -303,12 +294,17 @@ def open_for_reading(path: str) -> int:
         return os.open(path, _FLAGS)
 
 
-def describe_status(path: str, status: os.stat_result, *, with_names: bool = False) -> FileState:
-    """Return the state at a path without its content, from its status.
+@contextmanager
+def closing_descriptor(descriptor: int) -> Iterator[int]:
+    """Close a descriptor after the block."""
+    try:
+        yield descriptor
+    finally:
+        _close(descriptor)
 
-    Raises:
-        OSError: the folder cannot be listed, or the link cannot be read.
-    """
+
+def describe_status(path: str, status: os.stat_result, *, with_names: bool = False) -> FileState:
+    """Return the state at a path without its content, from its status; an ``OSError`` for what cannot be read."""
     mode, mtime_ns = stat.S_IMODE(status.st_mode), status.st_mtime_ns
     match stat.S_IFMT(status.st_mode):
         case stat.S_IFREG:
@@ -326,9 +322,8 @@ def _read_content(
     path: str, expected: os.stat_result, algorithm: Algorithm, start: int
 ) -> tuple[str, bytes] | None:
     """Return digest and chunks, or None when the file changed meanwhile."""
-    descriptor = open_for_reading(path)
-    try:
-        if _mark(os.fstat(descriptor)) != _mark(expected):
+    with closing_descriptor(open_for_reading(path)) as descriptor:
+        if signature_of(os.fstat(descriptor)) != signature_of(expected):
             return None
         whole, chunks = new_hasher(algorithm), b""
         length = chunk_size(max(expected.st_size - start, 0))
@@ -349,10 +344,9 @@ def _read_content(
             at += len(data)
             if at > expected.st_size:
                 return None
-        if _mark(os.fstat(descriptor)) != _mark(expected) or at < expected.st_size:
+        now = os.fstat(descriptor)
+        if signature_of(now) != signature_of(expected) or at < expected.st_size:
             return None
-    finally:
-        os.close(descriptor)
     raw = whole.digest()
     if is_one_chunk and expected.st_size > start:
         chunks = raw[:CHUNK_DIGEST_BYTES]
@@ -364,9 +358,7 @@ def walk_tree(
 ) -> Iterator[os.DirEntry[str]]:
     """Yield what lies below some folders, each folder before its content, as far as it can be listed.
 
-    Args:
-        folders: their paths.
-        is_passed_over: returns whether a path, and all that lies below it, is left out.
+    A path for which ``is_passed_over`` returns True is left out, with all that lies below it.
     """
     waiting = list(folders)
     while waiting:
@@ -378,13 +370,6 @@ def walk_tree(
                     yield entry
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(entry.path)
-
-
-def _mark(status: os.stat_result) -> tuple[int, ...]:
-    return (
-        status.st_mode, status.st_dev, status.st_ino, status.st_size,
-        status.st_mtime_ns, status.st_ctime_ns,
-    )  # fmt: skip
 
 
 def _split(chunks: bytes) -> Iterator[bytes]:

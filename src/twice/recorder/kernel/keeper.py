@@ -41,8 +41,7 @@ from twice.worker.exit_by_signal import KEEPER_PASSED_ON
 def supervise_from_here(folder: str) -> None:
     """Fork: this process becomes the keeper, and the call returns in the program's process.
 
-    Args:
-        folder: for copies of files; it need not be there yet, and is removed with the session's folder.
+    ``folder`` is for copies of files. It need not be there yet, and is removed with the session's folder.
     """
     ours, theirs = socket.socketpair()
     marks, parent = ThreadMarks(), os.pidfd_open(os.getppid())
@@ -121,13 +120,7 @@ class EventLoop:
 
 
 class Recording:
-    """Supervises one program's processes as soon as it asks for that, and answers its questions about them.
-
-    Args:
-        line: to the program's process.
-        folder: for copies of files.
-        marks: what threads of the program are about to do.
-    """
+    """Supervises one program's processes as soon as it asks for that, and answers its questions about them."""
 
     def __init__(self, line: socket.socket, folder: str, marks: ThreadMarks) -> None:
         self.line, self._marks = line, marks
@@ -146,7 +139,7 @@ class Recording:
             return
         # A program that was killed never asked for its files, and a fork has no thread that makes digests: a child
         # that lives on would wait for one for ever. Its copies would bring the session's folder back, too.
-        supervisor.stop_noting()
+        supervisor.is_noting = False
         if not supervisor.answer_waiting() or os.fork():
             return
         for number in KEEPER_PASSED_ON:
@@ -168,15 +161,15 @@ class Recording:
         supervisor = self._supervisor
         assert supervisor is not None, "the program asks once it is supervised"
         if message["do"] == "process":
-            left = supervisor.take_branch(message["pid"])
+            left = supervisor.ledger.take_branch(message["pid"])
             line.send({"left": [each.to_plain() for each in left], "folder": self._store.folder})
             return True
-        supervisor.stop_noting()
+        supervisor.is_noting = False
         served = message["served"]
         line.send(
             {
                 "histories": [each.to_plain() for each in supervisor.list_histories(served)],
-                "connections": supervisor.list_connections(served),
+                "connections": supervisor.connections.list_noted(served),
                 "problems": sorted(supervisor.problems.items()),
                 "folder": self._store.folder,
             }
@@ -201,16 +194,8 @@ def wait_for_end(
 ) -> str:
     """Serve until a replay's program, and everything that it started, has ended.
 
-    It is ended when the parent is gone, so that nobody wants the answer, or when it waits for ever.
-
-    Args:
-        started: the program.
-        parent: to whoever asked for the replay.
-        events: what else is served.
-        may_stall: whether it may wait for ever, as far as this process cares: a person records it.
-
-    Returns:
-        The FIFO that the program waited for in vain; else nothing.
+    It is ended when the parent is gone, so that nobody wants the answer, or when it waits for ever. A program that a
+    person records may wait. Returns the FIFO that the program waited for in vain, or nothing.
     """
     guard = None if may_stall else StallGuard(started.init)
     stalled = ""

@@ -106,14 +106,8 @@ def start_program(
 ) -> KeptProgram:
     """Start a program, once, from a process with one thread, which passes signals on to it from here on.
 
-    Args:
-        wanted: process id; None for any.
-        program: what runs in the new process. It does not return; if it does, the process ends with 0.
-        has_namespace: whether ``enter_namespaces`` prepared a process namespace.
-        linger_s: how long other processes may run on after the program has ended, in seconds.
-
-    Raises:
-        NamespaceRefused: the namespace could not be set up; the program did not run.
+    ``wanted`` is the process id that it should get. A program that returns ends with 0. Other processes may run on for
+    ``linger_s`` seconds after it. After ``NamespaceRefused``, for a namespace that could not be set up, nothing ran.
     """
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):

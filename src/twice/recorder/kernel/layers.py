@@ -19,11 +19,12 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 from twice.recorder.kernel import libc
 from twice.recorder.kernel.content_store import WRITE_NEW, copy_content
-from twice.recorder.kernel.file_state import FileState
+from twice.recorder.kernel.file_state import FileState, closing_descriptor
+from twice.recorder.kernel.mounts import PlannedMount
 from twice.recorder.kernel.namespaces import Namespaces
 from twice.recorder.kernel.paths import is_below, is_folder, parent_folder
 from twice.recorder.kernel.placements import Placement
@@ -40,25 +41,20 @@ _OPTIONS = "xino=off"  # a file keeps the inode number that it really has
 
 
 class LayerStorage:
-    """Folders for layers.
+    """Folders for layers: in memory, and on disk where they may be too much for that.
 
-    Args:
-        folder: private to this replay, on disk.
-        entered: the namespaces of this process.
-        prefer_disk: whether the layers may be too much for memory.
-
-    Raises:
-        OSError: not even memory can be mounted.
+    The folder on disk is private to this replay. An ``OSError`` says that not even memory can be mounted.
     """
 
-    def __init__(self, folder: str, entered: Namespaces, *, prefer_disk: bool) -> None:
+    def __init__(
+        self, folder: str, entered: Namespaces, held: ExitStack, *, prefer_disk: bool
+    ) -> None:
         self._folder = folder
-        self.options = layer_options(entered)
+        self.held, self.options = held, layer_options(entered)
         memory, disk = f"{folder}/memory", f"{folder}/disk"
         _makedirs(memory, mode=0o700, exist_ok=True)
         libc.mount("tmpfs", memory, "tmpfs", libc.MS_NOSUID | libc.MS_NODEV, "mode=0700")
-        self._descriptors = [open_folder(memory)]
-        self._memory = f"/proc/self/fd/{self._descriptors[0]}"
+        self._memory = open_folder(memory, held)
         self._disk = ""
         if not entered.is_of_host:
             # Before Linux 6.6 memory takes no attributes of users, and a folder that was removed and made
@@ -69,8 +65,7 @@ class LayerStorage:
                 prefer_disk = True
         if prefer_disk:
             _makedirs(disk, mode=0o700, exist_ok=True)
-            self._descriptors.append(open_folder(disk))
-            self._disk = f"/proc/self/fd/{self._descriptors[1]}"
+            self._disk = open_folder(disk, held)
 
     def bases(self, root: str) -> list[str]:
         """Return where layers for a folder may lie, the better place first."""
@@ -81,55 +76,42 @@ class LayerStorage:
         """Return whether a folder of ``bases`` takes memory."""
         return base.startswith(f"{self._memory}/")
 
-    def close(self) -> None:
-        """Close the descriptors of the folders."""
-        while self._descriptors:
-            os.close(self._descriptors.pop())
-
 
 class OverlayLayers:
-    """An overlay over one folder.
+    """An overlay that is mounted over one folder.
 
-    Args:
-        root: path of the folder.
-        placements: what the folder must show as it was, sorted by path.
-        foreign: folders in it that the kernel would not copy into the top layer, sorted.
-
-    Attributes:
-        base: folder with the layers; empty before ``mount``.
+    ``placements`` are what the folder must show as it was, and ``foreign`` are folders in it that the kernel would not
+    copy into the top layer, both sorted. ``base`` is the folder with the layers. After an ``OSError`` the folder is as
+    it was.
     """
 
     def __init__(
-        self, root: str, placements: Sequence[Placement], foreign: Sequence[str] = ()
+        self,
+        storage: LayerStorage,
+        mounted: PlannedMount,
+        name: str,
+        placements: Sequence[Placement],
+        foreign: Sequence[str],
     ) -> None:
-        self.root, self.base = root, ""
+        self.root, self._options = mounted.path, storage.options
         self._placements, self._foreign = placements, foreign
-        self._descriptor = open_folder(root)
         # With the dot it is a folder for lstat as well, not a link to one.
-        self._real = f"/proc/self/fd/{self._descriptor}/."
+        self._real = f"{open_folder(self.root, storage.held)}/."
         self._start = ""
-        self._options = ""
+        places = [f"{base}/{name}" for base in storage.bases(self.root)]
+        for self.base in places:
+            try:
+                self._mount(mounted.flags, is_on_disk=self.base != places[-1])
+            except OSError:
+                if self.base == places[-1]:
+                    raise
+            else:
+                return
 
     @property
     def upper(self) -> str:
         """Return the folder with the files that the replay wrote."""
         return f"{self.base}/upper"
-
-    def mount(self, storage: LayerStorage, name: str, flags: int) -> None:
-        """Mount the overlay over the folder.
-
-        Raises:
-            OSError: as the kernel refused it; the folder is as it was.
-        """
-        self._options = storage.options
-        for base in (places := storage.bases(self.root)):
-            try:
-                self._mount(f"{base}/{name}", flags, is_on_disk=base != places[-1])
-            except OSError:
-                if base == places[-1]:
-                    raise
-            else:
-                return
 
     def start_view(self) -> str:
         """Return a path that shows the folder as it was before the replay wrote in it."""
@@ -141,13 +123,8 @@ class OverlayLayers:
             libc.mount("overlay", self._start, "overlay", libc.MS_RDONLY, lower)
         return self._start
 
-    def close(self) -> None:
-        """Close the descriptor of the real folder."""
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
-
-    def _mount(self, base: str, flags: int, *, is_on_disk: bool) -> None:
+    def _mount(self, flags: int, *, is_on_disk: bool) -> None:
+        base = self.base
         for folder in ("", "/upper", "/scratch", "/view", "/start"):
             _mkdir(f"{base}{folder}", 0o700)
         lower, start = self._real, ""
@@ -165,7 +142,6 @@ class OverlayLayers:
         libc.mount("overlay", self.root, "overlay", flags, options)
         # The kernel's own folder forbids everything: whoever tidies up could not look into it.
         _chmod(f"{base}/scratch/work", 0o700)
-        self.base = base
 
 
 def layer_options(entered: Namespaces) -> str:
@@ -173,9 +149,12 @@ def layer_options(entered: Namespaces) -> str:
     return f"{_OPTIONS},{_WITH_RIGHTS if entered.is_of_host else _FOR_USERS}"
 
 
-def open_folder(path: str) -> int:
-    """Return a descriptor by which a folder is reached whatever is mounted over it later."""
-    return os.open(path, getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC)
+def open_folder(path: str, held: ExitStack) -> str:
+    """Return a path by which a folder is reached whatever is mounted over it later, while ``held`` is not closed."""
+    flags = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
+    descriptor = os.open(path, flags)
+    held.callback(os.close, descriptor)
+    return f"/proc/self/fd/{descriptor}"
 
 
 def remove_layers(folder: str) -> None:
@@ -195,10 +174,7 @@ def remove_layers(folder: str) -> None:
 class StartLayer:
     """A folder with what was there at the start, for one overlay.
 
-    Args:
-        layer: an empty folder of this process's own.
-        real: the folder that the layer is laid over.
-        root: the same folder's path, as placements name it.
+    ``layer`` is an empty folder, ``real`` the one that it is laid over, and ``root`` the path of that in placements.
     """
 
     def __init__(self, layer: str, real: str, root: str) -> None:
@@ -208,11 +184,7 @@ class StartLayer:
         self._hidden: set[str] = set()
 
     def make(self, placements: Iterable[Placement]) -> None:
-        """Make the files of some placements, which are sorted by path, each below ``root``.
-
-        Raises:
-            OSError: the layer's file system takes no more, or a source cannot be read.
-        """
+        """Make the files of some placements, which are sorted by path, each below ``root``."""
         for placement in placements:
             inside = placement.path[len(self._root.rstrip("/")) :]
             if placement.state.kind == "folder":
@@ -264,8 +236,7 @@ class StartLayer:
                 with suppress(PermissionError):
                     os.chown(target, real.st_uid, real.st_gid, follow_symlinks=False)
             return
-        writing = os.open(target, WRITE_NEW, 0o600)
-        try:
+        with closing_descriptor(os.open(target, WRITE_NEW, 0o600)) as writing:
             if placement.source is None:
                 os.ftruncate(writing, state.size)
             else:
@@ -275,8 +246,6 @@ class StartLayer:
                     os.fchown(writing, real.st_uid, real.st_gid)
             os.fchmod(writing, state.mode)
             os.utime(writing, ns=(state.mtime_ns, state.mtime_ns))
-        finally:
-            os.close(writing)
 
 
 def copy_folder_status(real: str, copy: str) -> os.stat_result | None:
@@ -307,14 +276,8 @@ def copy_folder_status(real: str, copy: str) -> os.stat_result | None:
 def make_folders(upper: str, start: str, real: str, inside: Iterable[str]) -> None:
     """Make folders in a top layer as they are in the layers below it.
 
-    Args:
-        upper: the top layer.
-        start: the layer with the files as they were; empty without one.
-        real: the real folder.
-        inside: paths of folders from the layers' root on, sorted.
-
-    Raises:
-        OSError: the layer's file system takes no more.
+    ``start`` is the layer with the files as they were, empty without one. ``inside`` has the folders' paths from the
+    layers' root on, sorted.
     """
     made: dict[str, str] = {"": ""}
     for folder in inside:

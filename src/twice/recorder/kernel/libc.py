@@ -14,11 +14,12 @@ import ctypes
 import errno
 import functools
 import os
-import platform
 import signal
 import struct
 import sys
 from typing import Final
+
+from twice.recorder.kernel.system_calls import NUMBERS
 
 # The real ones: bound before anything is patched.
 _getppid, _exit = os.getppid, os._exit
@@ -42,10 +43,6 @@ CAP_SYS_ADMIN: Final = 21
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 36, 38
 _CAPABILITY_VERSION_3 = 0x20080522
-_CALLS: Final = {
-    "x86_64": {"capget": 125, "capset": 126},
-    "aarch64": {"capget": 90, "capset": 91},
-}
 
 
 @functools.cache
@@ -55,12 +52,7 @@ def library() -> ctypes.CDLL:
 
 
 def syscall(number: int, *arguments: object) -> int:
-    """Make a system call by its number and return its result.
-
-    Args:
-        number: as this architecture counts them.
-        arguments: whole numbers, bytes, None or ctypes values.
-    """
+    """Make a system call by its number here; arguments are whole numbers, bytes, None or ctypes values."""
     call = library().syscall
     call.restype = ctypes.c_long
     words = [ctypes.c_long(word) if isinstance(word, int) else word for word in arguments]
@@ -92,9 +84,7 @@ def set_no_new_privs() -> None:
 def end_with_parent(parent: int) -> None:
     """Have the kernel kill this process when the one that forked it ends.
 
-    Args:
-        parent: its process id; 0 in a process that does not see it, which has to ask in another way whether
-            it had ended before.
+    ``parent`` is 0 in a process that does not see it, which has to ask in another way whether it had ended before.
     """
     _prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL))
     if _getppid() != parent:
@@ -112,7 +102,7 @@ def has_capability(number: int) -> bool:
         return False
     header, sets = _capability_header(), ctypes.create_string_buffer(24)
     try:
-        syscall(_call_number("capget"), header, sets)
+        _call_by_name("capget", header, sets)
     except OSError:
         return False
     effective = struct.unpack("=6I", sets.raw)[0::3]
@@ -121,18 +111,17 @@ def has_capability(number: int) -> bool:
 
 def drop_capabilities() -> None:
     """Drop every capability of this process, so that it may only do what its user may."""
-    syscall(_call_number("capset"), _capability_header(), ctypes.create_string_buffer(24))
+    _call_by_name("capset", _capability_header(), ctypes.create_string_buffer(24))
 
 
 def _capability_header() -> ctypes.Array[ctypes.c_char]:
     return ctypes.create_string_buffer(struct.pack("=Ii", _CAPABILITY_VERSION_3, 0), 8)
 
 
-def _call_number(name: str) -> int:
-    try:
-        return _CALLS[platform.machine()][name]
-    except KeyError:
-        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS), name) from None
+def _call_by_name(name: str, *arguments: object) -> int:
+    if name not in NUMBERS:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS), name)
+    return syscall(NUMBERS[name], *arguments)
 
 
 def _prctl(option: int, value: int) -> None:

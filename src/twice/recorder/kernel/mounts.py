@@ -52,13 +52,8 @@ _FLAGS: Final = {
 class MountEntry(NamedTuple):
     """One mount: what is needed of a line of the table.
 
-    Attributes:
-        number: id of the mount.
-        parent: id of the mount that it stands on.
-        path: where it is mounted, for this process.
-        options: of this mount.
-        kind: type of the file system, ``fuse.sshfs`` for example.
-        system_options: of the file system, the same for all its mounts.
+    ``number`` and ``parent`` are ids of mounts, ``kind`` is a type of file system, ``fuse.sshfs`` for example. Of the
+    options, ``system_options`` are those of the file system, the same for all its mounts.
     """
 
     number: int
@@ -92,19 +87,14 @@ class MountEntry(NamedTuple):
 
 
 def read_mount_table() -> list[MountEntry]:
-    """Return the mounts of this process's mount namespace that it can reach.
-
-    Raises:
-        OSError: ``/proc`` is not mounted.
-    """
+    """Return the mounts of this process's mount namespace that it can reach; an ``OSError`` without ``/proc``."""
     return parse_mount_table(Path("/proc/self/mountinfo").read_bytes())
 
 
 def parse_mount_table(data: bytes) -> list[MountEntry]:
     """Return the mounts that a text in the format of ``/proc/PID/mountinfo`` lists, in its order.
 
-    Raises:
-        ValueError: a line has too few fields.
+    A line with too few fields is a ``ValueError``.
     """
     mounts = []
     for line in filter(None, data.split(b"\n")):
@@ -149,12 +139,9 @@ def visible_mounts(mounts: Sequence[MountEntry]) -> list[MountEntry]:
 
 
 class PlannedMount(NamedTuple):
-    """A path at which a replay mounts an overlay, or makes a mount read-only.
+    """A path at which a replay mounts an overlay, or makes a mount read-only, which may be one of a file.
 
-    Attributes:
-        path: of a folder; of a mount to be made read-only, of a file too.
-        flags: to mount with.
-        is_required: whether real files are open to changes when it fails.
+    ``is_required`` says whether real files are open to changes when it fails.
     """
 
     path: str
@@ -165,10 +152,8 @@ class PlannedMount(NamedTuple):
 class OverlayPlan(NamedTuple):
     """What covers the real files of this machine.
 
-    Attributes:
-        overlays: folders, none within another.
-        read_only: mounts that become read-only.
-        split: folders in which nothing new can be made, because a mount stands below them.
+    No folder of ``overlays`` lies within another. In the folders of ``split`` nothing new can be made, because a mount
+    stands below them.
     """
 
     overlays: tuple[PlannedMount, ...]
@@ -199,76 +184,49 @@ def plan_overlays(
 ) -> OverlayPlan:
     """Return which overlays and read-only mounts keep a replay away from every real file.
 
-    Args:
-        mounts: the table of this process.
-        needed: paths that the replay writes, or that must show other files than the real ones. A mount
-            that is read-only gets overlays for these alone.
-        likely: paths that the replay may write. In a folder with more folders than could each get an
-            overlay, those with a needed or a likely path get one.
-        list_folders: returns the names of the folders in a folder, links left out.
-        can_enter: returns whether a path is a folder in which this user can reach anything.
+    ``needed`` are paths that the replay writes, or that must show other files than the real ones: a mount that is
+    read-only gets overlays for these alone. ``likely`` are paths that it may write: in a folder with more folders than
+    could each get an overlay, those with a needed or a likely path get one. ``list_folders`` leaves links out.
     """
-    return _Planner(visible_mounts(mounts), needed, likely, list_folders, can_enter).plan()
+    visible, must_cover = visible_mounts(mounts), _with_folders(needed)
+    may_cover = must_cover | _with_folders(likely)
+    mounted = frozenset(mount.path for mount in visible)
+    above_mounts = _with_folders(parent_folder(path) for path in mounted if path != "/")
+    overlays: list[PlannedMount] = []
+    read_only: list[PlannedMount] = []
+    split: list[str] = []
 
-
-class _Planner:
-    """Covers one mount after the other."""
-
-    def __init__(
-        self,
-        mounts: list[MountEntry],
-        needed: Iterable[str],
-        likely: Iterable[str],
-        list_folders: Callable[[str], list[str]],
-        can_enter: Callable[[str], bool],
-    ) -> None:
-        self._mounts, self._list_folders, self._can_enter = mounts, list_folders, can_enter
-        self._needed = _with_folders(needed)
-        self._likely = self._needed | _with_folders(likely)
-        self._mount_paths = frozenset(mount.path for mount in mounts)
-        self._above_mounts = _with_folders(
-            parent_folder(mount.path) for mount in mounts if mount.path != "/"
-        )
-        self._overlays: list[PlannedMount] = []
-        self._split: list[str] = []
-
-    def plan(self) -> OverlayPlan:
-        """Return the plan for all mounts."""
-        read_only = []
-        for mount in self._mounts:
-            if mount.has_real_files:
-                if not mount.is_read_only:
-                    self._cover(mount.path, mount.flags, self._likely, _SPLIT_MAX)
-                elif mount.path in self._needed:
-                    self._cover(mount.path, mount.flags, self._needed, 0)
-                is_covered = bool(self._overlays) and self._overlays[-1].path == mount.path
-            else:
-                is_covered = mount.kind in LEFT_ALONE or self._is_device_node(mount)
-            if not is_covered and not mount.is_read_only and not mount.path.endswith(DELETED):
-                flags = mount.flags | libc.MS_RDONLY
-                read_only.append(PlannedMount(mount.path, flags, mount.has_real_files))
-        return OverlayPlan(tuple(self._overlays), tuple(read_only), tuple(self._split))
-
-    def _cover(self, folder: str, flags: int, wanted: frozenset[str], split_max: int) -> None:
+    def cover(folder: str, flags: int, wanted: frozenset[str], split_max: int) -> None:
         """Plan an overlay on a folder, or on its subfolders if a mount is below."""
-        if folder not in self._above_mounts and folder != "/":
-            if self._can_enter(folder):
-                self._overlays.append(PlannedMount(folder, flags))
+        if folder not in above_mounts and folder != "/":
+            if can_enter(folder):
+                overlays.append(PlannedMount(folder, flags))
             return
-        self._split.append(folder)
-        inside = [f"{folder.rstrip('/')}/{name}" for name in self._list_folders(folder)]
-        inside = [path for path in inside if path not in self._mount_paths and path != DEVICES]
-        if folder == "/" and not {DEVICES, SHARED_MEMORY} & self._mount_paths:
+        split.append(folder)
+        inside = [f"{folder.rstrip('/')}/{name}" for name in list_folders(folder)]
+        inside = [path for path in inside if path not in mounted and path != DEVICES]
+        if folder == "/" and not {DEVICES, SHARED_MEMORY} & mounted:
             inside.append(SHARED_MEMORY)
         everyone = len(inside) <= split_max
         for path in inside:
-            if everyone or path in wanted or path in self._above_mounts:
-                self._cover(path, flags, wanted, split_max)
+            if everyone or path in wanted or path in above_mounts:
+                cover(path, flags, wanted, split_max)
 
-    def _is_device_node(self, mount: MountEntry) -> bool:
-        """Return whether a mount is a single device, as containers without rights get them."""
-        is_inside = is_below(mount.path, DEVICES) and mount.path != DEVICES
-        return is_inside and not self._can_enter(mount.path)
+    for mount in visible:
+        if mount.has_real_files:
+            if not mount.is_read_only:
+                cover(mount.path, mount.flags, may_cover, _SPLIT_MAX)
+            elif mount.path in must_cover:
+                cover(mount.path, mount.flags, must_cover, 0)
+            is_covered = bool(overlays) and overlays[-1].path == mount.path
+        else:
+            # A mount may be a single device, as containers without rights get them.
+            is_in_devices = is_below(mount.path, DEVICES) and mount.path != DEVICES
+            is_covered = mount.kind in LEFT_ALONE or (is_in_devices and not can_enter(mount.path))
+        if not is_covered and not mount.is_read_only and not mount.path.endswith(DELETED):
+            flags = mount.flags | libc.MS_RDONLY
+            read_only.append(PlannedMount(mount.path, flags, mount.has_real_files))
+    return OverlayPlan(tuple(overlays), tuple(read_only), tuple(split))
 
 
 def _with_folders(paths: Iterable[str]) -> frozenset[str]:

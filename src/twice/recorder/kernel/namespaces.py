@@ -20,6 +20,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from twice.recorder.kernel import libc
+from twice.recorder.kernel.file_state import closing_descriptor
 
 _listdir, _stat = os.listdir, os.stat
 _SELF = "/proc/self"
@@ -30,11 +31,9 @@ _INTERFACE = struct.Struct("16sH22x")
 
 
 class NamespaceRefused(Exception):
-    """The system gives this process no namespaces.
+    """The system gives this process no namespaces; ``reason`` is the refused step and the kernel's answer.
 
-    Args:
-        reason: the refused step and the kernel's answer.
-        is_entered: whether the process stands in some of them all the same, and must end.
+    A process that ``is_entered`` stands in some of them all the same, and must end.
     """
 
     def __init__(self, reason: str, *, is_entered: bool = False) -> None:
@@ -66,10 +65,8 @@ def enter_namespaces(
 ) -> Namespaces:
     """Move this process into namespaces of its own, all that are asked for or none.
 
-    Called while the process has one thread: others would stay outside.
-
-    Raises:
-        NamespaceRefused: the system gives none, or the process has several threads.
+    Called while the process has one thread: others would stay outside. ``NamespaceRefused`` where it has more, and
+    where the system gives none.
     """
     flags = libc.CLONE_NEWNS if mounts else 0
     flags |= libc.CLONE_NEWNET if network else 0
@@ -94,8 +91,7 @@ def enter_namespaces(
 def bring_loopback_up() -> None:
     """Let the processes of a new network namespace reach each other by 127.0.0.1.
 
-    Raises:
-        OSError: the process has no rights in its network namespace.
+    An ``OSError`` says that this process has no rights there.
     """
     # twice leaves Python's socket module to the layer that records it.
     library = libc.library()
@@ -150,11 +146,8 @@ def _unshare(flags: int, *, in_user_namespace: bool) -> None:
 
 def write_at_once(path: str, text: str) -> None:
     """Write with one call, which the kernel refuses or takes whole; a buffered write hides a refusal."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
-    try:
+    with closing_descriptor(os.open(path, os.O_WRONLY | os.O_CLOEXEC)) as descriptor:
         os.write(descriptor, text.encode())
-    finally:
-        os.close(descriptor)
 
 
 @functools.cache

@@ -18,6 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from twice.recorder.kernel.file_state import closing_descriptor
 from twice.recorder.kernel.processes import OF_EFFECT, list_processes, read_parent
 from twice.recorder.kernel.system_calls import NUMBERS
 
@@ -44,26 +45,16 @@ _SYSTEM_SERVICES = (
 
 
 class NativeConnections:
-    """Notes connections that nobody else accounts for.
-
-    Args:
-        memory: reads the addresses that calls point to.
-    """
+    """Notes connections that nobody else accounts for."""
 
     def __init__(self, memory: RemoteMemory) -> None:
         self._memory = memory
         self._noted: dict[tuple[int, str], int] = {}
 
     def note(self, notification: Notification, root: int, branch: Callable[[], int]) -> None:
-        """Note the address that a call is about to connect to.
+        """Note the address that a call is about to connect to; an ``OSError`` where that cannot be read.
 
-        Args:
-            notification: of the call.
-            root: process id of the program.
-            branch: tells whose the call is, where it comes to that.
-
-        Raises:
-            OSError: when the address or the socket cannot be read.
+        ``branch`` tells whose the call is, and is asked where it comes to that.
         """
         size = min(notification.arguments[2] & 0xFFFFFFFF, _ADDRESS_BYTES_MAX)
         raw = self._memory.read(notification.pid, notification.arguments[1], size)
@@ -113,18 +104,11 @@ def _read_address(raw: bytes) -> tuple[int, str, int] | None:
 
 
 def _is_stream(notification: Notification) -> bool:
-    """Return whether the socket of a call is one that connects.
-
-    Raises:
-        OSError: when it cannot be told.
-    """
+    """Return whether the socket of a call is one that connects; an ``OSError`` where that cannot be told."""
     from twice.recorder.kernel.libc import syscall  # it loads ctypes; the tables are read without
 
-    process = os.pidfd_open(read_parent(notification.pid)[0])
-    try:
+    with closing_descriptor(os.pidfd_open(read_parent(notification.pid)[0])) as process:
         descriptor = syscall(NUMBERS["pidfd_getfd"], process, notification.arguments[0], 0)
-    finally:
-        os.close(process)
     with socket.socket(fileno=descriptor) as copy:
         return copy.type in _STREAMS
 
@@ -137,14 +121,10 @@ def find_inodes(
     listening: bool,
     datagrams: bool = False,
 ) -> set[str]:
-    """Return inodes of TCP or UDP sockets with a local port.
+    """Return inodes of TCP or UDP sockets with a local port, in the network namespace of a process.
 
-    Args:
-        family: ``AF_INET``, or ``AF_INET6``, which a socket of the other family may serve as well.
-        port: the local port.
-        process: whose network namespace is asked.
-        listening: whether only sockets that others reach count: those that listen, and all of UDP.
-        datagrams: whether sockets of UDP are asked for.
+    A socket of ``AF_INET`` may serve ``AF_INET6`` as well. ``listening`` asks for sockets that others reach alone:
+    those that listen, and all of UDP.
     """
     tables = _DATAGRAM_TABLES if datagrams else _TABLES
     families = (family, socket.AF_INET) if listening and family == socket.AF_INET6 else (family,)

@@ -1,26 +1,28 @@
-"""Paths of files: which belong to the machine and not to the run, and which file another process means by one.
+"""Paths of files: which belong to the machine and not to the run, and the links that they lead through.
 
 Packages, the system and compiled Python have their place in a record by the fingerprint of the environment.
 Reads of them are not noted; writes are, unless they only fill a cache of compiled code.
 
-Folders are followed through their links, and so is the last part where the call follows it. Links that were
-met are reported: whoever changes one changes what a program reads.
+Links that were met are reported: whoever changes one changes what a program reads.
+
+A name is bytes to the system. Python gives the bytes that are not UTF-8 as lone surrogates, which no text of a
+record may hold. Each stands in a record as NUL and two hexadecimal digits: no name of a file has a NUL of its own.
+What a program makes of such a name, a state or an output say, is the program's to encode.
 
 Not for: files that Python opens; ``effects.files.places`` decides about those.
 
-Invariant: no file is opened, and nothing below the program's own folder is a system file.
+Invariant: no file is opened, and nothing below the program's own folder is a system file; ``told`` undoes ``kept``.
 """
 
 from __future__ import annotations
 
 import os
-import posixpath
 import re
 import stat
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import NamedTuple
+from typing import AnyStr, Final, NamedTuple
 
 _readlink, _lstat = os.readlink, os.lstat
 _SHARED_MEMORY = "/dev/shm/"  # noqa: S108  (files there are files of the run)
@@ -33,10 +35,29 @@ _PACKAGE = re.compile(r"/(?:site-packages|dist-packages|__pycache__)/|/lib/pytho
 _COMPILED = (".pyc", ".pyo")
 _COMPILED_FOLDER = "/__pycache__"
 
-_WORKING_FOLDER = -100 & 0xFFFFFFFF
 _LINKS_MAX = 40
-_DESCRIPTORS = ("/proc/self/fd/", "/proc/thread-self/fd/", "/dev/fd/")
-_CACHED_FOLDERS_MAX = 50_000
+
+_UNDECODED: Final = re.compile("[\udc80-\udcff]")
+_KEPT: Final = re.compile("\0([89a-f][0-9a-f])")
+_FIRST: Final = 0xDC00  # The surrogate of a byte is this and the byte.
+
+
+def kept(name: AnyStr) -> AnyStr:
+    """Convert a name, or a path, to its recorded form; bytes stay as they are."""
+    if isinstance(name, bytes):
+        return name
+    if name.isascii():
+        return name
+    return _UNDECODED.sub(lambda match: f"\0{ord(match[0]) - _FIRST:02x}", name)
+
+
+def told(name: AnyStr) -> AnyStr:
+    """Convert a name from its recorded form to the one that the program sees."""
+    if isinstance(name, bytes):
+        return name
+    if "\0" not in name:
+        return name
+    return _KEPT.sub(lambda match: chr(_FIRST + int(match[1], 16)), name)
 
 
 def parent_folder(path: str) -> str:
@@ -70,11 +91,18 @@ def is_folder(path: str) -> bool:
         return False
 
 
+def is_link(path: str) -> bool:
+    """Return whether a link is at a path."""
+    try:
+        return stat.S_ISLNK(_lstat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
 class PackagePaths:
     """Tells files of the machine from files of the run.
 
-    Args:
-        roots: folders of the program; what lies in one is the run's, unless it is an installed package.
+    What lies in one of ``roots``, folders of the program, is the run's, unless it is an installed package.
     """
 
     def __init__(self, roots: Iterable[str] = ()) -> None:
@@ -103,62 +131,11 @@ class ResolvedPath(NamedTuple):
     links: tuple[str, ...] = ()
 
 
-class PathResolver:
-    """Resolves paths of supervised processes; remembers folders until a link or name changes."""
-
-    def __init__(self) -> None:
-        self._folders: dict[str, ResolvedPath] = {}
-
-    def forget_folders(self) -> None:
-        """Forget the folders: a link or a folder was made, renamed or removed."""
-        self._folders.clear()
-
-    def resolve(
-        self, pid: int, folder: int | None, path: str, *, follows_last: bool
-    ) -> ResolvedPath:
-        """Return the file that a process means.
-
-        Args:
-            pid: of the process, or of one of its threads.
-            folder: the register with the descriptor that a relative path starts from; None for the
-                working folder.
-            path: as the process gave it; empty for the descriptor itself.
-            follows_last: whether the call follows a link in the last part.
-
-        Raises:
-            OSError: when the process is gone, or its descriptor has no path.
-        """
-        if path.startswith(_DESCRIPTORS):
-            return ResolvedPath(_readlink(f"/proc/{pid}/fd/{posixpath.basename(path)}"))
-        if not path.startswith("/"):
-            # A register has 64 bits, a descriptor is its lower half.
-            descriptor = _WORKING_FOLDER if folder is None else folder & 0xFFFFFFFF
-            is_working = descriptor == _WORKING_FOLDER
-            start = _readlink(f"/proc/{pid}/{'cwd' if is_working else f'fd/{descriptor}'}")
-            path = f"{start}/{path}" if path else start
-        head, tail = posixpath.split(path.rstrip("/") or "/")
-        if tail in {"", ".", ".."}:
-            return follow_links(path)
-        parent = self._folders.get(head)
-        if parent is None:
-            if len(self._folders) >= _CACHED_FOLDERS_MAX:
-                self._folders.clear()
-            parent = self._folders[head] = follow_links(head)
-        whole = f"{parent.path.rstrip('/')}/{tail}"
-        if not follows_last or not _is_link(whole):
-            return ResolvedPath(whole, parent.links)
-        target, more = follow_links(whole)
-        return ResolvedPath(target, (*parent.links, *more))
-
-
 def follow_links(path: str, at: Callable[[str], str] | None = None) -> ResolvedPath:
     """Return an absolute path without links, and those that were followed.
 
-    By functions that nobody replaced, which ``os.path.realpath`` is not built on.
-
-    Args:
-        path: absolute.
-        at: tells the path that a place has in an overlay; None without one.
+    By functions that nobody replaced, which ``os.path.realpath`` is not built on. ``at`` tells the path that a place
+    has in an overlay.
     """
     links: list[str] = []
     done = ""
@@ -172,7 +149,7 @@ def follow_links(path: str, at: Callable[[str], str] | None = None) -> ResolvedP
             continue
         here, target = f"{done}/{part}", ""
         there = here if at is None else at(here)
-        if len(links) < _LINKS_MAX and _is_link(there):
+        if len(links) < _LINKS_MAX and is_link(there):
             with suppress(OSError):  # it has gone since
                 target = _readlink(there)
         if not target:
@@ -183,10 +160,3 @@ def follow_links(path: str, at: Callable[[str], str] | None = None) -> ResolvedP
             done = ""
         waiting += [piece for piece in target.split("/") if piece][::-1]
     return ResolvedPath(done or "/", tuple(links))
-
-
-def _is_link(path: str) -> bool:
-    try:
-        return stat.S_ISLNK(_lstat(path).st_mode)
-    except (OSError, ValueError):
-        return False

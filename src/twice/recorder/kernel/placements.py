@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -34,13 +34,7 @@ _WALKED_MAX = 20_000
 
 
 class ChangedInput(NamedTuple):
-    """A file that the run used and that a replay cannot show as it was.
-
-    Attributes:
-        path: of the file, or of a folder whose listing lacks names.
-        recorded: its state when the run first touched it.
-        now: its state now.
-    """
+    """A file that the run used, or a folder whose listing lacks names, that a replay cannot show as it was."""
 
     path: str
     recorded: FileState
@@ -48,12 +42,9 @@ class ChangedInput(NamedTuple):
 
 
 class Placement(NamedTuple):
-    """A file that the layer must hold.
+    """A file that the layer must hold: a whiteout where its state is ``absent``.
 
-    Attributes:
-        path: of the real file.
-        state: what stands there; ``absent`` is a whiteout.
-        source: file with the content; None for one that is all zeros.
+    ``source`` is a file with the content; None for one that is all zeros.
     """
 
     path: str
@@ -73,10 +64,8 @@ def find_placements(
 ) -> tuple[list[Placement], list[ChangedInput]]:
     """Return the placements in the layer, sorted by path, and the inputs that cannot be placed.
 
-    Args:
-        histories: every file of the run.
-        content: returns a file with the content of a digest that the record carries, or None.
-        is_ignored: returns whether a path is no part of the run, so that a listing may have it or not.
+    ``content`` returns a file with the content of a digest that the record carries, or None. A path that
+    ``is_ignored`` is no part of the run, so that a listing may have it or not.
     """
     placements: dict[str, Placement] = {}
     changed = []
@@ -94,18 +83,12 @@ def find_placements(
                 now = _observe(history.path, with_content=False, with_names=True)
                 changed.append(ChangedInput(history.path, history.before, now))
     for history in histories:
-        if history.was_changed:
-            for folder in _missing_folders(history.path, known):
+        if history.was_changed:  # folders that the run found, and that are gone, are made again
+            folder = parent_folder(history.path)
+            while folder not in known and folder != "/" and not os.path.lexists(folder):
                 placements[folder] = Placement(folder, FileState("folder"))
+                folder = parent_folder(folder)
     return [placements[path] for path in sorted(placements)], changed
-
-
-def _missing_folders(path: str, known: set[str]) -> Iterator[str]:
-    """Yield folders above a path that the run found, and that are gone."""
-    folder = parent_folder(path)
-    while folder not in known and folder != "/" and not os.path.lexists(folder):
-        yield folder
-        folder = parent_folder(folder)
 
 
 def _compare(
@@ -193,12 +176,7 @@ def _observe(
 
 
 class OwnIds(NamedTuple):
-    """Users and groups that this process's user namespace knows.
-
-    Attributes:
-        users: ranges of ids, as this process sees them.
-        groups: the same of groups.
-    """
+    """Ranges of the users and the groups that this process's user namespace knows, as this process sees them."""
 
     users: tuple[range, ...]
     groups: tuple[range, ...]
@@ -219,10 +197,7 @@ def find_foreign_files(
 ) -> list[Placement]:
     """Return placements for files that are as they were, and that the replay could not write in.
 
-    Args:
-        histories: every file of the run.
-        placed: paths that have a placement anyway.
-        own: the ids of this process.
+    Paths that are ``placed`` have a placement anyway.
     """
     found = []
     for history in histories:
@@ -250,46 +225,37 @@ def find_foreign_folders(
 ) -> list[str]:
     """Return folders that must be in a top layer, sorted: each comes after its parents.
 
-    Args:
-        histories: every file of the run; the folders that these lie in are looked at.
-        working: the working folder; where it is foreign itself, folders below it are looked at.
-        likely: other folders in which the replay may write.
-        own: the ids of this process.
+    Looked at are the folders of every file of the run, those in which the replay is ``likely`` to write, and the
+    working folder, with what lies below it where it is foreign itself.
     """
-    search = _FolderSearch(own)
-    for history in histories:
-        search.look_at(parent_folder(history.path))
-    for folder in likely:
-        search.look_at(os.path.realpath(folder))
-    if search.look_at(os.path.realpath(working)):
-        for entry in islice(walk_tree([os.path.realpath(working)]), _WALKED_MAX):
-            if entry.is_dir(follow_symlinks=False):
-                search.look_at(entry.path)
-    return sorted(search.found)
+    found: set[str] = set()
+    seen = {"/"}
 
-
-class _FolderSearch:
-    """Collects foreign folders and all that they lie in."""
-
-    def __init__(self, own: OwnIds) -> None:
-        self._own, self._seen = own, {"/"}
-        self.found: set[str] = set()
-
-    def look_at(self, folder: str) -> bool:
+    def look_at(folder: str) -> bool:
         """Look at a folder and those above it; return whether it is foreign itself."""
-        if folder not in self._seen:
-            self._seen.add(folder)
-            self.look_at(parent_folder(folder))
+        if folder not in seen:
+            seen.add(folder)
+            look_at(parent_folder(folder))
             try:
                 status = _lstat(folder)
             except OSError:
                 return False
-            if stat.S_ISDIR(status.st_mode) and self._own.is_foreign(status):
+            if stat.S_ISDIR(status.st_mode) and own.is_foreign(status):
                 here = folder
-                while here not in self.found and here != "/":
-                    self.found.add(here)
+                while here not in found and here != "/":
+                    found.add(here)
                     here = parent_folder(here)
-        return folder in self.found
+        return folder in found
+
+    for history in histories:
+        look_at(parent_folder(history.path))
+    for folder in likely:
+        look_at(os.path.realpath(folder))
+    if look_at(os.path.realpath(working)):
+        for entry in islice(walk_tree([os.path.realpath(working)]), _WALKED_MAX):
+            if entry.is_dir(follow_symlinks=False):
+                look_at(entry.path)
+    return sorted(found)
 
 
 def _read_own_ids(kind: str) -> tuple[range, ...]:

@@ -67,8 +67,7 @@ class ProcessTree:
     def branch_of(self, thread: int) -> int:
         """Return the child of the program that a thread's process is, or descends from.
 
-        Returns:
-            A process id; 0 for the program's own process, -1 for one that cannot be told.
+        It is 0 for the program's own process, -1 for one that cannot be told.
         """
         known = self._branches.get(thread)
         if known is None:
@@ -136,11 +135,7 @@ class _WaitingCall(NamedTuple):
 
 
 class StallGuard:
-    """Looks from time to time whether a process and its descendants wait for a FIFO in vain.
-
-    Args:
-        root: process id.
-    """
+    """Looks from time to time whether a process and its descendants wait for a FIFO in vain."""
 
     def __init__(self, root: int) -> None:
         self._root = root
@@ -160,15 +155,13 @@ class StallGuard:
         for process in list_processes(self._root):
             with suppress(OSError):
                 for thread in sorted(map(int, _listdir(f"/proc/{process}/task"))):
-                    yield _read_call(thread)
-
-
-def _read_call(thread: int) -> _WaitingCall:
-    with suppress(OSError, ValueError), _open(f"/proc/{thread}/syscall", encoding="ascii") as file:
-        number, *arguments = file.read().split()
-        name = _NAMES.get(int(number), "")
-        return _WaitingCall(thread, name, tuple(int(word, 16) for word in arguments[:6]))
-    return _WaitingCall(thread, "", ())
+                    name, arguments = "", tuple[int, ...]()
+                    with suppress(OSError, ValueError):  # it is gone, or it runs
+                        with _open(f"/proc/{thread}/syscall", encoding="ascii") as file:
+                            number, *words = file.read().split()
+                        arguments = tuple(int(word, 16) for word in words[:6])
+                        name = _NAMES.get(int(number), "")
+                    yield _WaitingCall(thread, name, arguments)
 
 
 def _has_no_end(call: _WaitingCall) -> bool:

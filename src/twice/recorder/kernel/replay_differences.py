@@ -5,7 +5,7 @@ original held is no change.
 
 Not for: owners, permissions, times and attributes of files.
 
-Invariant: every path in a top layer is ignored by name, is as it was, or is a ``WrittenFile``.
+Invariant: every path in a top layer is ignored by name, is as it was, or is a ``ReplayedFile``.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from twice.recorder.kernel.file_state import (
     FileHistory,
     FileState,
     FileUnsettled,
+    closing_descriptor,
     locate_difference,
     observe_state,
     open_for_reading,
@@ -39,13 +40,9 @@ REMOVED_ONLY_IN_REPLAY = "removed only in the replay"
 
 
 class FileDifference(NamedTuple):
-    """A file that a replay left otherwise than the recorded run did.
+    """A file that a replay left otherwise than the recorded run did, with both states at the end.
 
-    Attributes:
-        path: of the file.
-        recorded: its state at the end of the recording.
-        replayed: its state at the end of the replay.
-        where: the first bytes that differ, or what else does.
+    ``where`` names the first bytes that differ, or what else does.
     """
 
     path: str
@@ -54,14 +51,11 @@ class FileDifference(NamedTuple):
     where: str
 
 
-class WrittenFile(NamedTuple):
+class ReplayedFile(NamedTuple):
     """A file that a replay wrote, made or removed.
 
-    Attributes:
-        path: as the replay named it.
-        kind: what it is now.
-        source: path by which it can be read after the replay; empty when it was removed.
-        start: path that shows what stood there at the start.
+    ``kind`` is what it is now. It can be read at ``source`` after the replay, empty when it was removed. ``start`` is
+    a path that shows what stood there at the start.
     """
 
     path: str
@@ -76,15 +70,11 @@ def find_written(
     start: str,
     is_ignored: Callable[[str], bool],
     known: Collection[str] = (),
-) -> Iterator[WrittenFile]:
-    """Yield the files in the top layer of an overlay that are not as they were.
+) -> Iterator[ReplayedFile]:
+    """Yield the files in the top layer of an overlay over ``root`` that are not as they were.
 
-    Args:
-        root: path of the folder that the overlay lies over.
-        upper: its top layer.
-        start: path that shows the folder as it was at the start.
-        is_ignored: returns whether a path, and what is below it, is no part of the run.
-        known: paths that are left out, because they are compared anyway.
+    ``start`` is a path that shows the folder as it was at the start. A path that ``is_ignored`` is no part of the run,
+    nor is what lies below it; ``known`` paths are left out, because they are compared anyway.
     """
     waiting = [("", upper)]
     while waiting:
@@ -100,7 +90,7 @@ def find_written(
             if stat.S_ISDIR(status.st_mode):
                 is_new = not is_folder(before)
                 if is_new:
-                    yield WrittenFile(path, "folder", entry.path, before)
+                    yield ReplayedFile(path, "folder", entry.path, before)
                 elif layer == upper and _has_attribute(entry.path, _OPAQUE):
                     yield from _removed_with_folder(path, entry.path, before, is_ignored)
                 # A folder that was renamed stands in the layer without what is in it.
@@ -108,27 +98,24 @@ def find_written(
                 waiting.append((below, root if is_renamed else layer))
             elif stat.S_ISCHR(status.st_mode) and status.st_rdev == 0:
                 if os.path.lexists(before):
-                    yield WrittenFile(path, "removed", "", before)
+                    yield ReplayedFile(path, "removed", "", before)
             elif stat.S_ISLNK(status.st_mode):
                 if not (os.path.islink(before) and _readlink(before) == _readlink(entry.path)):
-                    yield WrittenFile(path, "link", entry.path, before)
+                    yield ReplayedFile(path, "link", entry.path, before)
             elif not stat.S_ISREG(status.st_mode):
-                yield WrittenFile(path, "other", entry.path, before)
+                yield ReplayedFile(path, "other", entry.path, before)
             elif not has_equal_content(entry.path, before):
-                yield WrittenFile(path, "file", entry.path, before)
+                yield ReplayedFile(path, "file", entry.path, before)
 
 
 def find_differences(
     histories: Sequence[FileHistory],
-    written: Sequence[WrittenFile],
+    written: Sequence[ReplayedFile],
     is_ignored: Callable[[str], bool],
 ) -> list[FileDifference]:
     """Return where a replay's files differ from those at the end of the recording, sorted by path.
 
-    Args:
-        histories: every file that the recorded run changed; the replay's files stand at the same paths.
-        written: what the replay wrote; paths of histories are passed over.
-        is_ignored: returns whether a path is no part of the run.
+    ``histories`` are of every file that the recorded run changed, and ``written`` of what the replay wrote besides.
     """
     found = [_compare(history) for history in histories if not is_ignored(history.path)]
     known = {history.path for history in histories}
@@ -139,16 +126,10 @@ def find_differences(
 def copy_differing(
     differences: Sequence[FileDifference], folder: str, count_max: int, size_max: int
 ) -> dict[str, str]:
-    """Copy files that a replay left otherwise into a folder, under names of their own.
+    """Copy files that a replay left otherwise into a real folder; return their names there, by path.
 
-    Args:
-        differences: of a replay whose files still stand at their paths.
-        folder: a real folder.
-        count_max: how many are copied.
-        size_max: bytes above which a file, as recorded or as replayed, is not copied.
-
-    Returns:
-        Names in the folder, by path.
+    They still stand at their paths. At most ``count_max`` are copied, and none of more than ``size_max`` bytes, as
+    recorded or as replayed.
     """
     copied: dict[str, str] = {}
     for difference in differences:
@@ -159,23 +140,16 @@ def copy_differing(
             break
         name = str(len(copied))
         with suppress(OSError):
-            writing = os.open(f"{folder}/{name}", WRITE_NEW, 0o600)
-            try:
+            with closing_descriptor(os.open(f"{folder}/{name}", WRITE_NEW, 0o600)) as writing:
                 copy_content(difference.path, writing, difference.replayed.size)
-            finally:
-                os.close(writing)
             copied[difference.path] = name
     return copied
 
 
-def copy_written(written: Sequence[WrittenFile], folder: str) -> list[str]:
-    """Copy the files that a replay wrote into a folder, each at its path from ``/`` on.
+def copy_written(written: Sequence[ReplayedFile], folder: str) -> list[str]:
+    """Copy the files that a replay wrote into a folder, each at its path from ``/`` on; return the removed paths.
 
-    Returns:
-        Paths of files that the replay removed.
-
-    Raises:
-        OSError: the folder takes no more, or has such a file already.
+    An ``OSError`` says that the folder takes no more, or has such a file already.
     """
     removed = []
     for file in written:
@@ -188,13 +162,10 @@ def copy_written(written: Sequence[WrittenFile], folder: str) -> list[str]:
             _symlink(_readlink(file.source), target)
         elif file.kind == "file":
             status = _lstat(file.source)
-            writing = os.open(target, WRITE_NEW, 0o600)
-            try:
+            with closing_descriptor(os.open(target, WRITE_NEW, 0o600)) as writing:
                 copy_content(file.source, writing, status.st_size)
                 os.fchmod(writing, stat.S_IMODE(status.st_mode))
                 os.utime(writing, ns=(status.st_atime_ns, status.st_mtime_ns))
-            finally:
-                os.close(writing)
     return removed
 
 
@@ -239,7 +210,7 @@ def _compare(history: FileHistory) -> FileDifference | None:
     return FileDifference(history.path, after, now, locate_difference(after, now, start))
 
 
-def _describe_extra(file: WrittenFile) -> FileDifference | None:
+def _describe_extra(file: ReplayedFile) -> FileDifference | None:
     where = REMOVED_ONLY_IN_REPLAY if file.kind == "removed" else ONLY_IN_REPLAY
     states = []
     for path in (file.start, file.source):
@@ -257,11 +228,11 @@ def _describe_extra(file: WrittenFile) -> FileDifference | None:
 
 def _removed_with_folder(
     path: str, layer: str, start: str, is_ignored: Callable[[str], bool]
-) -> Iterator[WrittenFile]:
+) -> Iterator[ReplayedFile]:
     """Yield the former content of a folder that the replay removed and made again."""
     for name in sorted(set(_listdir(start)) - set(_listdir(layer))):
         if not is_ignored(f"{path}/{name}"):
-            yield WrittenFile(f"{path}/{name}", "removed", "", f"{start}/{name}")
+            yield ReplayedFile(f"{path}/{name}", "removed", "", f"{start}/{name}")
 
 
 def _has_attribute(path: str, names: tuple[str, ...]) -> bool:

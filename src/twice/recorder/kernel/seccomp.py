@@ -23,6 +23,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Final, NamedTuple
 
+from twice.recorder.kernel.file_state import closing_descriptor
 from twice.recorder.kernel.libc import set_no_new_privs, syscall
 from twice.recorder.kernel.system_calls import (
     ARCHITECTURE,
@@ -80,24 +81,15 @@ def refusing_filter() -> bytes:
 
 
 def refuse_unseen_calls() -> None:
-    """Forbid this process and its children the calls that a recording does without.
-
-    Raises:
-        OSError: where the kernel refuses a filter.
-    """
+    """Forbid this process and its children the calls that a recording does without; the kernel may refuse it."""
     _set_filter(_assemble([], {}), 0)
 
 
 def install_filter(code: bytes, *, every_thread: bool = False) -> int:
     """Install a filter in this process and return its listener's descriptor.
 
-    Args:
-        code: from one of the functions above.
-        every_thread: also in threads that exist already; otherwise in the calling one and what it
-            starts from here on.
-
-    Raises:
-        OSError: where the kernel refuses; EBUSY, when this process has a listener already.
+    Without ``every_thread`` it holds in the calling thread and what that starts from here on. The kernel may refuse
+    it: with EBUSY, when this process has a listener already.
     """
     flags = _NEW_LISTENER | (_ALL_THREADS | _FOREIGN_THREAD_IS_ESRCH if every_thread else 0)
     try:
@@ -146,11 +138,8 @@ def _assemble(asked: list[int], by_flags: dict[int, int]) -> bytes:
 class Notification(NamedTuple):
     """One intercepted system call; its thread waits until it is answered.
 
-    Attributes:
-        id: names the notification; the kernel gives each number once.
-        pid: id of the thread, in the supervisor's process namespace.
-        number: of the system call, for the supervisor's architecture.
-        arguments: the six registers, as unsigned 64-bit numbers.
+    ``id`` is given once, ``pid`` is the thread's in the supervisor's process namespace, and ``arguments`` are the six
+    registers, as unsigned 64-bit numbers.
     """
 
     id: int
@@ -203,11 +192,8 @@ class Listener:
 def restrict_writes(allowed: Iterable[str]) -> int:
     """Let files be changed below some folders alone, from here on, in this process and its descendants.
 
-    Args:
-        allowed: folders; those that are not there are left out.
-
-    Returns:
-        The kernel's version of Landlock; 0, with nothing done, where it has none.
+    Folders that are not there are left out. Returns the kernel's version of Landlock; 0, with nothing done, where it
+    has none.
     """
     try:
         version = syscall(_CREATE_RULESET, None, 0, _VERSION_ASKED)
@@ -217,24 +203,15 @@ def restrict_writes(allowed: Iterable[str]) -> int:
     rights |= _REFER if version >= _FIRST_WITH_REFER else 0
     rights |= _TRUNCATE if version >= FIRST_WITH_TRUNCATE else 0
     handled = ctypes.create_string_buffer(struct.pack("=Q", rights), 8)
-    rules = syscall(_CREATE_RULESET, handled, 8, 0)
-    try:
+    with closing_descriptor(syscall(_CREATE_RULESET, handled, 8, 0)) as rules:
         for folder in allowed:
-            _allow(rules, folder, rights)
+            try:
+                opened = os.open(folder, getattr(os, "O_PATH", 0) | os.O_CLOEXEC)
+            except OSError:
+                continue
+            with closing_descriptor(opened):
+                rule = ctypes.create_string_buffer(struct.pack("=Qi", rights, opened), 12)
+                syscall(_ADD_RULE, rules, _PATH_BENEATH, rule, 0)
         set_no_new_privs()
         syscall(_RESTRICT_SELF, rules, 0)
-    finally:
-        os.close(rules)
     return version
-
-
-def _allow(rules: int, folder: str, rights: int) -> None:
-    try:
-        descriptor = os.open(folder, getattr(os, "O_PATH", 0) | os.O_CLOEXEC)
-    except OSError:
-        return
-    try:
-        rule = ctypes.create_string_buffer(struct.pack("=Qi", rights, descriptor), 12)
-        syscall(_ADD_RULE, rules, _PATH_BENEATH, rule, 0)
-    finally:
-        os.close(descriptor)

@@ -19,7 +19,7 @@ from functools import partial
 
 from twice.recorder.kernel.call_decoder import CallDecoder, RemoteMemory
 from twice.recorder.kernel.file_ledger import FileLedger
-from twice.recorder.kernel.file_state import FileHistory, ProcessFile
+from twice.recorder.kernel.file_state import FileHistory
 from twice.recorder.kernel.native_connections import NativeConnections
 from twice.recorder.kernel.paths import PackagePaths, ResolvedPath, is_compiled, is_device
 from twice.recorder.kernel.processes import OF_EFFECT, ProcessTree, read_own_number
@@ -48,12 +48,7 @@ _FAILS_ANYWAY = frozenset({errno.EFAULT, errno.ENAMETOOLONG})
 
 
 class Supervisor(ABC):
-    """The supervising side of a filter.
-
-    Args:
-        descriptor: of the filter's listener.
-        calls: those that the filter asks about and that name a path, by number.
-    """
+    """The supervising side of a filter; ``calls`` are those that it asks about and that name a path, by number."""
 
     def __init__(self, descriptor: int, calls: dict[int, PathCall]) -> None:
         self.listener, self.memory = Listener(descriptor), RemoteMemory()
@@ -65,16 +60,10 @@ class Supervisor(ABC):
     def decide(self, notification: Notification) -> int:
         """Return the error number that a call is answered with; 0 to let it proceed."""
 
-    def answer_one(self) -> None:
-        """Receive one call, and answer it."""
-        notification = self.listener.receive()
-        if notification is not None:
-            self.listener.answer(notification, self.decide(notification))
-
     def answer_event(self, event: int) -> bool:
         """Answer a call that the listener has; return whether any filtered process is left."""
-        if event & select.POLLIN:
-            self.answer_one()
+        if event & select.POLLIN and (notification := self.listener.receive()) is not None:
+            self.listener.answer(notification, self.decide(notification))
         return bool(event & select.POLLIN)
 
     def answer_waiting(self) -> bool:
@@ -91,58 +80,32 @@ class Supervisor(ABC):
 
 
 class RecordingSupervisor(Supervisor):
-    """The supervising side of one recording.
-
-    Args:
-        descriptor: of the filter's listener.
-        ledger: notes what is touched.
-        packages: tells the machine's files from the run's.
-        marks: what threads of the program are about to do.
-    """
+    """The supervising side of one recording."""
 
     def __init__(
         self, descriptor: int, ledger: FileLedger, packages: PackagePaths, marks: ThreadMarks
     ) -> None:
         super().__init__(descriptor, path_calls(OPENS, CHANGES, EXECUTIONS))
-        self._ledger, self._packages, self._marks = ledger, packages, marks
-        self._tree, self._connections = ProcessTree(), NativeConnections(self.memory)
+        self.ledger, self._packages, self._marks = ledger, packages, marks
+        self._tree, self.connections = ProcessTree(), NativeConnections(self.memory)
         self._connects = frozenset(NUMBERS[name] for name in CONNECTIONS if name in NUMBERS)
-        self._is_noting = True
+        self.is_noting = True
+        """Whether calls are noted; without, each proceeds unseen."""
         self.problems: dict[str, int] = {}
         """What could not be told of calls, and how often."""
 
-    def stop_noting(self) -> None:
-        """Let every call proceed unseen from here on."""
-        self._is_noting = False
-
-    def take_branch(self, branch: int) -> list[ProcessFile]:
-        """Return the files that an ended child of the program left."""
-        return self._ledger.take_branch(branch)
-
     def list_histories(self, served: Collection[int]) -> list[FileHistory]:
-        """Return the touched files, once.
-
-        Args:
-            served: children of the program that a replay does not start.
-        """
+        """Return the touched files, once; ``served`` are children of the program that a replay does not start."""
         return [
             history
-            for history in self._ledger.finish(served)
+            for history in self.ledger.finish(served)
             if history.has_effect or not self._packages.is_of_machine(history.path)
         ]
-
-    def list_connections(self, served: Collection[int]) -> list[tuple[str, int]]:
-        """Return connections that code of the run's processes made by itself, with counts.
-
-        Args:
-            served: children of the program that a replay does not start.
-        """
-        return self._connections.list_noted(served)
 
     def decide(self, notification: Notification) -> int:
         """Note a call, which proceeds."""
         self._tree.note_first(notification.pid)
-        if self._is_noting:
+        if self.is_noting:
             try:
                 self._note(notification)
             except OSError as error:
@@ -169,7 +132,7 @@ class RecordingSupervisor(Supervisor):
         elif call in EXECUTIONS:
             path = self._resolve(notification, call, given, follows_last=True)
             if path is not None and not self._packages.is_of_machine(path):
-                self._ledger.note_read(path)
+                self.ledger.note_read(path)
         else:
             self._note_change(notification, call, given)
 
@@ -178,7 +141,7 @@ class RecordingSupervisor(Supervisor):
         is_pythons = self._marks.take_expected_connect(read_own_number(thread))
         if not is_pythons and not self._marks.is_any_in_effect():
             branch = partial(self._branch_of, thread)
-            self._connections.note(notification, self._tree.root, branch)
+            self.connections.note(notification, self._tree.root, branch)
 
     def _note_open(self, notification: Notification, call: PathCall, given: str) -> None:
         flags = self.decoder.read_flags(notification, call)
@@ -194,36 +157,36 @@ class RecordingSupervisor(Supervisor):
         if path is None or _is_passed_over(path):
             return
         if is_writing:
-            self._ledger.branch = self._branch_of(notification.pid)
-            self._ledger.note_write(path, flags)
+            self.ledger.branch = self._branch_of(notification.pid)
+            self.ledger.note_write(path, flags)
         elif not self._packages.is_of_machine(path) and not self._is_in_effect(notification.pid):
             if flags & _FOLDER or os.path.isdir(path):
-                self._ledger.note_listing(path)
+                self.ledger.note_listing(path)
             else:
-                self._ledger.note_read(path)
+                self.ledger.note_read(path)
 
     def _note_change(self, notification: Notification, call: PathCall, given: str) -> None:
-        self._ledger.branch = self._branch_of(notification.pid)
+        self.ledger.branch = self._branch_of(notification.pid)
         path = self._resolve(notification, call, given, follows_last=call.name == "truncate")
         other = self.decoder.resolve_second(notification, call)
         second = None if other is None else self._take(other)
         self.decoder.note_made(call)
         if path is None or _is_passed_over(path):
             if second is not None and not _is_passed_over(second):
-                self._ledger.note_creation(second)
+                self.ledger.note_creation(second)
             return
         match call.name:
             case "truncate":
-                self._ledger.note_change_in_place(path)
+                self.ledger.note_change_in_place(path)
             case "unlink" | "unlinkat" | "rmdir":
-                self._ledger.note_removal(path)
+                self.ledger.note_removal(path)
             case "rename" | "renameat" | "renameat2":
                 self._note_renaming(notification, path, second)
             case "link" | "linkat":
                 if second is not None:
-                    self._ledger.note_linking(path, second)
+                    self.ledger.note_linking(path, second)
             case _:
-                self._ledger.note_creation(path)
+                self.ledger.note_creation(path)
 
     def _branch_of(self, thread: int) -> int:
         """Return whose files a thread's are: the program's, a child's, or a declared effect's."""
@@ -242,24 +205,20 @@ class RecordingSupervisor(Supervisor):
 
     def _note_renaming(self, notification: Notification, source: str, target: str | None) -> None:
         if target is None:  # it becomes a file of the product's
-            self._ledger.note_removal(source)
+            self.ledger.note_removal(source)
             return
         is_flagged = notification.number == NUMBERS.get("renameat2")
         flags = notification.arguments[4] if is_flagged else 0
         if flags & _RENAME_NO_REPLACE and os.path.lexists(target):
             return  # it fails
         if flags & _RENAME_EXCHANGE:
-            self._ledger.note_renaming(target, source)
-        self._ledger.note_renaming(source, target)
+            self.ledger.note_renaming(target, source)
+        self.ledger.note_renaming(source, target)
 
     def _resolve(
         self, notification: Notification, call: PathCall, given: str, *, follows_last: bool
     ) -> str | None:
-        """Return the file that a call means, or None where it is the product's own.
-
-        Raises:
-            OSError: when it cannot be told.
-        """
+        """Return the file that a call means, or None where it is the product's own."""
         return self._take(
             self.decoder.resolve(notification, call, given, follows_last=follows_last)
         )
@@ -267,8 +226,8 @@ class RecordingSupervisor(Supervisor):
     def _take(self, found: ResolvedPath) -> str | None:
         for link in found.links:
             if not self._packages.is_of_machine(link):
-                self._ledger.note_link(link)
-        if self._ledger.is_own(found.path) or _has_impossible_name(found.path):
+                self.ledger.note_link(link)
+        if self.ledger.is_own(found.path) or _has_impossible_name(found.path):
             return None
         return found.path
 

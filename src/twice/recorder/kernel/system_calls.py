@@ -20,6 +20,7 @@ _X86_64: Final = {
     "renameat": 264, "linkat": 265, "symlinkat": 266, "fchmodat": 268, "utimensat": 280,
     "open_by_handle_at": 304, "renameat2": 316, "seccomp": 317, "execveat": 322,
     "io_uring_setup": 425, "openat2": 437, "pidfd_getfd": 438, "fchmodat2": 452,
+    "capget": 125, "capset": 126,
     # Waits
     "read": 0, "poll": 7, "select": 23, "pause": 34, "accept": 43, "recvfrom": 45, "recvmsg": 47, "wait4": 61,
     "flock": 73, "rt_sigtimedwait": 128, "rt_sigsuspend": 130, "futex": 202, "epoll_wait": 232,
@@ -31,7 +32,7 @@ _AARCH64: Final = {
     "pivot_root": 41, "truncate": 45, "chroot": 51, "fchmodat": 53, "fchownat": 54, "openat": 56,
     "utimensat": 88, "connect": 203, "execve": 221, "open_by_handle_at": 265, "renameat2": 276,
     "seccomp": 277, "execveat": 281, "io_uring_setup": 425, "openat2": 437, "pidfd_getfd": 438,
-    "fchmodat2": 452,
+    "fchmodat2": 452, "capget": 90, "capset": 91,
     # Waits
     "epoll_pwait": 22, "flock": 32, "read": 63, "pselect6": 72, "ppoll": 73, "waitid": 95, "futex": 98,
     "rt_sigsuspend": 133, "rt_sigtimedwait": 137, "accept": 202, "recvfrom": 207, "recvmsg": 212,
@@ -44,15 +45,10 @@ intercepted, that are made, or in which a program may wait for ever."""
 
 
 class PathCall(NamedTuple):
-    """A system call that takes a path.
+    """A system call that takes a path, with positions of its arguments.
 
-    Attributes:
-        name: of the call.
-        path: position of the pointer to the path.
-        folder: position of the descriptor that a relative path starts from; None for the working folder.
-        flags: position of the flags of an open; None where there are none in a register.
-        second_path: of a call with two paths, position of the other pointer.
-        second_folder: as ``folder``, for the other path.
+    ``path`` and ``second_path`` are pointers, ``folder`` and ``second_folder`` the descriptors that relative ones
+    start from; None for the working folder. ``flags`` are those of an open; None where there are none in a register.
     """
 
     name: str

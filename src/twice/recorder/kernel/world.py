@@ -16,18 +16,14 @@ Invariant: between ``enter`` and the end of the namespace no path leads to a rea
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Sequence
+from contextlib import ExitStack, suppress
 from typing import NamedTuple
 
 from twice.recorder.kernel import libc
 from twice.recorder.kernel.file_state import FileHistory
 from twice.recorder.kernel.layers import LayerStorage, OverlayLayers, remove_layers
-from twice.recorder.kernel.mounts import (
-    OverlayPlan,
-    plan_overlays,
-    read_mount_table,
-)
+from twice.recorder.kernel.mounts import plan_overlays, read_mount_table
 from twice.recorder.kernel.namespaces import NamespaceRefused, Namespaces
 from twice.recorder.kernel.paths import is_below, parent_folder
 from twice.recorder.kernel.placements import (
@@ -40,7 +36,7 @@ from twice.recorder.kernel.placements import (
 )
 from twice.recorder.kernel.replay_differences import (
     FileDifference,
-    WrittenFile,
+    ReplayedFile,
     copy_written,
     find_differences,
     find_written,
@@ -57,11 +53,9 @@ _getcwd, _expanduser = os.getcwd, os.path.expanduser
 class WorldReport(NamedTuple):
     """What a world covers.
 
-    Attributes:
-        refused: folders over which the kernel put no overlay, with its answer; read-only then.
-        uncovered: paths of the record that lie in no overlay: what the run changed there cannot be
-            changed again, and what stood there is not shown as it was.
-        is_in_memory: whether what the replay writes takes memory alone.
+    Over the folders ``refused`` the kernel put no overlay, with its answer; they are read-only then. The paths
+    ``uncovered`` of the record lie in no overlay: what the run changed there cannot be changed again, and what stood
+    there is not shown as it was. ``is_in_memory`` says whether what the replay writes takes memory alone.
     """
 
     refused: tuple[tuple[str, str], ...]
@@ -72,13 +66,9 @@ class WorldReport(NamedTuple):
 class World:
     """The files of a replay.
 
-    Args:
-        histories: every file of the recorded run, by absolute real path.
-        content: returns a file with the content of a digest that the record carries, or None.
-        folder: private to this replay; made when it is not there. ``discard`` empties it.
-        is_ignored: returns whether a path, and what is below it, is no part of the run: the product's own
-            files, packages, caches of bytecode.
-        memory_bytes_max: bytes above which the layers go to disk.
+    ``content`` returns a file with the content of a digest that the record carries, or None. ``folder`` is private to
+    this replay, made when it is not there, and emptied by ``discard``. A path that ``is_ignored``, and what is below
+    it, is no part of the run: the product's own files, packages, caches of bytecode.
     """
 
     def __init__(
@@ -95,7 +85,8 @@ class World:
         self._memory_bytes_max = memory_bytes_max
         self._placements: list[Placement] | None = None
         self._changed: list[ChangedInput] = []
-        self._storage: LayerStorage | None = None
+        self._held = ExitStack()
+        """Descriptors of folders below the overlays."""
         self._overlays: dict[str, OverlayLayers] = {}
 
     def prepare(self) -> list[ChangedInput]:
@@ -125,13 +116,8 @@ class World:
     def enter(self, entered: Namespaces) -> WorldReport:
         """Mount the world, in a process that has a mount namespace of its own and one thread.
 
-        The working folder stays the same path. Files that are open already stay the real ones.
-
-        Args:
-            entered: what ``enter_namespaces`` returned.
-
-        Raises:
-            NamespaceRefused: a real file could still be changed. The process is half-way and must end.
+        The working folder stays the same path. Files that are open already stay the real ones. After
+        ``NamespaceRefused`` a real file could still be changed: the process is half-way and must end.
         """
         assert entered.has_mounts, "without a mount namespace the overlays would be everyone's"
         if self._placements is None:
@@ -152,22 +138,15 @@ class World:
         return find_differences(changed, written, self._is_ignored)
 
     def copy_out(self, folder: int) -> list[str]:
-        """Copy the files that the replay wrote into a real folder, each at its path from ``/`` on.
+        """Copy the files that the replay wrote into a real folder, each at its path; return those that it removed.
 
-        Args:
-            folder: descriptor of the folder, opened before ``enter``: its path leads into the world.
-
-        Returns:
-            Paths of files that the replay removed.
+        ``folder`` is a descriptor, opened before ``enter``: its path leads into the world.
         """
         return copy_written(self._find_written(frozenset()), f"/proc/self/fd/{folder}")
 
     def close_descriptors(self) -> None:
         """Close descriptors below the overlays: for the program's process, which has copies."""
-        for layers in self._overlays.values():
-            layers.close()
-        if self._storage is not None:
-            self._storage.close()
+        self._held.close()
 
     def discard(self) -> None:
         """Remove the layers from disk, after the namespace has ended. The folder itself stays."""
@@ -196,8 +175,11 @@ class World:
         os.makedirs(self._folder, mode=0o700, exist_ok=True)  # a plan covers what is there
         mounts = read_mount_table()
         plan = plan_overlays(mounts, needed=needed, likely=[working, *likely])
-        self._storage = LayerStorage(
-            self._folder, entered, prefer_disk=self._estimate() > self._memory_bytes_max
+        storage = LayerStorage(
+            self._folder,
+            entered,
+            self._held,
+            prefer_disk=self._estimate() > self._memory_bytes_max,
         )
         roots = frozenset(planned.path for planned in plan.overlays)
         uncovered = [path for path in dict.fromkeys(needed) if _find_root(path, roots) is None]
@@ -207,7 +189,15 @@ class World:
         made: dict[str | None, list[str]] = {}
         for folder in foreign:
             made.setdefault(_find_root(folder, roots), []).append(folder)
-        refused = self._mount_overlays(self._storage, plan, placed, made)
+        refused = {}
+        for number, mounted in enumerate(plan.overlays):
+            root, name = mounted.path, str(number)
+            try:
+                self._overlays[root] = OverlayLayers(
+                    storage, mounted, name, placed.get(root, ()), made.get(root, ())
+                )
+            except OSError as error:
+                refused[root] = error.strerror or str(error)
         whole = frozenset(mount.path for mount in mounts)
         more = [mount for mount in plan.overlays if mount.path in refused and mount.path in whole]
         for path, flags, is_required in (*plan.read_only, *more):
@@ -221,7 +211,7 @@ class World:
         return WorldReport(
             tuple(refused.items()),
             tuple(uncovered),
-            all(self._storage.is_in_memory(layers.base) for layers in self._overlays.values()),
+            all(storage.is_in_memory(layers.base) for layers in self._overlays.values()),
         )
 
     def _copy_up(self) -> None:
@@ -235,26 +225,7 @@ class World:
                 with suppress(OSError):
                     os.close(os.open(history.path, _OPEN_FOR_CHANGE))
 
-    def _mount_overlays(
-        self,
-        storage: LayerStorage,
-        plan: OverlayPlan,
-        placed: Mapping[str | None, Sequence[Placement]],
-        foreign: Mapping[str | None, Sequence[str]],
-    ) -> dict[str, str]:
-        """Mount the plan; return the folders that the kernel refused, with its answers."""
-        refused = {}
-        for number, (root, flags, _) in enumerate(plan.overlays):
-            try:
-                layers = OverlayLayers(root, placed.get(root, ()), foreign.get(root, ()))
-                layers.mount(storage, str(number), flags)
-            except OSError as error:
-                refused[root] = error.strerror or str(error)
-            else:
-                self._overlays[root] = layers
-        return refused
-
-    def _find_written(self, known: frozenset[str]) -> list[WrittenFile]:
+    def _find_written(self, known: frozenset[str]) -> list[ReplayedFile]:
         found = [
             written
             for layers in self._overlays.values()

@@ -20,11 +20,9 @@ import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import NoReturn
 
 from twice.errors import FilesUnprotected
 from twice.foundation.dataclass import dataclass
-from twice.recorder.effects.filenames import kept
 from twice.recorder.kernel import confinement
 from twice.recorder.kernel.confinement import (
     NETWORK,
@@ -37,7 +35,7 @@ from twice.recorder.kernel.confinement import (
 from twice.recorder.kernel.confinement import WORLD as WORLD_TIER
 from twice.recorder.kernel.file_state import FileHistory
 from twice.recorder.kernel.keeper import EventLoop, Recording, end_like, wait_for_end
-from twice.recorder.kernel.kept_program import KeptProgram, start_program
+from twice.recorder.kernel.kept_program import KeptProgram, ProgramEnd, start_program
 from twice.recorder.kernel.libc import MS_BIND, MS_REMOUNT, mount
 from twice.recorder.kernel.mounts import read_mount_table, visible_mounts
 from twice.recorder.kernel.namespaces import (
@@ -47,7 +45,7 @@ from twice.recorder.kernel.namespaces import (
     enter_namespaces,
     give_up_rights,
 )
-from twice.recorder.kernel.paths import is_below
+from twice.recorder.kernel.paths import is_below, kept
 from twice.recorder.kernel.placements import ChangedInput
 from twice.recorder.kernel.replay_differences import copy_differing
 from twice.recorder.kernel.seccomp import (
@@ -80,16 +78,14 @@ class WorldRequest:
         histories: files of the recorded run, at the paths that they have here.
         content: returns a file with a content that the record carries, by digest; None without one.
         folder: private to this execution.
-        is_ignored: returns whether a path is no part of the run.
         process: the recorded process id; None where none is known.
-        has_network: whether the program may reach the network.
         compares: whether the files that the program leaves are held against the record.
         keep: descriptor of a real folder into which they are copied; None for nowhere.
         differing: descriptor of a real folder into which the first that differ are copied; None for nowhere.
         is_recorded: whether the program is recorded in its world, and so supervised.
         shared: real folders in which the product writes its own files.
-        native_writes: files that other code than Python changed in the recorded run, as far as anybody
-            asks: one is enough.
+        native_writes: files that other code than Python changed in the recorded run, as far as anybody asks: one is
+            enough.
     """
 
     histories: Sequence[FileHistory]
@@ -109,13 +105,8 @@ class WorldRequest:
 def run_in_world(request: WorldRequest, channel: Channel, program: Callable[[], object]) -> None:
     """Run a program in a world and end this process as it ended; return where no world is to be had.
 
-    Args:
-        request: what the world is made of.
-        channel: to the parent; the last message on it is what was left behind.
-        program: what runs; it does not return.
-
-    Returns:
-        None, with nothing executed, where writes cannot be refused either; ``confinement.current()`` says why.
+    The last message to the parent is what was left behind. A return, with nothing executed, means that writes cannot
+    be refused either; ``confinement.current()`` says why.
     """
     left_out = tiers_left_out(os.environ)
     if WORLD_TIER in left_out:
@@ -131,13 +122,16 @@ def run_in_world(request: WorldRequest, channel: Channel, program: Callable[[], 
             raise
         _run_without_world(request, f"no namespace: {refused.reason}", channel, program)
         return
-    shared = [_SharedFolder(path) for path in request.shared]
+    shared = _open_shared(request.shared)
     report = world.enter(entered)
     if entered.has_network:
         with suppress(OSError):
             bring_loopback_up()
-    for each in shared:
-        each.mount()
+    for path, descriptor, flags in shared:
+        mount(f"/proc/self/fd/{descriptor}", path, None, MS_BIND)
+        # The mount that it was taken from may be read-only by now.
+        mount(None, path, None, MS_BIND | MS_REMOUNT | flags)
+        os.close(descriptor)
 
     marks = ThreadMarks()
     ours, theirs = socket.socketpair()
@@ -165,24 +159,50 @@ def run_in_world(request: WorldRequest, channel: Channel, program: Callable[[], 
     events = EventLoop()
     if request.is_recorded:
         Recording(ours, f"{request.folder}-preimages", marks).serve(events)
-    stalled = wait_for_end(started, channel, events, may_stall=request.is_recorded)
-    end = started.wait()
-    channel.send(
-        {
-            "kind": KEPT,
+
+    def describe(end: ProgramEnd) -> dict[str, object]:
+        return {
             "tier": "world",
             "exit_code": end.exit_code,
             "number": {"given": end.number, "wanted": request.process, "problem": end.problem},
             "is_cut_off": entered.has_network,
-            "stalled": kept(stalled),
             "uncovered": list(map(kept, report.uncovered)),
             **_describe_files(world, request, changed),
         }
-    )
-    channel.close()
+
+    code = _report_end(started, channel, events, describe, may_stall=request.is_recorded)
     with suppress(OSError):
         world.discard()
-    end_like(end.exit_code)
+    end_like(code)
+
+
+def _open_shared(paths: Sequence[str]) -> list[tuple[str, int, int]]:
+    """Open real folders that stay what they are among copies, before these are made; path, descriptor, flags."""
+    mounts = visible_mounts(read_mount_table())
+    return [
+        (
+            path,
+            os.open(path, _FOLDER),
+            max((m for m in mounts if is_below(path, m.path)), key=lambda m: len(m.path)).flags,
+        )
+        for path in paths
+    ]
+
+
+def _report_end(
+    started: KeptProgram,
+    channel: Channel,
+    events: EventLoop,
+    describe: Callable[[ProgramEnd], dict[str, object]],
+    *,
+    may_stall: bool,
+) -> int:
+    """Wait until everything has ended, and tell the parent what was left behind; return the exit code."""
+    stalled = wait_for_end(started, channel, events, may_stall=may_stall)
+    end = started.wait()
+    channel.send({"kind": KEPT, "stalled": kept(stalled), **describe(end)})
+    channel.close()
+    return end.exit_code
 
 
 def _describe_files(
@@ -217,8 +237,7 @@ def _run_without_world(
 ) -> None:
     """Run a program with its writes refused, where there is no copy that could take them.
 
-    Raises:
-        FilesUnprotected: E-FILE-002, when they cannot be refused either, and the recorded run made some.
+    E-FILE-002, when they cannot be refused either, and the recorded run made some.
     """
     without = Confinement(refused=refused, is_experiment=request.is_recorded)
     if REFUSAL not in tiers_left_out(os.environ) and is_supported():
@@ -241,21 +260,28 @@ def _run_refusing(
 ) -> Confinement:
     """Run a program that may change files in some folders alone; end this process as it ended.
 
-    Args:
-        allowed: folders of the product's own.
-        without: what this process is confined by without a listener, and why there is no world.
-        channel: to the parent; the last message on it says what was refused.
-        program: what runs; it does not return.
-
-    Returns:
-        With nothing executed, the confinement of a process that got no listener. Landlock holds it, where there
-        is one, and tells nobody what it refuses.
+    The last message to the parent says what was refused. Returns, with nothing executed, the confinement of a process
+    that got no listener: Landlock holds it, where there is one, and tells nobody what it refuses.
     """
     ours, theirs = socket.socketpair()
 
     def in_filter() -> None:
         ours.close()
-        _run_filtered(theirs, allowed, without, program)
+        code = refusing_filter()
+        # The listener reads a path and the kernel reads it again: a thread that exchanges it in between would get by.
+        is_held = _restrict(allowed) >= FIRST_WITH_TRUNCATE
+        unheld = "" if is_held else "; without Landlock, threads that exchange a path are not held"
+        try:
+            listener = install_filter(code)
+        except OSError as error:
+            theirs.send(f"no listener for system calls: {error.strerror}".encode())
+            return
+        confinement.enter(replace(without, tier="refusal"))
+        # Data have to go with a descriptor: the byte, and what the report adds to the reason.
+        socket.send_fds(theirs, [unheld.encode() or b" "], [listener])
+        os.close(listener)
+        theirs.close()
+        program()
 
     started = start_program(None, in_filter, has_namespace=False, linger_s=_LINGER_S)
     theirs.close()
@@ -263,52 +289,18 @@ def _run_refusing(
     ours.close()
     why = data.decode(errors="replace").strip()
     if handed:
-        without = replace(without, refused=without.refused + why)
-        _refuse(started, RefusingSupervisor(handed[0], allowed), without, channel)
+        supervisor, events = RefusingSupervisor(handed[0], allowed), EventLoop()
+        events.add_supervisor(supervisor)
+
+        def describe(_end: ProgramEnd) -> dict[str, object]:
+            refused = [[kept(path), call] for path, call in supervisor.refused.items()]
+            return {"tier": "refusal", "refused": without.refused + why, "refused_writes": refused}
+
+        end_like(_report_end(started, channel, events, describe, may_stall=False))
     started.wait()
     _restrict(allowed)
     why = why or "the process for it ended early"
     return replace(without, refused=f"{without.refused}; {why}")
-
-
-def _refuse(
-    started: KeptProgram, supervisor: RefusingSupervisor, without: Confinement, channel: Channel
-) -> NoReturn:
-    events = EventLoop()
-    events.add_supervisor(supervisor)
-    stalled = wait_for_end(started, channel, events, may_stall=False)
-    end = started.wait()
-    channel.send(
-        {
-            "kind": KEPT,
-            "tier": "refusal",
-            "refused": without.refused,
-            "stalled": kept(stalled),
-            "refused_writes": [[kept(path), call] for path, call in supervisor.refused.items()],
-        }
-    )
-    channel.close()
-    end_like(end.exit_code)
-
-
-def _run_filtered(
-    line: socket.socket, allowed: list[str], without: Confinement, program: Callable[[], object]
-) -> None:
-    code = refusing_filter()
-    # The listener reads a path and the kernel reads it again: a thread that exchanges it in between would get by.
-    is_held = _restrict(allowed) >= FIRST_WITH_TRUNCATE
-    unheld = "" if is_held else "; without Landlock, threads that exchange a path are not held"
-    try:
-        listener = install_filter(code)
-    except OSError as error:
-        line.send(f"no listener for system calls: {error.strerror}".encode())
-        return
-    confinement.enter(replace(without, tier="refusal"))
-    # Data have to go with a descriptor: the byte, and what the report adds to the reason.
-    socket.send_fds(line, [unheld.encode() or b" "], [listener])
-    os.close(listener)
-    line.close()
-    program()
 
 
 def _restrict(allowed: list[str]) -> int:
@@ -317,30 +309,8 @@ def _restrict(allowed: list[str]) -> int:
     return restrict_writes([*allowed, "/dev", "/proc"])
 
 
-class _SharedFolder:
-    """A real folder of the product's own, which stays what it is among copies; opened before they are made."""
-
-    def __init__(self, path: str) -> None:
-        self._path, self._descriptor = path, os.open(path, _FOLDER)
-        above = [
-            mount for mount in visible_mounts(read_mount_table()) if is_below(path, mount.path)
-        ]
-        self._flags = max(above, key=lambda mount: len(mount.path)).flags
-
-    def mount(self) -> None:
-        """Let the path lead to the real folder again."""
-        mount(f"/proc/self/fd/{self._descriptor}", self._path, None, MS_BIND)
-        # The mount that it was taken from may be read-only by now.
-        mount(None, self._path, None, MS_BIND | MS_REMOUNT | self._flags)
-        os.close(self._descriptor)
-
-
 def _enter(*, cuts_network: bool, numbers: bool) -> Namespaces:
-    """Enter as many namespaces as this system gives; without mounts there is no world.
-
-    Raises:
-        NamespaceRefused: none is to be had.
-    """
+    """Enter as many namespaces as this system gives; without mounts there is no world."""
     wishes = [(cuts_network, numbers), (cuts_network, False), (False, numbers), (False, False)]
     refusal: NamespaceRefused | None = None
     for network, process_numbers in dict.fromkeys(wishes):

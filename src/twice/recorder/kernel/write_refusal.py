@@ -37,14 +37,9 @@ _UNREADABLE = "a path that cannot be read"
 
 
 class RefusingSupervisor(Supervisor):
-    """The supervising side of a replay without a world.
+    """The supervising side of a replay without a world, where everything may be changed in the ``allowed`` folders.
 
-    Args:
-        descriptor: of the filter's listener.
-        allowed: folders in which everything may be changed.
-
-    Attributes:
-        refused: the files that were to be changed, and by which call first.
+    ``refused`` has the files that were to be changed, and by which call first.
     """
 
     def __init__(self, descriptor: int, allowed: Sequence[str]) -> None:

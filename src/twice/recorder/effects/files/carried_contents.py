@@ -1,8 +1,8 @@
 """What files hold: digests, and the contents that a record carries whole.
 
 A journal frame of the kind ``content`` holds ``(digest, size, at, bytes)``: a piece of a file, beginning ``at`` bytes
-from its start. Contents are kept by policy, and where nobody else could have them at a replay: what the run itself goes
-on to change, and what came to be while it ran.
+from its start. Contents are kept by policy, and where nobody else could have them at a replay: what the run itself
+goes on to change, and what came to be while it ran.
 
 Invariant: what is served has the digest that it was kept under.
 """
@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from twice.foundation.digests import Algorithm, Digest, new_hasher
 from twice.foundation.encoding import decode, encode
 from twice.foundation.printable import pluralize
+from twice.recorder.kernel.file_state import closing_descriptor
 from twice.recorder.record_form import reading
 
 CONTENT = "content"
@@ -23,18 +24,11 @@ KEPT_BYTES_MAX = 64 << 20
 """Largest file that is kept when the policy does not ask for contents."""
 
 # Read descriptors outside of any session: whoever digests a file reads nothing for the program.
-_open, _close, _pread, _pwrite, _makedirs = os.open, os.close, os.pread, os.pwrite, os.makedirs
+_open, _pread, _pwrite, _makedirs = os.open, os.pread, os.pwrite, os.makedirs
 
 
-Signature = tuple[int, int, int, int, int]
-"""What shows whether a file may have changed, without reading it: device, inode, size, times."""
 Found = tuple[str, int]
 """Labelled digest and size."""
-
-
-def signature_of(found: os.stat_result) -> Signature:
-    """Return the signature of a file by its status."""
-    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
 def describe_content(found: Found | None) -> str:
@@ -60,12 +54,9 @@ def digest_of(
 
 def begins_with(path: str, digest: str, size: int) -> bool:
     """Return whether the first ``size`` bytes of a file have a digest."""
-    descriptor = _open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
+    with closing_descriptor(_open(path, os.O_RDONLY | os.O_CLOEXEC)) as descriptor:
         algorithm = Algorithm(digest.partition(":")[0])
         return digest_of(descriptor, algorithm, end=size) == (digest, size)
-    finally:
-        _close(descriptor)
 
 
 def pieces(descriptor: int, digest: str, size: int) -> Iterable[bytes]:
@@ -82,9 +73,7 @@ def pieces(descriptor: int, digest: str, size: int) -> Iterable[bytes]:
 class CarriedContents:
     """Contents that a record carries, written out when they are first asked for.
 
-    Args:
-        payloads: opens the record's frames.
-        folder: where they are written, private to the session.
+    ``payloads`` opens the record's frames. The folder is private to the session.
     """
 
     def __init__(self, payloads: Callable[[], Iterable[bytes]], folder: str) -> None:
@@ -116,8 +105,7 @@ class CarriedContents:
             _makedirs(self._folder, exist_ok=True)
             self._sizes[name] = size
         path = f"{self._folder}/{name}"
-        descriptor = _open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
+        with closing_descriptor(
+            _open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        ) as descriptor:
             _pwrite(descriptor, data, at)
-        finally:
-            _close(descriptor)

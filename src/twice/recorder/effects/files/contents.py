@@ -1,7 +1,7 @@
 """What a run reads from files: digests while recording, the same content or none in replay.
 
-A file that is opened for reading is named with the digest of what it holds, whoever opens it: the program, or a library
-on its behalf. In replay it must hold the same, or the record must carry it.
+A file that is opened for reading is named with the digest of what it holds, whoever opens it: the program, or a
+library on its behalf. In replay it must hold the same, or the record must carry it.
 
 Carried whole: everything under the policy ``contents``; under ``digest`` what the run itself changes after it read it,
 and what came to be while it ran by another hand; up to 64 MiB each.
@@ -26,17 +26,16 @@ from twice.recorder.effects.files.carried_contents import (
     CONTENT,
     KEPT_BYTES_MAX,
     Found,
-    Signature,
     begins_with,
     describe_content,
     digest_of,
     pieces,
-    signature_of,
 )
 from twice.recorder.effects.files.overlay import Overlay
 from twice.recorder.effects.files.places import Caller
 from twice.recorder.effects.files.writes import RAISED, ClosedFile
 from twice.recorder.kernel.confinement import current
+from twice.recorder.kernel.file_state import Signature, signature_of
 
 if TYPE_CHECKING:
     from twice.recorder.effects.files.filesystem import Files
@@ -140,7 +139,7 @@ class Contents:
                 if self._files.policy == "contents":
                     self.carry_file(at, digest, size)  # a branch's record is complete in itself
             return at
-        carried = None if self._files.carried is None else self._files.carried.path(digest)
+        carried = self._files.carried.path(digest)
         if carried is not None and (how == READ or writes.is_partial(place)):
             if place in writes.own:
                 writes.own[place].is_partial = False
@@ -218,7 +217,7 @@ class Contents:
         if known is None:
             known = digest_of(descriptor, self._files.algorithm)
             # A file that was changed a moment ago may change again within one grain of its times.
-            if time_ns() - max(signature[3:]) > _SETTLED_NS:
+            if time_ns() - max(signature[3:5]) > _SETTLED_NS:
                 self._digests[signature] = known
         return known
 

@@ -30,12 +30,11 @@ from twice.recorder.effects.files.carried_contents import CarriedContents
 from twice.recorder.effects.files.contents import Contents
 from twice.recorder.effects.files.overlay import Overlay, WorldTree
 from twice.recorder.effects.files.places import WRAPPERS, Caller, Places, is_imported
-from twice.recorder.effects.files.policies import Policy
 from twice.recorder.effects.files.writes import Writes
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.kernel import confinement
 from twice.recorder.kernel.content_store import ContentStore
-from twice.recorder.kernel.file_policies import PolicyRow
+from twice.recorder.kernel.file_policies import Policy, PolicyRow
 from twice.recorder.kernel.file_state import ProcessFile
 from twice.recorder.program import PathNames
 from twice.recorder.user_code import is_ours
@@ -49,12 +48,11 @@ _NOT_CARRIED = "its content is not in the record"
 class Files:
     """Files of one session.
 
-    Args:
-        layer: the layer that governs.
-        placing: names paths as the record keeps them.
-        policy: what is recorded of contents.
-        file_policies: files that are compared less closely.
-        algorithm: of the digests.
+    A recording writes to real files: of a world, where it is an experiment in one. Everything else, and an experiment
+    without a world, writes to an overlay in the folder ``scratch``, or in one of its own. ``contents`` opens what the
+    record carries. ``was_supervised`` says whether the record that is replayed knows what any code did to files.
+
+    Attributes:
         overlay: where writes go, or None when they are real.
         carried: contents that the record carries.
         resumed: whether this execution began at a snapshot, without the files written before it.
@@ -71,15 +69,27 @@ class Files:
         policy: Policy = "digest",
         file_policies: Sequence[PolicyRow] = (),
         algorithm: Algorithm = Algorithm.BLAKE3,
-        overlay: Overlay | None = None,
-        carried: CarriedContents | None = None,
+        contents: Callable[[], Iterable[bytes]] = tuple,
+        scratch: str = "",
         resumed: bool = False,
-        is_compared_below: bool = False,
+        was_supervised: bool = False,
     ) -> None:
-        self.layer, self.policy, self.overlay, self.resumed = layer, policy, overlay, resumed
-        self.places = Places(placing, overlay)
-        self.algorithm, self.carried, self.file_policies = algorithm, carried, file_policies
-        self.is_compared_below = is_compared_below
+        around = confinement.current()
+        self.overlay: Overlay | None = None
+        if not (layer.live and layer.writes) or around.is_experiment:
+            if not scratch:
+                scratch = os.path.realpath(tempfile.mkdtemp(prefix="twice-"))
+                atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+            folder = f"{scratch}/{os.getpid()}"
+            self.overlay = WorldTree(folder) if around.is_world else Overlay(folder)
+        self.layer, self.policy, self.algorithm = layer, policy, algorithm
+        self.file_policies = file_policies
+        self.places = Places(placing, self.overlay)
+        self.carried = CarriedContents(tuple, "")
+        if self.overlay is not None:
+            self.carried = CarriedContents(contents, self.overlay.kept)
+        self.resumed = resumed and self.overlay is not None
+        self.is_compared_below = around.is_world and was_supervised and not layer.writes
         self.contents, self.writes = Contents(self), Writes(self)
         layer.parts.append(self)
         layer.descriptor_given.append(self.writes.share_descriptor)
@@ -224,8 +234,7 @@ class Files:
             if not _isdir(overlay.at(place)):
                 overlay.make_folder(place)
         elif state.kind == "file":
-            content = None if self.carried is None else self.carried.path(state.digest)
-            if content is not None:
+            if (content := self.carried.path(state.digest)) is not None:
                 overlay.remove(place)
                 at = overlay.fill(place, content)
                 _chmod(at, state.mode | 0o600)
@@ -234,42 +243,3 @@ class Files:
             overlay.remove(place)
             if state.kind == "link":
                 _symlink(state.target, overlay.make_file(place))
-
-
-def build_files(
-    layer: EffectLayer,
-    placing: PathNames,
-    *,
-    policy: Policy,
-    file_policies: Sequence[PolicyRow],
-    algorithm: Algorithm,
-    contents: Callable[[], Iterable[bytes]],
-    scratch: str,
-    resumed: bool,
-    was_supervised: bool,
-) -> Files:
-    """Build the files of one session, whose overlay is in the folder ``scratch``, or in one of its own.
-
-    A recording writes to real files: of a world, where it is an experiment in one. Without a world, an experiment
-    writes to the folder. ``contents`` opens what the record carries; ``was_supervised`` says whether the record that
-    is replayed knows what any code did to files.
-    """
-    around = confinement.current()
-    overlay: Overlay | None = None
-    if not (layer.live and layer.writes) or around.is_experiment:
-        if not scratch:
-            scratch = os.path.realpath(tempfile.mkdtemp(prefix="twice-"))
-            atexit.register(shutil.rmtree, scratch, ignore_errors=True)
-        folder = f"{scratch}/{os.getpid()}"
-        overlay = WorldTree(folder) if around.is_world else Overlay(folder)
-    return Files(
-        layer,
-        placing,
-        policy=policy,
-        file_policies=file_policies,
-        algorithm=algorithm,
-        overlay=overlay,
-        carried=None if overlay is None else CarriedContents(contents, overlay.kept),
-        resumed=resumed and overlay is not None,
-        is_compared_below=around.is_world and was_supervised and not layer.writes,
-    )

@@ -1,10 +1,10 @@
 """Functions of ``os`` on paths: what a run asks about files without opening them, and how it changes their tree.
 
-Asked: ``stat``, ``lstat``, ``access``, ``readlink``, ``listxattr``, ``getxattr``, ``statvfs``, ``os.path.realpath``, and
-through them ``os.path``, ``pathlib`` and ``shutil``. The program's own questions are answered as they were, with sizes,
-times and rights. A library's question about whether a file is there, and since when, is answered as it was (an archive
-holds the times of what went into it); its size and numbers are those of the file that is there now, if it is. It is
-told of attributes as they are where this execution keeps the file.
+Asked: ``stat``, ``lstat``, ``access``, ``readlink``, ``listxattr``, ``getxattr``, ``statvfs``, ``os.path.realpath``,
+and through them ``os.path``, ``pathlib`` and ``shutil``. The program's own questions are answered as they were, with
+sizes, times and rights. A library's question about whether a file is there, and since when, is answered as it was (an
+archive holds the times of what went into it); its size and numbers are those of the file that is there now, if it is.
+It is told of attributes as they are where this execution keeps the file.
 
 Changed: ``mkdir``, ``rmdir``, ``unlink``, ``remove``, ``rename``, ``replace``, ``link``, ``symlink``, ``truncate``,
 ``chmod``, ``chown``, ``lchown``, ``utime``, ``mkfifo``, ``mknod``, ``setxattr``, ``removexattr``, ``chdir``, by
@@ -29,11 +29,11 @@ from sys import _getframe
 from typing import Any, NamedTuple
 
 from twice.recorder.effects import ops
-from twice.recorder.effects.filenames import kept, told
 from twice.recorder.effects.files.filesystem import Files
 from twice.recorder.effects.files.places import Caller
 from twice.recorder.effects.patches import Patch
 from twice.recorder.kernel.confinement import retry_interrupted
+from twice.recorder.kernel.paths import kept, told
 
 _WHOLE = ("st_mode", "st_ino", "st_dev", "st_nlink", "st_uid", "st_gid", "st_size")
 _TIMES = ("st_atime", "st_mtime", "st_ctime")
@@ -110,13 +110,8 @@ def _status_from_plain(answer: tuple[int, ...], _path: object = None) -> os.stat
 class _Question(NamedTuple):
     """A function of ``os`` that asks about a path.
 
-    Attributes:
-        name: of the function.
-        to_plain: the recorded form of an answer.
-        from_plain: the answer from its recorded form, for the path as it was given.
-        arguments: those beside the path that the record holds.
-        takes_open: whether an open descriptor is asked about, too.
-        is_for_libraries: whether a library's question is recorded.
+    ``arguments`` are those beside the path that the record holds. ``takes_open`` says whether an open descriptor is
+    asked about, too, and ``is_for_libraries`` whether a library's question is recorded.
     """
 
     name: str
@@ -182,7 +177,10 @@ def _ask(files: Files, question: _Question, real: Callable[..., Any]) -> Callabl
             inner = {name: value for name, value in options.items() if name != "dir_fd"}
             world = partial(real, at, *args, **inner)
         if files.is_silent(caller) or (caller is Caller.LIBRARY and not question.is_for_libraries):
-            return _call_renamed(world, path)
+            try:
+                return world()
+            except OSError as error:  # it shows the path that the program gave
+                raise OSError(error.errno, error.strerror, path) from None
         more = question.arguments(*args, **options)
         live = partial(_call_plain, world, question.to_plain)
         answer = _answer(files, caller, (how, places.to_recorded(place), *more), live, path)
@@ -231,14 +229,6 @@ def _call_plain(world: Callable[[], Any], to_plain: Callable[[Any], Any]) -> Ans
         return (_THERE, to_plain(world()))
     except OSError as error:
         return (_RAISED, (error.errno or 0, error.strerror or ""))
-
-
-def _call_renamed(world: Callable[[], Any], path: Any) -> Any:
-    """Call a function on a path of the overlay; an error shows the path that the program gave."""
-    try:
-        return world()
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, path) from None
 
 
 def _realpath(files: Files, real: Callable[..., Any]) -> Callable[..., Any]:

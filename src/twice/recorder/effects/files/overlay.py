@@ -34,14 +34,10 @@ _MAKES = frozenset({"mkdir", "mkfifo", "mknod", "symlink"})
 
 
 class Overlay:
-    """A folder over the real files.
+    """A folder over the real files, private to this session; made here, for nobody else to look into.
 
-    Args:
-        folder: private to this session; made here, for nobody else to look into.
-
-    Attributes:
-        upper: the folder with the changed files, by their whole paths; empty in a world.
-        kept: folder for contents that the record carries.
+    ``upper`` is the folder with the changed files, by their whole paths, and empty in a world; ``kept`` is for
+    contents that the record carries.
     """
 
     def __init__(self, folder: str) -> None:

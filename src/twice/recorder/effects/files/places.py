@@ -5,7 +5,8 @@ to the interpreter, to installed packages and to twice (the environment's finger
 Python, and what is no file on a disk (``/proc``, ``/sys``, ``/dev``).
 
 A library that opens a file does it for the program that called it: what it reads is an input of the run, and what it
-writes is kept away. Two exceptions: a library that is being imported reads its own set-up, and twice writes the record.
+writes is kept away. Two exceptions: a library that is being imported reads its own set-up, and twice writes the
+record.
 
 Invariant: a place is an absolute path, and never one inside of the overlay.
 """
@@ -24,16 +25,13 @@ from types import FrameType
 from typing import Any
 
 from twice.recorder.effects.actors import files_behind, files_of
-from twice.recorder.effects.filenames import kept, told
 from twice.recorder.effects.files.overlay import Overlay
 from twice.recorder.effects.layer import EffectLayer
-from twice.recorder.kernel.paths import follow_links
+from twice.recorder.kernel.paths import follow_links, is_device, kept, told
 from twice.recorder.program import PathNames
 from twice.recorder.user_code import is_user_file
 
 _readlink, _getcwd = os.readlink, os.getcwd
-_NO_FILES = ("/proc/", "/sys/", "/dev/")
-_SHARED_MEMORY = "/dev/shm/"  # noqa: S108  (a folder for files like another)
 _OF_PYTHON = tuple(
     os.path.realpath(prefix) + os.sep + "share" + os.sep for prefix in (sys.prefix, sys.base_prefix)
 )
@@ -77,8 +75,7 @@ def is_imported(frame: FrameType | None, layer: EffectLayer) -> bool:
 class Places:
     """Paths of one session, and their names as the record keeps them.
 
-    Attributes:
-        drawn_parts: parts of names that were drawn at random, and the key that a record shows for each.
+    ``drawn_parts`` are parts of names that were drawn at random, with the key that a record shows for each.
     """
 
     def __init__(self, placing: PathNames, overlay: Overlay | None = None) -> None:
@@ -157,7 +154,6 @@ class Places:
         known = self._inputs.get(folder)
         if known is None:
             whole = folder + "/"
-            is_on_disk = whole.startswith(_SHARED_MEMORY) or not whole.startswith(_NO_FILES)
-            is_users = is_on_disk and is_user_file(whole + "x")
+            is_users = not is_device(whole) and is_user_file(whole + "x")
             known = self._inputs[folder] = is_users and not whole.startswith(_OF_PYTHON)
         return known and not place.endswith((".pyc", ".pyo"))

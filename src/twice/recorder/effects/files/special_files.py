@@ -2,8 +2,8 @@
 
 Covered: ``open`` for reading. The kernel's text is taken when its file is opened, and again whenever it is read from
 its start, as the kernel makes it anew then. Reads by the program are strict; those of libraries are answered by name.
-``/dev/urandom`` and ``/dev/random`` opened for bytes by the program's own code are entropy like ``os.urandom``'s: every
-read is one question, and no byte is read ahead.
+``/dev/urandom`` and ``/dev/random`` opened for bytes by the program's own code are entropy like ``os.urandom``'s:
+every read is one question, and no byte is read ahead.
 
 Not covered: the same opened by ``os.open``, which is named for a text and refused for a device, where the program does
 it; texts longer than 1 MiB, and files that wait for something to say; what C code reads by itself; a library's look at

@@ -1,8 +1,8 @@
 """Names that ``tempfile`` draws: recorded, and kept out of the names of places.
 
-Covered: the folder for temporary files; every name of ``mkstemp``, ``mkdtemp`` and what is built on them. A replay draws the recorded names, actor by
-actor. In the record a place shows who drew its name and as which one, not what was drawn, so two recordings
-of one program name its temporary files alike.
+Covered: the folder for temporary files; every name of ``mkstemp``, ``mkdtemp`` and what is built on them. A replay
+draws the recorded names, actor by actor. In the record a place shows who drew its name and as which one, not what was
+drawn, so two recordings of one program name its temporary files alike.
 
 Not covered: names that a program makes up by itself, out of ``uuid4`` say; the text of a drawn name where the
 program prints or hands it on, to another process say.
@@ -49,26 +49,21 @@ def patches(files: Files) -> list[Patch]:
         told = layer.fact(ops.TEMPORARY_FOLDER, "", lambda: os.fspath(here), needed=False)
         return type(here)(told)
 
+    def late(default: Any) -> Any:
+        return (lambda path: os.unlink(path)) if default is os.unlink else default  # noqa: PTH108, PLW0108
+
+    # In default arguments it keeps ``os.unlink`` for its own deletions.
+    closer: Any = getattr(tempfile, "_TemporaryFileCloser")  # noqa: B009
     probed = lambda _draw: next(names())  # noqa: E731
     return [
         Patch(names, "__next__", draw, probed),
         Patch(tempfile, "_gettempdir", folder),
-        *_kept_unlink(),
+        *(
+            _Defaults(method, "__defaults__", tuple(map(late, defaults)))
+            for method in vars(closer).values()
+            if os.unlink in (defaults := getattr(method, "__defaults__", None) or ())
+        ),
     ]
-
-
-def _kept_unlink() -> list[Patch]:
-    """Patch the default argument in which ``tempfile`` keeps ``os.unlink`` for its own deletions."""
-    closer: Any = getattr(tempfile, "_TemporaryFileCloser")  # noqa: B009
-    return [
-        _Defaults(method, "__defaults__", tuple(map(_late, defaults)))
-        for method in vars(closer).values()
-        if os.unlink in (defaults := getattr(method, "__defaults__", None) or ())
-    ]
-
-
-def _late(default: Any) -> Any:
-    return (lambda path: os.unlink(path)) if default is os.unlink else default  # noqa: PTH108, PLW0108
 
 
 class _Defaults(Patch):

@@ -24,13 +24,12 @@ from twice.recorder.effects import ops
 from twice.recorder.effects.actors import outside
 from twice.recorder.effects.files.carried_contents import (
     Found,
-    Signature,
     describe_content,
     digest_of,
-    signature_of,
 )
 from twice.recorder.effects.files.places import Caller
 from twice.recorder.kernel.file_policies import find_policy
+from twice.recorder.kernel.file_state import CONTENT_FIELDS, Signature, signature_of
 from twice.recorder.redaction.redaction import ASKED
 
 if TYPE_CHECKING:
@@ -45,10 +44,7 @@ _SHOWN_MAX = 1 << 16  # bytes of a file that are looked at as they are
 class ClosedFile(NamedTuple):
     """A file as it was when the run closed it.
 
-    Attributes:
-        signature: by its status.
-        start: position from which on it was digested.
-        found: digest and size; None where nothing was digested.
+    It was digested from the position ``start`` on; ``found`` is None where nothing was digested.
     """
 
     signature: Signature
@@ -57,17 +53,15 @@ class ClosedFile(NamedTuple):
 
     def is_like(self, signature: Signature) -> bool:
         """Return whether the content is still the same: a new name or mode changes none."""
-        return self.signature[:4] == signature[:4]
+        return self.signature[:CONTENT_FIELDS] == signature[:CONTENT_FIELDS]
 
 
 @dataclass(slots=True)
 class WrittenFile:
     """A file that the run wrote and that is there.
 
-    Attributes:
-        base: position from which on it counts at the end.
-        is_partial: whether the run added to its beginning without having that.
-        closed: the file as it was closed; None for an open one.
+    From the position ``base`` on it counts at the end. ``is_partial`` says whether the run added to its beginning
+    without having that. ``closed`` is None while the file is open.
     """
 
     base: int = 0
@@ -97,9 +91,8 @@ class _Writing:
 class Writes:
     """What a session writes.
 
-    Attributes:
-        own: files that the run wrote and that are there, by place.
-        count: how often files were opened to write, renamed, removed or made.
+    ``own`` are files that the run wrote and that are there, by place. ``count`` is how often files were opened to
+    write, renamed, removed or made.
     """
 
     def __init__(self, files: Files) -> None:

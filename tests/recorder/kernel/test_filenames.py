@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twice.foundation.encoding import decode, encode
-from twice.recorder.effects.filenames import kept, told
 from twice.recorder.effects.outcomes import given as again
 from twice.recorder.effects.outcomes import outcome_of
+from twice.recorder.kernel.paths import kept, told
 
 NAMES = st.binary(min_size=1).filter(lambda name: b"\0" not in name)
 
