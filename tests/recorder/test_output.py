@@ -10,7 +10,7 @@ import pytest
 
 from programs import cli, recorded, verified, write
 from twice.foundation.digests import Algorithm
-from twice.recorder.output import CapturedFile
+from twice.recorder.output import CapturedFile, ComparedLines
 from twice.recorder.record_form import OUTPUT
 from twice.recorder.redaction.redaction import Redaction
 from twice.recorder.runrecord import RunRecord
@@ -197,3 +197,31 @@ def test_the_first_line_that_differs_is_shown(
 
     assert failure is not None
     assert (failure.columns, failure.recorded, failure.replayed) == (("output",), was, now)
+
+
+STACK = b"""Stack:
+  File "/a/program.py", line 3, in <module>
+  File "/x/twice/recorder/__main__.py", line 28, in <module>
+    serve(1)
+  File "/x/twice/worker/fork_server.py", line 8, in f
+    again()
+  [Previous line repeated 3 more times]
+  File "/a/program.py", line 9, in main
+result 1
+"""
+
+
+@pytest.mark.parametrize("size", [1, 7, 60, 1000])
+def test_functions_of_the_recorder_in_a_printed_stack_are_not_compared(size: int) -> None:
+    lines = ComparedLines()
+    pieces = [lines.feed(STACK[at : at + size]) for at in range(0, len(STACK), size)]
+
+    kept = [line for line in STACK.splitlines(keepends=True) if b"program" in line]
+    assert b"".join(pieces) == b"".join([b"Stack:\n", *kept, b"result 1\n"])
+
+
+def test_a_line_without_an_end_is_not_kept() -> None:
+    lines, piece = ComparedLines(), b"." * 5000
+
+    assert b"".join(lines.feed(piece) for _ in range(4)) + lines.peek_rest() == piece * 4
+    assert len(lines.peek_rest()) < len(piece) * 2

@@ -182,7 +182,7 @@ def test_libraries_are_told_of_all_cores_where_a_replay_runs_on_one(
 
 
 def test_a_measurement_is_proposed_to_be_left_out_and_the_outcome_of_an_order_is_not() -> None:
-    texts = "line 1: took 3.1 s", "line 1: took 3.2 s"
+    texts = "line 1: loss 3.1", "line 1: loss 3.2"
     failure = Failure(0, 0, "end", ("output",), *texts)
     alone = Verification(
         path=Path("a.twice"), run_id="", predicate=Predicate(), subsystems=[], failure=failure,
@@ -193,6 +193,10 @@ def test_a_measurement_is_proposed_to_be_left_out_and_the_outcome_of_an_order_is
     served = [{"source": "clock.perf_counter", "class": "recorded"}]
     assert replace(alone, inventory=served).suggestions() == []
     assert replace(alone, beside="2 threads ran beside each other").suggestions() == []
+    taken = replace(
+        failure, recorded="line 1: 9 rows, took 3.1 s", replayed="line 1: 9 rows, took 3.2 s"
+    )
+    assert "--ignore-output" in replace(alone, inventory=served, failure=taken).suggestions()[0]
 
 
 WRITTEN = """

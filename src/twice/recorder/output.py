@@ -4,9 +4,9 @@ While a session runs in a process of its own, descriptors 1 and 2 point to files
 are read back and written into the record, and the compared part of them is added to a running digest: cumulative bytes
 are compared, never single writes.
 
-The compared part are the lines, without what differs between equal runs. Standard error names files of the program by
-its folder, which moves, source files of packages by theirs, and objects by their addresses. A stack that is printed
-shows the functions that called the program, which differ between a recording and a replay. Progress bars show rates,
+The compared part are the lines, without what differs between equal runs. A stack that is printed shows the functions
+that called the program, which differ between a recording and a replay. Standard error names files of the program by
+its folder, which moves, source files of packages by theirs, and objects by their addresses. Progress bars show rates,
 and overwrite themselves by the clock. Python prints a ``SyntaxWarning`` only when it compiles a module anew. A user
 leaves out lines of either stream by a regular expression.
 
@@ -50,6 +50,8 @@ _TIMES = re.compile(rb"\[-?\d+:\d\d(?::\d\d)?<[^\]\n]*\]")
 _OUR_FRAME = re.compile(
     rb'^ *File "[^"]*/twice/(?:(?:worker|record(?:ing|er)|replaying|replayer|diagnosing|diagnosis|testing|tooling|surfaces|cli)/[^"]*|integrations/[a-z]+_steps)\.py", line \d+, in '
 )
+_OUR_FOLDER = b"/twice/"
+_LINE_MAX = 1 << 13
 _OF_FRAME = re.compile(rb"^ {4,}|^ *\[Previous line repeated ")
 _COMPILED = re.compile(rb"^\S.*:\d+: SyntaxWarning: ")
 
@@ -70,11 +72,18 @@ class ComparedLines:
         self._is_errors, self._folders = is_errors, [os.fsencode(each) for each in folders]
         self._rest = b""
         self._is_in_warning = self._is_in_frame = False
-        self.is_everything = not ignored and not is_errors
+        self._is_whole = not ignored and not is_errors
 
     def feed(self, data: bytes) -> bytes:
         """Take the next bytes; return the compared part of the lines that they complete."""
-        *lines, self._rest = (self._rest + data).split(b"\n")
+        data = self._rest + data
+        if self._is_whole and not self._is_in_frame and _OUR_FOLDER not in data:
+            end = data.rfind(b"\n") + 1
+            if len(data) - end > _LINE_MAX:  # no line of a stack, and too much to keep
+                end = len(data)
+            self._rest = data[end:]
+            return data[:end]
+        *lines, self._rest = data.split(b"\n")
         return b"".join(self._select(line + b"\n") for line in lines)
 
     def peek_rest(self) -> bytes:
@@ -84,14 +93,14 @@ class ComparedLines:
     def _select(self, line: bytes, *, is_last: bool = False) -> bytes:
         if any(pattern.search(line) for pattern in self._ignored):
             return b""
-        if not self._is_errors:
-            return line
         is_in_frame = _OUR_FRAME.search(line) is not None
         is_in_frame |= self._is_in_frame and _OF_FRAME.search(line) is not None
         if not is_last:
             self._is_in_frame = is_in_frame
         if is_in_frame:
             return b""
+        if not self._is_errors:
+            return line
         # Python prints the line of source below the warning, indented.
         is_source = self._is_in_warning and line.startswith(b"  ")
         is_warning = _COMPILED.search(line) is not None
@@ -135,7 +144,7 @@ def select_compared(
 ) -> bytes:
     """Return the compared part of a whole stream."""
     lines = ComparedLines(ignored, folders, is_errors=is_errors)
-    return data if lines.is_everything else lines.feed(data) + lines.peek_rest()
+    return lines.feed(data) + lines.peek_rest()
 
 
 def parse_ignored_output(patterns: Sequence[str]) -> tuple[str, ...]:
@@ -210,7 +219,7 @@ class CapturedFile:
         self.size += len(data)
         self.lines += data.count(b"\n")
         hasher, lines = self._hasher, self._compared
-        complete = data if lines.is_everything else lines.feed(data)
+        complete = lines.feed(data)
         self._is_empty = self._is_empty and not complete
         hasher.update(complete)
         # The last line is compared as far as it goes, but more of it may come: it is hashed in a copy.

@@ -31,6 +31,9 @@ _LENGTH_MAX: Final = 4096
 _MEASUREMENTS_MAX: Final = 20
 """Patterns for lines with measurements; more of them are no few lines beside a result."""
 _NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*(?:e[+-]?\d+)?")
+_TIME_UNIT: Final = re.compile(
+    r" ?(?:[mun\u00b5\u03bc]?s|sec(?:ond)?s?|min(?:ute)?s?|hours?|it/s)\b"
+)
 _LINE: Final = re.compile(r"(?:standard error, )?line \d+: (.*)", re.DOTALL)
 _AROUND: Final = 16
 """Characters of a line that a pattern quotes on each side of a number."""
@@ -162,19 +165,31 @@ def _locate_line(recorded: bytes, replayed: bytes, stream: str) -> tuple[str, st
     return f"{stream}{lengths[0]}, with another end of line", f"{stream}{lengths[1]}"
 
 
-def suggest_ignored_output(failure: Failure | None) -> str:
-    """Return how to leave a volatile line of output out; empty where the lines differ in more than a number."""
+def suggest_ignored_output(failure: Failure | None, *, times_only: bool = False) -> str:
+    """Return how to leave a volatile line of output out; empty where the lines differ in more than a number.
+
+    Args:
+        failure: the first difference.
+        times_only: whether the first number that differs must be one of seconds or the like.
+    """
     if failure is None or tuple(failure.columns) != ("output",):
         return ""
     recorded, replayed = _LINE.fullmatch(failure.recorded), _LINE.fullmatch(failure.replayed)
     if recorded is None or replayed is None:
         return ""
-    if not (pattern := find_pattern(recorded[1], replayed[1])):
+    pattern = find_pattern(recorded[1], replayed[1])
+    if not pattern or (times_only and not _differ_in_a_time(recorded[1], replayed[1])):
         return ""
     return (
         "if this line holds a time or a measurement that no run repeats, record with "
         f"--ignore-output {shlex.quote(pattern)}"
     )
+
+
+def _differ_in_a_time(one: str, other: str) -> bool:
+    pairs = zip(_NUMBER.finditer(one), _NUMBER.finditer(other), strict=True)
+    first = next(number for number, its in pairs if number[0] != its[0])
+    return _TIME_UNIT.match(one, first.end()) is not None
 
 
 def find_pattern(one: str, other: str) -> str:

@@ -133,13 +133,15 @@ class Verification(Evidence):
 
     def suggestions(self) -> list[str]:
         """Return options of ``twice record`` that leave out the parts that may differ here."""
-        # A replay is served what was recorded, so only what is not recorded repeats in other numbers. An order
-        # that decides is not a measurement: an option to leave it out would leave out the result.
+        # A replay is served what was recorded, so only what is not recorded repeats in other numbers, and no order
+        # that decides is a measurement: an option to leave it out would leave out the result.
         # On a machine that computes otherwise, such an option would hide just that.
         if any(row.affects == "numerics" for row in self.environment):
             return []
+        # Code in C reads clocks that nobody sees, so a time may be one of them at any moment.
         is_open = any(row.get("class") not in _SETTLED for row in self.inventory)
-        output = suggest_ignored_output(self.failure) if is_open and not self.beside else ""
+        times_only = not is_open or bool(self.beside)
+        output = suggest_ignored_output(self.failure, times_only=times_only)
         written = self.file_written_otherwise
         of_file = self.files.suggest_policy() or (suggest_file_policy(written) if written else "")
         return [text for text in (output, of_file) if text]

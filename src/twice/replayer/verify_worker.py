@@ -251,11 +251,11 @@ def find_open_order(
         is_read: whether it asked the world something else, on the thread that calls this.
     """
     layer = session.wiring.layer
-    if layer.owners.has_moved_work:
-        return "a thread or task made a request that another one made in the recorded run"
     drawn, actor = session.wiring.streams.globals_used(), layer.actor()
     if is_read and drawn and actor is not None and _IN_THREAD.search(actor.key):
         return f"a thread asked for something else, and threads share one generator ({', '.join(drawn)})"
+    if layer.owners.has_moved_work:
+        return "a thread or task made a request that another one made in the recorded run"
     if is_rewritten and count_threads(layer.main.started) > 1:
         return OTHER_CONTENT
     started = {lineage.rpartition("/")[2] for lineage in layer.main.started}
