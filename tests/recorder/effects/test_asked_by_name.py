@@ -62,23 +62,61 @@ def test_another_question_is_a_divergence(tmp_path: Path, old: str, new: str) ->
     assert verification.failure.name == "effect"
 
 
-def test_an_effect_that_changes_its_argument_is_a_caveat(tmp_path: Path) -> None:
-    statement = verified(
-        tmp_path,
-        """
-        import twice
+CHANGED = """
+    import os, twice
+    from dataclasses import dataclass
+    import numpy as np
 
-        @twice.effect
-        def fill(into):
-            into.append(len(into))
-            return len(into)
+    @dataclass
+    class Box:
+        held: bytes = b""
 
-        def main(run):
-            seen = run.track("seen", [])
-            for tick in run.ticks(2):
-                fill(seen)
-        """,
-    )
+        def __len__(self):
+            return len(self.held)
+
+    @twice.effect
+    def fill(into):
+        {change}
+        return len(into)
+
+    def main(run):
+        seen, given = run.track("seen", {{"a": {made}}}), []
+        given.append(seen["a"])
+        for tick in run.ticks(2):
+            fill(given[0])
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "change"),
+    [
+        ("[0, [1]]", "into[1].append(os.urandom(4)); into.insert(0, os.urandom(4))"),
+        (
+            "{'b': {}, 'a': 1}",
+            "into['b']['x'] = os.urandom(4); into[os.urandom(4)] = 1; del into['a']",
+        ),
+        ("{1}", "into |= {os.urandom(4)}"),
+        ("bytearray(4)", "into[:] = os.urandom(7)"),
+        ("np.zeros(4)", "into[:] = list(os.urandom(4))"),
+        ("[0]", "into.append(os.urandom(4)); raise OSError(3, 'no')"),
+    ],
+)
+def test_what_an_effect_changes_in_containers_is_served(
+    tmp_path: Path, made: str, change: str
+) -> None:
+    source = CHANGED.format(made=made, change=change)
+    if "raise" in change:
+        source = source.replace(
+            "fill(given[0])", "try: fill(given[0])\n            except OSError: pass"
+        )
+    statement = verified(tmp_path, source)
+
+    assert statement.result == "PASS", statement.to_markdown()
+    assert not any("changes what it is given" in caveat for caveat in statement.caveats)
+
+
+def test_an_effect_that_changes_another_object_is_a_caveat(tmp_path: Path) -> None:
+    statement = verified(tmp_path, CHANGED.format(made="Box()", change="into.held = os.urandom(4)"))
 
     assert statement.result == "FAIL"
     assert any("fill' changes what it is given" in caveat for caveat in statement.caveats)

@@ -167,7 +167,7 @@ FACTS = """
         for tick in run.ticks(2):
             seen += [os.getcwd(), str(Path.cwd()), os.path.abspath("x"), str(Path("x").absolute())]
             seen += [socket.gethostname(), platform.node(), tuple(os.uname()), os.uname().nodename]
-            seen += [os.getpid(), os.getppid(), os.cpu_count(), sorted(os.sched_getaffinity(0))]
+            seen += [os.getpid(), os.getppid(), os.getpgrp(), os.getpgid(0), os.getsid(0), os.cpu_count(), sorted(os.sched_getaffinity(0))]
             seen += [os.getloadavg(), tuple(os.times()), os.times().elapsed]
             seen += [os.getuid(), os.geteuid(), os.getgid(), os.getegid(), getpass.getuser()]
             seen += [getattr(os, "process_cpu_count", os.cpu_count)()]
@@ -191,7 +191,8 @@ def test_folder_machine_user_and_process_are_those_of_the_record(tmp_path: Path)
     assert reads["environment.getcwd"] == 8
     assert reads["environment.getpid"] == 2
     assert reads["environment.sched_getaffinity"] == 4
-    assert manifest(tmp_path / "a.twice", "lenient") == {}
+    facts = [f"environment.{name}" for name in ("getpgid", "getpgrp", "getsid")]
+    assert manifest(tmp_path / "a.twice", "lenient") == dict.fromkeys(facts, 2)
 
 
 def test_a_folder_that_is_gone_is_gone_in_replay(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ of the world instead of having it intercepted, and for sessions in the user's ow
 bound before: each of its calls is one declared effect, asked by name and answered whole.
 
 What the function itself reads from the world (the clock, other effects) is part of its result and
-not recorded besides. Not covered: changes that the function makes to its arguments or to
-the rest of the program; in replay they do not happen. A change of an argument is a caveat of the record.
+not recorded besides. What it changes in containers that it is given is served as well (``argument_changes``). Not covered:
+other changes that it makes to its arguments, which are a caveat of the record, or to the rest of the program.
 Not for: handles. A connection or a process that lives on between calls belongs to the standard library,
 which is governed too.
 
@@ -29,6 +29,7 @@ from twice.foundation.digests import Algorithm, digest_value
 from twice.foundation.encoding import decode, encode, loaded_types
 from twice.recorder.effects import ops
 from twice.recorder.effects.actors import outside
+from twice.recorder.effects.argument_changes import can_change, note_changes, repeat_changes
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.outcomes import RETURNED, given, outcome_of
 from twice.recorder.kernel.confinement import current
@@ -60,26 +61,45 @@ def governed_call(
             if looking is not None:
                 looking.look()
             try:
-                return outside(_outcome, name, function, args, kwargs)  # type: ignore[no-any-return]
+                outcome = outside(_outcome, name, function, args, kwargs)
             finally:
                 if looking is not None:
                     looking.adopt()
+        return (
+            _with_changes(layer, outcome, (name, args, kwargs), digest) if layer.writes else outcome
+        )
 
     outcome: Any = layer.read(actor, ops.CALL, live, (name, digest))
-    if ran and layer.writes and not _UNCHANGING.issuperset(map(type, (*args, *kwargs.values()))):
-        remark = (
-            f"the effect {name!r} changes what it is given, and a replay does not call it: the change is "
-            "missing there; return it instead, and let the program make it"
-        )
-        has_changed = _digest_arguments(layer.redaction, name, args, kwargs) != digest
-        if has_changed and remark not in layer.remarks:
-            layer.remarks.append(remark)
-    if len(outcome) == 2:
-        return given(outcome)
+    orders, changed = (*outcome[2:], None, None)[:2]
+    if changed is not None and not ran:
+        repeat_changes(args, kwargs, changed)
+    if ran or orders is None:
+        return given(outcome[:2])
     # Canonical form sorts dicts: a recorded result's are put into their order again.
-    if ran:
-        return outcome[1]
-    return apply_orders(decode(encode(outcome[1]), resolve=loaded_types), outcome[2])
+    return apply_orders(decode(encode(outcome[1]), resolve=loaded_types), orders)
+
+
+def _with_changes(
+    layer: EffectLayer,
+    outcome: tuple[Any, ...],
+    call: tuple[str, tuple[Any, ...], dict[str, Any]],
+    digest: str,
+) -> tuple[Any, ...]:
+    """Return an outcome with what the call changed in its arguments, if that can be served again."""
+    name, args, kwargs = call
+    if _UNCHANGING.issuperset(map(type, (*args, *kwargs.values()))) or (
+        _digest_arguments(layer.redaction, *call) == digest
+    ):
+        return outcome
+    if can_change(args, kwargs):
+        return (*outcome, *[None] * (3 - len(outcome)), note_changes(args, kwargs))
+    remark = (
+        f"the effect {name!r} changes what it is given, and a replay does not call it: the change is "
+        "missing there; return it instead, and let the program make it"
+    )
+    if remark not in layer.remarks:
+        layer.remarks.append(remark)
+    return outcome
 
 
 def _digest_arguments(

@@ -155,13 +155,15 @@ class StallGuard:
         for process in list_processes(self._root):
             with suppress(OSError):
                 for thread in sorted(map(int, _listdir(f"/proc/{process}/task"))):
-                    name, arguments = "", tuple[int, ...]()
-                    with suppress(OSError, ValueError):  # it is gone, or it runs
-                        with _open(f"/proc/{thread}/syscall", encoding="ascii") as file:
-                            number, *words = file.read().split()
-                        arguments = tuple(int(word, 16) for word in words[:6])
-                        name = _NAMES.get(int(number), "")
-                    yield _WaitingCall(thread, name, arguments)
+                    yield _read_call(thread)
+
+
+def _read_call(thread: int) -> _WaitingCall:
+    with suppress(OSError, ValueError), _open(f"/proc/{thread}/syscall", encoding="ascii") as file:
+        number, *arguments = file.read().split()
+        name = _NAMES.get(int(number), "")
+        return _WaitingCall(thread, name, tuple(int(word, 16) for word in arguments[:6]))
+    return _WaitingCall(thread, "", ())
 
 
 def _has_no_end(call: _WaitingCall) -> bool:

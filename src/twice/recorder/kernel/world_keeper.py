@@ -178,7 +178,7 @@ def run_in_world(request: WorldRequest, channel: Channel, program: Callable[[], 
 
 def _open_shared(paths: Sequence[str]) -> list[tuple[str, int, int]]:
     """Open real folders that stay what they are among copies, before these are made; path, descriptor, flags."""
-    mounts = visible_mounts(read_mount_table())
+    mounts = visible_mounts(read_mount_table()) if paths else []
     return [
         (
             path,
