@@ -80,7 +80,7 @@ class Interception(Closing):
         )
 
     def install(self) -> Self:
-        """Replace every target, and see that each reads the world through the layer (E-EFFECT-003); return this object."""
+        """Replace every target, and see that each reads the world through the layer (E-EFFECT-004); return this object."""
         assert not self._saved, "an interception is installed once"
         layer = self._layer
         self._main = enter(layer.main)
