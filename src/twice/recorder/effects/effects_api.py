@@ -238,7 +238,12 @@ class Processes(_Asked):
         Raises:
             OSError: it could not be started; in replay the same.
         """
-        return Finished(*self._ask("process.run", _run, list(command), input))
+
+        def run(command: list[str], data: bytes) -> tuple[int, bytes, bytes]:
+            ended = subprocess.run(command, input=data, capture_output=True, check=False)
+            return ended.returncode, ended.stdout, ended.stderr
+
+        return Finished(*self._ask("process.run", run, list(command), input))
 
 
 class Stdin(_Asked):
@@ -251,11 +256,6 @@ class Stdin(_Asked):
     def line(self) -> str:
         """Read the next line with its end; return an empty text after the last."""
         return str(self._ask("stdin.line", sys.stdin.readline))
-
-
-def _run(command: list[str], data: bytes) -> tuple[int, bytes, bytes]:
-    ended = subprocess.run(command, input=data, capture_output=True, check=False)
-    return ended.returncode, ended.stdout, ended.stderr
 
 
 def _fetch(

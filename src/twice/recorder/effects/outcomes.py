@@ -44,8 +44,13 @@ def outcome_of(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Ou
 
 def raised(error: Exception) -> Outcome:
     """Build the outcome of an exception: the place of its type, and its arguments."""
-    kind = type(error)
-    return (RAISED, (kind.__module__, kind.__qualname__, _arguments(error)))
+    kind, arguments = type(error), tuple(map(_plain, error.args))
+    if isinstance(error, OSError) and error.errno is not None and len(error.args) == 2:
+        files = () if error.filename is None else (_path(error.filename),)
+        if error.filename2 is not None:
+            files = (*files, None, _path(error.filename2))
+        arguments = (error.errno, error.strerror, *files)
+    return (RAISED, (kind.__module__, kind.__qualname__, arguments))
 
 
 def given(outcome: object) -> Any:
@@ -70,15 +75,6 @@ def exception(module: str, qualname: str, args: tuple[Any, ...]) -> Exception:
         except (TypeError, ValueError):
             pass
     return EffectFailed(f"{module}.{qualname}: {', '.join(map(str, args))}")
-
-
-def _arguments(error: Exception) -> tuple[Any, ...]:
-    if isinstance(error, OSError) and error.errno is not None and len(error.args) == 2:
-        files = () if error.filename is None else (_path(error.filename),)
-        if error.filename2 is not None:
-            files = (*files, None, _path(error.filename2))
-        return (error.errno, error.strerror, *files)
-    return tuple(map(_plain, error.args))
 
 
 def _path(name: Any) -> Any:

@@ -40,18 +40,18 @@ _changed_rounds = [0]
 
 def offset_wall_clock(seconds: int) -> None:
     """Let the wall clock read that many seconds more than it does."""
+
+    def read_shifted(real: Callable[..., Any], more: int, *which: int) -> Any:
+        is_wall = not which or which[0] == _time.CLOCK_REALTIME
+        return real(*which) + more if is_wall else real(*which)
+
     for op in (ops.TIME, ops.TIME_NS, ops.GETTIME, ops.GETTIME_NS):
         name = op.name.removeprefix("clock.")
         more = seconds * (_NS if name.endswith("_ns") else 1)
-        shifted = partial(_read_shifted, getattr(_time, name), more)
+        shifted = partial(read_shifted, getattr(_time, name), more)
         if op in clock.REAL:
             clock.REAL[op] = shifted
         setattr(_time, name, shifted)
-
-
-def _read_shifted(real: Callable[..., Any], more: int, *which: int) -> Any:
-    is_wall = not which or which[0] == _time.CLOCK_REALTIME
-    return real(*which) + more if is_wall else real(*which)
 
 
 def reverse_listings() -> None:
