@@ -12,6 +12,7 @@ import trustme
 
 from httpservers import Server, serving
 from programs import recorded, write
+from twice.errors import EffectRefused
 from twice.recorder.cadence import Cadence
 from twice.recorder.effects.network.connection_summary import summarize_connections
 from twice.recorder.runrecord import RunRecord
@@ -269,6 +270,37 @@ def test_a_datagram_is_recorded_with_who_sent_it(tmp_path: Path) -> None:
         recorded(tmp_path, source.replace("PORT", str(port))).close()
         thread.join()
     assert verify(tmp_path / "a.twice").result == "PASS"
+
+
+def test_messages_of_a_stream_are_bytes_and_nothing_more(tmp_path: Path) -> None:
+    source = """
+        import socket
+
+        def main(run):
+            one = socket.create_connection(("127.0.0.1", PORT))
+            one.sendall(b"GET /a HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n")
+            peeked = one.recvmsg(12, 0, socket.MSG_PEEK)
+            run.compare("first", [peeked, one.recvmsg(12)])
+            short, long = bytearray(3), bytearray(40)
+            count, *rest = one.recvmsg_into([short, memoryview(long)])
+            run.compare("parts", [count, rest, bytes(short), bytes(long)])
+            print(peeked, short)
+            one.close()
+    """
+    replayed_alone(tmp_path, source)
+
+
+@pytest.mark.parametrize("call", ["recvmsg(12, 64)", "recvmsg_into([bytearray(12)], 64)"])
+def test_messages_with_room_for_attachments_are_refused(tmp_path: Path, call: str) -> None:
+    source = f"""
+        import socket
+
+        def main(run):
+            with socket.create_connection(("127.0.0.1", PORT)) as one:
+                one.{call}
+    """
+    with serving() as server, pytest.raises(EffectRefused, match="attachments or a datagram"):
+        recorded(tmp_path, source.replace("PORT", str(server.port)))
 
 
 def test_waiting_with_select_works_on_a_connection_that_is_none(tmp_path: Path) -> None:

@@ -2,13 +2,14 @@
 
 Covered: ``connect``, ``connect_ex`` and the rest of a stream or datagram socket of the internet families or of Unix:
 ``send``, ``sendall``, ``sendto``, ``sendmsg``, ``sendfile``, ``recv``, ``recv_into``, ``recvfrom``, ``recvfrom_into``,
-``makefile``, names of both ends, options, errors, timeouts; blocking, with a timeout, and from an event loop. So
-``http.client``, ``urllib``, ``requests``, ``httpx``, ``aiohttp``, ``smtplib``, ``redis`` and drivers in pure Python are
-recorded whole, whoever of them reads. In replay no connection is made: the descriptor is one end of a pair
-(``replayed_connection.py``).
+``recvmsg`` of a stream without attachments, ``makefile``, names of both ends, options, errors, timeouts; blocking, with
+a timeout, and from an event loop. So ``http.client``, ``urllib``, ``requests``, ``httpx``, ``aiohttp``, ``smtplib``,
+``redis`` and drivers in pure Python are recorded whole, whoever of them reads. In replay no connection is made: the
+descriptor is one end of a pair (``replayed_connection.py``).
 
-Not covered: sockets that listen and what they accept (``within_run.py``), ``recvmsg``, pairs made by ``socketpair``,
-other families, the bare descriptor, libraries whose input and output happens in C; how often a program polled in vain.
+Not covered: sockets that listen and what they accept (``within_run.py``), attachments of ``recvmsg``, pairs made by
+``socketpair``, other families, the bare descriptor, libraries whose input and output happens in C; how often a program
+polled in vain.
 
 Invariant: a governed socket's bytes reach the program through the layer, or not at all.
 """
@@ -252,15 +253,25 @@ class _Methods:
         data, address = self._kind.recvfrom(sock, size)
         return fill_buffer(buffer, data), address
 
-    def recvmsg(self, _held: Held, _real: Any, _sock: Any, *_args: Any) -> Any:
-        raise EffectRefused(
-            "socket.recvmsg() was called on a connection that is recorded.",
-            "Expected recv(), recv_into() or recvfrom(): messages with attachments have no recorded form.",
-            "Declare the function that needs it as an effect: @twice.effect.",
-            name="socket.recvmsg",
-        )
+    def recvmsg(
+        self, held: Held, real: Any, sock: Any, size: int, ancillary: int = 0, flags: int = 0
+    ) -> tuple[Any, list[Any], int, None]:
+        _refuse_attachments(sock, ancillary)
+        peek = bool(flags & socket.MSG_PEEK)
+        data = held.receive(sock, size, lambda: real(sock, size, 0, flags)[0], peek=peek)
+        return data, [], 0, None
 
-    recvmsg_into = recvmsg
+    def recvmsg_into(
+        self, _held: Held, _real: Any, sock: Any, buffers: Any, ancillary: int = 0, flags: int = 0
+    ) -> tuple[int, list[Any], int, None]:
+        views = [memoryview(buffer).cast("B") for buffer in buffers]
+        size = sum(view.nbytes for view in views)
+        data, attached, told, address = self._kind.recvmsg(sock, size, ancillary, flags)
+        left = memoryview(data)
+        for view in views:
+            part, left = left[: view.nbytes], left[view.nbytes :]
+            view[: part.nbytes] = part
+        return len(data), attached, told, address
 
     def getpeername(self, held: Held, real: Any, sock: Any) -> Any:
         return given(held.about("getpeername", lambda: outcome_of(real, sock), _NOT_CONNECTED))
@@ -283,6 +294,18 @@ class _Methods:
             real(sock, *args)
 
     shutdown = setsockopt
+
+
+def _refuse_attachments(sock: Any, ancillary: int) -> None:
+    """Refuse ``recvmsg`` where more than a stream's bytes may come: attachments, or a datagram's flags."""
+    if ancillary or sock.type & 0xF != socket.SOCK_STREAM:
+        raise EffectRefused(
+            "socket.recvmsg() was called for attachments or a datagram, on a connection that is recorded.",
+            "Expected recvmsg() of a stream without room for attachments, recv() or recvfrom(): attachments have no "
+            "recorded form.",
+            "Declare the function that needs it as an effect: @twice.effect.",
+            name="socket.recvmsg",
+        )
 
 
 def _asked(sock: Any, address: Any) -> tuple[object, ...]:
