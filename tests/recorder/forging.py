@@ -82,6 +82,24 @@ def write(content: Content, out: Path) -> None:
     remember_record(digest_identity(content.identity))
 
 
+def list_compared(content: Content) -> list[object]:
+    """Return the parts that every verification compares with a run: points, texts up to the last one, result, end."""
+    texts = {
+        kind: b"".join(
+            frame.payload
+            for frame in content.frames
+            if frame.kind == kind and frame.point < len(content.points)
+        )
+        for kind in ("output", "errors")
+    }
+    ends = [content.ending.get(name) for name in ("how", "exit_code")]
+    try:
+        returned = content.ending["results"]["returned"]["digest"]
+    except (KeyError, TypeError):
+        returned = None
+    return [content.points, texts, returned, *ends]
+
+
 def forge(content: Content, number: int) -> Content:
     """Copy the content with one to three changes."""
     draw = random.Random(number)

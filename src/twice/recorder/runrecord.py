@@ -40,6 +40,7 @@ from twice.recorder.native_files import NATIVE_FILES, RecordedFiles, read_native
 from twice.recorder.output import list_folders
 from twice.recorder.program import PathNames
 from twice.recorder.record import RecordReader
+from twice.recorder.record_consistency import require_consistent_points
 from twice.recorder.record_form import (
     ERRORS,
     INPUT,
@@ -103,6 +104,15 @@ class RunRecord(Closing):
         except BaseException:
             reader.close()
             raise
+
+    def check(self) -> None:
+        """Prove every byte, and that the compare-points agree with themselves.
+
+        Raises:
+            RecordCorrupt, RecordTorn, RecordForeign: E-RECORD-004, 003, 002.
+        """
+        self.reader.check()
+        require_consistent_points(self)
 
     @property
     def run_id(self) -> str:

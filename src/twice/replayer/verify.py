@@ -67,7 +67,7 @@ def verify(
     with RunRecord.open(path) as record:
         # Of a torn record the intact prefix was found when it was opened.
         if record.complete:
-            record.reader.check()
+            record.check()
         judge = predicate or record.setup.predicate
         if predicate is not None:
             require_known(predicate, record)
