@@ -194,10 +194,14 @@ class PointLog:
 
     def chains(self, first: int = 0, last: int | None = None) -> npt.NDArray[np.uint8]:
         """Return the chains of a range: uint8, (points, 16)."""
+        return self.roots_and_chains(first, last)[:, 1]
+
+    def roots_and_chains(self, first: int = 0, last: int | None = None) -> npt.NDArray[np.uint8]:
+        """Return the root and the chain of each point of a range: uint8, (points, 2, 16)."""
         import numpy as np
 
-        found = [block.records[rows, 1] for block, rows in self._stretches(first, last)]
-        return np.concatenate([np.empty((0, DIGEST_BYTES), np.uint8), *found])
+        found = [block.records[rows] for block, rows in self._stretches(first, last)]
+        return np.concatenate([np.empty((0, 2, DIGEST_BYTES), np.uint8), *found])
 
     def _stretches(self, first: int, last: int | None) -> Iterator[tuple[PointBlock, slice]]:
         """Yield the blocks that contain the points of a range, and their rows."""
