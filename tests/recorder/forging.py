@@ -82,6 +82,16 @@ def write(content: Content, out: Path) -> None:
     remember_record(digest_identity(content.identity))
 
 
+def list_compared(content: Content) -> list[object]:
+    """Return the parts that every verification compares with a run: digests of points, and the end.
+
+    Texts are compared by these digests, roots and chains follow from them, and a record of an earlier version has no
+    results.
+    """
+    points = [(names, tick, name, digests) for names, tick, name, _, _, digests in content.points]
+    return [points, content.ending.get("how"), content.ending.get("exit_code")]
+
+
 def forge(content: Content, number: int) -> Content:
     """Copy the content with one to three changes."""
     draw = random.Random(number)
