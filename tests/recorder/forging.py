@@ -83,13 +83,21 @@ def write(content: Content, out: Path) -> None:
 
 
 def list_compared(content: Content) -> list[object]:
-    """Return the parts that every verification compares with a run: digests of points, and the end.
-
-    Texts are compared by these digests, roots and chains follow from them, and a record of an earlier version has no
-    results.
-    """
-    points = [(names, tick, name, digests) for names, tick, name, _, _, digests in content.points]
-    return [points, content.ending.get("how"), content.ending.get("exit_code")]
+    """Return the parts that every verification compares with a run: points, texts up to the last one, result, end."""
+    texts = {
+        kind: b"".join(
+            frame.payload
+            for frame in content.frames
+            if frame.kind == kind and frame.point < len(content.points)
+        )
+        for kind in ("output", "errors")
+    }
+    ends = [content.ending.get(name) for name in ("how", "exit_code")]
+    try:
+        returned = content.ending["results"]["returned"]["digest"]
+    except (KeyError, TypeError):
+        returned = None
+    return [content.points, texts, returned, *ends]
 
 
 def forge(content: Content, number: int) -> Content:

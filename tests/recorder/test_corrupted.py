@@ -1,8 +1,12 @@
-"""A changed byte in a session's record is refused with its place and what to do, and never passes."""
+"""A changed byte in a session's record is refused with its place and what to do, and never passes.
+
+``TWICE_FLIPS=3000`` changes so many bytes, one at a time.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import random
 from pathlib import Path
 
@@ -30,7 +34,7 @@ EVERYTHING = """
             print("aside", tick, file=sys.stderr)
             run.compare("x", walk.x)
 """
-FLIPS, CHUNKS = 1000, 4
+FLIPS, CHUNKS = int(os.environ.get("TWICE_FLIPS", "1000")), 4
 
 
 @pytest.fixture(scope="module")

@@ -23,6 +23,7 @@ from programs import write as write_program
 from twice.cli import main
 from twice.errors import RecordForeign
 from twice.recorder.cadence import Cadence
+from twice.recorder.record import Frame
 from twice.recorder.runrecord import RunRecord
 
 FORGERIES = int(os.environ.get("TWICE_FORGERIES", "160"))
@@ -69,6 +70,7 @@ EXECUTES = (
     ("verify", "FORGED", "--no-statement"), ("replay", "FORGED", "--at", "2"),
     ("branch", "FORGED", "--at", "2", "-o", "new.twice"),
 )  # fmt: skip
+_BY_VERB = {command[0]: command for command in EXECUTES}
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +103,57 @@ def test_a_part_of_the_setup_that_is_no_mapping_is_refused_when_a_record_is_open
     write(forged, tmp_path / "forged.twice")
     with pytest.raises(RecordForeign, match=f"identity.setup.{member} is"):
         RunRecord.open(tmp_path / "forged.twice")
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("part", ["root", "chain"])
+@pytest.mark.parametrize("verb", ["verify", "replay", "branch"])
+def test_a_point_whose_root_or_chain_is_not_that_of_its_digests_is_refused(
+    sound: list[tuple[Path, Content]], part: str, verb: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(sound[0][0].parent)
+    content = sound[0][1]
+    names, tick, name, root, chain, digests = content.points[5]
+    root, chain = (bytes(16), chain) if part == "root" else (root, bytes(16))
+    points = [*content.points[:5], (names, tick, name, root, chain, digests), *content.points[6:]]
+    write(replace(content, points=points), Path("forged.twice"))
+
+    code, said = _said([{"FORGED": "forged.twice"}.get(each, each) for each in _BY_VERB[verb]])
+
+    assert code == 2
+    assert said.startswith("E-RECORD-002")
+    assert f"The {part} of compare-point 5 (x of tick 2)" in said
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(("kind", "stream"), [("output", ""), ("errors", "standard error, ")])
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_text_that_the_run_did_not_print_fails_with_its_line(
+    sound: list[tuple[Path, Content]], number: int, kind: str, stream: str
+) -> None:
+    path, content = sound[number]
+    extra = Frame(kind, 0, -1, 0, b"all is well\n")
+    forged = path.with_name("forged.twice")
+    write(replace(content, frames=[extra, *content.frames]), forged)
+
+    verified = twice.verify(forged)
+
+    assert verified.result == "FAIL"
+    assert verified.failure is not None
+    assert verified.failure.recorded == f"{stream}line 1: all is well"
+
+
+@pytest.mark.integration
+def test_a_record_without_results_passes_with_a_caveat(sound: list[tuple[Path, Content]]) -> None:
+    path, content = sound[0]
+    ending = {name: each for name, each in content.ending.items() if name != "results"}
+    forged = path.with_name("forged.twice")
+    write(replace(content, ending=ending), forged)
+
+    verified = twice.verify(forged)
+
+    assert verified.result == "PASS"
+    assert any("the record holds no results" in each for each in verified.caveats)
 
 
 @pytest.mark.heavy
@@ -138,6 +191,7 @@ def test_a_forged_record_is_one_error_or_a_verdict(
             if "Traceback" in said and "twice/" in said and "the replay raised" not in said:
                 crashed.append((number, verb[0], said[-900:]))
             is_same = list_compared(forged) == list_compared(content)
+            is_same = is_same or "the record holds no results" in said
             if verb[0] == "verify" and code == 0 and not is_same:
                 passed.append((number, said[-400:]))
 

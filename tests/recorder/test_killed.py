@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import select
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from programs import chains, environ
+from programs import chains, cli, environ
 from tiers import sampled
 from twice.errors import RecordTorn
 from twice.recorder.runrecord import RunRecord
@@ -18,10 +23,16 @@ from twice.replayer.verify import verify
 pytestmark = pytest.mark.integration
 
 KILLS, VERIFIED = 25, 3
+ASKS = """
+import time
+print("begun", flush=True)
+began = time.monotonic()
+print("told", input(), time.monotonic() > began)
+"""
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
-@pytest.mark.parametrize("seed", sampled(range(8), {"0"}))
+@pytest.mark.parametrize("seed", sampled(range(9), {"0"}))
 def test_every_killed_recording_opens_and_its_prefix_replays(tmp_path: Path, seed: int) -> None:
     killing = Path(__file__).with_name("killing.py")
     subprocess.run(
@@ -57,3 +68,72 @@ def test_every_killed_recording_opens_and_its_prefix_replays(tmp_path: Path, see
         assert statement.result == expected, statement.caveats
         assert statement.exit_code == 2
         assert statement.counts["passed"] == lengths[path]
+
+
+@contextmanager
+def asking(folder: Path) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
+    """Record a program that waits for a line; yield twice's process, and those of the program below it."""
+    (folder / "asks.py").write_text(ASKS)
+    with subprocess.Popen(
+        [sys.executable, "-m", "twice", "record", "asks.py", "--seed", "1", "-o", "a.twice"],
+        cwd=folder,
+        env=environ(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begun\n"
+        below = [process.pid]
+        for each in below:
+            below += map(int, Path(f"/proc/{each}/task/{each}/children").read_text().split())
+        yield process, below[1:]
+
+
+def answer(process: subprocess.Popen[str]) -> None:
+    assert process.stdin is not None
+    process.stdin.write("on\n")
+    process.stdin.flush()
+
+
+def test_a_program_whose_twice_is_killed_goes_on_and_its_record_is_whole(tmp_path: Path) -> None:
+    """A process, because it is killed."""
+    with asking(tmp_path) as (process, below):
+        ends = [os.pidfd_open(each) for each in below]
+        process.kill()
+        process.wait()
+        answer(process)
+        for each in ends:
+            select.select([each], [], [])
+            os.close(each)
+
+    with RunRecord.open(tmp_path / "a.twice") as record:
+        assert record.printed()[0] == b"begun\ntold on True\n"
+    assert cli("verify", "a.twice", cwd=tmp_path).stdout.startswith("PASS")
+
+
+def test_a_machine_that_sleeps_meanwhile_changes_no_verdict(tmp_path: Path) -> None:
+    """Stopped and continued processes, as those of a machine that sleeps."""
+    with asking(tmp_path) as (process, below):
+        stopped = [process.pid, *below]
+        for number in (signal.SIGSTOP, signal.SIGCONT):
+            for each in stopped:
+                os.kill(each, number)
+        answer(process)
+        assert process.wait() == 0
+
+    assert cli("verify", "a.twice", cwd=tmp_path).stdout.startswith("PASS")
+
+
+@pytest.mark.parametrize("place", [0, -1], ids=["supervisor", "program"])
+def test_a_program_that_is_killed_is_told_and_its_record_is_a_prefix(
+    tmp_path: Path, place: int
+) -> None:
+    """A process, because it is killed."""
+    with asking(tmp_path) as (process, below):
+        os.kill(below[place], signal.SIGKILL)
+        assert process.wait() == 2
+
+    with RunRecord.open(tmp_path / "a.twice") as record:
+        assert not record.complete
+    assert cli("verify", "a.twice", cwd=tmp_path).stdout.startswith(("PARTIAL", "UNKNOWN"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -51,6 +52,18 @@ def test_nothing_is_executed_that_nobody_trusts(command: str, sent: Path) -> Non
     assert "program.py" in refused.stderr
     assert "--trust" in refused.stderr
     assert not list(sent.glob("new*"))
+
+
+def test_the_arguments_of_a_program_are_shown_before_it_runs(tmp_path: Path) -> None:
+    words = ("-n", "1", "-r", "1", "import os; os.system('echo owned')")
+    cli("record", "-m", "timeit", "--seed", 1, "-o", "a.twice", "--", *words, cwd=tmp_path)
+    elsewhere = {"XDG_STATE_HOME": str(tmp_path / "state")}
+
+    refused = cli("verify", "a.twice", cwd=tmp_path, env=elsewhere)
+    shown = cli("show", "a.twice", cwd=tmp_path, env=elsewhere)
+
+    assert f"-m timeit -- {shlex.join(words)}." in refused.stderr
+    assert shlex.join(words) in shown.stdout
 
 
 @pytest.mark.integration

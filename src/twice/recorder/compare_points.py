@@ -129,8 +129,7 @@ class ComparePoints:
         root = self.short(judged)
         label = self._labels.get(name)
         if label is None:
-            text = name.encode()
-            label = self._labels[name] = len(text).to_bytes(4, "little") + text
+            label = self._labels[name] = _make_label(name)
         self.chain = self.short(self.chain + root + _PACK_TICK(tick) + label)
         return ComparePoint(tick, name, columns, root, self.chain, digests)
 
@@ -184,6 +183,16 @@ class ComparePoints:
             return node.digest[:_WIDTH]
 
         return read
+
+
+def _make_label(name: str) -> bytes:
+    text = name.encode()
+    return len(text).to_bytes(4, "little") + text
+
+
+def chain_link(before: bytes, root: bytes, tick: int, name: str) -> bytes:
+    """Return the bytes whose digest is the chain of a point, from the chain of the point before it."""
+    return before + root + _PACK_TICK(tick) + _make_label(name)
 
 
 def is_judged(column: str, predicate: Predicate, tolerances: Mapping[str, Tolerance]) -> bool:

@@ -167,7 +167,48 @@ def parse_ignored_output(patterns: Sequence[str]) -> tuple[str, ...]:
     return tuple(patterns)
 
 
-class CapturedFile:
+class PrintedDigest:
+    """The digest of the compared part of one stream, however it is cut into pieces.
+
+    Args:
+        algorithm: of the digest.
+        begin: makes what selects the compared lines.
+
+    Attributes:
+        digest: 16 bytes over what was added so far, empty if nothing of it is compared.
+        size: bytes that were added.
+        lines: line ends that were added.
+    """
+
+    def __init__(
+        self, algorithm: Algorithm, begin: Callable[[], ComparedLines] = ComparedLines
+    ) -> None:
+        self._algorithm, self._begin = algorithm, begin
+        self._count_from(b"")
+
+    def _count_from(self, before: bytes) -> None:
+        self._hasher, self._compared = new_hasher(self._algorithm), self._begin()
+        self._is_empty = True
+        self.digest = b""
+        self.size = self.lines = 0
+        self.add(before)
+
+    def add(self, data: bytes) -> None:
+        """Count the next bytes."""
+        self.size += len(data)
+        self.lines += data.count(b"\n")
+        hasher, lines = self._hasher, self._compared
+        complete = lines.feed(data)
+        self._is_empty = self._is_empty and not complete
+        hasher.update(complete)
+        # The last line is compared as far as it goes, but more of it may come: it is hashed in a copy.
+        if rest := lines.peek_rest():
+            hasher = hasher.copy()
+            hasher.update(rest)
+        self.digest = b"" if self._is_empty and not rest else hasher.digest()[:16]
+
+
+class CapturedFile(PrintedDigest):
     """Follows one file that grows, with secrets blanked.
 
     The descriptor is open and readable; its offset is not used, and what it points to later does not matter. ``begin``
@@ -181,23 +222,16 @@ class CapturedFile:
         flow: StreamRedactor,
         begin: Callable[[], ComparedLines] = ComparedLines,
     ) -> None:
-        self._algorithm, self._flow, self._begin = algorithm, flow, begin
+        super().__init__(algorithm, begin)
+        self._flow = flow
         # The program may close the descriptor, or point it elsewhere for a while.
         self._descriptor = os.dup(descriptor)
         self._offset = 0
-        self._count_from(b"")
 
     def restart(self, before: bytes) -> None:
         """Count as if these bytes, and nothing that is now in the file, had been printed."""
         self._count_from(before)
         self._offset = os.fstat(self._descriptor).st_size
-
-    def _count_from(self, before: bytes) -> None:
-        self._hasher, self._compared = new_hasher(self._algorithm), self._begin()
-        self._is_empty = True
-        self.digest = b""
-        self.size = self.lines = 0
-        self._add(before)
 
     def advance(self) -> bytes:
         """Return bytes that came since the last call, and count them in size, lines and digest."""
@@ -212,21 +246,8 @@ class CapturedFile:
             pieces.append(piece)
             self._offset += len(piece)
         found = self._flow.next(b"".join(pieces))
-        self._add(found)
+        self.add(found)
         return found
-
-    def _add(self, data: bytes) -> None:
-        self.size += len(data)
-        self.lines += data.count(b"\n")
-        hasher, lines = self._hasher, self._compared
-        complete = lines.feed(data)
-        self._is_empty = self._is_empty and not complete
-        hasher.update(complete)
-        # The last line is compared as far as it goes, but more of it may come: it is hashed in a copy.
-        if rest := lines.peek_rest():
-            hasher = hasher.copy()
-            hasher.update(rest)
-        self.digest = b"" if self._is_empty and not rest else hasher.digest()[:16]
 
     def whole(self) -> bytes:
         """Return the content of the file up to the last call of ``advance``."""
@@ -235,6 +256,9 @@ class CapturedFile:
 
 class Output:
     """The output of a session that captures none, such as inline code in a notebook."""
+
+    compares_errors = False
+    """Whether standard error is a part of the position."""
 
     def position(self) -> bytes:
         """Return the digest of all compared bytes so far; empty while there are none."""
@@ -281,7 +305,7 @@ class OutputCapture(Output):
         self._output = CapturedFile(1, setup.algorithm, redaction.file(OUTPUT), output)
         self._errors = CapturedFile(2, setup.algorithm, redaction.file(ERRORS), errors)
         self._redaction, self._journal = redaction, journal
-        self._compare_errors = setup.compare_errors
+        self.compares_errors = setup.compare_errors
 
     def position(self) -> bytes:
         """Digest all bytes so far, with the new ones."""
@@ -297,11 +321,11 @@ class OutputCapture(Output):
                 self._journal(OUTPUT, new_output, 0)
             if new_errors:
                 self._journal(ERRORS, new_errors, 0)
-        return self._output.digest + (self._errors.digest if self._compare_errors else b"")
+        return self._output.digest + (self._errors.digest if self.compares_errors else b"")
 
     def leave_errors_out(self) -> None:
         """Stop comparing standard error."""
-        self._compare_errors = False
+        self.compares_errors = False
 
     def printed(self) -> tuple[bytes, bytes]:
         """Return both streams up to the last position, as they were printed but for secrets."""

@@ -112,6 +112,10 @@ class ComparingSink(Sink):
         else:
             self.counts["within_tolerance" if is_tolerated else "passed"] += 1
 
+    def is_judged(self, column: str) -> bool:
+        """Return whether differences of a column count."""
+        return self._judged(column) and column not in self._passed_over
+
     def pass_over(self, column: str) -> None:
         """Compare a column no more."""
         self._passed_over.add(column)

@@ -69,6 +69,9 @@ def gather_evidence(record: RunRecord, plan: Plan, replay: Replay) -> Verificati
     notes = [*list_notes(record, plan.predicate), *list_redaction_notes(record, replay.absent)]
     notes += map(str, replay.migrated)
     returned = (ending.get(RESULTS) or {}).get("returned")
+    # Of an earlier version, or of somebody who left it out.
+    if record.complete and RESULTS not in ending:
+        notes.insert(0, "the returned value is not compared: the record holds no results")
     if returned is not None and "digest" not in returned:
         why = f"a {returned['type']} has no canonical form"
         notes.insert(0, f"the returned value is not compared: {why}")

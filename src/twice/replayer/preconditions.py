@@ -11,6 +11,7 @@ block ends with the block.
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -50,7 +51,9 @@ def require_executable(record: RunRecord) -> None:
     Raises:
         RecordUntrusted: E-TRUST-001.
     """
-    require_trusted(record.path, record.digest, record.setup.program)
+    program = record.setup.program
+    words = f" -- {shlex.join(program.arguments)}" if program.arguments else ""
+    require_trusted(record.path, record.digest, f"{program}{words}")
 
 
 def require_rerunnable(record: RunRecord) -> Program:

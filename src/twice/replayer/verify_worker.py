@@ -45,6 +45,7 @@ from twice.replayer.outcome import (
 )
 from twice.replayer.output_difference import compare_outputs, find_new_traceback
 from twice.replayer.rebuild import rebuilt_session, resume_at
+from twice.replayer.recorded_texts import compare_recorded_texts
 from twice.replayer.replay_job import open_job_record
 from twice.replayer.substituted_reads import SubstitutedReads
 from twice.worker.channel import Channel, tell_error
@@ -169,7 +170,14 @@ class VerificationMonitor(Control):
         self.leave(message)
 
     def tell_end(self, session: Session) -> None:
-        """Send the last states of a program with another seed; its output differs only in the seeds."""
+        """Compare the recorded texts; of a program with another seed send the last states, its output differs in seeds."""
+        if self._seed is None and self._snapshot is None and self.sink.is_judged("output"):
+            place = compare_recorded_texts(self._record, session.wiring.output)
+            if place is not None:
+                index = session.point_count - 1
+                self.sink.counts["passed"] -= 1
+                self.sink.counts["failed"] += 1
+                self.differs(Failure(index, session.tick, "end", ("output",), *place))
         if self._seed is None or not self._seed["told"]:
             return
         index, tick = session.point_count - 1, session.tick

@@ -8,6 +8,7 @@ Invariant: the document has the same members for every record that opens.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -45,6 +46,7 @@ def overview(record: RunRecord, *, progress: Progress | None = None) -> dict[str
         "record": str(record.path),
         "run_id": record.run_id,
         "program": str(record.setup.program),
+        "arguments": list(record.setup.program.arguments),
         "seed": str(record.seed.value),
         "seed_rule": setup.get("seed_rule"),
         "config": dict(record.config),
@@ -86,6 +88,8 @@ def identity_rows(record: RunRecord, told: Mapping[str, Any]) -> Iterator[tuple[
     yield "run", told["run_id"]
     if record.parent is not None:
         yield "parent", parent_text(record)
+    if told["arguments"]:
+        yield "arguments", shlex.join(told["arguments"])
     yield "config", inline(told["config"])
     yield "class", f"{told['class']['class']}, scope {told['class']['scope']}"
     yield "predicate", record.setup.predicate.sentence()
