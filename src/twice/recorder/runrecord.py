@@ -40,7 +40,6 @@ from twice.recorder.native_files import NATIVE_FILES, RecordedFiles, read_native
 from twice.recorder.output import list_folders
 from twice.recorder.program import PathNames
 from twice.recorder.record import RecordReader
-from twice.recorder.record_consistency import require_consistent_points
 from twice.recorder.record_form import (
     ERRORS,
     INPUT,
@@ -105,15 +104,6 @@ class RunRecord(Closing):
             reader.close()
             raise
 
-    def check(self) -> None:
-        """Prove every byte, and that the compare-points agree with themselves.
-
-        Raises:
-            RecordCorrupt, RecordTorn, RecordForeign: E-RECORD-004, 003, 002.
-        """
-        self.reader.check()
-        require_consistent_points(self)
-
     @property
     def run_id(self) -> str:
         """Random identity of the run, 32 hexadecimal digits."""
@@ -128,6 +118,11 @@ class RunRecord(Closing):
     def config(self) -> Mapping[str, Any]:
         """The configuration."""
         return self.setup.config
+
+    @property
+    def is_prefix(self) -> bool:
+        """Whether it holds the beginning of its run alone: it is torn, or was when it was closed by ``migrate``."""
+        return not self.complete or (self.ending or {}).get("how") == "torn"
 
     @property
     def complete(self) -> bool:

@@ -266,7 +266,7 @@ def branch(
         ReplayRefused: E-REPLAY-001, when the run does not replay up to the fork.
     """
     with RunRecord.open(path) as record:
-        record.check()
+        record.reader.check()
         require_same_code(record, informational=informational)
         start = partial(start_child, show=show)
         with BranchingSession(

@@ -69,9 +69,8 @@ def gather_evidence(record: RunRecord, plan: Plan, replay: Replay) -> Verificati
     notes = [*list_notes(record, plan.predicate), *list_redaction_notes(record, replay.absent)]
     notes += map(str, replay.migrated)
     returned = (ending.get(RESULTS) or {}).get("returned")
-    if (
-        record.complete and RESULTS not in ending
-    ):  # of an earlier version, or of somebody who left it out
+    # Of an earlier version, or of somebody who left it out.
+    if not record.is_prefix and RESULTS not in ending:
         notes.insert(0, "the returned value is not compared: the record holds no results")
     if returned is not None and "digest" not in returned:
         why = f"a {returned['type']} has no canonical form"
@@ -189,7 +188,7 @@ def leave_open(record: RunRecord, predicate: Predicate, *why: str) -> Verificati
             name: tolerance_from_json(own)
             for name, own in (record.ending or {}).get("tolerances", {}).items()
         },
-        is_torn=not record.complete,
+        is_torn=record.is_prefix,
         is_interrupted=count_judgeable(record) < len(record.reader.points),
         not_judged=why,
         notes=list_notes(record, predicate),

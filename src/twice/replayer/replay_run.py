@@ -109,7 +109,7 @@ def check_preconditions(
         )
     # A torn record or a signal can end a run anywhere: the replay stops at the last point before.
     judgeable = count_judgeable(record)
-    if judgeable < len(points) or not record.complete:
+    if judgeable < len(points) or record.is_prefix:
         last_index = judgeable - 1 if last_index is None else min(last_index, judgeable - 1)
     if last_index is not None and last_index < 0:
         return "a signal came before its first compare-point"

@@ -19,6 +19,7 @@ from twice.foundation.determinism_class import Predicate
 from twice.recorder.runrecord import RunRecord
 from twice.replayer.evidence import gather_evidence, leave_open, list_subsystems
 from twice.replayer.preconditions import require_same_code
+from twice.replayer.record_consistency import require_consistent_points
 from twice.replayer.replay_job import Start, start_child
 from twice.replayer.replay_run import Plan, Progress, check_preconditions, run_replay
 from twice.replayer.statistical import judge_sample, judges_samples_alone
@@ -67,7 +68,8 @@ def verify(
     with RunRecord.open(path) as record:
         # Of a torn record the intact prefix was found when it was opened.
         if record.complete:
-            record.check()
+            record.reader.check()
+            require_consistent_points(record)
         judge = predicate or record.setup.predicate
         if predicate is not None:
             require_known(predicate, record)

@@ -14,7 +14,6 @@ Invariant: a record that twice wrote passes, whatever its class and tolerances.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
 
 from twice.errors import ClassRefused, RecordForeign
 from twice.foundation.comparison import tolerance_from_json
@@ -22,9 +21,7 @@ from twice.foundation.digests import short_digest
 from twice.recorder.compare_points import CHAIN_START, chain_link, is_judged
 from twice.recorder.record.layout import DIGEST_BYTES
 from twice.recorder.record_form import reading
-
-if TYPE_CHECKING:
-    from twice.recorder.runrecord import RunRecord
+from twice.recorder.runrecord import RunRecord
 
 
 def require_consistent_points(record: RunRecord) -> None:
@@ -44,7 +41,7 @@ def require_consistent_points(record: RunRecord) -> None:
     # the ending does not say whose a tolerance is.
     shared = within.keys() & ending.get("components", {}).keys()
     compared = {shape.components for _, shape, _ in points.rows()} if shared else set()
-    has_roots = ending.get("how") != "torn" and not any((name,) in compared for name in shared)
+    has_roots = not record.is_prefix and not any((name,) in compared for name in shared)
 
     @cache
     def list_judged(columns: tuple[str, ...]) -> tuple[slice, ...]:
