@@ -218,8 +218,9 @@ WRITTEN = """
 @pytest.mark.parametrize("then", ["open('a.log').close()", "open('b.log', 'w').close()"])
 @pytest.mark.parametrize(("threads", "expected"), [(1, "FAIL"), (2, "UNKNOWN")])
 def test_a_file_of_several_threads_may_differ_in_their_order_alone(
-    tmp_path: Path, then: str, threads: int, expected: str
+    tmp_path: Path, then: str, threads: int, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)  # where it writes
     found = verified(tmp_path, WRITTEN.format(threads=threads, then=then))
 
     assert found.failure is not None
