@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from itertools import islice
@@ -19,6 +20,7 @@ from typing import Any
 import twice
 from forks import Forks
 from twice.recorder.record import RecordWriter
+from twice.recorder.record_form import ERRORS, OUTPUT
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.trust import digest_identity, remember_record
 from twice.replayer.verification import Verification
@@ -192,13 +194,17 @@ def reserve_port() -> Iterator[int]:
 
 
 def rewritten(path: Path, out: Path, **changes: Any) -> Path:
-    """Points and ending of a record under another identity, sealed as its writer would."""
+    """Points, printed text and ending of a record under another identity, sealed as its writer would."""
     with RunRecord.open(path) as record:
         reader = record.reader
         writer = RecordWriter.create(
             out, {**record.identity, **changes}, algorithm=reader.algorithm, force=True
         )
+        printed = deque(reader.frames(kinds=[OUTPUT, ERRORS]))
         for point in reader.points.iterate():
+            while printed and printed[0].point <= point.index:
+                frame = printed.popleft()
+                writer.frame(frame.kind, frame.actor, bytes(frame.payload), tick=frame.tick)
             layout = writer.layout(tuple(point.digests))
             digests = b"".join(point.digests.values())
             writer.point(layout, point.tick, point.name, point.root, point.chain, digests)
