@@ -22,7 +22,7 @@ from twice.recorder.audit.inventory import in_words
 from twice.recorder.cadence import default_cadence
 from twice.recorder.environment.probes import PROBES, read_known_probes
 from twice.recorder.environment.surroundings import Surroundings, environ_for_child, for_recording
-from twice.recorder.kernel.paths import told
+from twice.recorder.kernel.paths import unescape_path
 from twice.recorder.program import Program, name_function, require_runnable
 from twice.recorder.program_spec import parse_program
 from twice.recorder.record import discard_hidden
@@ -257,7 +257,7 @@ def refuse_lack_of_copy(ended: Mapping[str, Any], report: Mapping[str, Any]) -> 
     """Refuse a recording, by its last message and its keeper's report, that had no copy of the files to change: E-FILE-002."""
     refused = report.get("refused_writes")
     if refused and ended["how"] == "exception":
-        path = told(refused[0][0])
+        path = unescape_path(refused[0][0])
         raise FilesUnprotected(
             f"The program changes {path}, and here no copy of the files can be made that takes it: "
             f"{report['refused']}.",

@@ -35,7 +35,7 @@ from twice.recorder.effects.ops import FILE_OPENED, FILES_LEFT, MAIN
 from twice.recorder.effects.recorded_lines import RecordedLine, gather_lines
 from twice.recorder.identity import check_identity
 from twice.recorder.inputs import InputEvent, read_input
-from twice.recorder.kernel.paths import told
+from twice.recorder.kernel.paths import unescape_path
 from twice.recorder.native_files import NATIVE_FILES, RecordedFiles, read_native_files
 from twice.recorder.output import list_folders
 from twice.recorder.program import PathNames
@@ -223,7 +223,7 @@ class RunRecord(Closing):
                 elif number == FILES_LEFT.number:
                     by_python.update(dict(fields[1] or ()))
             names = PathNames(self.setup.program)
-            own = {os.path.normpath(names.to_local(told(str(name)))) for name in by_python}
+            own = {os.path.normpath(names.to_local(unescape_path(str(name)))) for name in by_python}
             files = self.native_files()
             changed = [each for each in files.histories if each.has_effect and not each.is_served]
             self._native_writes = [each.path for each in changed if each.path not in own]

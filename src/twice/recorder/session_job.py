@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from twice.recorder.effects.files.carried_contents import CarriedContents
 from twice.recorder.environment.probes import keep_probes
 from twice.recorder.kernel.file_state import FileHistory
-from twice.recorder.kernel.paths import kept, told
+from twice.recorder.kernel.paths import escape_path, unescape_path
 from twice.recorder.trust import remember_message
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def describe_world(
         process=files.process,
         has_network=has_network,
         compares=compares and files.tier == "supervisor",
-        native_writes=list(map(kept, record.native_writes()[:1])),
+        native_writes=list(map(escape_path, record.native_writes()[:1])),
         **others,
     )
 
@@ -106,5 +106,5 @@ def parse_world(described: Mapping[str, Any], folder: str) -> WorldRequest:
         differing=differing,
         is_recorded=described.get("is_recorded", False),
         shared=shared,
-        native_writes=list(map(told, described.get("native_writes", ()))),
+        native_writes=list(map(unescape_path, described.get("native_writes", ()))),
     )

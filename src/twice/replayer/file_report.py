@@ -32,7 +32,7 @@ from twice.recorder.kernel.file_state import (
     FileUnsettled,
     observe_state,
 )
-from twice.recorder.kernel.paths import told
+from twice.recorder.kernel.paths import unescape_path
 from twice.recorder.redaction.redaction import Redaction
 from twice.recorder.runrecord import RunRecord
 from twice.worker.process import run_apart
@@ -182,45 +182,45 @@ def judge_files(
     names = PathDisplay(record.setup.program.roots())
     histories = [history for history in files.histories if history.problem]
     unknown = [f"{names.show(history.path)}: {history.problem}" for history in histories]
-    if stalled := told(str(kept.get("stalled", ""))):
+    if stalled := unescape_path(str(kept.get("stalled", ""))):
         shown = names.show(stalled)
         unknown.append(f"the program waits for {shown}, a FIFO whose other end no replay opens")
     unknown += [f"{pluralize(count, 'time')}: {problem}" for problem, count in files.problems]
     changed, notes = [], []
     for plain_path, recorded, now in kept.get("changed_inputs", ()):
-        path = names.show(told(plain_path))
+        path = names.show(unescape_path(plain_path))
         was, is_now = FileState.from_plain(recorded), FileState.from_plain(now)
         if was.kind == "folder":
             gone = sorted({*(was.names or ())} - {*(is_now.names or ())})
             notes.append(f"{path} was listed and has lost {_some(gone)} since")
         # A file whose history has a problem is unknown already, for that reason.
-        elif not any(history.path == told(plain_path) for history in histories):
+        elif not any(history.path == unescape_path(plain_path) for history in histories):
             changed.append((path, was.describe(), is_now.describe()))
     is_judged = whole and files.tier == "supervisor" and record.setup.files != "none"
     # No replay starts the process that wrote a served file.
     served = {history.path for history in files.histories if history.is_served}
     rows = [
-        (told(path), FileState.from_plain(was), FileState.from_plain(is_now), str(where))
+        (unescape_path(path), FileState.from_plain(was), FileState.from_plain(is_now), str(where))
         for path, was, is_now, where in kept.get("differences", ())
-        if is_judged and told(path) not in served
+        if is_judged and unescape_path(path) not in served
     ]
     differing, passed_over, unsettled = compare_written_files(record, rows, inside, names)
     unknown += unsettled
     refused_writes = [
-        f"not judged: code other than Python wants to write {names.show(told(plain_path))} ({call}), and "
+        f"not judged: code other than Python wants to write {names.show(unescape_path(plain_path))} ({call}), and "
         f"was refused, because there is no copy of the files here ({kept.get('refused')})"
         for plain_path, call in kept.get("refused_writes", ())
     ]
     # Python lists the program's own folder at each import: new files there mean nothing.
     hidden = [
-        names.show(told(path))
+        names.show(unescape_path(path))
         for path, is_looked_for in kept.get("hidden", ())
-        if is_looked_for or not names.is_own_folder(told(path))
+        if is_looked_for or not names.is_own_folder(unescape_path(path))
     ]
     if hidden:
         why = "because it was not there when the run looked for it"
         passed_over.append(f"hidden from the replay, {why}: {_some(hidden)}")
-    uncovered = [names.show(told(path)) for path in kept.get("uncovered", ())]
+    uncovered = [names.show(unescape_path(path)) for path in kept.get("uncovered", ())]
     if uncovered:
         unknown.append(f"no copy could be made of {_some(uncovered)}")
     stated = (record.ending or {}).get("native_files") or {}
@@ -370,7 +370,7 @@ def locate_inside(record: RunRecord, kept: Mapping[str, Any], folder: Path) -> d
         kept: the report of the replay's keeper.
         folder: the folder with its copies of files.
     """
-    copied = {told(path): folder / name for path, name in kept.get("copied", ())}
+    copied = {unescape_path(path): folder / name for path, name in kept.get("copied", ())}
     if not copied:
         return {}
     redaction = Redaction(record.setup.redaction, os.environ)

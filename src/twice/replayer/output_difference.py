@@ -105,11 +105,13 @@ def have_same_lines(one: bytes, other: bytes) -> bool:
     if not missing:
         return True
     alone = sorted({line for line in (*first, *second) if line})
+    if len(alone) > _DISTINCT_MAX:
+        return False
     # A line that is joined in both outputs is left over where another one is taken away.
     rest = {
         line.removeprefix(word).removesuffix(word)
         for line in (*missing, *added)
-        for word in alone[: _DISTINCT_MAX + 1]
+        for word in alone
         if line.startswith(word) != line.endswith(word)
     }
     words = sorted({*alone, *rest})

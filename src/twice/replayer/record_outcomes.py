@@ -18,7 +18,7 @@ from twice.foundation.dataclass import dataclass
 from twice.foundation.printable import pluralize
 from twice.recorder.effects.ops import FILES_LEFT
 from twice.recorder.kernel.file_state import ABSENT, FileHistory, FileState, locate_difference
-from twice.recorder.kernel.paths import PackagePaths, told
+from twice.recorder.kernel.paths import PackagePaths, unescape_path
 from twice.recorder.output import RESULTS
 from twice.recorder.program import PathNames
 from twice.recorder.runrecord import RunRecord
@@ -113,7 +113,7 @@ def _find_changed(record: RunRecord) -> dict[str, FileHistory]:
         if number == FILES_LEFT.number:
             left: Mapping[str, tuple[int, str, int]] = dict(fields[1] or ())
             for name, (_, digest, size) in left.items():
-                path = names.show(places.to_local(told(name)))
+                path = names.show(places.to_local(unescape_path(name)))
                 found[path] = FileHistory(path, ABSENT, FileState("file", digest, size))
     return found
 

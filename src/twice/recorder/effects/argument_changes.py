@@ -6,7 +6,7 @@ the object that it is, so that whoever else holds it sees the change.
 Not covered: attributes of objects, subclasses of these containers, an argument that the effect also returns (a replay
 returns a copy).
 
-Invariant: a container that the effect does not change is not touched.
+Invariant: each container stays the object that it was, and holds what it held after the recorded call.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ from twice.recorder.effects.files.places import Caller
 from twice.recorder.effects.outcomes import RAISED, Outcome, given, outcome_of
 from twice.recorder.effects.patches import Patch
 from twice.recorder.kernel.confinement import retry_interrupted
-from twice.recorder.kernel.paths import kept, told
+from twice.recorder.kernel.paths import escape_path, unescape_path
 
 _HERE = str(Path(__file__).parent)
 _world_scans = [os.scandir]
@@ -59,7 +59,7 @@ def patches(files: Files) -> list[Patch]:
             names = _list_strictly(files, ops.LISTDIR, found[1], folder, with_kinds=False)
         else:
             names = [name for name, _ in _list(files, *found, folder)]
-        return [told(name) for name in names]
+        return [unescape_path(name) for name in names]
 
     def governed_scandir(path: Any = None) -> Any:
         found = _find(files, path, _getframe(1))
@@ -74,7 +74,7 @@ def patches(files: Files) -> list[Patch]:
             entries = [(name, there.get(name, GONE)) for name in names]
         else:
             entries = _list(files, by, place, folder)
-        return Entries([Entry(folder, told(name), kind) for name, kind in entries])
+        return Entries([Entry(folder, unescape_path(name), kind) for name, kind in entries])
 
     rows = [
         Patch(os, "listdir", governed_listdir, lambda read: read(_HERE)),
@@ -132,8 +132,8 @@ def _list_world(files: Files, place: str, folder: Any) -> Names:
     """Return the names with kinds, in their recorded form, as they are in this execution."""
     if files.overlay is None:
         with _world_scans[0](folder) as entries:
-            return [(kept(entry.name), _find_kind(entry)) for entry in entries]
-    keep = os.fsencode if isinstance(folder, bytes) else kept
+            return [(escape_path(entry.name), _find_kind(entry)) for entry in entries]
+    keep = os.fsencode if isinstance(folder, bytes) else escape_path
     names = files.overlay.names(place)
     return [(keep(name), _find_kind_at(files.at(f"{place.rstrip('/')}/{name}"))) for name in names]
 

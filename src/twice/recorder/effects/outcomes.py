@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 from twice.errors import EffectRefused
-from twice.recorder.kernel.paths import kept, told
+from twice.recorder.kernel.paths import escape_path, unescape_path
 
 RETURNED, RAISED = "returned", "raised"
 Outcome = tuple[str, Any]
@@ -69,7 +69,10 @@ def exception(module: str, qualname: str, args: tuple[Any, ...]) -> Exception:
         kind = getattr(kind, part, None)
     if isinstance(kind, type) and issubclass(kind, Exception):
         if issubclass(kind, OSError):
-            args = *args[:2], *(told(each) if isinstance(each, str) else each for each in args[2:])
+            args = (
+                *args[:2],
+                *(unescape_path(each) if isinstance(each, str) else each for each in args[2:]),
+            )
         try:
             return kind(*args)
         except (TypeError, ValueError):
@@ -79,7 +82,7 @@ def exception(module: str, qualname: str, args: tuple[Any, ...]) -> Exception:
 
 def _path(name: Any) -> Any:
     found = os.fspath(name) if isinstance(name, os.PathLike) else _plain(name)
-    return kept(found) if isinstance(found, str) else found
+    return escape_path(found) if isinstance(found, str) else found
 
 
 def _plain(part: object) -> object:

@@ -22,7 +22,7 @@ from typing import Any
 
 from twice.foundation.digests import Algorithm, digest_value
 from twice.recorder.effects.layer import EffectLayer
-from twice.recorder.kernel.paths import kept
+from twice.recorder.kernel.paths import escape_path
 from twice.worker.process import NESTED
 
 STREAMS = ("stdin", "stdout", "stderr")
@@ -60,9 +60,9 @@ def summarise_inherited(layer: EffectLayer) -> tuple[str, ...] | None:
 def _summarise_variables(layer: EffectLayer, variables: Mapping[Any, Any]) -> tuple[str, ...]:
     found = []
     for name, value in variables.items():
-        plain = layer.redaction.digestible(kept(os.fsdecode(value)))
+        plain = layer.redaction.digestible(escape_path(os.fsdecode(value)))
         digest = digest_value(plain, Algorithm.BLAKE3).raw.hex()[:_DIGEST_DIGITS]
-        found.append(f"{kept(os.fsdecode(name))}={digest}")
+        found.append(f"{escape_path(os.fsdecode(name))}={digest}")
     return tuple(sorted(found))
 
 
@@ -71,7 +71,7 @@ def describe_word(word: Any) -> Any:
     path = os.fspath(word) if isinstance(word, os.PathLike) else word
     if path is not None and path == sys.executable:
         return "{python}"
-    return kept(path) if isinstance(path, str) else path
+    return escape_path(path) if isinstance(path, str) else path
 
 
 def digest_input(layer: EffectLayer, data: Any) -> str | None:

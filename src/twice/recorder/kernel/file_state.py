@@ -27,7 +27,7 @@ from twice.errors import RecordForeign
 from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import Algorithm, new_hasher
 from twice.foundation.printable import pluralize
-from twice.recorder.kernel.paths import kept, told
+from twice.recorder.kernel.paths import escape_path, unescape_path
 
 # The real ones: bound before anything is patched.
 _lstat, _listdir, _scandir = os.lstat, os.listdir, os.scandir
@@ -98,9 +98,9 @@ class FileState:
 
     def to_plain(self) -> tuple[object, ...]:
         """Return plain values for the record."""
-        names = None if self.names is None else tuple(map(kept, self.names))
+        names = None if self.names is None else tuple(map(escape_path, self.names))
         return (
-            self.kind, self.digest, self.size, self.mode, self.mtime_ns, kept(self.target), self.chunks,
+            self.kind, self.digest, self.size, self.mode, self.mtime_ns, escape_path(self.target), self.chunks,
             names,
         )  # fmt: skip
 
@@ -115,8 +115,8 @@ class FileState:
         if not (texts and numbers and type(mtime_ns) is int and isinstance(chunks, bytes)):
             raise ValueError("a file's state with values of other types")
         return cls(
-            kind, digest, size, mode & 0o7777, mtime_ns, told(target), chunks,
-            None if names is None else tuple(map(told, names)),
+            kind, digest, size, mode & 0o7777, mtime_ns, unescape_path(target), chunks,
+            None if names is None else tuple(map(unescape_path, names)),
         )  # fmt: skip
 
 
@@ -137,13 +137,13 @@ class ProcessFile:
 
     def to_plain(self) -> tuple[object, ...]:
         """Return plain values."""
-        return (kept(self.path), self.state.to_plain(), self.problem)
+        return (escape_path(self.path), self.state.to_plain(), self.problem)
 
     @classmethod
     def from_plain(cls, fields: Sequence[Any]) -> ProcessFile:
         """Read plain values back."""
         path, state, problem = fields
-        return cls(told(path), FileState.from_plain(state), str(problem))
+        return cls(unescape_path(path), FileState.from_plain(state), str(problem))
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ class FileHistory:
     def to_plain(self) -> tuple[object, ...]:
         """Return plain values for the record."""
         return (
-            kept(self.path), self.before.to_plain(), self.after.to_plain(), self.was_read, self.was_changed,
+            escape_path(self.path), self.before.to_plain(), self.after.to_plain(), self.was_read, self.was_changed,
             self.is_kept, self.appended_from, self.problem, self.is_served, self.is_read_back,
         )  # fmt: skip
 
@@ -197,7 +197,7 @@ class FileHistory:
             states = (FileState.from_plain(before), FileState.from_plain(after))
             _require_plain(path, appended, problem)
             return cls(
-                told(path), *states, bool(read), bool(changed), bool(is_kept), appended, problem, bool(served), bool(back),
+                unescape_path(path), *states, bool(read), bool(changed), bool(is_kept), appended, problem, bool(served), bool(back),
             )  # fmt: skip
         except (TypeError, ValueError) as error:
             raise RecordForeign(

@@ -11,7 +11,7 @@ What a program makes of such a name, a state or an output say, is the program's 
 
 Not for: files that Python opens; ``effects.files.places`` decides about those.
 
-Invariant: no file is opened, and nothing below the program's own folder is a system file; ``told`` undoes ``kept``.
+Invariant: no file is opened, and nothing below the program's own folder is a system file; ``unescape_path`` undoes ``escape_path``.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _KEPT: Final = re.compile("\0([89a-f][0-9a-f])")
 _FIRST: Final = 0xDC00  # The surrogate of a byte is this and the byte.
 
 
-def kept(name: AnyStr) -> AnyStr:
+def escape_path(name: AnyStr) -> AnyStr:
     """Convert a name, or a path, to its recorded form; bytes stay as they are."""
     if isinstance(name, bytes):
         return name
@@ -51,7 +51,7 @@ def kept(name: AnyStr) -> AnyStr:
     return _UNDECODED.sub(lambda match: f"\0{ord(match[0]) - _FIRST:02x}", name)
 
 
-def told(name: AnyStr) -> AnyStr:
+def unescape_path(name: AnyStr) -> AnyStr:
     """Convert a name from its recorded form to the one that the program sees."""
     if isinstance(name, bytes):
         return name

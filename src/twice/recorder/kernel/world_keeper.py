@@ -45,7 +45,7 @@ from twice.recorder.kernel.namespaces import (
     enter_namespaces,
     give_up_rights,
 )
-from twice.recorder.kernel.paths import is_below, kept
+from twice.recorder.kernel.paths import escape_path, is_below
 from twice.recorder.kernel.placements import ChangedInput
 from twice.recorder.kernel.replay_differences import copy_differing
 from twice.recorder.kernel.seccomp import (
@@ -166,7 +166,7 @@ def run_in_world(request: WorldRequest, channel: Channel, program: Callable[[], 
             "exit_code": end.exit_code,
             "number": {"given": end.number, "wanted": request.process, "problem": end.problem},
             "is_cut_off": entered.has_network,
-            "uncovered": list(map(kept, report.uncovered)),
+            "uncovered": list(map(escape_path, report.uncovered)),
             **_describe_files(world, request, changed),
         }
 
@@ -200,7 +200,7 @@ def _report_end(
     """Wait until everything has ended, and tell the parent what was left behind; return the exit code."""
     stalled = wait_for_end(started, channel, events, may_stall=may_stall)
     end = started.wait()
-    channel.send({"kind": KEPT, "stalled": kept(stalled), **describe(end)})
+    channel.send({"kind": KEPT, "stalled": escape_path(stalled), **describe(end)})
     channel.close()
     return end.exit_code
 
@@ -217,16 +217,16 @@ def _describe_files(
     removed = [] if request.keep is None else world.copy_out(request.keep)
     return {
         "changed_inputs": [
-            (kept(one.path), one.recorded.to_plain(), one.now.to_plain()) for one in changed
+            (escape_path(one.path), one.recorded.to_plain(), one.now.to_plain()) for one in changed
         ],
         "differences": [
-            (kept(one.path), one.recorded.to_plain(), one.replayed.to_plain(), one.where)
+            (escape_path(one.path), one.recorded.to_plain(), one.replayed.to_plain(), one.where)
             for one in differences
         ],
-        "copied": [(kept(path), name) for path, name in copied.items()],
-        "removed": list(map(kept, removed)),
+        "copied": [(escape_path(path), name) for path, name in copied.items()],
+        "removed": list(map(escape_path, removed)),
         "hidden": [
-            (kept(path), is_looked_for)
+            (escape_path(path), is_looked_for)
             for path, is_looked_for in world.hidden_paths()[:_HIDDEN_MAX]
         ],
     }
@@ -293,7 +293,7 @@ def _run_refusing(
         events.add_supervisor(supervisor)
 
         def describe(_end: ProgramEnd) -> dict[str, object]:
-            refused = [[kept(path), call] for path, call in supervisor.refused.items()]
+            refused = [[escape_path(path), call] for path, call in supervisor.refused.items()]
             return {"tier": "refusal", "refused": without.refused + why, "refused_writes": refused}
 
         end_like(_report_end(started, channel, events, describe, may_stall=False))

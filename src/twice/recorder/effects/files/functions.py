@@ -33,7 +33,7 @@ from twice.recorder.effects.files.filesystem import Files
 from twice.recorder.effects.files.places import Caller
 from twice.recorder.effects.patches import Patch
 from twice.recorder.kernel.confinement import retry_interrupted
-from twice.recorder.kernel.paths import kept, told
+from twice.recorder.kernel.paths import escape_path, unescape_path
 
 _WHOLE = ("st_mode", "st_ino", "st_dev", "st_nlink", "st_uid", "st_gid", "st_size")
 _TIMES = ("st_atime", "st_mtime", "st_ctime")
@@ -128,8 +128,10 @@ _QUESTIONS = (
     _Question("access", bool, arguments=lambda mode, **_options: (int(mode),)),
     _Question(
         "readlink",
-        lambda target: kept(os.fsdecode(target)),
-        lambda name, path: os.fsencode(told(name)) if isinstance(path, bytes) else told(name),
+        lambda target: escape_path(os.fsdecode(target)),
+        lambda name, path: (
+            os.fsencode(unescape_path(name)) if isinstance(path, bytes) else unescape_path(name)
+        ),
     ),
     _Question(
         "listxattr",

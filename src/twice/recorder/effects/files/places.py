@@ -27,7 +27,7 @@ from typing import Any
 from twice.recorder.effects.actors import files_behind, files_of
 from twice.recorder.effects.files.overlay import Overlay
 from twice.recorder.effects.layer import EffectLayer
-from twice.recorder.kernel.paths import follow_links, is_device, kept, told
+from twice.recorder.kernel.paths import escape_path, follow_links, is_device, unescape_path
 from twice.recorder.program import PathNames
 from twice.recorder.user_code import is_user_file
 
@@ -92,7 +92,7 @@ class Places:
 
     def to_recorded(self, place: str) -> str:
         """Return the name of a place in the record."""
-        name = kept(self._placing.to_recorded(place))
+        name = escape_path(self._placing.to_recorded(place))
         if self.drawn_parts:
             for at in range(len(name) - _DRAWN_CHARACTERS, 0, -1):
                 key = self.drawn_parts.get(name[at : at + _DRAWN_CHARACTERS])
@@ -105,7 +105,7 @@ class Places:
         if "{" in name:
             for part, key in self.drawn_parts.items():
                 name = name.replace(key, part)
-        return told(self._placing.to_local(name))
+        return unescape_path(self._placing.to_local(name))
 
     def of(self, path: Any, folder: int | None = None) -> str | None:
         """Return the place that a path means; None for a descriptor or a value that is not a path.
