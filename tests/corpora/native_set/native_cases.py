@@ -451,13 +451,13 @@ SPECIAL: tuple[Case, ...] = (
         setup=_WAL + "c.close()\n",
         change=_WAL + "c.close()\n",
     ),
+    # FAIL until SQLite's own generator, which salts the log, was seeded from the record.
     Case(
         "sqlite_wal_left_behind",
-        "planted",
+        "update",
         ("sqlite3",),
         _WAL + "import os\nos._exit(0)\n",
-        "FAIL",
-        ("a.sqlite-wal", "a.sqlite-shm"),
+        "PASS",
     ),
     Case(
         "sqlite_read_only_grown_later",
