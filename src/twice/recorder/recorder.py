@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from twice.errors import FilesUnprotected, OutputExists, OutputUnwritable, SeedMissing, SeedRefused
-from twice.foundation.printable import pluralize
+from twice.foundation.printable import pluralize, printable_lines
 from twice.foundation.seeds import Seed
 from twice.recorder.audit.inventory import in_words
 from twice.recorder.cadence import default_cadence
@@ -336,7 +336,7 @@ def warn(message: Mapping[str, object]) -> None:
             f"{in_words(message)}. Verifying will not say PASS: {message.get('remedy')}, or record "
             f"with --allow {message.get('source')}."
         )
-    sys.stderr.write(f"warning: {text}\n")
+    sys.stderr.write(f"{printable_lines(f'warning: {text}')}\n")
     sys.stderr.flush()
 
 
