@@ -145,7 +145,9 @@ def test_the_guard_spreads_a_snapshot_over_the_ticks_between() -> None:
         hard.spent(0.2)
 
 
-@pytest.mark.parametrize("text", ["every=0", "every=-1", "every=", "often", "", "every=1.5"])
+@pytest.mark.parametrize(
+    "text", ["every=0", "every=-1", "every=", "often", "", "every=1.5", "every=" + "9" * 5000]
+)
 def test_a_cadence_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(ClassRefused, match="not a snapshot cadence"):
         parse_cadence(text)

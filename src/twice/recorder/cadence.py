@@ -76,10 +76,11 @@ def parse_cadence(text: str) -> Cadence:
     if text in get_args(Unit):
         return Cadence(cast("Unit", text), 1 if text == "tick" else DEFAULT_EVERY)
     word, _, number = text.partition("=")
-    if word == "every" and number.isdecimal() and int(number) > 0:
+    # A tick has 62 bits, and Python reads no number of some thousand digits.
+    if word == "every" and number.isdecimal() and len(number) < 19 and int(number) > 0:
         return Cadence("tick", int(number))
     raise ClassRefused(
-        f"{text!r} is not a snapshot cadence.",
+        f"{text[:80]!r} is not a snapshot cadence.",
         "Expected every=N, tick, decision, episode or none.",
         "For example: --snapshots every=100",
     )
