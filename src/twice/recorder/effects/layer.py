@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from twice.recorder.audit.hook import Watch
     from twice.recorder.effects.files.filesystem import Files
     from twice.recorder.effects.network.connections import Connections
+    from twice.recorder.streams import Streams
 
 Journal = Callable[[str, bytes, int], None]
 _HANDED_OVER_MAX = 64
@@ -92,6 +93,7 @@ class EffectLayer:
         self.line_counts: dict[int, int] = {}
         self.ungoverned: dict[int, int] = {}
         self.remarks: list[str] = []  # what a verdict has to say of the run
+        self.streams: Streams | None = None  # which a declared effect may draw from
         self.own_variables: Callable[[], Mapping[Any, Any]] = dict  # which the program itself set
         self.beside: Callable[[Op], None] | None = None  # told of what nobody owns
         self.descriptors: Watch | None = None
