@@ -63,7 +63,7 @@ def governed_call(
             if looking is not None:
                 looking.look()
             try:
-                outcome = outside(_outcome, name, function, args, kwargs)
+                outcome: tuple[Any, ...] = outside(_outcome, name, function, args, kwargs)
             finally:
                 if looking is not None:
                     looking.adopt()
