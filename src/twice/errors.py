@@ -332,5 +332,9 @@ class Livelock(TwiceError, id="E-SCHEDULE-003"):
     """Steps of a simulated loop go on while no virtual time passes, or one step does not end."""
 
 
+class PropertyViolated(TwiceError, AssertionError, id="E-SCHEDULE-005"):
+    """A property that a program demands of every order of its steps does not hold in one."""
+
+
 class ScheduleRefused(TwiceError, id="E-SCHEDULE-004"):
     """A schedule or its constraints do not fit the program."""

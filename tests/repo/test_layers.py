@@ -39,7 +39,7 @@ BELOW: dict[str, tuple[str, ...]] = {
     "agent": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "checking", "specification", "report"),
     "cli": (
         "errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "diagnosis", "checking", "specification",
-        "tooling", "assets", "testing", "report", "agent",
+        "tooling", "assets", "testing", "schedules", "report", "agent",
     ),
 }  # fmt: skip
 

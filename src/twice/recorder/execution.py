@@ -42,13 +42,14 @@ from twice.recorder.kernel.confinement import current
 from twice.recorder.main_module import is_twice_code, restart_logging, run_main, show_exception
 from twice.recorder.native_files import write_native_files
 from twice.recorder.output import RESULTS
-from twice.recorder.program import PathNames, load
+from twice.recorder.program import PathNames, load, takes_run
 from twice.recorder.run import Run, enter_session, leave_session
 from twice.recorder.session import Session
 from twice.recorder.states import ORDERS, digest_orders
 from twice.worker.process import NESTED as SCRATCH
 
 _TRACE_LINES_MAX = 50
+_UNMET_SHOWN_MAX = 5
 _MESSAGE_MAX = 2000
 _FORKED = (
     "the program forked: what its child processes read from the world is not recorded, "
@@ -161,7 +162,7 @@ def execute(
             if begin is not None:
                 begin()
             with same_descriptors():
-                program = partial(_call, session, run)
+                program = partial(call_program, session, run)
                 session.results.returned = call_at_one_depth(program)
         except BaseException as error:  # noqa: BLE001  (the program may raise anything)
             raised = error
@@ -180,7 +181,8 @@ def execute(
     return ending
 
 
-def _call(session: Session, run: Run) -> object:
+def call_program(session: Session, run: Run) -> object:
+    """Load the program and call it; return what it returned."""
     program = session.setup.program
     if program.whole:
         run_main(program, run.caveat)
@@ -192,7 +194,7 @@ def _call(session: Session, run: Run) -> object:
         return function(run)
     import asyncio
 
-    return asyncio.run(function(run) if inspect.signature(function).parameters else function())
+    return asyncio.run(function(run) if takes_run(function) else function())
 
 
 def conclude(session: Session, raised: BaseException | None) -> dict[str, Any]:
@@ -289,6 +291,10 @@ def describe_failure(how: str, error: BaseException, code: int) -> dict[str, Any
 def describe_ending(session: Session) -> dict[str, object]:
     """Describe a run that is over: manifest, streams, source files and configuration keys."""
     setup, wiring, components = session.setup, session.wiring, session.points.components
+    if session.schedule is not None and (unmet := session.schedule.list_unmet()):
+        session.caveats.append(
+            f"{pluralize(len(unmet), 'order')} between steps never came about: {', '.join(unmet[:_UNMET_SHOWN_MAX])}"
+        )
     manifest = wiring.layer.manifest()
     folder = setup.program.folder()
     files = [*user_code.list_user_modules(), *user_code.list_user_modules(".pyc")]

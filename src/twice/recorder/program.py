@@ -209,6 +209,11 @@ def load(program: Program, *, is_async: bool = False) -> Callable[..., object]:
     return found
 
 
+def takes_run(function: Callable[..., object]) -> bool:
+    """Return whether an async function is called with a run, and not without arguments."""
+    return bool(inspect.signature(function).parameters)
+
+
 def require_runnable(function: Callable[..., object], name: str) -> None:
     """Refuse (E-PROGRAM-001) a class, a coroutine, a generator function, or one that does not take exactly one run."""
     if inspect.isclass(function):

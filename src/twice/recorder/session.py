@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from twice.simulation.trace import Schedule
 
 
-def _make_schedule(setup: Setup) -> tuple[Schedule | None, ClockPolicy | None]:
+def _make_schedule(
+    setup: Setup, given: Schedule | None
+) -> tuple[Schedule | None, ClockPolicy | None]:
     """Make the schedule of a simulated loop, and the clock of the run."""
     if setup.order is None:
         return None, setup.clock
@@ -42,7 +44,7 @@ def _make_schedule(setup: Setup) -> tuple[Schedule | None, ClockPolicy | None]:
     from twice.simulation.installation import SimulatedClock
     from twice.simulation.trace import Schedule
 
-    schedule = Schedule.make(setup.order, setup.seed)
+    schedule = given or Schedule.make(setup.order, setup.seed)
     return schedule, setup.clock or SimulatedClock(schedule)
 
 
@@ -60,7 +62,7 @@ class Session:
         self.inputs_last: dict[str, Any] = {}
         self.tick, self.tick_open, self.point_count = -1, False, 0
         self.muted = wiring.resume is not None
-        self.schedule, self.clock = _make_schedule(setup)
+        self.schedule, self.clock = _make_schedule(setup, wiring.schedule)
         self.points = ComparePoints(
             setup.algorithm,
             {

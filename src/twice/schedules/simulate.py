@@ -9,8 +9,7 @@ Invariant: a second call with the same seed makes the same steps, if the functio
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from twice.foundation.seeds import Seed
@@ -28,7 +27,6 @@ from twice.simulation.order import Order
 from twice.simulation.trace import Schedule
 
 T = TypeVar("T")
-_IN_FORCE = InForce(watch=False, points=False)
 
 
 def simulate(
@@ -55,15 +53,14 @@ def simulate(
     if current_session() is not None:  # the run that is recorded governs clocks and generators
         with simulated(Schedule.make(order, master)):
             return asyncio.run(main())
-    with simulated_process(order, master):
+    with govern(make_session(Setup(Program("inline", "simulated code"), master, order=order))):
         return asyncio.run(main())
 
 
-@contextmanager
-def simulated_process(order: Order, seed: Seed) -> Iterator[Session]:
-    """Govern this process as a simulated run does, without a record."""
-    setup = Setup(Program("inline", "simulated code"), seed, order=order)
-    wiring = Wiring(LiveSource(), Inputs(), Sink(), writes=False, in_force=_IN_FORCE)
-    session = Session(setup, wiring)
-    with govern(session):
-        yield session
+def make_session(setup: Setup, schedule: Schedule | None = None) -> Session:
+    """Make a session that governs this process as that of a simulated run does, without a record."""
+    in_force = InForce(watch=False, points=False)
+    wiring = Wiring(
+        LiveSource(), Inputs(), Sink(), writes=False, in_force=in_force, schedule=schedule
+    )
+    return Session(setup, wiring)

@@ -23,11 +23,9 @@ from contextlib import contextmanager
 from inspect import isgeneratorfunction
 from typing import TYPE_CHECKING, Any
 
-from twice.simulation import boundary
+from twice.simulation.boundary import RefusingLoop, make_refusal
 
 if TYPE_CHECKING:
-    from twice.simulation.loop import SimulatedLoop
-
     _Future = asyncio.Future[Any]
     _Task = asyncio.Task[Any]
 else:
@@ -103,35 +101,23 @@ def in_order(module: Any) -> Callable[..., Any]:
 
 
 @contextmanager
-def stable_orders(loop: SimulatedLoop) -> Iterator[None]:
-    """Replace what orders by address, ``time.sleep`` and the start of threads, while a loop runs."""
+def stable_orders() -> Iterator[None]:
+    """Replace what orders by address, ``time.sleep`` and the start of threads, for simulated loops; blocks may nest."""
+    if time.sleep is _sleep:
+        yield
+        return
     as_completed, all_tasks = in_order(tasks), _all_tasks_in_order(tasks.all_tasks)
-
-    def find_hash(self: Any) -> int:
-        number: int | None = getattr(self, _NUMBER, None)
-        if number is None:
-            is_simulated = events._get_running_loop() is loop
-            number = loop.next_number() if is_simulated else object.__hash__(self)
-            setattr(self, _NUMBER, number)
-        return number
-
-    def sleep(seconds: float, /) -> None:
-        loop.sleep_in_job(seconds)
-
-    def start(self: threading.Thread) -> None:
-        del self
-        raise boundary.make_refusal("threading.Thread.start")
-
     package = sys.modules["asyncio"]
     rows: list[tuple[Any, str, Any]] = [
         *((holder, "as_completed", as_completed) for holder in (tasks, package)),
         *((holder, "all_tasks", all_tasks) for holder in (tasks, package)),
-        (vars(tasks)["_GatheringFuture"], "__hash__", find_hash),
-        (concurrent.futures.Future, "__hash__", find_hash),
-        (time, "sleep", sleep),
-        (threading.Thread, "start", start),  # before 3.12 the interpreter audits no threads
+        (vars(tasks)["_GatheringFuture"], "__hash__", _find_hash),
+        (concurrent.futures.Future, "__hash__", _find_hash),
+        (time, "sleep", _sleep),
+        (threading.Thread, "start", _start),  # before 3.12 the interpreter audits no threads
     ]
     before = [(holder, name, getattr(holder, name)) for holder, name, _ in rows]
+    real_sleep.append(time.sleep)
     for holder, name, value in rows:
         setattr(holder, name, value)
     try:
@@ -139,14 +125,40 @@ def stable_orders(loop: SimulatedLoop) -> Iterator[None]:
     finally:
         for holder, name, value in before:
             setattr(holder, name, value)
+        real_sleep.pop()
+
+
+real_sleep: list[Callable[[float], None]] = []
+_real_start = threading.Thread.start
+
+
+def _find_hash(self: Any) -> int:
+    number: int | None = getattr(self, _NUMBER, None)
+    if number is None:
+        loop: Any = events._get_running_loop()
+        number = loop.next_number() if isinstance(loop, RefusingLoop) else object.__hash__(self)
+        setattr(self, _NUMBER, number)
+    return number
+
+
+def _sleep(seconds: float, /) -> None:
+    loop: Any = events._get_running_loop()
+    if isinstance(loop, RefusingLoop):
+        loop.sleep_in_job(seconds)
+    else:
+        real_sleep[-1](seconds)
+
+
+def _start(self: threading.Thread) -> None:
+    if isinstance(events._get_running_loop(), RefusingLoop):
+        raise make_refusal("threading.Thread.start")
+    _real_start(self)
 
 
 def _all_tasks_in_order(real: Callable[..., Any]) -> Callable[..., Any]:
     def all_tasks(loop: Any = None) -> set[Any]:
         # A set that is filled in one order is iterated over in one order, if its hashes are the same.
-        return (
-            dict.fromkeys(sorted(real(loop), key=lambda task: getattr(task, "number", 0))).keys()
-            | set()
-        )
+        found = sorted(real(loop), key=lambda task: getattr(task, "number", 0))
+        return dict.fromkeys(found).keys() | set()
 
     return all_tasks

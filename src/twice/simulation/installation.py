@@ -29,7 +29,9 @@ class SimulatedClock:
     def read(self, tick: int, *, in_ns: bool, is_wall: bool) -> float:
         """Return the time in seconds or nanoseconds; the tick does not matter."""
         del tick
-        now_ns = self._schedule.now_ns + (_EPOCH_S * NS if is_wall else 0)
+        loop = events._get_running_loop()
+        now_ns = loop.now_ns if isinstance(loop, SimulatedLoop) else self._schedule.now_ns
+        now_ns += _EPOCH_S * NS if is_wall else 0
         return now_ns if in_ns else now_ns / NS
 
     def sleep(self, seconds: float) -> None:

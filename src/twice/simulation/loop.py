@@ -19,7 +19,7 @@ from collections.abc import Callable, Coroutine, Generator
 from concurrent.futures import Executor
 from contextvars import Context
 from heapq import heapify, heappop, heappush
-from typing import Any
+from typing import Any, Protocol
 
 from twice.errors import Livelock, SimulationRefused
 from twice.simulation import boundary
@@ -41,6 +41,16 @@ STEPS_AT_ONE_TIME_MAX = 1_000_000
 _CANCELLED_TIMERS_MAX = 100
 
 
+class Check(Protocol):
+    """A property that is checked after each step and at the end of a run; both raise what was broken."""
+
+    def is_done(self) -> bool:
+        """Check it after a step, and return whether it needs no more checks."""
+
+    def end(self) -> None:
+        """Check it at the end."""
+
+
 class SimulatedLoop(NetworkLoop):
     """An event loop with virtual time and a chosen order.
 
@@ -60,7 +70,8 @@ class SimulatedLoop(NetworkLoop):
         self.now_ns = 0
         self.network = Network(self)
         self.signals: dict[int, tuple[Callable[..., object], tuple[object, ...]]] = {}
-        self.after_step: Callable[[], None] | None = None
+        self.checks: list[Check] = []
+        self.reached: dict[str, bool] = {}
         self.steps_at_one_time_max = STEPS_AT_ONE_TIME_MAX
         self._clock_resolution = 1 / NS
         self._ready: list[Any] = []
@@ -155,8 +166,21 @@ class SimulatedLoop(NetworkLoop):
     def run_forever(self) -> None:
         """Run until ``stop()``."""
         boundary.begin()
-        with stable_orders(self):
+        with stable_orders():
             super().run_forever()
+
+    def run_until_complete(self, future: Any) -> Any:
+        """Run until a future is done; what was to hold by then is checked."""
+        value = super().run_until_complete(future)
+        checks, self.checks = self.checks, []
+        for each in checks:
+            each.end()
+        return value
+
+    def check(self) -> None:
+        """Check the properties of the program after a step; one that is broken is checked no more."""
+        checks, self.checks = self.checks, []
+        self.checks = [each for each in checks if not each.is_done()]
 
     def _run_once(self) -> None:
         ready = self._ready
@@ -168,8 +192,8 @@ class SimulatedLoop(NetworkLoop):
             if not handle._cancelled:
                 self.steps += 1
                 handle._run()
-                if self.after_step is not None:
-                    self.after_step()
+                if self.checks:
+                    self.check()
                 if self.steps - self._instant_began > self.steps_at_one_time_max:
                     self._refuse_livelock(handle)
             if self._stopping:

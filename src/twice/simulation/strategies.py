@@ -59,7 +59,7 @@ def _find_task_number(handle: Any) -> int:
 class PriorityPicks:
     """Takes the step of the task with the highest priority; priorities are random and change at a few steps.
 
-    Steps of callbacks that belong to no task share one priority.
+    A callback that belongs to no task has another priority at each pick.
 
     Args:
         seed: of the priorities and of the steps at which they change.
@@ -76,16 +76,21 @@ class PriorityPicks:
     def pick(self, ready: Sequence[Handle], /) -> int:
         """Return the place of the first step with the highest priority."""
         tasks = [_find_task_number(each) for each in ready]
-        for task in tasks:
-            if task not in self._priorities:
-                self._priorities[task] = 1 + self._random.random()
-        place = max(range(len(tasks)), key=lambda n: (self._priorities[tasks[n]], -n))
+        priorities = [self._find_priority(task) for task in tasks]
+        place = priorities.index(max(priorities))
         if self._picks in self._changes:
             # Below every other one, and below what earlier changes set.
-            self._priorities[tasks[place]] = 1 / (2 + self._picks)
-            place = max(range(len(tasks)), key=lambda n: (self._priorities[tasks[n]], -n))
+            priorities[place] = self._priorities[tasks[place]] = 1 / (2 + self._picks)
+            place = priorities.index(max(priorities))
         self._picks += 1
         return place
+
+    def _find_priority(self, task: int) -> float:
+        if not task:
+            return 1 + self._random.random()
+        if task not in self._priorities:
+            self._priorities[task] = 1 + self._random.random()
+        return self._priorities[task]
 
 
 class DelayBounded:
@@ -110,6 +115,12 @@ class DelayBounded:
         self._position += 1
         self._spent += place
         return min(place, len(ready) - 1)
+
+    def copy(self) -> DelayBounded:
+        """Return a strategy that executes the last schedule again."""
+        again = DelayBounded(self._delays)
+        again._choices, again._bounds = self._choices[: self._position], [0] * self._position
+        return again
 
     def go_on(self) -> bool:
         """Turn to the next schedule; False when all were executed."""

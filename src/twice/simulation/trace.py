@@ -108,11 +108,12 @@ class Schedule:
         self.steps: list[Step] = []
         self.made: set[str] = set()
         self.unmet: list[str] = []
+        self.reached: dict[str, bool] = {}
         self.root = Actor("")
         self.now_ns = 0
         self.count = 0
         self._hasher = new_hasher(Algorithm.BLAKE3)
-        self._earlier = frozenset(self.after.values())
+        self._named = frozenset([*self.after, *self.after.values()])
 
     @classmethod
     def make(cls, order: Order, seed: Seed, *, keeps_steps: bool = False) -> Schedule:
@@ -127,11 +128,19 @@ class Schedule:
         """Note a step that is about to be made, out of ready ones with a sum of digests."""
         self._hasher.update(f"{handle.key}@{time_ns}|{ready:x};".encode())
         self.count += 1
-        if handle.key in self._earlier:
+        if handle.key in self._named:
             self.made.add(handle.key)
         if self.keeps_steps:
             place = find_place(handle)
             self.steps.append(Step(handle.key, handle.arrival, time_ns, place))
+
+    def list_unmet(self) -> list[str]:
+        """Return the constraints whose steps were not both made, one before the other, as ``a before b``."""
+        return [
+            f"{earlier} before {later}"
+            for later, earlier in self.after.items()
+            if later in self.unmet or earlier not in self.made or later not in self.made
+        ]
 
     def is_held_back(self, key: str) -> bool:
         """Return whether a step must wait for one that was not made yet."""
@@ -146,7 +155,7 @@ class TracingLoop(SimulatedLoop):
         self._actor = schedule.root
         super().__init__(schedule.strategy)
         self.schedule = schedule
-        self.now_ns = schedule.now_ns
+        self.now_ns, self.reached = schedule.now_ns, schedule.reached
         self._arrivals = self._ready_sum = 0
 
     def run_forever(self) -> None:
@@ -233,8 +242,8 @@ class TracingLoop(SimulatedLoop):
                     handle._run()
                 finally:
                     self._actor = schedule.root
-                if self.after_step is not None:
-                    self.after_step()
+                if self.checks:
+                    self.check()
                 if self.steps - self._instant_began > self.steps_at_one_time_max:
                     self._refuse_livelock(handle)
             if self._stopping:
