@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from twice.errors import StreamOffThread
 from twice.foundation.digests import Algorithm, short_digest
 from twice.foundation.encoding import decode, encode
+from twice.foundation.source_files import is_user_file
 from twice.recorder.effects.actors import OUTSIDE, Actor, ThreadOwners, current, enter
 from twice.recorder.effects.events import (
     ACTOR,
@@ -38,7 +39,6 @@ from twice.recorder.effects.events import (
 from twice.recorder.effects.ops import MAIN, MASKED_FROM, OPS, Op, has_cursor
 from twice.recorder.effects.sources import LiveSource, Source
 from twice.recorder.redaction.redaction import ASKED, Redaction
-from twice.recorder.user_code import is_user_file
 
 if TYPE_CHECKING:
     from twice.recorder.audit.hook import Watch

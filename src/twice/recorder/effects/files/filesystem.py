@@ -24,6 +24,7 @@ from typing import Any, NoReturn
 
 from twice.errors import EffectMismatch, FileNotRebuilt
 from twice.foundation.digests import Algorithm
+from twice.foundation.source_files import is_ours
 from twice.recorder.effects import ops
 from twice.recorder.effects.actors import OUTSIDE, asker_of, current
 from twice.recorder.effects.files.carried_contents import CarriedContents
@@ -38,7 +39,6 @@ from twice.recorder.kernel.file_policies import Policy, PolicyRow
 from twice.recorder.kernel.file_state import ProcessFile, closing_descriptor
 from twice.recorder.kernel.paths import is_link, leads_to_folder
 from twice.recorder.program import PathNames
-from twice.recorder.user_code import is_ours
 
 _PROVER = f"{os.sep}interception.py"
 _symlink, _utime, _chmod = os.symlink, os.utime, os.chmod
