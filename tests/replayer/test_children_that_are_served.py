@@ -36,6 +36,15 @@ STARTS = {
     "both": "subprocess.run(['sh', '-c', 'echo out; echo err >&2'], stdout=log, stderr=subprocess.STDOUT)",
     "handed": "subprocess.run(['sh', '-c', f'echo x >&{log.fileno()}'], pass_fds=[log.fileno()])",
 }
+LEAVES_A_CHILD = """
+    import os, subprocess, time
+    os.chdir(os.path.dirname(os.path.abspath(__file__)))
+    with open("log.txt", "w") as log:
+        child = subprocess.Popen(["sh", "-c", "echo one; exec sleep 100"], stdout=log)
+    while not os.path.getsize("log.txt"):
+        time.sleep(0.02)
+    {ends}
+"""
 ASKS_A_CHILD = """
     import os, socket, subprocess, sys, time
     os.chdir(os.path.dirname(os.path.abspath(__file__)))
@@ -80,6 +89,11 @@ def test_a_file_that_a_child_writes_by_the_programs_descriptor_is_as_it_was(
 ) -> None:
     source = LOGS.format(asked="word", starts=STARTS[starts], reads=reads)
     assert verify_body(tmp_path, source).result == "PASS"
+
+
+@pytest.mark.parametrize("ends", ["child.kill()", "child.kill(); child.wait()"])
+def test_it_is_though_the_program_does_not_wait_for_the_child(ends: str, tmp_path: Path) -> None:
+    assert verify_body(tmp_path, LEAVES_A_CHILD.format(ends=ends)).result == "PASS"
 
 
 def test_the_programs_own_part_of_such_a_file_is_compared(tmp_path: Path) -> None:

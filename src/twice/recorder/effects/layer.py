@@ -89,6 +89,9 @@ class EffectLayer:
         self.process_ended: list[
             Callable[[str, int | None, Mapping[str, int]], None]
         ] = []  # of one that is served
+        self.running: dict[
+            str, Callable[[], None]
+        ] = {}  # by process: what to do when the run ends first
         self.counts: dict[int, int] = {}
         self.lenient_counts: dict[int, int] = {}
         self.line_counts: dict[int, int] = {}

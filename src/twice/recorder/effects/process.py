@@ -109,6 +109,8 @@ class GovernedPopen(subprocess.Popen[Any]):
         self.pid = self._ask(
             ops.PROCESS_START, (self._key, *describe_request(layer, options)), start
         )
+        if self._given.find_sizes():
+            self._layer.running[self._key] = self._end
         self._connect(options)
 
     def poll(self) -> int | None:
@@ -180,15 +182,20 @@ class GovernedPopen(subprocess.Popen[Any]):
 
         late, out, err, code, printed = self._ask(op, (self._key, *question), learn)
         if code is not None and self.returncode is None:
-            pid = None if self._real is None else self._real.pid
-            _tell_of_end(self._layer, self._key, pid, self._given.find_sizes())
-            self._given.release(is_served=pid is None)
+            self._end()
         self.returncode = code
         _print(printed)
         if late:
             assert timeout is not None, "only what has a limit can be late"
             raise subprocess.TimeoutExpired(self.args, timeout, output=out, stderr=err)
         return out, err
+
+    def _end(self) -> None:
+        """Report the files that the process left, once it has ended or the run does."""
+        pid = None if self._real is None else self._real.pid
+        self._layer.running.pop(self._key, None)
+        _tell_of_end(self._layer, self._key, pid, self._given.find_sizes())
+        self._given.release(is_served=pid is None)
 
     def _running(self) -> subprocess.Popen[Any]:
         if self._real is not None:

@@ -111,7 +111,9 @@ class Files:
         return self.writes.has_written(path)
 
     def finish(self) -> None:
-        """Name the files that the run leaves behind."""
+        """Name the files that the run leaves behind, with those of processes that it did not wait for."""
+        for end_process in [*self.layer.running.values()]:
+            end_process()
         self.writes.end()
 
     # -- who asks, and where --------------------------------------------------------------------
