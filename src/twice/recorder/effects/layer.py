@@ -87,7 +87,12 @@ class EffectLayer:
         self._handed_over: deque[tuple[Actor, str, list[Run]]] = deque()
         self._carried: deque[tuple[str, bytes]] = deque()
         self.descriptor_given: list[Callable[[int], None]] = []
-        self.process_ended: list[Callable[[str, int | None], None]] = []  # of one that is served
+        self.process_ended: list[
+            Callable[[str, int | None, Mapping[str, int]], None]
+        ] = []  # of one that is served
+        self.running: dict[
+            str, Callable[[], None]
+        ] = {}  # by process: what to do when the run ends first
         self.counts: dict[int, int] = {}
         self.lenient_counts: dict[int, int] = {}
         self.line_counts: dict[int, int] = {}
