@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import queue
 import sys
 import threading
 import time
@@ -115,6 +116,8 @@ def stable_orders() -> Iterator[None]:
         (concurrent.futures.Future, "__hash__", _find_hash),
         (time, "sleep", _sleep),
         (threading.Condition, "wait", _wait),
+        (threading, "_time", _read_clock),
+        (queue, "time", _read_clock),
         (threading.Thread, "start", _start),  # before 3.12 the interpreter audits no threads
     ]
     before = [(holder, name, getattr(holder, name)) for holder, name, _ in rows]
@@ -149,6 +152,11 @@ def _sleep(seconds: float, /) -> None:
         loop.sleep_in_job(seconds)
     else:
         real_sleep[-1](seconds)
+
+
+def _read_clock() -> float:
+    loop: Any = events._get_running_loop()
+    return loop.clock_ns / 1e9 if isinstance(loop, RefusingLoop) else time.monotonic()
 
 
 def _wait(self: threading.Condition, timeout: float | None = None) -> bool:
