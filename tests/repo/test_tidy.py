@@ -69,7 +69,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
         (
             "recorder/effects/", "recorder/interception.py", "worker/process.py",
             "worker/channel.py", "recorder/child.py", "recorder/kernel/",
-            "simulation/network_loop.py", "tooling/serving/transports.py",
+            "simulation/network.py", "simulation/network_loop.py", "tooling/serving/transports.py",
         ),
         "worker.channel for child processes, run.effects.net for programs",
     ),

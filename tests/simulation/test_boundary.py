@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import queue
 import signal
 import socket
 import ssl
@@ -25,7 +26,10 @@ Call = Callable[[Loop], Awaitable[object] | object]
 
 
 async def _from_a_thread(loop: Loop) -> None:
-    OTHER_THREAD.submit(loop.call_soon_threadsafe, print).result()
+    call = OTHER_THREAD.submit(loop.call_soon_threadsafe, print)
+    while not call.done():
+        pass  # to wait for another thread is refused as well
+    call.result()
 
 
 def _other_factory(loop: Loop) -> object:
@@ -91,6 +95,7 @@ CALLS: dict[str, Call] = {
     "subprocess.Popen": lambda _loop: subprocess.run(["true"]),
     "os.fork": lambda _loop: os.fork(),
     "threading.Thread.start": lambda _loop: threading.Thread(target=print).start(),
+    "threading.Condition.wait": lambda _loop: queue.Queue().get(),
     "input": lambda _loop: input(),
 }  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -229,3 +230,31 @@ def test_serving_ends_when_it_is_cancelled():
         return answers
 
     assert run_fast(main) == [b"X\n"]
+
+
+def test_a_connection_begins_before_its_first_chunk_in_any_order():
+    async def main() -> bytes:
+        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.write(await reader.readexactly(2))
+
+        await asyncio.start_server(answer, "127.0.0.1", 80)
+        reader, writer = await asyncio.open_connection("127.0.0.1", 80)
+        writer.write(b"hi")
+        return await reader.readexactly(2)
+
+    assert {run_fast(main, seed) for seed in range(40)} == {b"hi"}
+
+
+def test_a_connection_has_a_socket_with_both_addresses():
+    async def main() -> None:
+        server = await asyncio.start_server(lambda _reader, _writer: None, "127.0.0.1", 80)
+        _, writer = await asyncio.open_connection("127.0.0.1", 80)
+        sock = writer.get_extra_info("socket")
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 0
+        assert sock.getpeername() == ("127.0.0.1", 80)
+        assert sock.getsockname() == writer.get_extra_info("sockname")
+        with pytest.raises(OSError, match="no other side"):
+            server.sockets[0].getpeername()
+
+    run_fast(main)

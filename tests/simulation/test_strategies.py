@@ -89,3 +89,24 @@ def test_a_strategy_of_a_seed_picks_the_same_again(name: str, number: int, seed:
 def test_an_order_that_is_none_is_refused(data: object):
     with pytest.raises(ScheduleRefused, match="is not the order"):
         Order.from_json(data)
+
+
+def test_a_task_that_goes_round_until_another_one_ran_does_not_go_round_for_ever():
+    async def main() -> None:
+        done = False
+
+        async def spin() -> None:
+            while not done:  # noqa: ASYNC110
+                await asyncio.sleep(0)
+
+        async def end() -> None:
+            nonlocal done
+            done = True
+
+        await asyncio.gather(spin(), end())
+
+    for seed in range(20):
+        loop = SimulatedLoop(PriorityPicks(Seed(seed), 2, 10))
+        with asyncio.Runner(loop_factory=lambda loop=loop: loop) as runner:
+            runner.run(main())
+        assert loop.steps < 2000

@@ -10,6 +10,7 @@ Invariant: however the program ends, the session is finished exactly once, by th
 from __future__ import annotations
 
 import atexit
+import gc
 import importlib
 import inspect
 import os
@@ -22,7 +23,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from functools import partial
 from typing import Any, NoReturn
 
-from twice.errors import ProgramNotFound, TwiceError
+from twice.errors import Deadlock, Livelock, ProgramNotFound, PropertyViolated, TwiceError
 from twice.foundation import source_files
 from twice.foundation.printable import pluralize
 from twice.recorder import user_code
@@ -166,8 +167,10 @@ def execute(
                 session.results.returned = call_at_one_depth(program)
         except BaseException as error:  # noqa: BLE001  (the program may raise anything)
             raised = error
+        if session.schedule is not None:
+            gc.collect()  # tasks that failed unheard say so when they are collected
         ending = conclude(session, raised)
-        refusal = raised if isinstance(raised, TwiceError) else None
+        refusal = raised if is_refusal(raised) else None
         # As the interpreter does after a program's end: output and writes of this time count.
         for step in (threading._shutdown, atexit._run_exitfuncs):  # type: ignore[attr-defined]
             try:
@@ -176,8 +179,10 @@ def execute(
                 traceback.print_exc()
         ending, problem = close(ending)
     interrupts.remove()
-    if isinstance(refusal or problem, TwiceError):
-        raise refusal or problem  # type: ignore[misc]
+    if refusal is not None:
+        raise refusal
+    if isinstance(problem, TwiceError):
+        raise problem
     return ending
 
 
@@ -197,11 +202,18 @@ def call_program(session: Session, run: Run) -> object:
     return asyncio.run(function(run) if takes_run(function) else function())
 
 
+def is_refusal(error: BaseException | None) -> bool:
+    """Return whether an error is of ours, and not what a simulated loop found out about the program."""
+    return isinstance(error, TwiceError) and not isinstance(
+        error, Deadlock | Livelock | PropertyViolated
+    )
+
+
 def conclude(session: Session, raised: BaseException | None) -> dict[str, Any]:
     """Return how the program ended; print its last words as its own process would."""
     if raised is None:
         return {"how": "completed", "exit_code": 0}
-    if isinstance(raised, TwiceError):
+    if is_refusal(raised):
         return describe_failure("refused", raised, 2)
     if isinstance(raised, SystemExit):
         code = 0 if raised.code is None else raised.code
@@ -295,6 +307,8 @@ def describe_ending(session: Session) -> dict[str, object]:
         session.caveats.append(
             f"{pluralize(len(unmet), 'order')} between steps never came about: {', '.join(unmet[:_UNMET_SHOWN_MAX])}"
         )
+    if session.schedule is not None:
+        session.caveats += session.schedule.list_unheard()
     manifest = wiring.layer.manifest()
     folder = setup.program.folder()
     files = [*user_code.list_user_modules(), *user_code.list_user_modules(".pyc")]

@@ -30,7 +30,9 @@ from twice.recorder.runrecord import RunRecord
 from twice.recorder.session_job import WORLD, describe_copy, hear
 from twice.recorder.setup import Setup
 from twice.recorder.trust import digest_identity, remember_record
+from twice.schedules.trial import UNHEARD
 from twice.simulation.order import Order
+from twice.simulation.trace import WENT_UNHEARD
 from twice.worker.process import FreshWorker, refuse_nesting
 
 FORMAT: Final = "twice.exploration/1"
@@ -223,6 +225,18 @@ def explore(
     )  # fmt: skip
 
 
+def _shows(ending: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
+    """Return whether a record's ending is that of a failure."""
+    error, ends = found["error"], found["ends"]
+    if ends == UNHEARD:
+        said = f"{error['type']} {WENT_UNHEARD}:"
+        return any(each.startswith(said) for each in ending.get("caveats", ()))
+    if ends == "SystemExit":
+        return ending.get("how") == "exit" and bool(ending["exit_code"])
+    raised = ending.get("exception") or {}
+    return str(raised.get("type", "")).removeprefix("builtins.") == str(ends)
+
+
 def _record(
     setup: Setup, surroundings: Surroundings, found: Mapping[str, Any], path: Path
 ) -> FoundFailure:
@@ -234,9 +248,7 @@ def _record(
     with RunRecord.open(path) as record:
         ending = record.ending or {}
         remember_record(digest_identity(record.identity))  # what runs in a copy is not, by itself
-    error, raised = found["error"], ending.get("exception") or {}
-    fails = str(raised.get("type", "")).removeprefix("builtins.") == error["type"]
     return FoundFailure(
-        path if fails else None, error, found["constraints"], found["sentences"], found["runs"],
+        path if _shows(ending, found) else None, found["error"], found["constraints"], found["sentences"], found["runs"],
         found["schedule"], found["minimal"],
     )  # fmt: skip

@@ -51,6 +51,7 @@ class Found:
         """Return plain values."""
         return {
             "error": self.failure.to_json(),
+            "ends": self.failure.ends,
             "schedule": self.number,
             "order": self.order.to_json(),
             "constraints": [each.to_json() for each in self.orderings],

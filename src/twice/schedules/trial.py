@@ -20,10 +20,13 @@ from twice.errors import Deadlock, Livelock
 from twice.foundation.source_files import is_user_file
 from twice.simulation.identity import stable_orders
 from twice.simulation.loop import SimulatedLoop
+from twice.simulation.trace import name_type
 from twice.simulation.waits import Place
 
 Main = Callable[[], Coroutine[Any, Any, Any]]
 MakeLoop = Callable[[], SimulatedLoop]
+WAYS_TO_FAIL = (Exception, SystemExit, asyncio.CancelledError)
+UNHEARD = "unheard"
 _OUTCOME_CHARACTERS_MAX = 200
 _STEP_LIMIT_S = 10
 """CPU time of one step, after which it counts as one that never ends."""
@@ -38,12 +41,15 @@ class Failure:
         message: its text.
         place: the innermost line of the program that raised it; None for none.
         waits: of a deadlock, where the tasks wait.
+        ends: the full name of the class with which the program ends, which may be a group's; ``unheard`` if the
+            program goes on.
     """
 
     type: str
     message: str
     place: Place | None
     waits: tuple[str, ...] = ()
+    ends: str = ""
 
     def is_like(self, other: Failure | None) -> bool:
         """Return whether another execution failed in the same way: of one type, at one place."""
@@ -62,8 +68,9 @@ class Failure:
         }
 
     @classmethod
-    def from_error(cls, error: BaseException) -> Failure:
+    def from_error(cls, error: BaseException, *, is_heard: bool = True) -> Failure:
         """Describe an exception; of a group, the first within it."""
+        ends = name_type(error) if is_heard else UNHEARD
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
         frames = [
@@ -75,13 +82,15 @@ class Failure:
             Place(frames[-1].filename, frames[-1].lineno or 0, frames[-1].name) if frames else None
         )
         waits: Any = error.fields["waits"] if isinstance(error, Deadlock) else ()
-        kind = type(error)
-        name = (
-            kind.__qualname__
-            if kind.__module__ == "builtins"
-            else f"{kind.__module__}.{kind.__qualname__}"
-        )
-        return cls(name, str(error), place, tuple(str(wait["place"]) for wait in waits))
+        places = tuple(str(wait["place"]) for wait in waits)
+        return cls(name_type(error), str(error), place, places, ends)
+
+
+def find_failure(error: BaseException) -> Failure | None:
+    """Describe what a program raised; None if it left by ``sys.exit(0)``."""
+    if isinstance(error, SystemExit) and error.code in {0, None}:
+        return None
+    return Failure.from_error(error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +132,18 @@ class Trials:
         try:
             with asyncio.Runner(loop_factory=lambda: loop) as runner:
                 value = runner.run(main())
-        except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the program raises)
-            failure = Failure.from_error(error)
+        except WAYS_TO_FAIL as error:
+            failure = find_failure(error)
         gc.collect()  # tasks that failed unheard say so when they are collected
         if failure is None and unhandled:
-            failure = Failure.from_error(unhandled[0])
+            failure = Failure.from_error(unhandled[0], is_heard=False)
         self._loop = None
         return Trial(failure, describe_outcome(failure, value), loop.steps, loop.reached)
+
+    @property
+    def is_running(self) -> bool:
+        """Return whether a trial is under way."""
+        return self._loop is not None
 
     def find_step(self) -> tuple[int, int]:
         """Return which trial is under way, and at which of its steps."""
@@ -155,7 +169,7 @@ def running_trials() -> Iterator[Trials]:
     def look(_number: int, _frame: object) -> None:
         nonlocal seen
         now = trials.find_step()
-        if now == seen:
+        if trials.is_running and now == seen:
             raise Livelock(
                 f"A step has taken {_STEP_LIMIT_S} s of CPU time and has not ended.",
                 "Expected each task to wait now and then, so that the others go on.",

@@ -8,6 +8,7 @@ Invariant: how a program is executed changes nothing in what it does under a sch
 
 from __future__ import annotations
 
+import gc
 import os
 import select
 import signal
@@ -23,7 +24,14 @@ from twice.recorder.session import Session
 from twice.recorder.setup import Setup
 from twice.schedules.search import Findings, Run, Trace, search
 from twice.schedules.simulate import make_session
-from twice.schedules.trial import Failure, Trial, describe_outcome, running_trials
+from twice.schedules.trial import (
+    WAYS_TO_FAIL,
+    Failure,
+    Trial,
+    describe_outcome,
+    find_failure,
+    running_trials,
+)
 from twice.simulation.loop import SimulatedLoop
 from twice.simulation.strategies import Fifo
 from twice.simulation.trace import Schedule, Step, TracingLoop
@@ -97,6 +105,7 @@ def _run_fork(setup: Setup, schedule: Schedule) -> Trial:
             failure.message,
             failure.place and tuple(failure.place),
             failure.waits,
+            failure.ends,
         )
         return told, trial.outcome, trial.steps, dict(trial.reached), steps
 
@@ -108,8 +117,8 @@ def _run_fork(setup: Setup, schedule: Schedule) -> Trial:
     schedule.steps = [Step(key, at, ns, place and Place(*place)) for key, at, ns, place in steps]
     failure = None
     if told is not None:
-        kind, message, place, waits = told
-        failure = Failure(kind, message, place and Place(*place), tuple(waits))
+        kind, message, place, waits, ends = told
+        failure = Failure(kind, message, place and Place(*place), tuple(waits), ends)
     return Trial(failure, outcome, count, reached)
 
 
@@ -118,9 +127,11 @@ def _execute(session: Session, schedule: Schedule) -> Trial:
     with govern(session) as run:
         try:
             value = call_program(session, run)
-        except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the program raises)
-            if not isinstance(error, SystemExit) or error.code not in {0, None}:
-                failure = Failure.from_error(error)
+        except WAYS_TO_FAIL as error:
+            failure = find_failure(error)
+        gc.collect()  # tasks that failed unheard say so when they are collected
+    if failure is None and schedule.unheard:
+        failure = Failure.from_error(schedule.unheard[0], is_heard=False)
     return Trial(failure, describe_outcome(failure, value), schedule.count, schedule.reached)
 
 

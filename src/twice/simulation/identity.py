@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import queue
 import sys
 import threading
 import time
@@ -114,6 +115,9 @@ def stable_orders() -> Iterator[None]:
         (vars(tasks)["_GatheringFuture"], "__hash__", _find_hash),
         (concurrent.futures.Future, "__hash__", _find_hash),
         (time, "sleep", _sleep),
+        (threading.Condition, "wait", _wait),
+        (threading, "_time", _read_clock),
+        (queue, "time", _read_clock),
         (threading.Thread, "start", _start),  # before 3.12 the interpreter audits no threads
     ]
     before = [(holder, name, getattr(holder, name)) for holder, name, _ in rows]
@@ -130,6 +134,7 @@ def stable_orders() -> Iterator[None]:
 
 real_sleep: list[Callable[[float], None]] = []
 _real_start = threading.Thread.start
+_real_wait = threading.Condition.wait
 
 
 def _find_hash(self: Any) -> int:
@@ -149,10 +154,53 @@ def _sleep(seconds: float, /) -> None:
         real_sleep[-1](seconds)
 
 
+def _read_clock() -> float:
+    loop: Any = events._get_running_loop()
+    return loop.clock_ns / 1e9 if isinstance(loop, RefusingLoop) else time.monotonic()
+
+
+def _wait(self: threading.Condition, timeout: float | None = None) -> bool:
+    loop: Any = events._get_running_loop()
+    if not isinstance(loop, RefusingLoop):
+        return _real_wait(self, timeout)
+    if timeout is None or not loop.is_in_job():
+        raise make_refusal("threading.Condition.wait")
+    loop.sleep_in_job(timeout)  # nobody comes meanwhile
+    return False
+
+
 def _start(self: threading.Thread) -> None:
-    if isinstance(events._get_running_loop(), RefusingLoop):
+    loop: Any = events._get_running_loop()
+    if not isinstance(loop, RefusingLoop):
+        _real_start(self)
+    elif type(self).__module__ == "anyio._backends._asyncio":
+        self.queue = JobQueue(loop, self)  # type: ignore[attr-defined]
+    else:
         raise make_refusal("threading.Thread.start")
-    _real_start(self)
+
+
+class JobQueue:
+    """The queue of a worker thread of anyio that never starts: each of its jobs runs as a step, as in an executor."""
+
+    def __init__(self, loop: Any, thread: threading.Thread) -> None:
+        self._loop, self._thread = loop, thread
+        self._items: list[object] = []
+
+    def put_nowait(self, item: object) -> None:
+        """Take a job; None would end the thread."""
+        if item is not None:
+            self._loop.run_in_executor(None, self._run, item)
+
+    def _run(self, item: object) -> None:
+        self._items = [None, item]
+        self._thread.run()
+
+    def get(self) -> object:
+        """Return the job, and then None."""
+        return self._items.pop()
+
+    def task_done(self) -> None:
+        """Do nothing: nobody joins the queue."""
 
 
 def _all_tasks_in_order(real: Callable[..., Any]) -> Callable[..., Any]:

@@ -30,7 +30,7 @@ class SimulatedClock:
         """Return the time in seconds or nanoseconds; the tick does not matter."""
         del tick
         loop = events._get_running_loop()
-        now_ns = loop.now_ns if isinstance(loop, SimulatedLoop) else self._schedule.now_ns
+        now_ns = loop.clock_ns if isinstance(loop, SimulatedLoop) else self._schedule.now_ns
         now_ns += _EPOCH_S * NS if is_wall else 0
         return now_ns if in_ns else now_ns / NS
 

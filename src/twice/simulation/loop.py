@@ -71,6 +71,7 @@ class SimulatedLoop(NetworkLoop):
         self.network = Network(self)
         self.signals: dict[int, tuple[Callable[..., object], tuple[object, ...]]] = {}
         self.checks: list[Check] = []
+        self.refusal: SimulationRefused | None = None
         self.reached: dict[str, bool] = {}
         self.steps_at_one_time_max = STEPS_AT_ONE_TIME_MAX
         self._clock_resolution = 1 / NS
@@ -87,6 +88,11 @@ class SimulatedLoop(NetworkLoop):
     def time(self) -> float:
         """Return the virtual time in seconds; it begins at 0 and has the resolution of a nanosecond."""
         return self.now_ns / NS
+
+    @property
+    def clock_ns(self) -> int:
+        """The virtual time that clocks show: within a job, after what it has slept so far."""
+        return self.now_ns + (self._job_ns or 0)
 
     def next_number(self) -> int:
         """Return the next number of this loop: of a task, a future or a timer."""
@@ -109,6 +115,8 @@ class SimulatedLoop(NetworkLoop):
         """Make a step ready, from the thread of the loop: another thread's moment cannot be repeated."""
         if self._thread_id is not None:
             boundary.require_thread(self._thread_id)
+        if self._job_ns:
+            return self._call_at_ns(self.now_ns + self._job_ns, callback, args, context)  # type: ignore[no-any-return]
         return self.call_soon(callback, *args, context=context)
 
     def call_later(
@@ -205,7 +213,7 @@ class SimulatedLoop(NetworkLoop):
         while timers and timers[0][2]._cancelled:
             heappop(timers)
         if not timers:
-            raise make_deadlock(self)
+            raise self.refusal or make_deadlock(self)  # nobody may wait for a job that was refused
         self.now_ns, self._instant_began = timers[0][0], self.steps
         while timers and timers[0][0] == self.now_ns:
             timer = heappop(timers)[2]
@@ -287,6 +295,8 @@ class SimulatedLoop(NetworkLoop):
                 raise
             except BaseException as raised:  # noqa: BLE001  (the job's error belongs to who waits for it)
                 result, error = None, raised
+                if isinstance(raised, SimulationRefused):
+                    self.refusal = raised
             finally:
                 took_ns, self._job_ns = self._job_ns, None
 
@@ -305,6 +315,10 @@ class SimulatedLoop(NetworkLoop):
 
         self.call_soon(run)
         return future
+
+    def is_in_job(self) -> bool:
+        """Return whether a job of an executor is running."""
+        return self._job_ns is not None
 
     def sleep_in_job(self, seconds: float) -> None:
         """Let a job of an executor sleep; anywhere else it would hold up the loop, and is refused."""

@@ -12,7 +12,9 @@ Invariant: nothing here touches a socket, and the moment of each arrival follows
 from __future__ import annotations
 
 import asyncio
+import errno
 import random
+import socket
 from asyncio import transports
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -116,8 +118,8 @@ class Network:
         )
         client.peer, accepted.peer = accepted, client
         self._connections += [client, accepted]
-        self._loop.call_soon(handler.connection_made, accepted)
-        protocol.connection_made(client)
+        self._loop.call_soon(accepted.begin)
+        client.begin()
         return client, protocol
 
     def forget(self, transport: SimulatedTransport) -> None:
@@ -146,7 +148,8 @@ class SimulatedTransport(transports._FlowControlMixin, transports.Transport):
         peername: Address,
         server: SimulatedServer | None = None,
     ) -> None:
-        super().__init__({"sockname": sockname, "peername": peername, "socket": None}, loop)
+        names = {"sockname": sockname, "peername": peername}
+        super().__init__({**names, "socket": SocketInMemory(sockname, peername)}, loop)
         self.address = address
         self.peer: SimulatedTransport | None = None
         self._loop: SimulatedLoop = loop
@@ -155,9 +158,18 @@ class SimulatedTransport(transports._FlowControlMixin, transports.Transport):
         self._sent: deque[bytes | None] = deque()  # None ends it
         self._size = 0
         self._arrives_s = 0.0
+        self._is_begun = False
         self._is_due = self._is_closing = self._is_lost = self._is_ended = self._is_paused = False
         if server is not None:
             server.attach(self)
+
+    def begin(self) -> None:
+        """Tell the protocol of its connection, before anything else that happens to it."""
+        if not self._is_begun:
+            self._is_begun = True
+            self._protocol.connection_made(self)
+            if self.peer is not None:
+                self.peer.deliver_later()
 
     def get_protocol(self) -> Any:
         """Return the protocol."""
@@ -241,6 +253,7 @@ class SimulatedTransport(transports._FlowControlMixin, transports.Transport):
             self._loop.call_soon(self._tell_lost, error)
 
     def _tell_lost(self, error: Exception | None) -> None:
+        self.begin()
         self._loop.network.forget(self)
         self._protocol.connection_lost(error)
         if self._server is not None:
@@ -264,6 +277,7 @@ class SimulatedTransport(transports._FlowControlMixin, transports.Transport):
             not self._sent
             or self._is_lost
             or peer is None
+            or not peer._is_begun
             or self._loop.network.is_cut(self.address)
         ):
             return
@@ -299,3 +313,36 @@ class SimulatedTransport(transports._FlowControlMixin, transports.Transport):
     def _receive_end(self) -> None:
         if not self._protocol.eof_received():
             self.close()
+
+
+class SocketInMemory:
+    """Stands for the socket of a server or of a connection, for programs that ask for addresses and set options."""
+
+    def __init__(self, address: Address, peer: Address | None = None) -> None:
+        self._address, self._peer = address, peer
+        self.family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
+        self.type, self.proto = socket.SOCK_STREAM, 0
+
+    def getsockname(self) -> Address:
+        """Return its address; a server at all addresses has 0.0.0.0."""
+        if isinstance(self._address, str) or self._address[0]:
+            return self._address
+        return ("0.0.0.0", self._address[1])  # noqa: S104
+
+    def getpeername(self) -> Address:
+        """Return the address of the other side."""
+        if self._peer is None:
+            raise OSError(errno.ENOTCONN, "a server has no other side")
+        return self._peer
+
+    def setsockopt(self, *option: object) -> None:
+        """Do nothing: no option has a meaning in memory."""
+
+    def getsockopt(self, *option: object) -> int:
+        """Return 0."""
+        del option
+        return 0
+
+    def fileno(self) -> int:
+        """Return -1: there is no descriptor."""
+        return -1

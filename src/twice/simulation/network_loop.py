@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from twice.simulation import boundary
-from twice.simulation.network import LOCAL_NAMES, Address, Network, normalize
+from twice.simulation.network import LOCAL_NAMES, Address, Network, SocketInMemory, normalize
 
 if TYPE_CHECKING:
     from twice.simulation.loop import SimulatedLoop
@@ -149,9 +149,9 @@ class SimulatedServer(events.AbstractServer):
         self._waiters: list[asyncio.Future[None]] = []
 
     @property
-    def sockets(self) -> tuple[ListeningSocket, ...]:
+    def sockets(self) -> tuple[SocketInMemory, ...]:
         """Return stand-ins of the sockets that it would listen at."""
-        return () if self._is_closed else (ListeningSocket(self._address),)
+        return () if self._is_closed else (SocketInMemory(self._address),)
 
     def get_loop(self) -> SimulatedLoop:
         """Return the loop."""
@@ -220,22 +220,3 @@ class SimulatedServer(events.AbstractServer):
         """Break the connections."""
         for each in list(self._open):
             each.abort()
-
-
-class ListeningSocket:
-    """Stands for the socket of a server, for programs that ask for its address."""
-
-    def __init__(self, address: Address) -> None:
-        self._address = address
-        self.family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
-        self.type, self.proto = socket.SOCK_STREAM, 0
-
-    def getsockname(self) -> Address:
-        """Return its address; a server at all addresses has 0.0.0.0."""
-        if isinstance(self._address, str) or self._address[0]:
-            return self._address
-        return ("0.0.0.0", self._address[1])  # noqa: S104
-
-    def fileno(self) -> int:
-        """Return -1: there is no descriptor."""
-        return -1

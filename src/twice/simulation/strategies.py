@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from twice.simulation.order import Order
 
 
+_FAIR_FROM_LENGTHS = 10
+_SHORT_STEPS = 100
+
+
 class Strategy(Protocol):
     """Picks one of at least two ready steps, by its place."""
 
@@ -59,7 +63,8 @@ def _find_task_number(handle: Any) -> int:
 class PriorityPicks:
     """Takes the step of the task with the highest priority; priorities are random and change at a few steps.
 
-    A callback that belongs to no task has another priority at each pick.
+    A callback that belongs to no task has another priority at each pick. Far behind the end that was expected, each
+    step has the same probability: a task that goes round until another one has run would go round for ever.
 
     Args:
         seed: of the priorities and of the steps at which they change.
@@ -72,9 +77,12 @@ class PriorityPicks:
         self._changes = {self._random.randrange(max(steps, 1)) for _ in range(depth - 1)}
         self._priorities: dict[int, float] = {}
         self._picks = 0
+        self._fair_from = _FAIR_FROM_LENGTHS * max(steps, _SHORT_STEPS)
 
     def pick(self, ready: Sequence[Handle], /) -> int:
         """Return the place of the first step with the highest priority."""
+        if self._picks >= self._fair_from:
+            return int(self._random.random() * len(ready))
         tasks = [_find_task_number(each) for each in ready]
         priorities = [self._find_priority(task) for task in tasks]
         place = priorities.index(max(priorities))

@@ -28,7 +28,7 @@ from twice.simulation.order import Order
 from twice.simulation.strategies import Fifo, Strategy, make_strategy
 from twice.simulation.waits import Place, find_place, make_deadlock, noting_holders
 
-_LOOK_BACK_STEPS = 10_000
+WENT_UNHEARD = "was raised where nobody waits for it"
 _DIGEST_BYTES = 16
 
 
@@ -108,6 +108,7 @@ class Schedule:
         self.steps: list[Step] = []
         self.made: set[str] = set()
         self.unmet: list[str] = []
+        self.unheard: list[Exception] = []
         self.reached: dict[str, bool] = {}
         self.root = Actor("")
         self.now_ns = 0
@@ -142,10 +143,21 @@ class Schedule:
             if later in self.unmet or earlier not in self.made or later not in self.made
         ]
 
+    def list_unheard(self) -> list[str]:
+        """Return the errors of tasks and callbacks that nobody waited for."""
+        return [f"{name_type(each)} {WENT_UNHEARD}: {each}" for each in self.unheard]
+
     def is_held_back(self, key: str) -> bool:
         """Return whether a step must wait for one that was not made yet."""
         earlier = self.after.get(key)
         return earlier is not None and earlier not in self.made
+
+
+def name_type(error: BaseException) -> str:
+    """Return the full name of an error's class."""
+    kind = type(error)
+    module = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
+    return module + kind.__qualname__
 
 
 class TracingLoop(SimulatedLoop):
@@ -162,6 +174,13 @@ class TracingLoop(SimulatedLoop):
         """Run until ``stop()``; locks know their holders meanwhile."""
         with noting_holders():
             super().run_forever()
+
+    def call_exception_handler(self, context: dict[str, Any]) -> None:
+        """Report an error that nobody waits for, and note it."""
+        error = context.get("exception")
+        if self._exception_handler is None and isinstance(error, Exception):
+            self.schedule.unheard.append(error)
+        super().call_exception_handler(context)
 
     def call_soon(
         self, callback: Callable[..., object], *args: Any, context: Context | None = None
@@ -220,7 +239,7 @@ class TracingLoop(SimulatedLoop):
         while timers and timers[0][2]._cancelled:
             heappop(timers)
         if not timers:
-            raise make_deadlock(self)
+            raise self.refusal or make_deadlock(self)
         self.now_ns, self._instant_began = timers[0][0], self.steps
         self.schedule.now_ns = self.now_ns
         while timers and timers[0][0] == self.now_ns:
@@ -272,9 +291,11 @@ def find_constraints(steps: Sequence[Step]) -> dict[str, str]:
     A step that a later arrival overtook must run after the last one that did.
     """
     found = {}
-    for place, step in enumerate(steps):
-        for earlier in reversed(steps[max(0, place - _LOOK_BACK_STEPS) : place]):
-            if earlier.arrival > step.arrival:
-                found[step.key] = earlier.key
-                break
+    later: list[Step] = []  # steps that may have overtaken one to come, the last arrival first
+    for step in steps:
+        while later and later[-1].arrival < step.arrival:
+            later.pop()
+        if later:
+            found[step.key] = later[-1].key
+        later.append(step)
     return found
