@@ -184,6 +184,7 @@ class Wiring:
             actors=self.actors,
             redaction=self.redaction,
         )
+        self.layer.streams = self.streams
         self.output = Output()
         if self.folders is not None:
             self.output = OutputCapture(setup, journal, self.folders, self.redaction)
