@@ -54,7 +54,8 @@ class Ordering:
 
     def __str__(self) -> str:
         names = [each.actor.rpartition("/")[2] for each in (self.first, self.then)]
-        if names[0].partition(":")[0] != names[1].partition(":")[0]:
+        is_one = self.first.actor == self.then.actor
+        if is_one or names[0].partition(":")[0] != names[1].partition(":")[0]:
             return f"{self.first} ran before {self.then}"
         # Two tasks of one function: the line alone would not say which.
         return f"{self.first} of {self.first.actor} ran before {self.then} of {self.then.actor}"
