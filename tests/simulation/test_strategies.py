@@ -73,7 +73,7 @@ def test_changes_of_priority_let_others_in_between():
 def test_a_strategy_of_a_seed_picks_the_same_again(name: str, number: int, seed: int):
     order = Order(name, number)
 
-    orders = {run(make_strategy(order, Seed(seed))) for _ in range(2)}
+    orders = {run(make_strategy(name, Seed(seed), number, order.steps)) for _ in range(2)}
 
     assert len(orders) == 1
     assert Order.from_json(order.to_json()) == order

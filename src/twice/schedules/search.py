@@ -140,7 +140,7 @@ def search(
                 return bounded.copy()
             if number == 0:
                 return Fifo()
-            return make_strategy(Order(order.strategy, number, steps), seed)
+            return make_strategy(order.strategy, seed, number, steps)
 
         if number > 0 and (order.strategy == "fifo" or (is_bounded and not bounded.go_on())):
             findings.is_exhausted = True

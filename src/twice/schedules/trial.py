@@ -156,6 +156,10 @@ def _note_unhandled(unhandled: list[Exception], _loop: object, context: Mapping[
         unhandled.append(error)
 
 
+def _interrupt(_number: int, _frame: object) -> None:
+    raise KeyboardInterrupt
+
+
 @contextmanager
 def running_trials() -> Iterator[Trials]:
     """Prepare this process for trials.
@@ -180,6 +184,10 @@ def running_trials() -> Iterator[Trials]:
     logger = logging.getLogger("asyncio")
     was_enabled, level = gc.isenabled(), logger.level
     handler = signal.signal(signal.SIGVTALRM, look)
+    interrupt = signal.getsignal(signal.SIGINT)
+    if interrupt is signal.default_int_handler:
+        # With Python's own handler, each asyncio.Runner sets one and puts it back, a third of a short trial.
+        signal.signal(signal.SIGINT, _interrupt)
     gc.collect()
     gc.freeze()
     gc.disable()
@@ -191,6 +199,7 @@ def running_trials() -> Iterator[Trials]:
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, handler)
+        signal.signal(signal.SIGINT, interrupt)
         logger.setLevel(level)
         gc.unfreeze()
         if was_enabled:

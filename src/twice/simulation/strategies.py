@@ -14,14 +14,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from twice.foundation.seeds import Seed, derive
 
 if TYPE_CHECKING:
     from asyncio.events import Handle
-
-    from twice.simulation.order import Order
 
 
 _FAIR_FROM_LENGTHS = 10
@@ -145,11 +144,23 @@ class DelayBounded:
 _PCT_DEPTHS = (2, 3, 4)
 
 
-def make_strategy(order: Order, seed: Seed) -> Strategy:
-    """Make the strategy of one schedule, from the seed of its run; a portfolio takes ``random`` and ``pct`` in turn."""
-    own, number = derive(seed, f"schedule/{order.number}"), order.number
-    if order.strategy in {"fifo", "delay-bounded"}:
+def make_strategy(name: str, seed: Seed, number: int, steps: int) -> Strategy:
+    """Make the strategy of one schedule.
+
+    Args:
+        name: of ``order.STRATEGIES``; ``portfolio`` takes ``random`` and ``pct`` in turn.
+        seed: of the run.
+        number: of the schedule, from 0.
+        steps: how many steps the program has, about.
+    """
+    if name in {"fifo", "delay-bounded"}:
         return Fifo()
-    if order.strategy == "random" or (order.strategy == "portfolio" and number % 2 == 0):
+    own = derive(_derive_base(seed), str(number))
+    if name == "random" or (name == "portfolio" and number % 2 == 0):
         return RandomPicks(own)
-    return PriorityPicks(own, _PCT_DEPTHS[number // 2 % len(_PCT_DEPTHS)], order.steps)
+    return PriorityPicks(own, _PCT_DEPTHS[number // 2 % len(_PCT_DEPTHS)], steps)
+
+
+@lru_cache(maxsize=1)
+def _derive_base(seed: Seed) -> Seed:
+    return derive(seed, "schedule")

@@ -121,7 +121,11 @@ class Schedule:
     @classmethod
     def make(cls, order: Order, seed: Seed, *, keeps_steps: bool = False) -> Schedule:
         """Make the schedule that an order has under the seed of its run."""
-        return cls(make_strategy(order, seed), order.after, keeps_steps=keeps_steps)
+        return cls(
+            make_strategy(order.strategy, seed, order.number, order.steps),
+            order.after,
+            keeps_steps=keeps_steps,
+        )
 
     def digest(self) -> bytes:
         """Return the digest of all steps so far: keys, times, and what else was ready; 16 bytes."""
