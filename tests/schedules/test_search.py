@@ -103,6 +103,25 @@ def test_several_kinds_of_failures_are_found_when_it_goes_on():
     }
 
 
+def test_steps_of_two_tasks_of_one_function_are_told_apart():
+    async def main() -> None:
+        order: list[int] = []
+
+        async def put(number: int) -> None:
+            await asyncio.sleep(1)
+            order.append(number)
+
+        await asyncio.gather(put(1), put(2), put(3))
+        assert order.index(1) < order.index(3)
+
+    (sentence,) = sentences(look(main))
+
+    assert sentence.count("put()") == 2
+    assert "has scheduled" not in sentence
+    assert " of main/put:2 ran before " in sentence
+    assert sentence.endswith(" of main/put")
+
+
 def test_a_deadlock_is_a_failure_with_its_order():
     async def main() -> None:
         left, right = asyncio.Lock(), asyncio.Lock()

@@ -97,6 +97,27 @@ def test_a_constraint_whose_step_never_comes_is_unmet_and_holds_nothing_up():
     assert schedule.unmet == ["main/deposit#1"]
 
 
+def test_a_constraint_that_cannot_be_met_is_no_deadlock_where_a_timer_was_cancelled():
+    done = []
+
+    async def wait() -> None:
+        await asyncio.sleep(1)
+        done.append("waited")
+
+    async def main() -> None:
+        timer = asyncio.get_running_loop().call_later(60, print)
+        task = asyncio.create_task(wait())
+        await asyncio.sleep(2)
+        timer.cancel()
+        await task
+
+    schedule = Schedule(after={"main/wait#1": "main/never#0"})
+    run_traced(main, schedule)
+
+    assert done == ["waited"]
+    assert schedule.unmet == ["main/wait#1"]
+
+
 def test_digests_differ_where_only_the_task_differs():
     async def swap(first: str, second: str) -> list[str]:
         told: list[str] = []

@@ -53,7 +53,12 @@ class Ordering:
     then: StepPlace
 
     def __str__(self) -> str:
-        return f"{self.first} ran before {self.then}"
+        names = [each.actor.rpartition("/")[2] for each in (self.first, self.then)]
+        is_one = self.first.actor == self.then.actor
+        if is_one or names[0].partition(":")[0] != names[1].partition(":")[0]:
+            return f"{self.first} ran before {self.then}"
+        # Two tasks of one function: the line alone would not say which.
+        return f"{self.first} of {self.first.actor} ran before {self.then} of {self.then.actor}"
 
     def to_json(self) -> dict[str, object]:
         """Return it as a report shows it."""
@@ -127,6 +132,13 @@ def shrink(steps: Sequence[Step], fails: Fails) -> Shrunk | None:
             runs += 1
             if fails({**after, later: step}):
                 after[later] = step
+    for later, earlier in list(after.items()):
+        step = _find_step_after(later, steps)
+        if step is not None and step not in after and runs < _RUNS_MAX:
+            runs += 1
+            others = {key: each for key, each in after.items() if key != later}
+            if fails({**others, step: earlier}):
+                after = {**others, step: earlier}
     return Shrunk(after, runs, is_minimal=runs < _RUNS_MAX)
 
 
@@ -141,6 +153,15 @@ def _find_step_before(key: str, steps: Sequence[Step]) -> str | None:
         if step.key.startswith(begin):
             found = step.key
     return found
+
+
+def _find_step_after(key: str, steps: Sequence[Step]) -> str | None:
+    """Return the first step of its task behind a callback; None for a step of a task."""
+    if "!" not in key:
+        return None
+    keys = [step.key for step in steps]
+    begin = f"{_find_actor(key)}#"
+    return next((each for each in keys[keys.index(key) + 1 :] if each.startswith(begin)), None)
 
 
 def locate_orderings(after: Constraints, steps: Sequence[Step]) -> list[Ordering]:

@@ -14,9 +14,11 @@ Invariant: two executions with equal digests made the same steps, at the same ti
 from __future__ import annotations
 
 from asyncio import events
+from bisect import insort
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import Context
 from heapq import heappop
+from operator import attrgetter
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -173,6 +175,9 @@ class TracingLoop(SimulatedLoop):
         self.schedule = schedule
         self.now_ns, self.reached = schedule.now_ns, schedule.reached
         self._arrivals = self._ready_sum = 0
+        self._held: dict[
+            str, list[Any]
+        ] = {}  # steps that are due, by the step that must run before
 
     def run_forever(self) -> None:
         """Run until ``stop()``; locks know their holders meanwhile."""
@@ -232,7 +237,10 @@ class TracingLoop(SimulatedLoop):
         self._arrivals += 1
         handle.arrival = self._arrivals
         self._ready_sum += crc32(handle.key.encode())
-        self._ready.append(handle)
+        if self.schedule.is_held_back(handle.key):
+            self._held.setdefault(self.schedule.after[handle.key], []).append(handle)
+        else:
+            self._ready.append(handle)
 
     def _begin_task(self, task: SimulatedTask, coro: object) -> None:
         name = getattr(coro, "__qualname__", type(coro).__qualname__)
@@ -260,6 +268,8 @@ class TracingLoop(SimulatedLoop):
             if not handle._cancelled:
                 self.steps += 1
                 schedule.note(handle, self.now_ns, self._ready_sum)
+                if handle.key in self._held:
+                    self._let_go(handle.key)
                 self._actor = handle.actor
                 try:
                     handle._run()
@@ -273,20 +283,23 @@ class TracingLoop(SimulatedLoop):
                 return
 
     def _take(self, schedule: Schedule, ready: list[Any]) -> Any:
-        while True:
-            if not ready:
+        while not ready:
+            timers = self._scheduled
+            while timers and timers[0][2]._cancelled:
+                heappop(timers)
+            if self._held and not timers:
+                # What these must wait for cannot come any more.
+                earlier = min(self._held, key=lambda key: self._held[key][0].arrival)
+                schedule.unmet += [each.key for each in self._held[earlier]]
+                self._let_go(earlier)
+            else:
                 self._advance()
-            if not schedule.after:
-                return ready.pop(schedule.strategy.pick(ready) if len(ready) > 1 else 0)
-            free = [n for n, each in enumerate(ready) if not schedule.is_held_back(each.key)]
-            if free:
-                chosen = schedule.strategy.pick([ready[n] for n in free]) if len(free) > 1 else 0
-                return ready.pop(free[chosen])
-            if not self._scheduled:
-                # What it must wait for cannot come any more.
-                schedule.unmet.append(ready[0].key)
-                return ready.pop(0)
-            self._advance()
+        return ready.pop(schedule.strategy.pick(ready) if len(ready) > 1 else 0)
+
+    def _let_go(self, key: str) -> None:
+        """Put the steps that waited for one among the ready, by their arrival."""
+        for handle in self._held.pop(key):
+            insort(self._ready, handle, key=attrgetter("arrival"))
 
 
 def find_constraints(steps: Sequence[Step]) -> dict[str, str]:
