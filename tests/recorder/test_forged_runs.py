@@ -7,6 +7,7 @@ a verification compares was changed: the program still computes the part that wa
 from __future__ import annotations
 
 import contextlib
+import copy
 import io
 import os
 import random
@@ -123,19 +124,42 @@ def test_a_point_whose_root_or_chain_is_not_that_of_its_digests_is_refused(
 @pytest.mark.integration
 @pytest.mark.parametrize(("kind", "stream"), [("output", ""), ("errors", "standard error, ")])
 @pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize("is_last", [False, True])
 def test_a_text_that_the_run_did_not_print_fails_with_its_line(
-    sound: list[tuple[Path, Content]], number: int, kind: str, stream: str
+    sound: list[tuple[Path, Content]], number: int, kind: str, stream: str, is_last: bool
 ) -> None:
     path, content = sound[number]
-    extra = Frame(kind, 0, -1, 0, b"all is well\n")
+    at = len(content.points) if is_last else 0  # behind all points, or before them
+    extra = Frame(kind, 0, -1, at, b"all is well\n")
+    frames = [*content.frames, extra] if is_last else [extra, *content.frames]
+    n_before = sum(each.payload.count(b"\n") for each in frames[:-1] if each.kind == kind)
     forged = path.with_name("forged.twice")
-    write(replace(content, frames=[extra, *content.frames]), forged)
+    write(replace(content, frames=frames), forged)
 
     verified = twice.verify(forged)
 
     assert verified.result == "FAIL"
     assert verified.failure is not None
-    assert verified.failure.recorded == f"{stream}line 1: all is well"
+    line = n_before + 1 if is_last else 1
+    assert verified.failure.recorded == f"{stream}line {line}: all is well"
+
+
+@pytest.mark.integration
+def test_another_written_form_of_the_returned_value_is_named(
+    sound: list[tuple[Path, Content]],
+) -> None:
+    path, content = sound[0]
+    ending = copy.deepcopy(content.ending)
+    ending["results"]["returned"]["text"] = "1000000.0"
+    forged = path.with_name("forged.twice")
+    write(replace(content, ending=ending), forged)
+
+    verified = twice.verify(forged)
+
+    assert verified.result == "PASS"  # the digest is the value's
+    text = content.ending["results"]["returned"]["text"]
+    written = f"the returned value as 1000000.0, and the replay as {text}: their digests are equal"
+    assert f"the record writes {written}" in verified.caveats
 
 
 @pytest.mark.integration

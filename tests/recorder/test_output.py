@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import twice
 from programs import cli, recorded, verified, write
 from twice.foundation.digests import Algorithm
 from twice.recorder.output import CapturedFile, ComparedLines
@@ -129,6 +130,70 @@ def test_a_segment_counts_what_was_printed_before_it(tmp_path: Path) -> None:
     with recorded(tmp_path, LOUD, cadence=Cadence("tick", 1)) as record:
         part = verify(record.path, first=2)
         assert (part.result, part.failure) == ("PARTIAL", None)
+
+
+LATE = """
+import sys
+
+class Meter:
+    def __init__(self, stream):
+        self.stream = stream
+
+    def __del__(self):
+        self.stream.write("last reading\\n")
+        self.stream.flush()
+
+sys.modules["meter"] = Meter(sys.{stream})
+print("measuring")
+"""
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(("stream", "name"), [("stdout", "output"), ("stderr", "error")])
+def test_output_while_the_interpreter_ends_is_a_caveat_of_the_record(
+    tmp_path: Path, stream: str, name: str
+) -> None:
+    """The interpreter of the recording has to end."""
+    (tmp_path / "late.py").write_text(LATE.format(stream=stream))
+    out = tmp_path / "a.twice"
+    with twice.record(f"{tmp_path}/late.py", seed=1, out=out) as record:
+        record.reader.check()
+        assert record.printed()[0] == b"measuring\n"
+        caveats = record.ending["caveats"]
+        assert [each for each in caveats if each.startswith(f"13 bytes to standard {name} came")]
+
+    verified = verify(out)
+
+    assert verified.result == "PASS"
+    assert {*caveats} <= {*verified.caveats}
+    assert [path.name for path in tmp_path.iterdir() if path.suffix == ".partial"] == []
+
+
+COPIES = """
+    import os, sys
+
+    def main(run):
+        for tick in run.ticks(1):
+            print("before", flush=True)
+            made = os.memfd_create("report")
+            os.write(made, b"0123456789")
+            print(os.sendfile(1, made, 2, 5), flush=True)
+            os.lseek(made, 7, os.SEEK_SET)
+            print(os.sendfile(1, made, None, 100), os.lseek(made, 0, os.SEEK_CUR), flush=True)
+            try:
+                os.sendfile(1, 999, 0, 1)
+            except OSError as error:
+                print(error.errno)
+"""
+
+
+@pytest.mark.integration
+def test_what_the_kernel_copies_to_standard_output_is_captured(tmp_path: Path) -> None:
+    verification = verified(tmp_path, COPIES)
+
+    assert verification.result == "PASS"
+    with RunRecord.open(verification.path) as record:
+        assert record.printed()[0] == b"before\n234565\n7893 10\n9\n"
 
 
 def test_a_captured_file_counts_bytes_and_lines_once() -> None:

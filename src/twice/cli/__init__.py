@@ -21,9 +21,8 @@ from pathlib import Path
 import click
 
 from twice.cli.group import main_group, to_usage_error
-from twice.cli.output import PRINTED
+from twice.cli.output import PRINTED, print_beside
 from twice.errors import OutputUnwritable, TwiceError, UsageError
-from twice.foundation.printable import printable_lines
 from twice.worker.exit_by_signal import exit_by_signals
 
 _COMPLETE = "_TWICE_COMPLETE"
@@ -73,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             "Expected room for the whole result.",
             "Send it elsewhere, or make room.",
         )
-        print(unwritable, file=sys.stderr)
+        print_beside(unwritable)
         code = 2
     if arguments is None:
         gc.freeze()  # The process ends: nobody has to look through all that it holds.
@@ -112,7 +111,7 @@ def _refuse(error: TwiceError, arguments: list[str]) -> int:
         said = {"id": error.id, **{name: getattr(error, name) for name in facts}}
         print(json.dumps({"error": {**said, "fields": error.fields}}, indent=2, default=str))
     else:
-        print(printable_lines(str(error)), file=sys.stderr)
+        print_beside(error)
     return 2
 
 

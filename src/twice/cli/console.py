@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TextIO
 
+from twice.foundation.printable import printable
 from twice.foundation.with_blocks import Closing
 
 _COLOURS = {"PASS": "32", "FAIL": "31", "UNKNOWN": "33", "PARTIAL": "33", "BLOCKED": "33"}
@@ -45,7 +46,7 @@ class Status(Closing):
             self.close()
             with suppress(OSError):
                 self._columns = os.get_terminal_size(sys.stderr.fileno()).columns or 80
-            self._shown = f"{what} ..."[: self._columns - 1]
+            self._shown = f"{printable(what)} ..."[: self._columns - 1]
             sys.stderr.write(self._shown)
             sys.stderr.flush()
 

@@ -45,6 +45,12 @@ def print_lines(lines: Iterable[str]) -> None:
         print(colour_verdict(line) if at == 0 else line)
 
 
+def print_beside(*lines: object) -> None:
+    """Print lines beside the result, on standard error, control characters as escapes."""
+    for line in lines:
+        print(printable_lines(str(line)), file=sys.stderr)
+
+
 def print_json(document: Mapping[str, object]) -> None:
     """Print one JSON document, in ASCII: any terminal, pipe and half of a surrogate can take it."""
     import json  # help and text do without it

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from twice.cli.options import option
+from twice.cli.output import print_beside
 from twice.errors import OutputExists, UsageError
 from twice.writing import write
 
@@ -44,7 +44,7 @@ def write_test(found: Divergence, path: Path | None) -> None:
     try:
         text = write_regression_test(found, path)
     except UsageError as error:
-        print(error, file=sys.stderr)
+        print_beside(error)
         return
     write(path, text.encode("utf-8"))
-    print(f"wrote {path}", file=sys.stderr)
+    print_beside(f"wrote {path}")

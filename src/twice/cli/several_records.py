@@ -19,7 +19,7 @@ from twice.cli.console import show_progress
 from twice.cli.output import print_json, print_lines
 from twice.errors import TwiceError
 from twice.foundation.next_step import NextStep
-from twice.foundation.printable import pluralize
+from twice.foundation.printable import pluralize, printable
 from twice.recorder.record_form import reading
 from twice.recorder.runrecord import RunRecord
 from twice.replayer.replay_job import start_child
@@ -78,7 +78,7 @@ class VerifiedRecord:
         """Return its line."""
         rate = self.ticks_per_s
         replayed = "" if rate is None else f"; {rate:,.0f} ticks/s replayed"
-        return f"{self.result}: {self.path}: {self._explain()}{replayed}"
+        return printable(f"{self.result}: {self.path}: {self._explain()}{replayed}")
 
     def _explain(self) -> str:
         done = self.statement
@@ -158,7 +158,8 @@ def verify_several(
     for each in found:
         print_lines([each.describe()])
     counted = ", ".join(f"{number} {result}" for result, number in results.items())
-    print_lines([f"{pluralize(len(found), 'record')}: {counted}", *(f"next: {each.command}" for each in steps[:1])])  # fmt: skip
+    print_lines([f"{pluralize(len(found), 'record')}: {counted}"])
+    print_lines(printable(f"next: {each.command}") for each in steps[:1])
     return code
 
 

@@ -21,10 +21,11 @@ from twice.foundation.encoding import decode
 from twice.foundation.seeds import Seed
 from twice.recorder.compare_points import VALUE, is_judged
 from twice.recorder.components import RESERVED, SCHEDULE
-from twice.recorder.record import first_difference
+from twice.recorder.record import first_difference, is_same_content
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.setup import Setup
 from twice.replayer.preconditions import source_changes
+from twice.replayer.record_consistency import require_consistent_points
 
 
 @dataclass(frozen=True)
@@ -194,9 +195,19 @@ def list_components(a: RunRecord, b: RunRecord) -> tuple[str, ...]:
 
 
 def compare_logs(a: RunRecord, b: RunRecord) -> LogDivergence:
-    """Where two logs part, judged by the recorded class and tolerances."""
+    """Where two logs part, judged by the recorded class and tolerances.
+
+    Raises:
+        RecordForeign: E-RECORD-002, for chains by which they part elsewhere than by their digests.
+    """
     log_a, log_b = a.reader.points, b.reader.points
-    first = first_difference(log_a, log_b)
+    first, common = first_difference(log_a, log_b), min(len(log_a), len(log_b))
+    # Chains are found by halves, and may be forged. Where the digests say what the chains say, those need no proof.
+    if not is_same_content(log_a, log_b, common if first is None else first) or (
+        first is not None and first < common and not list_unequal_judged(a, b, first)
+    ):
+        for record in (a, b):
+            require_consistent_points(record)
     # Values with a tolerance are in no digest, so both are looked through; the earlier one counts.
     within, beyond = _compare_tolerated(a, b, first)
     if beyond is not None and (first is None or beyond[0] <= first):
@@ -205,7 +216,7 @@ def compare_logs(a: RunRecord, b: RunRecord) -> LogDivergence:
             columns += list_unequal_judged(a, b, index)
     elif first is None:
         return LogDivergence(None, None, within=within)
-    elif first >= min(len(log_a), len(log_b)):
+    elif first >= common:
         shorter = "a" if len(log_a) < len(log_b) else "b"
         at = point_ref(b if shorter == "a" else a, first)
         return LogDivergence(at, point_ref(a, first - 1), ("(end)",), within, shorter=shorter)
@@ -258,12 +269,11 @@ def compare_digests(
 
 
 def _reconverges(a: RunRecord, b: RunRecord, index: int) -> bool:
-    """Whether the last common points' judged columns agree: roots are not chained."""
+    """Whether the last common points' judged columns agree."""
     last = min(len(a.reader.points), len(b.reader.points)) - 1
     if last <= index:
         return False
-    one, two = a.reader.points.point(last), b.reader.points.point(last)
-    return one.root == two.root and (one.name, one.tick) == (two.name, two.tick)
+    return not list_unequal_judged(a, b, last)
 
 
 def _compare_tolerated(

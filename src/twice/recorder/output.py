@@ -212,7 +212,7 @@ class CapturedFile(PrintedDigest):
     """Follows one file that grows, with secrets blanked.
 
     The descriptor is open and readable; its offset is not used, and what it points to later does not matter. ``begin``
-    makes what selects the compared lines.
+    makes what selects the compared lines. ``offset`` is the end of what was counted, in the file.
     """
 
     def __init__(
@@ -226,32 +226,32 @@ class CapturedFile(PrintedDigest):
         self._flow = flow
         # The program may close the descriptor, or point it elsewhere for a while.
         self._descriptor = os.dup(descriptor)
-        self._offset = 0
+        self.offset = 0
 
     def restart(self, before: bytes) -> None:
         """Count as if these bytes, and nothing that is now in the file, had been printed."""
         self._count_from(before)
-        self._offset = os.fstat(self._descriptor).st_size
+        self.offset = os.fstat(self._descriptor).st_size
 
     def advance(self) -> bytes:
         """Return bytes that came since the last call, and count them in size, lines and digest."""
         end = os.fstat(self._descriptor).st_size
-        if end <= self._offset:
+        if end <= self.offset:
             return b""
         pieces = []
-        while self._offset < end:
-            piece = os.pread(self._descriptor, min(_CHUNK, end - self._offset), self._offset)
+        while self.offset < end:
+            piece = os.pread(self._descriptor, min(_CHUNK, end - self.offset), self.offset)
             if not piece:  # cut off by the program meanwhile
                 break
             pieces.append(piece)
-            self._offset += len(piece)
+            self.offset += len(piece)
         found = self._flow.next(b"".join(pieces))
         self.add(found)
         return found
 
     def whole(self) -> bytes:
         """Return the content of the file up to the last call of ``advance``."""
-        return os.pread(self._descriptor, self._offset, 0)
+        return os.pread(self._descriptor, self.offset, 0)
 
 
 class Output:
@@ -263,6 +263,10 @@ class Output:
     def position(self) -> bytes:
         """Return the digest of all compared bytes so far; empty while there are none."""
         return b""
+
+    def ends(self) -> tuple[int, int] | None:
+        """Return where the last position lies in the files of output and errors, or None if they are not captured."""
+        return None
 
     def leave_errors_out(self) -> None:
         """Stop comparing standard error: processes that a replay does not start write there, too."""
@@ -322,6 +326,10 @@ class OutputCapture(Output):
             if new_errors:
                 self._journal(ERRORS, new_errors, 0)
         return self._output.digest + (self._errors.digest if self.compares_errors else b"")
+
+    def ends(self) -> tuple[int, int]:
+        """Return where the last position lies in the two files."""
+        return self._output.offset, self._errors.offset
 
     def leave_errors_out(self) -> None:
         """Stop comparing standard error."""

@@ -138,6 +138,7 @@ def record_here(
                 "ticks": session.tick + 1,
                 "unread": session.config.keys_unread,
                 "complete": writer.failure is None,
+                "printed_until": session.wiring.output.ends(),
             }
         )
 

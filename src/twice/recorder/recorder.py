@@ -11,12 +11,13 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from twice.errors import FilesUnprotected, OutputExists, OutputUnwritable, SeedMissing, SeedRefused
+from twice.foundation.printable import pluralize, printable_lines
 from twice.foundation.seeds import Seed
 from twice.recorder.audit.inventory import in_words
 from twice.recorder.cadence import default_cadence
@@ -26,7 +27,7 @@ from twice.recorder.kernel.paths import unescape_path
 from twice.recorder.program import Program, name_function, require_runnable
 from twice.recorder.program_spec import parse_program
 from twice.recorder.record import discard_hidden
-from twice.recorder.record.block_writer import unwritable
+from twice.recorder.record.block_writer import add_caveat, unwritable
 from twice.recorder.record.layout import MAGIC
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.samples import Progress, Sample, draw, summary_of
@@ -239,6 +240,12 @@ def record_program(
             if in_copy:
                 refuse_lack_of_copy(message, child.read_keeper_report())
             child.wait()
+            late = [
+                now - then
+                for now, then in zip(child.count_printed(), message["printed_until"], strict=True)
+            ]
+            if message["complete"] and any(late):
+                add_caveat(written, _describe_late_output(late))
         except FilesUnprotected:
             is_kept = False  # the program ran into files that it could not change: no run to keep
             raise
@@ -251,6 +258,16 @@ def record_program(
                     written.replace(out)
                 shutil.rmtree(aside, ignore_errors=True)
     return message
+
+
+def _describe_late_output(sizes: Sequence[int]) -> str:
+    """Describe the bytes that came on standard output and standard error when the record was closed."""
+    streams = zip(sizes, ("output", "error"), strict=True)
+    texts = [f"{pluralize(size, 'byte')} to standard {name}" for size, name in streams if size]
+    return (
+        f"{' and '.join(texts)} came after the end of the run, while the interpreter ended or from a process that "
+        "went on: they are not compared. Print before the program ends, or from a function of atexit"
+    )
 
 
 def refuse_lack_of_copy(ended: Mapping[str, Any], report: Mapping[str, Any]) -> None:
@@ -319,7 +336,7 @@ def warn(message: Mapping[str, object]) -> None:
             f"{in_words(message)}. Verifying will not say PASS: {message.get('remedy')}, or record "
             f"with --allow {message.get('source')}."
         )
-    sys.stderr.write(f"warning: {text}\n")
+    sys.stderr.write(f"{printable_lines(f'warning: {text}')}\n")
     sys.stderr.flush()
 
 

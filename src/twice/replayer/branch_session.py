@@ -32,6 +32,7 @@ from twice.recorder.record.block_writer import unwritable
 from twice.recorder.recorder import make_aside_folder, refuse_existing
 from twice.recorder.runrecord import RunRecord
 from twice.replayer.preconditions import require_rerunnable, require_same_code
+from twice.replayer.record_consistency import require_consistent_points
 from twice.replayer.replay_job import (
     Start,
     job_for,
@@ -78,6 +79,8 @@ class BranchingSession(Closing):
         self._target = self.out.absolute()
         self._beside = self._target.with_name(f"{self.out.name}.files")
         _require_branch(record, fork, self.out, force=force)
+        index = record.point_before(fork)
+        require_consistent_points(record, index + 1)  # the branch's own record begins with them
         if os.path.lexists(self._beside) and not force:  # exists() raises where a name is too long
             raise OutputExists(
                 f"{self._beside} is there already: files of an older branch.",
@@ -90,7 +93,6 @@ class BranchingSession(Closing):
         self._record, self._files = self._folder / "branch.twice", self._folder / "files"
         self._files.mkdir()
         try:
-            index = record.point_before(fork)
             chain = record.reader.points.point(index).chain if index >= 0 else bytes(16)
             left = {"tick": fork, "point": index, "chain": chain.hex()}
             job = job_for(

@@ -69,13 +69,7 @@ def gather_evidence(record: RunRecord, plan: Plan, replay: Replay) -> Verificati
         withheld = find_redaction_cause(record, failure.index, replay.absent)
     notes = [*list_notes(record, plan.predicate), *list_redaction_notes(record, replay.absent)]
     notes += map(str, replay.migrated)
-    returned = (ending.get(RESULTS) or {}).get("returned")
-    # Of an earlier version, or of somebody who left it out.
-    if not record.is_prefix and RESULTS not in ending:
-        notes.insert(0, "the returned value is not compared: the record holds no results")
-    if returned is not None and "digest" not in returned:
-        why = f"a {returned['type']} has no canonical form"
-        notes.insert(0, f"the returned value is not compared: {why}")
+    notes = [*_list_notes_on_results(record, replay), *notes]
     if plan.first and "files.written" in ending.get("effects", {}).get("lenient", {}):
         notes.append("files that were written are compared only in a run from its start")
     inventory = merge_inventories(record, replay.inventory)
@@ -109,6 +103,23 @@ def gather_evidence(record: RunRecord, plan: Plan, replay: Replay) -> Verificati
         notes=notes,
         took_s=replay.took_s,
     )
+
+
+def _list_notes_on_results(record: RunRecord, replay: Replay) -> list[str]:
+    """Return what a comparison of the returned value leaves out."""
+    ending = record.ending or {}
+    # Of an earlier version, or of somebody who left it out.
+    if not record.is_prefix and RESULTS not in ending:
+        return ["the returned value is not compared: the record holds no results"]
+    was, now = (each.get("returned") for each in (ending.get(RESULTS) or {}, replay.results))
+    if was is not None and "digest" not in was:
+        why = f"a {was['type']} has no canonical form"
+        return [f"the returned value is not compared: {why}"]
+    # The written form is cut, and may be that of an earlier version, so that it decides nothing.
+    if was and now and was["digest"] == now.get("digest") and was.get("text") != now.get("text"):
+        texts = f"{was.get('text')}, and the replay as {now.get('text')}"
+        return [f"the record writes the returned value as {texts}: their digests are equal"]
+    return []
 
 
 def _list_differences(

@@ -14,6 +14,7 @@ Invariant: a record that twice wrote passes, whatever its class and tolerances.
 from __future__ import annotations
 
 from functools import cache
+from itertools import islice
 
 from twice.errors import ClassRefused, RecordForeign
 from twice.foundation.comparison import tolerance_from_json
@@ -24,8 +25,12 @@ from twice.recorder.record_form import reading
 from twice.recorder.runrecord import RunRecord
 
 
-def require_consistent_points(record: RunRecord) -> None:
+def require_consistent_points(record: RunRecord, stop: int | None = None) -> None:
     """Refuse a record in which the root or the chain of a compare-point is not that of its digests.
+
+    Args:
+        record: complete or torn.
+        stop: index of the first point that is not looked at; None for all points.
 
     Raises:
         RecordForeign: E-RECORD-002, naming the first such point.
@@ -49,7 +54,7 @@ def require_consistent_points(record: RunRecord) -> None:
         return tuple(slice(at * DIGEST_BYTES, (at + 1) * DIGEST_BYTES) for at in judged)
 
     stored = points.roots_and_chains().tobytes()
-    for index, (tick, shape, digests) in enumerate(points.rows()):
+    for index, (tick, shape, digests) in enumerate(islice(points.rows(), stop)):
         at = 2 * DIGEST_BYTES * index
         root = stored[at : at + DIGEST_BYTES]
         chain = short(chain_link(chain, root, tick, shape.name))

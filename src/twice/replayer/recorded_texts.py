@@ -36,13 +36,12 @@ def compare_recorded_texts(record: RunRecord, replayed: Output) -> tuple[str, st
     errors = PrintedDigest(
         setup.algorithm, partial(ComparedLines, setup.ignored_output, folders, is_errors=True)
     )
-    for frame in record.reader.frames(kinds=[OUTPUT, ERRORS], last_point=last.index):
+    for frame in record.reader.frames(kinds=[OUTPUT, ERRORS]):
         (output if frame.kind == OUTPUT else errors).add(bytes(frame.payload))
     compared = output.digest + (errors.digest if replayed.compares_errors else b"")
     if last.digests["output"] == short_digest(setup.algorithm)(compared):
         return None
     was, now = (
-        (out, _FOLDERS.sub(b"", err))
-        for out, err in (record.printed(before_point=last.index + 1), replayed.printed())
+        (out, _FOLDERS.sub(b"", err)) for out, err in (record.printed(), replayed.printed())
     )
     return compare_outputs(was, now, setup.ignored_output, folders)[0]

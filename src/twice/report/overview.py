@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from twice.errors import TwiceError
-from twice.foundation.printable import pluralize
+from twice.foundation.printable import pluralize, printable
 from twice.recorder.effects.network.connection_summary import summarize_connections
 from twice.recorder.record.prefix import Progress
 from twice.recorder.runrecord import RunRecord
@@ -115,15 +115,15 @@ def identity_rows(record: RunRecord, told: Mapping[str, Any]) -> Iterator[tuple[
 
 
 def ending_text(record: RunRecord) -> str:
-    """Return how the run ended, in a few words."""
+    """Return how the run ended, in a few words on one line."""
     ending = record.ending
     if ending is None:
         return "torn"
     exception = mapping(ending.get("exception")).get("type")
     how = str(ending.get("how", "unknown"))
     if how == "exit":
-        return f"exit, code {ending.get('exit_code')}"
-    return f"{how}: {exception}" if exception else how
+        return f"exit, code {printable(ending.get('exit_code'))}"
+    return printable(f"{how}: {exception}" if exception else how)
 
 
 def state_text(told: Mapping[str, Any]) -> str:

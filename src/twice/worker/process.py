@@ -97,7 +97,6 @@ def start_interpreter(
 starter = start_interpreter
 """How the process of a fresh worker is started; tests put forks of a loaded process in its place."""
 
-
 Heard = Callable[[Mapping[str, Any]], object]
 
 
@@ -154,11 +153,14 @@ class Worker(Closing):
                 self._kept = message
         return self._kept or {}
 
+    def count_printed(self) -> list[int]:
+        """Return how many bytes there are of the worker's standard output and standard error."""
+        return [os.fstat(file.fileno()).st_size for file in self._files]
+
     def errors_tail(self, size: int = 2000) -> str:
         """Return the end of the worker's standard error."""
-        descriptor = self._files[1].fileno()
-        end = os.fstat(descriptor).st_size
-        return os.pread(descriptor, size, max(0, end - size)).decode("utf-8", "replace").strip()
+        begin = max(0, self.count_printed()[1] - size)
+        return os.pread(self._files[1].fileno(), size, begin).decode("utf-8", "replace").strip()
 
     def close(self) -> None:
         """Close the line and the files."""
@@ -303,12 +305,11 @@ class FreshWorker(Worker):
         while self._passing:
             signal.signal(*self._passing.popitem())
         self.channel.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(0.2)
         if self._process.poll() is None:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(0.2)
-            if self._process.poll() is None:
-                self._process.kill()
-                self._process.wait()
+            self._process.kill()
+            self._process.wait()
         self._done.set()
         if self._shower is not None:
             self._shower.join()

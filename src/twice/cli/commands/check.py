@@ -39,9 +39,9 @@ from twice.cli.options import (
     refuse_together,
     refuse_without,
 )
-from twice.cli.output import write_text
+from twice.cli.output import print_beside, write_text
 from twice.errors import UsageError
-from twice.foundation.printable import pluralize, printable, printable_lines
+from twice.foundation.printable import pluralize, printable_lines
 from twice.foundation.severity import SEVERITIES
 from twice.foundation.version import VERSION
 
@@ -259,4 +259,4 @@ def command(
 
 
 def _note(said: str) -> None:
-    print(printable(said), file=sys.stderr)
+    print_beside(said)

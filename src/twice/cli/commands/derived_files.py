@@ -15,6 +15,7 @@ from twice.cli.run_options import OutputOptions, TrustOptions
 from twice.errors import UsageError
 from twice.foundation.printable import pluralize
 from twice.recorder.runrecord import RunRecord
+from twice.report.overview import ending_text
 
 
 @build_command
@@ -65,10 +66,10 @@ def migrate(
         write_anew(record, partial)
     with RunRecord.open(output.out) as made:
         points = len(made.reader.points)
-        how = str((made.ending or {}).get("how"))
+        how, said = str((made.ending or {}).get("how")), ending_text(made)
     told = {"record": str(record), "out": str(output.out), "points": points, "ending": how}
     lines = [
-        f"wrote {output.out}: {pluralize(points, 'compare-point')}, {how}",
+        f"wrote {output.out}: {pluralize(points, 'compare-point')}, {said}",
         f"next: twice verify {output.out}",
     ]
     return tell({"format": "twice.migrated/1", **told}, lines, as_json=as_json)

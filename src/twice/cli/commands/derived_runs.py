@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import Annotated, Any
 
@@ -16,11 +15,11 @@ from twice.cli.options import (
     option,
     split_pairs,
 )
-from twice.cli.output import print_json, tell
+from twice.cli.output import print_beside, print_json, tell
 from twice.cli.run_options import OutputOptions, TrustOptions, refuse_own_source
 from twice.diagnosis.log_comparison import compare_logs
 from twice.foundation.next_step import NextStep
-from twice.foundation.printable import pluralize
+from twice.foundation.printable import pluralize, printable
 from twice.recorder.config import parse_value
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.states import Migration
@@ -105,7 +104,7 @@ def branch(
             f"  substituted: {said}{' onwards' * onwards}",
             f"  before the fork: {pluralize(prefix['points'], 'compare-point')}, {agrees}, chain {prefix['chain']}",
             f"  after it: {pluralize(made.ticks - at, 'tick')}, {ending_text(made)}",
-            *(f"  caveat: {each}" for each in caveats),
+            *(f"  caveat: {printable(each)}" for each in caveats),
             f"next: {compare.command}",
         ]
         well = (prefix["identical"] or migrated) and _ended_well(made)
@@ -160,10 +159,10 @@ def rerun(
             print_json({"format": "twice.recorded/1", **told, **counts, "parent": made.parent})
         else:
             ended = f"{ending_text(made)}, {parent_text(made)}"
-            print(
-                f"recorded {pluralize(made.ticks, 'tick')}: {output.out} ({ended})", file=sys.stderr
+            print_beside(
+                f"recorded {pluralize(made.ticks, 'tick')}: {output.out} ({ended})",
+                f"next: twice diagnose {record} {output.out}",
             )
-            print(f"next: twice diagnose {record} {output.out}", file=sys.stderr)
         return 0 if _ended_well(made) else 1
 
 

@@ -9,12 +9,11 @@ Torn and damaged records are listed as such; other files are named with -v only.
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 from twice.cli.options import AsJson, Limit, argument, build_command, option
-from twice.cli.output import align, limit_rows, tell
+from twice.cli.output import align, limit_rows, print_beside, tell
 from twice.errors import RecordForeign, TwiceError, UsageError
 from twice.foundation.printable import printable
 from twice.recorder.runrecord import RunRecord
@@ -52,7 +51,7 @@ def command(
     document: dict[str, Any] = {"format": "twice.records/1", "records": listed, "skipped": skipped}
     document = limit_rows(document, "records", limit)
     if not as_json and not listed:
-        print(f"no run record in {', '.join(map(str, folders))}", file=sys.stderr)
+        print_beside(f"no run record in {', '.join(map(printable, folders))}")
     rows = [_HEAD] if listed else []
     for row in document["records"]:
         names = ("record", "program", "seed", "ticks", "ending", "bytes")
@@ -61,7 +60,7 @@ def command(
         rows.append(tuple(f"{cell:,}" if isinstance(cell, int) else cell for cell in cells))
     code = tell(document, align(rows, indent=""), as_json=as_json)
     for name in skipped if verbose and not as_json else ():
-        print(f"skipped, not a run record: {printable(name)}", file=sys.stderr)
+        print_beside(f"skipped, not a run record: {printable(name)}")
     return code
 
 

@@ -20,7 +20,6 @@ Exit code 0 when the program ended well, 1 when it did not, 2 when nothing could
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,7 +27,7 @@ from typing import Annotated, Any, Final
 
 from twice.cli.console import show_progress
 from twice.cli.options import AsJson, Quiet, build_command, option
-from twice.cli.output import print_json
+from twice.cli.output import print_beside, print_json
 from twice.cli.policies import PolicyOptions
 from twice.cli.run_options import ProgramOptions, StartOptions
 from twice.cli.secrets import still_in
@@ -121,9 +120,9 @@ def command(
         printed = _read_printed(out)
         print_json({"format": "twice.recorded/1", "record": str(out), **ended, "printed": printed})
     else:
-        print("\n".join(_describe(found, ended, out)), file=sys.stderr)
+        print_beside(*_describe(found, ended, out))
     for place in still_in(out, {**os.environ, **variables}, Redaction(setup.redaction)):
-        print(f"note: the record still contains a secret, {place}", file=sys.stderr)
+        print_beside(f"note: the record still contains a secret, {place}")
     if ended["unread"] and ended["how"] == "completed":
         keys = ", ".join(ended["unread"])
         raise ConfigKeyUnused(

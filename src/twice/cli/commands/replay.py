@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 from twice.cli.citations import require_pins
 from twice.cli.options import AsJson, Informational, RecordPath, build_command, option
-from twice.cli.output import print_json
+from twice.cli.output import print_beside, print_json
 from twice.cli.run_options import TrustOptions
 from twice.errors import TwiceError, UsageError
 from twice.foundation.printable import printable
@@ -74,7 +74,7 @@ def command(
 def _tell_caveats(session: ReplaySession, code: int) -> int:
     """Say beside the states which of them were migrated; the exit code."""
     for each in session.migrated:
-        print(f"caveat: {each}", file=sys.stderr)
+        print_beside(f"caveat: {each}")
     return code
 
 
@@ -122,7 +122,7 @@ class Prompt(cmd.Cmd):
             return bool(super().onecmd(line))
         except TwiceError as error:
             self._failed = True
-            print(error, file=sys.stderr)
+            print_beside(error)
             return False
 
     def postcmd(self, stop: bool, line: str) -> bool:

@@ -154,7 +154,7 @@ def _describe(record: RunRecord, told: Mapping[str, Any]) -> Iterator[str]:
     state = "" if told["intact"] else f"{state_text(told).upper()} "
     yield (
         f"{state}{record.path}: {printable(told['program'])}, seed {told['seed']}, "
-        f"{pluralize(told['ticks'], 'tick')}, {printable(ending_text(record))}"
+        f"{pluralize(told['ticks'], 'tick')}, {ending_text(record)}"
     )
     damage = [] if told["intact"] else [("damage", told["damage"])]
     yield from align([*damage, *identity_rows(record, told), *_list_contents(told)])

@@ -18,7 +18,6 @@ else 2 when any does not pass, or cannot be read, else 0.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -38,7 +37,7 @@ from twice.cli.options import (
     refuse_together,
     refuse_without,
 )
-from twice.cli.output import tell
+from twice.cli.output import print_beside, tell
 from twice.cli.regression_tests import NewTest, require_free, write_test
 from twice.cli.run_options import TrustOptions
 from twice.errors import OutputUnwritable, UsageError
@@ -178,7 +177,7 @@ def command(
         except OutputUnwritable as error:
             if not as_json:
                 raise
-            print(error, file=sys.stderr)  # Whoever asked for JSON has the statement in hand.
+            print_beside(error)  # Whoever asked for JSON has the statement in hand.
     return code
 
 

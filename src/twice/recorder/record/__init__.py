@@ -6,7 +6,7 @@ Invariant: what was sealed before a crash can be read after it, and a changed by
 """
 
 from twice.recorder.record.block_writer import discard_hidden, hidden_beside, migrate
-from twice.recorder.record.points import Point, first_difference
+from twice.recorder.record.points import Point, first_difference, is_same_content
 from twice.recorder.record.reader import Frame, RecordReader
 from twice.recorder.record.writer import RecordWriter
 
@@ -18,5 +18,6 @@ __all__ = [
     "discard_hidden",
     "first_difference",
     "hidden_beside",
+    "is_same_content",
     "migrate",
 ]

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from twice.errors import OutputExists, OutputUnwritable, UsageError
 from twice.recorder.record.block_file import BlockFile
@@ -25,8 +26,10 @@ from twice.recorder.record.layout import (
     Trailer,
     encode_index,
     encode_row,
+    unpack_row,
 )
-from twice.recorder.record.payloads import encode_json
+from twice.recorder.record.payloads import decode_json, encode_json
+from twice.recorder.record.prefix import Prefix
 
 # A record may hold the content of files that only its owner reads.
 _PRIVATE = 0o600
@@ -217,8 +220,7 @@ def migrate(
         RecordVersion: E-RECORD-001, when the record is newer than this version.
         RecordTorn: E-RECORD-003, when it ends before anything of the run.
     """
-    file = BlockFile(path)
-    try:
+    with closing(BlockFile(path)) as file:
         if Path(out).exists() and Path(out).samefile(path):
             raise UsageError(
                 f"{out} is the record that is read.",
@@ -227,18 +229,46 @@ def migrate(
                 path=str(out),
             )
         prefix = file.scan()
-        chunks = (
-            file.copy_bytes(begin, min(begin + _CHUNK_BYTES, prefix.end))
-            for begin in range(0, prefix.end, _CHUNK_BYTES)
-        )
-        sealer = Sealer(file.chain, prefix.checksum)
-        blocks = BlockWriter(out, chunks, sealer, bytes(prefix.rows), force=force)
-        try:
+        with _copy_blocks(file, prefix, out, force=force) as blocks:
             if not prefix.ended:
                 tear = {name: getattr(prefix.tear, name) for name in _TEAR_FIELDS}
                 blocks.append(Kind.ENDING, b"", encode_json({"how": "torn", **tear}))
             blocks.finish()
-        finally:
-            blocks.close()
-    finally:
-        file.close()
+
+
+def add_caveat(path: str | os.PathLike[str], caveat: str) -> None:
+    """Add a caveat to the ending of a closed record of this process, which is replaced at once.
+
+    Raises:
+        OutputUnwritable: E-OUTPUT-002, when there is no room for a second copy; the record stays as it was.
+    """
+    with closing(BlockFile(path)) as file:
+        prefix, last = file.prefix, file.blocks - 1
+        ending = file.decode(last, decode_json)
+        begin, _ = unpack_row(prefix.rows, last)
+        before = Prefix(begin, file.read(last - 1).checksum, prefix.rows[: last * ROW_BYTES])
+        with _copy_blocks(file, before, path, force=True, hold=True) as blocks:
+            caveats: Any = ending["caveats"]
+            changed = {**ending, "caveats": [*caveats, caveat]}
+            blocks.append(Kind.ENDING, b"", encode_json(changed))
+            blocks.finish()
+            blocks.publish()
+
+
+@contextmanager
+def _copy_blocks(
+    file: BlockFile, prefix: Prefix, out: str | os.PathLike[str], *, force: bool, hold: bool = False
+) -> Iterator[BlockWriter]:
+    """Begin a file with the first blocks of a record, as they are; after an error it goes."""
+    chunks = (
+        file.copy_bytes(begin, min(begin + _CHUNK_BYTES, prefix.end))
+        for begin in range(0, prefix.end, _CHUNK_BYTES)
+    )
+    sealer = Sealer(file.chain, prefix.checksum)
+    blocks = BlockWriter(out, chunks, sealer, bytes(prefix.rows), force=force, hold=hold)
+    try:
+        yield blocks
+    except BaseException:
+        blocks.withdraw()
+        raise
+    blocks.close()

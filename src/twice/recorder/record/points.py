@@ -68,6 +68,15 @@ class PointBlock:
     def __len__(self) -> int:
         return len(self.ticks)
 
+    def content(
+        self, first: int, stop: int
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32], bytes]:
+        """Return ticks, numbers of shapes and joined digests of the points from ``first`` to before ``stop``."""
+        rows = slice(first - self.first, stop - self.first)
+        begin = int(self.ends[rows.start - 1]) if rows.start else 0
+        digests = self.digests[begin : int(self.ends[rows.stop - 1])]
+        return self.ticks[rows], self.shapes[rows], digests
+
     def point(self, index: int) -> Point:
         """Return the point with this index in the record."""
         at = index - self.first
@@ -229,6 +238,31 @@ class PointLog:
         if len(self._kept) > _KEPT_BLOCKS:
             self._kept.popitem(last=False)
         return block
+
+
+def is_same_content(a: PointLog, b: PointLog, stop: int) -> bool:
+    """Return whether two logs hold the same before a point: ticks, names and digests of every column.
+
+    Roots and chains are not compared: a record from elsewhere may hold any.
+    """
+    import numpy as np
+
+    of_a = {shape: number for number, shape in enumerate(a._symbols().shapes)}
+    as_in_a = np.array([of_a.get(shape, -1) for shape in b._symbols().shapes], np.int64)
+    at = 0
+    while at < stop:
+        one, two = a._block_with(at), b._block_with(at)
+        end = min(stop, one.first + len(one), two.first + len(two))
+        ticks_a, shapes_a, digests_a = one.content(at, end)
+        ticks_b, shapes_b, digests_b = two.content(at, end)
+        if (
+            digests_a != digests_b
+            or (ticks_a != ticks_b).any()
+            or (shapes_a != as_in_a[shapes_b]).any()
+        ):
+            return False
+        at = end
+    return True
 
 
 def first_difference(a: PointLog, b: PointLog) -> int | None:

@@ -14,7 +14,6 @@ a run does not come to its end, or the sheets cannot be read: what was there sta
 from __future__ import annotations
 
 import contextlib
-import sys
 from dataclasses import replace
 from typing import Annotated
 
@@ -28,7 +27,7 @@ from twice.cli.commands.spec.workspace import (
 )
 from twice.cli.console import Status
 from twice.cli.options import AsJson, build_command, option
-from twice.cli.output import align, pick
+from twice.cli.output import align, pick, print_beside
 from twice.errors import TwiceError
 from twice.specification.consolidate import CONSOLIDATION, consolidate_locked
 from twice.specification.lock import NAME, read_lock
@@ -53,7 +52,7 @@ def command(
                 steps.append(step)  # noqa: PERF402  (a refusal leaves what was done before)
         except TwiceError:
             if steps:
-                print("\n".join(_to_lines(steps)), file=sys.stderr)
+                print_beside(*_to_lines(steps))
             raise
     steps.append(_consolidate(open_workspace(workspace.project, workspace.base), only_look=check))
     after = open_workspace(workspace.project, workspace.base)

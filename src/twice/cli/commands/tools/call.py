@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from twice.cli.options import AsJson, Limit, argument, build_command, option, refuse_together
-from twice.cli.output import align, limit_rows, tell
+from twice.cli.output import align, limit_rows, print_beside, tell
 from twice.errors import UsageError
 from twice.foundation.printable import pluralize, printable
 
@@ -63,7 +63,7 @@ class SessionOptions:
 
         found, said = session_levels(registry, self.certificates, python=python)
         for each in said:
-            sys.stderr.write(f"certificate: {printable(each)}\n")
+            print_beside(f"certificate: {each}")
         return dict(found)
 
 
@@ -165,7 +165,7 @@ class _Traces:
         error = {} if note.path or note.envelope is None else note.envelope.get("error", {})
         if error.get("code") in {"execution_failed", "internal_error"}:
             own, _, _ = note.trace.partition("\n\nThe above exception was the direct")
-            sys.stderr.write(f"{own}\n")
+            print_beside(own)
 
 
 def _read_object(text: str, option: str) -> dict[str, Any]:

@@ -17,8 +17,10 @@ Invariant: a governed socket's bytes reach the program through the layer, or not
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import socket
+import stat
 from collections.abc import Callable
 from functools import partial
 from sys import _getframe
@@ -34,6 +36,9 @@ from twice.recorder.effects.network.within_run import is_loopback, is_within_run
 from twice.recorder.effects.outcomes import RAISED, RETURNED, given, outcome_of
 from twice.recorder.effects.patches import Patch
 
+_COPIED_AT_ONCE = 1 << 20
+# A session governs the operating system's functions; what the kernel would copy is no read of the program.
+_read, _pread, _write, _fstat = os.read, os.pread, os.write, os.fstat
 _INTERNET = (socket.AF_INET, socket.AF_INET6)
 _NOTHING = (RETURNED, 0)
 _NOT_CONNECTED = (RAISED, ("builtins", "OSError", (107, "Transport endpoint is not connected")))
@@ -54,7 +59,7 @@ def patches(connections: Connections, module: ModuleType) -> list[Patch]:
     ]
     sendfile = getattr(os, "sendfile", None)
     if sendfile is not None:
-        rows.append(Patch(os, "sendfile", _refuse_sendfile(connections, sendfile)))
+        rows.append(Patch(os, "sendfile", _make_sendfile(connections, sendfile)))
     return rows
 
 
@@ -89,15 +94,41 @@ def _govern(
     return method
 
 
-def _refuse_sendfile(connections: Connections, real: Callable[..., int]) -> Callable[..., int]:
-    def sendfile(out_fd: int, *args: Any, **kwargs: Any) -> int:
+def _make_sendfile(connections: Connections, real: Callable[..., int]) -> Callable[..., int]:
+    def sendfile(
+        out_fd: int, in_fd: int, offset: int | None, count: int, *args: Any, **kwargs: Any
+    ) -> int:
         layer = connections.layer
         if out_fd in layer.owned_descriptors and layer.actor() is not None:
             # Its callers then send what they read.
             raise OSError(errno.EOPNOTSUPP, "Operation not supported")
-        return real(out_fd, *args, **kwargs)
+        try:
+            return real(out_fd, in_fd, offset, count, *args, **kwargs)
+        except OSError as error:
+            if error.errno != errno.EINVAL or not _is_captured(out_fd):
+                raise
+        return _copy(out_fd, in_fd, offset, count)
 
     return sendfile
+
+
+def _is_captured(descriptor: int) -> bool:
+    """Return whether a descriptor is a file of captured output: without a name, and opened for appending."""
+    status = _fstat(descriptor)
+    is_nameless = stat.S_ISREG(status.st_mode) and not status.st_nlink
+    return is_nameless and bool(fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_APPEND)
+
+
+def _copy(out_fd: int, in_fd: int, offset: int | None, count: int) -> int:
+    """Copy as ``sendfile`` does, which the kernel refuses where a file was opened for appending."""
+    done = 0
+    while done < count:
+        size = min(count - done, _COPIED_AT_ONCE)
+        data = _read(in_fd, size) if offset is None else _pread(in_fd, size, offset + done)
+        if not data:
+            break
+        done += _write(out_fd, data)
+    return done
 
 
 class _Methods:
