@@ -45,7 +45,9 @@ def test_a_program_repeats_its_order_in_virtual_time(tmp_path: Path, function: s
     statement = verified(tmp_path, source, seed=3, order=Order())
 
     assert statement.result == "PASS"
-    assert statement.to_json()["concurrency"] == {"asyncio": {"strategy": "recorded", "grade": "B2"}}
+    assert statement.to_json()["concurrency"] == {
+        "asyncio": {"strategy": "recorded", "grade": "B2"}
+    }
     with RunRecord.open(statement.path) as record:
         assert record.setup.order == Order()
         assert "schedule" in record.reader.points.point(0).digests

@@ -15,7 +15,7 @@ from typing import Any
 from twice.foundation.encoding import decode
 from twice.recorder.audit.inventory import may_talk
 from twice.recorder.effects.events import ACTOR
-from twice.recorder.effects.network.connections import CONNECTIONS
+from twice.recorder.effects.ops import CONNECTIONS
 from twice.recorder.environment.probes import PROBES, read_known_probes
 from twice.recorder.environment.surroundings import Surroundings, environ_for_child
 from twice.recorder.redaction.redaction import read_placeholders

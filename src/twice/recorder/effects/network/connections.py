@@ -27,8 +27,6 @@ from twice.recorder.effects.network.replayed_connection import ReplayedConnectio
 
 Held = LiveConnection | ReplayedConnection
 """The connection that a socket holds: the same to whoever uses it."""
-CONNECTIONS = "connections"
-"""The name of their part of a snapshot."""
 _WRAPPERS = frozenset({__file__, str(Path(__file__).with_name("sockets.py"))})
 _MULTIPROCESSING = str(Path("multiprocessing", "connection.py"))
 _FAMILIES = (socket.AF_INET, socket.AF_INET6, getattr(socket, "AF_UNIX", socket.AF_INET))
@@ -37,7 +35,7 @@ _FAMILIES = (socket.AF_INET, socket.AF_INET6, getattr(socket, "AF_UNIX", socket.
 class Connections:
     """The connections of one run."""
 
-    name = CONNECTIONS
+    name = ops.CONNECTIONS
 
     def __init__(self, layer: EffectLayer) -> None:
         self.layer, self.turns = layer, layer.source.turns()
