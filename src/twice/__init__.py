@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from twice.replayer.replay_session import replay
     from twice.replayer.rerun import rerun
     from twice.replayer.verify import verify
+    from twice.schedules.simulate import simulate
 
     open = RunRecord.open  # noqa: A001  (twice.open(path) reads as what it does)
 
@@ -57,6 +58,7 @@ __all__ = [
     "recording",
     "replay",
     "rerun",
+    "simulate",
     "trusting",
     "vary",
     "verify",
@@ -82,6 +84,7 @@ _ASKED_FOR = {
     "recording": "twice.recorder.recorder",
     "replay": "twice.replayer.replay_session",
     "rerun": "twice.replayer.rerun",
+    "simulate": "twice.schedules.simulate",
     "trusting": "twice.replayer.preconditions",
     "vary": "twice.diagnosis.vary.search",
     "verify": "twice.replayer.verify",

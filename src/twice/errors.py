@@ -318,3 +318,23 @@ class FaultMisplaced(UsageError, id="E-TESTING-003"):
 
 class NothingJudged(TwiceError, id="E-TESTING-004"):
     """No example of a property could be judged."""
+
+
+class SimulationRefused(TwiceError, id="E-SCHEDULE-001"):
+    """A program calls inside a simulated loop what no simulation can repeat."""
+
+
+class Deadlock(TwiceError, id="E-SCHEDULE-002"):
+    """No step of a simulated loop is ready, no timer is set, and the program waits."""
+
+
+class Livelock(TwiceError, id="E-SCHEDULE-003"):
+    """Steps of a simulated loop go on while no virtual time passes, or one step does not end."""
+
+
+class PropertyViolated(TwiceError, AssertionError, id="E-SCHEDULE-005"):
+    """A property that a program demands of every order of its steps does not hold in one."""
+
+
+class ScheduleRefused(TwiceError, id="E-SCHEDULE-004"):
+    """A schedule or its constraints do not fit the program."""

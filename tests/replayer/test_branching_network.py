@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 import trustme
 
-from httpservers import serving
+from httpservers import Counting, serving
 from programs import recorded
 from twice.errors import EffectRefused
+from twice.recorder.cadence import Cadence
 from twice.recorder.runrecord import RunRecord
 from twice.replayer.branch_session import branch
+from twice.replayer.restore_test import restores
 from twice.replayer.verify import verify
 
 BLOCKING = """
@@ -112,6 +114,58 @@ def test_a_server_that_is_gone_is_the_program_s_to_see(tmp_path: Path) -> None:
     assert printed(tmp_path, "b.twice")[2:] == ["[Errno 111] Connection refused"]
 
 
+TOLERANT = """
+import socket
+
+def main(run):
+    with socket.create_connection(("127.0.0.1", PORT), timeout=TIMEOUT) as connection:
+        for tick in run.ticks(3):
+            path = run.input("path", lambda: "/%d" % tick)
+            try:
+                connection.sendall(b"GET %s HTTP/1.1\\r\\n\\r\\n" % path.encode())
+            except OSError:
+                pass  # as httpcore does: the server may have answered before it closed
+            try:
+                answer = b""
+                while b"/" not in answer.partition(b"\\r\\n\\r\\n")[2]:
+                    answer += connection.recv(1000)
+                print("answered")
+            except OSError as error:
+                print(type(error).__name__, error)
+"""
+
+
+class Silent(Counting):
+    """Never answers one path."""
+
+    def do_GET(self) -> None:
+        """Answer, or wait until the client is gone."""
+        if self.path == "/silent":
+            self.rfile.read(1)
+        else:
+            super().do_GET()
+
+
+def test_who_reads_after_a_failed_send_is_told_that_the_server_is_gone(tmp_path: Path) -> None:
+    source = TOLERANT.replace("TIMEOUT", "20")
+    with serving() as server:
+        recorded(tmp_path, source.replace("PORT", str(server.port))).close()
+    branch(tmp_path / "a.twice", at=2, inputs={"path": "/x"}, out=tmp_path / "b.twice").close()
+
+    refused = "ConnectionRefusedError [Errno 111] Connection refused"
+    assert printed(tmp_path, "b.twice") == ["answered", "answered", refused]
+
+
+def test_a_branch_that_waits_in_vain_for_the_world_is_replayed(tmp_path: Path) -> None:
+    source = TOLERANT.replace("TIMEOUT", "1")
+    with serving(handler=Silent) as server:
+        recorded(tmp_path, source.replace("PORT", str(server.port))).close()
+        path = tmp_path / "b.twice"
+        branch(tmp_path / "a.twice", at=2, inputs={"path": "/silent"}, out=path).close()
+
+    assert printed(tmp_path, "b.twice") == ["answered", "answered", "TimeoutError timed out"]
+
+
 def test_the_middle_of_a_conversation_is_refused_by_name(tmp_path: Path) -> None:
     source = """
 import socket
@@ -130,3 +184,36 @@ def main(run):
                 tmp_path / "a.twice", at=1, inputs={"word": "no request"}, out=tmp_path / "b.twice"
             )
     assert not (tmp_path / "b.twice").exists()
+
+
+LAZY = """
+import http.client
+
+def main(run):
+    heard = []
+    run.track("heard", heard)
+    connection = http.client.HTTPConnection("127.0.0.1", PORT)  # it connects in the first tick
+    for tick in run.ticks(4):
+        path = run.input("path", lambda: "/%d" % tick)
+        connection.request("GET", path)
+        heard.append(connection.getresponse().read().decode())
+    print(heard)
+    connection.close()
+"""
+
+
+@pytest.mark.integration
+def test_a_connection_that_a_snapshot_cannot_bring_back_is_made_from_the_top(
+    tmp_path: Path,
+) -> None:
+    out = tmp_path / "b.twice"
+    with serving() as server:
+        source = LAZY.replace("PORT", str(server.port))
+        recorded(tmp_path, source, cadence=Cadence("tick", 1)).close()
+        branch(tmp_path / "a.twice", at=2, inputs={"path": "/x"}, out=out).close()
+
+    [heard] = printed(tmp_path, "b.twice")
+    assert heard.startswith("['1:/0:', '2:/1:', '5:/x:'")
+    segment = verify(tmp_path / "a.twice", first=2)
+    assert segment.result == "PARTIAL", segment.to_markdown()
+    assert restores(tmp_path / "a.twice") == {"tested": 1, "failed": [], "ticks": [0]}

@@ -45,6 +45,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
             "recorder/record/", "worker/process.py", "recorder/kernel/", "testing/planting.py",
             "cli/", "replayer/verdict.py", "replayer/replay_run.py",
             "assets/rendering/child.py", "diagnosis/tracing/sample_collector.py",
+            "simulation/identity.py",
         ),
         "run.effects.clock",
     ),
@@ -52,7 +53,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
         (
             "recorder/streams/", "recorder/effects/", "recorder/interception.py",
             "recorder/run.py", "diagnosis/object_digest/librarystate.py",
-            "testing/property_search.py",
+            "testing/property_search.py", "simulation/",
         ),
         "a stream: run.rng(name)",
     ),
@@ -68,7 +69,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
         (
             "recorder/effects/", "recorder/interception.py", "worker/process.py",
             "worker/channel.py", "recorder/child.py", "recorder/kernel/",
-            "tooling/serving/transports.py",
+            "simulation/network.py", "simulation/network_loop.py", "tooling/serving/transports.py",
         ),
         "worker.channel for child processes, run.effects.net for programs",
     ),

@@ -33,6 +33,7 @@ COMMANDS: Final[dict[str, str]] = {
     "branch": "leave a record at a tick, with another input",
     "rerun": "run a record's program afresh: same seed, fresh effects",
     "vary": "vary the surroundings: which does a result depend on?",
+    "explore": "search for an order of steps in which an asyncio program fails",
     "check": "read a program for what would make two runs differ",
     "show": "show the contents of a record, without executing anything",
     "ls": "list the records in a folder",
@@ -66,6 +67,7 @@ _WINGS: Final = {
     "tooling": {"tools", "mcp"},
     "assets": {"asset"},
     "agent": {"agent", "mcp"},
+    "schedules": {"explore"},
 }
 """The commands that need a room; without it, they are not listed."""
 

@@ -24,6 +24,7 @@ from twice.recorder.kernel.file_policies import parse_file_policy, parse_files
 from twice.recorder.output import parse_ignored_output
 from twice.recorder.redaction.policy import RULES, Policy
 from twice.recorder.setup import COPY_LIMIT_BYTES, parse_clock
+from twice.simulation.order import Order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +63,9 @@ class PolicyOptions:
         "--digest NAME", "blake3, sha256 or xxh3_128", Algorithm
     )] = "blake3"
     clock: Annotated[str, option("--clock CLOCK", "record, or ticks:ORIGIN,STEP")] = "record"
+    loop: Annotated[str, option(
+        "--loop LOOP", "asyncio: the program's own loop, or a simulated one in virtual time", ["own", "simulated"],
+    )] = "own"
     allow: Annotated[tuple[str, ...], option(
         "--allow NAME", "a source of the world that may be used although it is not recorded")]
     files: Annotated[str, option(
@@ -113,6 +117,7 @@ class PolicyOptions:
             "cadence": cadence,
             "strategy": parse_strategy(self.strategy),
             "clock": parse_clock(self.clock),
+            "order": Order() if self.loop == "simulated" else None,
             **self.output.to_setup(),
             "redaction": redaction,
             "allow": parse_allowed(self.allow),

@@ -20,7 +20,7 @@ from twice.foundation.determinism_class import Predicate
 from twice.foundation.encoding import decode
 from twice.foundation.seeds import Seed
 from twice.recorder.compare_points import VALUE, is_judged
-from twice.recorder.components import RESERVED
+from twice.recorder.components import RESERVED, SCHEDULE
 from twice.recorder.record import first_difference, is_same_content
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.setup import Setup
@@ -333,7 +333,7 @@ def require_whole(a: RunRecord, b: RunRecord) -> None:
 
 def root_of_column(column: str, components: Collection[str]) -> str:
     """Return the root that shows the meaning of a differing column."""
-    if column in {"(end)", "(order)"}:  # the points themselves are not the same
+    if column in {"(end)", "(order)", SCHEDULE}:  # the points themselves are not the same
         return FLOW
     if column == "streams":
         return STREAMS

@@ -25,6 +25,7 @@ from twice.diagnosis.tracing.trace import Plan, SamplePlan, Trace, plan_from_jso
 from twice.diagnosis.tracing.tracer import Tracer
 from twice.errors import EncodingRefused, InputMismatch, SealBroken
 from twice.foundation.encoding import encode
+from twice.foundation.source_files import is_user_file
 from twice.recorder.compare_points import ComparePoint
 from twice.recorder.components import Component
 from twice.recorder.effects.files.filesystem import Files
@@ -33,7 +34,6 @@ from twice.recorder.inputs import InputEvent, Inputs, RecordedInputs
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session import Session
 from twice.recorder.session_parts import Control, Resume, Sink
-from twice.recorder.user_code import is_user_file
 from twice.replayer.compare_sink import ComparingSink
 from twice.replayer.rebuild import rebuilt_session
 from twice.worker.channel import Channel

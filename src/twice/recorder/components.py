@@ -32,6 +32,8 @@ from twice.recorder.states import PREFIX
 
 _CONTAINERS = frozenset({dict, OrderedDict, defaultdict, Counter, list, deque, set, bytearray})
 RESERVED = ("effects", "inputs", "output", "streams")
+SCHEDULE = "schedule"
+"""The column of a simulated loop's steps, in runs that have one."""
 
 
 @dataclass(frozen=True)

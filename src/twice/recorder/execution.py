@@ -10,18 +10,21 @@ Invariant: however the program ends, the session is finished exactly once, by th
 from __future__ import annotations
 
 import atexit
+import gc
 import importlib
+import inspect
 import os
 import sys
 import threading
 import traceback
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import partial
 from typing import Any, NoReturn
 
-from twice.errors import ProgramNotFound, TwiceError
+from twice.errors import Deadlock, Livelock, ProgramNotFound, PropertyViolated, TwiceError
+from twice.foundation import source_files
 from twice.foundation.printable import pluralize
 from twice.recorder import user_code
 from twice.recorder.audit import hook
@@ -40,13 +43,14 @@ from twice.recorder.kernel.confinement import current
 from twice.recorder.main_module import is_twice_code, restart_logging, run_main, show_exception
 from twice.recorder.native_files import write_native_files
 from twice.recorder.output import RESULTS
-from twice.recorder.program import PathNames, Program, load
+from twice.recorder.program import PathNames, load, takes_run
 from twice.recorder.run import Run, enter_session, leave_session
 from twice.recorder.session import Session
 from twice.recorder.states import ORDERS, digest_orders
 from twice.worker.process import NESTED as SCRATCH
 
 _TRACE_LINES_MAX = 50
+_UNMET_SHOWN_MAX = 5
 _MESSAGE_MAX = 2000
 _FORKED = (
     "the program forked: what its child processes read from the world is not recorded, "
@@ -76,7 +80,7 @@ def govern(session: Session) -> Iterator[Run]:
         resumed=wiring.resume is not None,
         was_supervised=wiring.was_supervised,
     )
-    interception = Interception(files, setup.clock, lambda: session.tick)
+    interception = Interception(files, session.clock, lambda: session.tick)
     _disown_on_fork(session, interception)
     covered = covered_sources(
         is_recording=layer.live and layer.writes, was_supervised=wiring.was_supervised
@@ -96,12 +100,22 @@ def govern(session: Session) -> Iterator[Run]:
         for name in interception.late_aliases()
     ]
     try:
-        yield Run(session)
+        with _simulate_loops(session):
+            yield Run(session)
     finally:
         hook.end()
         interception.close()
         wiring.streams.release_globals()
         leave_session(session)
+
+
+def _simulate_loops(session: Session) -> AbstractContextManager[None]:
+    """Give the program's event loops their schedule, if it has one."""
+    if session.schedule is None:
+        return nullcontext()
+    from twice.simulation.installation import simulated
+
+    return simulated(session.schedule)
 
 
 def execute(
@@ -149,12 +163,14 @@ def execute(
             if begin is not None:
                 begin()
             with same_descriptors():
-                program = partial(_call, session.setup.program, run)
+                program = partial(call_program, session, run)
                 session.results.returned = call_at_one_depth(program)
         except BaseException as error:  # noqa: BLE001  (the program may raise anything)
             raised = error
+        if session.schedule is not None:
+            gc.collect()  # tasks that failed unheard say so when they are collected
         ending = conclude(session, raised)
-        refusal = raised if isinstance(raised, TwiceError) else None
+        refusal = raised if is_refusal(raised) else None
         # As the interpreter does after a program's end: output and writes of this time count.
         for step in (threading._shutdown, atexit._run_exitfuncs):  # type: ignore[attr-defined]
             try:
@@ -163,25 +179,41 @@ def execute(
                 traceback.print_exc()
         ending, problem = close(ending)
     interrupts.remove()
-    if isinstance(refusal or problem, TwiceError):
-        raise refusal or problem  # type: ignore[misc]
+    if refusal is not None:
+        raise refusal
+    if isinstance(problem, TwiceError):
+        raise problem
     return ending
 
 
-def _call(program: Program, run: Run) -> object:
+def call_program(session: Session, run: Run) -> object:
+    """Load the program and call it; return what it returned."""
+    program = session.setup.program
     if program.whole:
         run_main(program, run.caveat)
         return None
     # How the session's process was started is none of the program's business, and differs by mode.
     sys.argv = [str(program.path()) if program.kind == "function" else program.target]
-    return load(program)(run)
+    function = load(program, is_async=session.schedule is not None)
+    if not inspect.iscoroutinefunction(function):
+        return function(run)
+    import asyncio
+
+    return asyncio.run(function(run) if takes_run(function) else function())
+
+
+def is_refusal(error: BaseException | None) -> bool:
+    """Return whether an error is of ours, and not what a simulated loop found out about the program."""
+    return isinstance(error, TwiceError) and not isinstance(
+        error, Deadlock | Livelock | PropertyViolated
+    )
 
 
 def conclude(session: Session, raised: BaseException | None) -> dict[str, Any]:
     """Return how the program ended; print its last words as its own process would."""
     if raised is None:
         return {"how": "completed", "exit_code": 0}
-    if isinstance(raised, TwiceError):
+    if is_refusal(raised):
         return describe_failure("refused", raised, 2)
     if isinstance(raised, SystemExit):
         code = 0 if raised.code is None else raised.code
@@ -251,7 +283,7 @@ def describe_failure(how: str, error: BaseException, code: int) -> dict[str, Any
     frames = [
         {"file": frame.filename, "line": frame.lineno or 0, "function": frame.name}
         for frame in traceback.extract_tb(error.__traceback__)
-        if user_code.is_user_file(frame.filename)
+        if source_files.is_user_file(frame.filename)
     ]
     # Printed, not ``str``: a message's own ``__str__`` may fail, or give text that UTF-8 cannot encode.
     text = "".join(traceback.format_exception_only(error)).strip()
@@ -271,6 +303,12 @@ def describe_failure(how: str, error: BaseException, code: int) -> dict[str, Any
 def describe_ending(session: Session) -> dict[str, object]:
     """Describe a run that is over: manifest, streams, source files and configuration keys."""
     setup, wiring, components = session.setup, session.wiring, session.points.components
+    if session.schedule is not None and (unmet := session.schedule.list_unmet()):
+        session.caveats.append(
+            f"{pluralize(len(unmet), 'order')} between steps never came about: {', '.join(unmet[:_UNMET_SHOWN_MAX])}"
+        )
+    if session.schedule is not None:
+        session.caveats += session.schedule.list_unheard()
     manifest = wiring.layer.manifest()
     folder = setup.program.folder()
     files = [*user_code.list_user_modules(), *user_code.list_user_modules(".pyc")]

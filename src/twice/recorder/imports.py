@@ -22,8 +22,8 @@ from marshal import dumps, loads
 from types import CodeType, ModuleType
 from typing import Any
 
+from twice.foundation.source_files import is_user_file
 from twice.recorder.effects.patches import Patch
-from twice.recorder.user_code import is_user_file
 
 _SETTLED_S = 2
 _stat = os.stat  # the real one: bound before anything is patched

@@ -21,6 +21,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Self
 
 from twice.errors import InterceptionRefused
+from twice.foundation.source_files import is_user_file
 from twice.foundation.with_blocks import Closing
 from twice.recorder.effects import (
     clock,
@@ -41,11 +42,10 @@ from twice.recorder.effects.patches import Patch
 from twice.recorder.effects.sources import LiveSource
 from twice.recorder.environment.libraries import impose_counts
 from twice.recorder.imports import ImportWatch, source_patches
-from twice.recorder.user_code import is_user_file
 
 if TYPE_CHECKING:
+    from twice.recorder.effects.clock import ClockPolicy
     from twice.recorder.effects.network.connections import Connections
-    from twice.recorder.setup import TickClock
 
 _NETWORK = ("socket", "ssl", "asyncio.base_events", "asyncio.selector_events")
 
@@ -53,7 +53,7 @@ _NETWORK = ("socket", "ssl", "asyncio.base_events", "asyncio.selector_events")
 class Interception(Closing):
     """Patches that hold from ``install`` to ``close``; without a ``policy`` the clock is the real one."""
 
-    def __init__(self, files: Files, policy: TickClock | None, tick: Callable[[], int]) -> None:
+    def __init__(self, files: Files, policy: ClockPolicy | None, tick: Callable[[], int]) -> None:
         self._files = files
         layer = self._layer = files.layer
         self._policy = policy

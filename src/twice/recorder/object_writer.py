@@ -20,9 +20,9 @@ from typing import Any, Final
 from twice.errors import RestoreRefused, TwiceError
 from twice.foundation.encoding import OpaqueKind, OpaqueValue, encode, type_name
 from twice.foundation.encoding.format import present_name
+from twice.foundation.source_files import is_user_file
 from twice.recorder import object_reader as reader
 from twice.recorder.object_reader import KEYED, LEAVES, read_content
-from twice.recorder.user_code import is_user_file
 
 _CONTAINERS: Final = KEYED | {list, set, bytearray}
 _OBJECTS_MAX: Final = 200_000

@@ -181,8 +181,11 @@ def name_function(function: Callable[..., object]) -> Program:
     return Program("function", os.path.relpath(Path(source).resolve(), root), name, str(root))
 
 
-def load(program: Program) -> Callable[..., object]:
-    """Import a function's module, which runs its top level, and return the function; E-PROGRAM-001 if it is none of a run."""
+def load(program: Program, *, is_async: bool = False) -> Callable[..., object]:
+    """Import a function's module, which runs its top level, and return the function; E-PROGRAM-001 if it is none of a run.
+
+    With ``is_async`` it may be an async function, of a run or of nothing.
+    """
     if program.kind == "module":
         sys.path.insert(0, str(program.folder().resolve()))
         module = importlib.import_module(program.target)
@@ -201,8 +204,14 @@ def load(program: Program) -> Callable[..., object]:
     if not callable(found):
         offered = [name for name, value in vars(module).items() if inspect.isfunction(value)]
         raise make_function_error(program.target, program.function, offered)
-    require_runnable(found, str(program))
+    if not (is_async and inspect.iscoroutinefunction(found)):
+        require_runnable(found, str(program))
     return found
+
+
+def takes_run(function: Callable[..., object]) -> bool:
+    """Return whether an async function is called with a run, and not without arguments."""
+    return bool(inspect.signature(function).parameters)
 
 
 def require_runnable(function: Callable[..., object], name: str) -> None:
@@ -225,7 +234,12 @@ def require_runnable(function: Callable[..., object], name: str) -> None:
     raise ProgramNotFound(
         f"{name} {wrong}.",
         "Expected a plain function that takes one run.",
-        "Write: def main(run): ...; and call the other from there, or read run.config.",
+        "Write: def main(run): ...; and call the other from there, or read run.config."
+        + (
+            " An async function runs with --loop simulated."
+            if inspect.iscoroutinefunction(function)
+            else ""
+        ),
         function=name,
     )
 

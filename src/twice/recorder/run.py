@@ -52,7 +52,7 @@ class Effects:
     """
 
     def __init__(self, session: Session) -> None:
-        layer, policy = session.wiring.layer, session.setup.clock
+        layer, policy = session.wiring.layer, session.clock
         self._layer = layer
         self.clock = Clock(layer, policy, lambda: session.tick)
         self.entropy = Entropy(layer)

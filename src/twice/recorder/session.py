@@ -12,13 +12,14 @@ import os
 import weakref
 from collections.abc import Mapping
 from time import perf_counter  # The real one: bound before anything is patched.
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from twice.errors import TickMisuse
 from twice.foundation.comparison import Tolerance
 from twice.foundation.encoding import encode, encode_parts
 from twice.recorder.cadence import RateGuard, TickLoop
 from twice.recorder.compare_points import ComparePoint, ComparePoints, is_judged
+from twice.recorder.components import SCHEDULE
 from twice.recorder.config import Config
 from twice.recorder.inputs import Inputs
 from twice.recorder.output import Results
@@ -27,6 +28,24 @@ from twice.recorder.session_parts import Resume, Wiring
 from twice.recorder.setup import Setup
 from twice.recorder.snapshots import STREAMS, Captured, Cursors, RollbackBuffer
 from twice.recorder.states import Migration, capture_components, decode_state, restore_components
+
+if TYPE_CHECKING:
+    from twice.recorder.effects.clock import ClockPolicy
+    from twice.simulation.trace import Schedule
+
+
+def _make_schedule(
+    setup: Setup, given: Schedule | None
+) -> tuple[Schedule | None, ClockPolicy | None]:
+    """Make the schedule of a simulated loop, and the clock of the run."""
+    if setup.order is None:
+        return None, setup.clock
+    # Here, because they load asyncio, which most runs do without.
+    from twice.simulation.installation import SimulatedClock
+    from twice.simulation.trace import Schedule
+
+    schedule = given or Schedule.make(setup.order, setup.seed)
+    return schedule, setup.clock or SimulatedClock(schedule)
 
 
 class Session:
@@ -43,9 +62,11 @@ class Session:
         self.inputs_last: dict[str, Any] = {}
         self.tick, self.tick_open, self.point_count = -1, False, 0
         self.muted = wiring.resume is not None
+        self.schedule, self.clock = _make_schedule(setup, wiring.schedule)
         self.points = ComparePoints(
             setup.algorithm,
             {
+                **({} if self.schedule is None else {SCHEDULE: self.schedule.digest}),
                 "streams": wiring.streams.positions,
                 "inputs": lambda: self.inputs_position,
                 "effects": wiring.layer.position,

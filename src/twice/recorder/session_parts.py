@@ -32,6 +32,7 @@ from twice.recorder.streams import Streams
 if TYPE_CHECKING:
     from twice.recorder.session import Session
     from twice.recorder.setup import Setup
+    from twice.simulation.trace import Schedule
 
 
 class Control:
@@ -169,6 +170,7 @@ class Wiring:
     contents: Callable[[], Iterable[bytes]] = tuple  # of files that the record carries
     was_supervised: bool = False  # whether the record that is replayed was made so
     in_force: InForce = field(default_factory=InForce)
+    schedule: Schedule | None = None  # of a simulated loop; None for the one that the setup makes
 
     def make_parts(self, setup: Setup, frame: Journal) -> None:
         """Make the parts that follow from the setup; ``frame`` takes what they write."""
@@ -182,6 +184,7 @@ class Wiring:
             actors=self.actors,
             redaction=self.redaction,
         )
+        self.layer.streams = self.streams
         self.output = Output()
         if self.folders is not None:
             self.output = OutputCapture(setup, journal, self.folders, self.redaction)

@@ -33,6 +33,7 @@ from twice.recorder.kernel.file_policies import PolicyRow, parse_file_policy, pa
 from twice.recorder.output import parse_ignored_output
 from twice.recorder.program import Program
 from twice.recorder.redaction.policy import Policy
+from twice.simulation.order import Order
 
 COPY_LIMIT_BYTES = 256 << 20
 
@@ -44,9 +45,16 @@ class TickClock:
     origin: float
     step: float
 
-    def seconds(self, tick: int) -> float:
-        """Return the time at a tick; construction, tick -1, reads the origin."""
-        return self.origin + self.step * max(tick, 0)
+    asks_libraries = False
+
+    def read(self, tick: int, *, in_ns: bool, is_wall: bool) -> float:
+        """Return the time at a tick, in seconds or nanoseconds, for every clock; construction, tick -1, reads the origin."""
+        del is_wall
+        seconds = self.origin + self.step * max(tick, 0)
+        return round(seconds * 1_000_000_000) if in_ns else seconds
+
+    def sleep(self, seconds: float) -> None:
+        """Do nothing: time passes with the ticks."""
 
     def __str__(self) -> str:
         return f"ticks:{self.origin!r},{self.step!r}"
@@ -83,6 +91,9 @@ class Setup:
     cadence: Cadence = field(default_factory=Cadence)
     strategy: Strategy = "hybrid"
     clock: TickClock | None = None  # None for the recorded one
+    order: Order | None = (
+        None  # of the steps of a simulated asyncio; None for the program's own loop
+    )
     compare_errors: bool = True  # whether standard error is compared as well
     ignored_output: tuple[str, ...] = ()  # expressions; lines in which one matches are not compared
     strict_packages: tuple[str, ...] = ()  # installed packages whose reads of the world are strict
@@ -118,6 +129,7 @@ class Setup:
                 "snapshots": str(self.cadence),
                 "strategy": self.strategy,
                 "clock": "record" if self.clock is None else str(self.clock),
+                **({} if self.order is None else {"loop": self.order.to_json()}),
                 "compare_errors": self.compare_errors,
                 **({"ignored_output": list(self.ignored_output)} if self.ignored_output else {}),
                 "strict_packages": list(self.strict_packages),
@@ -145,6 +157,7 @@ class Setup:
             cadence=parse_cadence(policies["snapshots"]),
             strategy=parse_strategy(policies["strategy"]),
             clock=parse_clock(policies["clock"]),
+            order=Order.from_json(policies["loop"]) if "loop" in policies else None,
             compare_errors=bool(policies["compare_errors"]),
             ignored_output=parse_ignored_output(policies.get("ignored_output", ())),
             strict_packages=tuple(policies["strict_packages"]),

@@ -20,6 +20,7 @@ from twice.replayer.notes import (
     compares_nothing,
     describe_concurrency,
     describe_seal,
+    grade_concurrency,
     list_facts,
     list_facts_of_equal_runs,
     list_notes,
@@ -75,6 +76,7 @@ def gather_evidence(record: RunRecord, plan: Plan, replay: Replay) -> Verificati
     now, program = replay.environment, record.setup.program
     # A module is found by its name wherever it lies now; a file is executed where the record says.
     is_file = program.kind in {"function", "script"}
+    beside = describe_concurrency(ending, inventory)
     return replace(
         leave_open(record, plan.predicate),
         first=plan.first,
@@ -96,7 +98,8 @@ def gather_evidence(record: RunRecord, plan: Plan, replay: Replay) -> Verificati
         open_order=open_order,
         facts=list_facts(record),
         facts_of_equal_runs=list_facts_of_equal_runs(record, replay.orders),
-        beside=describe_concurrency(ending, inventory),
+        beside=beside,
+        concurrency=grade_concurrency(record, beside),
         notes=notes,
         took_s=replay.took_s,
     )

@@ -166,6 +166,20 @@ def describe_concurrency(
     return f"{' and '.join(told)} ran beside {other}, {_UNRECORDED}"
 
 
+def grade_concurrency(record: RunRecord, beside: str) -> dict[str, dict[str, str]]:
+    """Return the strategy and the grade of each subsystem that is known to run concurrently.
+
+    A simulated loop makes one step at a time in an order that the record has (B2); of other concurrent work
+    (``beside``) no order is kept (X).
+    """
+    found = {}
+    if record.setup.order is not None:
+        found["asyncio"] = {"strategy": "recorded", "grade": "B2"}
+    if beside:
+        found["threads and processes"] = {"strategy": "uncontrolled", "grade": "X"}
+    return found
+
+
 def _find_unchanging_components(record: RunRecord) -> list[str]:
     """Return the tracked components whose state was the same at every compare-point, sorted."""
     if not record.complete or record.setup.program.whole or record.ticks < _TICKS_TO_CHANGE:

@@ -12,12 +12,16 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from twice.foundation.encoding import decode
 from twice.recorder.audit.inventory import may_talk
+from twice.recorder.effects.events import ACTOR
+from twice.recorder.effects.ops import CONNECTIONS
 from twice.recorder.environment.probes import PROBES, read_known_probes
 from twice.recorder.environment.surroundings import Surroundings, environ_for_child
 from twice.recorder.redaction.redaction import read_placeholders
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session_job import WORLD, describe_world, hear
+from twice.recorder.snapshots import Cursors, read_envelope
 from twice.recorder.trust import GRANT, grant, is_made_here
 from twice.worker.fork_server import ForkServer
 from twice.worker.process import FreshWorker, Worker, refuse_nesting
@@ -106,11 +110,26 @@ def find_files_read_back(record: RunRecord) -> list[str]:
     ]
 
 
+def find_lost_connections(record: RunRecord, snapshot: int) -> list[str]:
+    """Return connections that stood open at a snapshot, and that a run which begins there does not make.
+
+    It makes again what the program connects before its ticks begin, and no client's pool is among the states.
+    """
+    effects = Cursors.from_json(read_envelope(record.reader, snapshot)).effects
+    parts: Any = decode(effects["parts"]) if effects["parts"] else {}  # type: ignore[arg-type]
+    stood = [key for key, state in parts.get(CONNECTIONS, {}).items() if state is not None]
+    if not stood:
+        return []
+    named = record.reader.frames(kinds=[ACTOR])
+    again = {decode(frame.payload) for frame in named if frame.tick < 0}
+    return [key for key in stood if key not in again]
+
+
 def restorable_snapshot(record: RunRecord, tick: int) -> int | None:
     """Return the latest snapshot from which a tick can be reached, or None for the top.
 
-    None if a component cannot be restored, or the run reads files that C code wrote. If the run was rolled back,
-    only snapshots before the first rollback count: the state that decided on it (such as a governor's memory) is
+    None if a component cannot be restored, or the run reads files that C code wrote. One with a connection that is not
+    made again does not count. If the run was rolled back, only snapshots before the first rollback count: the state that decided on it (such as a governor's memory) is
     not rolled back, so no snapshot contains it.
     """
     forms = (record.ending or {}).get("components", {})
@@ -120,8 +139,8 @@ def restorable_snapshot(record: RunRecord, tick: int) -> int | None:
     backs = record.rollbacks()
     last = backs[0].point if backs else len(record.reader.points)
     before = [entry for entry in record.reader.snapshots if entry.point <= last]
-    usable = [entry for entry in before if entry.tick <= tick]
-    return usable[-1].number if usable else None
+    usable = (entry.number for entry in reversed(before) if entry.tick <= tick)
+    return next((each for each in usable if not find_lost_connections(record, each)), None)
 
 
 def open_job_record(job: Mapping[str, Any]) -> RunRecord:

@@ -27,7 +27,7 @@ from twice.foundation.printable import pluralize
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.states import Migration
 from twice.replayer.preconditions import require_rerunnable, require_restorable, require_same_code
-from twice.replayer.replay_job import start_child, start_server
+from twice.replayer.replay_job import find_lost_connections, start_child, start_server
 from twice.replayer.replay_run import Plan, Progress, execute_once
 from twice.worker.concurrency import run_concurrently
 from twice.worker.process import FreshWorker, Worker
@@ -83,7 +83,8 @@ def restores(
 
     Args:
         path: the record.
-        every: at every snapshot instead of at most 16, first and last among them.
+        every: at every snapshot instead of at most 16, first and last among them. Those with a connection that a
+            restored run does not make again are left out.
         informational: go on although the code differs.
         progress: called with (restores done, restores in all).
 
@@ -100,7 +101,12 @@ def restores(
         require_rerunnable(record)
         require_same_code(record, informational=informational)
         require_restorable(record)
-        numbers = chosen(len(record.reader.snapshots), every=every)
+        kept = [
+            entry.number
+            for entry in record.reader.snapshots
+            if not find_lost_connections(record, entry.number)
+        ]
+        numbers = [kept[at] for at in chosen(len(kept), every=every)]
         # To load everything once and fork pays from the second execution on.
         server = stack.enter_context(start_server(record)) if len(numbers) > 1 else None
         workers: list[FreshWorker] = []

@@ -78,6 +78,7 @@ class Evidence:
         facts: the facts that a reader must know first.
         facts_of_equal_runs: the same, unless the runs differ.
         beside: concurrent work whose order is not recorded; empty for none.
+        concurrency: of each subsystem that runs concurrently, its strategy and its grade.
         notes: the limits of the result.
         restores: result of the restore test, if requested.
         repeats: how many replays were planned and executed, if more than one was requested.
@@ -116,6 +117,7 @@ class Evidence:
     facts: Sequence[str] = ()
     facts_of_equal_runs: Sequence[str] = ()
     beside: str = ""
+    concurrency: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     notes: Sequence[str] = ()
     restores: Mapping[str, Any] | None = None
     repeats: Mapping[str, int] | None = None

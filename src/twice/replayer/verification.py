@@ -183,6 +183,7 @@ class Verification(Evidence):
                 "governed": self.files.list_governed(),
                 "files": self.files.to_json(),
             },
+            "concurrency": {name: dict(each) for name, each in self.concurrency.items()},
             "executed": self.executed,
             "specification": self.specification,
             "informational": bool(self.changed_code),

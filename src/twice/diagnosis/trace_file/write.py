@@ -25,10 +25,10 @@ from twice.errors import OutputUnwritable, RecordOutOfRange, UsageError
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.encoding import encode
 from twice.foundation.printable import pluralize
+from twice.foundation.source_files import is_user_file
 from twice.recorder.effects.ops import OPS
 from twice.recorder.recorder import refuse_existing
 from twice.recorder.runrecord import RunRecord
-from twice.recorder.user_code import is_user_file
 from twice.replayer.preconditions import require_rerunnable, require_same_code
 from twice.worker.concurrency import run_concurrently
 

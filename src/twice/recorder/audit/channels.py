@@ -16,8 +16,8 @@ from sys import _getframe
 from types import FrameType
 from typing import Any, Literal
 
+from twice.foundation import source_files
 from twice.foundation.dataclass import dataclass
-from twice.recorder import user_code
 
 _getpid = os.getpid  # The real one: bound before anything is patched.
 _WIDTH = 120
@@ -206,13 +206,13 @@ def find_open_channel(path: object, flags: int, frame: FrameType) -> BackChannel
         return _ENTROPY if name.startswith(_ENTROPY_FILES) else _DEVICE
     if not is_users(frame) or is_device or name.endswith(".pyc"):
         return None
-    return _OPENED_BESIDE if user_code.is_user_file(name) else None
+    return _OPENED_BESIDE if source_files.is_user_file(name) else None
 
 
 _Owner = Literal["session", "user", "package", "library"]
 _Code = Literal["user", "package", "session", "carrier", "import", "library"]
 
-_PACKAGE = str(Path(user_code.__file__).parents[1]) + os.sep
+_PACKAGE = str(Path(source_files.__file__).parents[1]) + os.sep
 _INSTALLED = f"{os.sep}site-packages{os.sep}"
 # Files of ours that only carry the program's code: what runs under them is the program's.
 _CARRYING = tuple(
@@ -279,9 +279,9 @@ def _classify(filename: str) -> _Code:
     if code is None:
         if filename.startswith("<frozen importlib"):
             code = "import"
-        elif user_code.is_ours(filename):
+        elif source_files.is_ours(filename):
             code = "carrier" if filename.startswith(_CARRYING) else "session"
-        elif user_code.is_user_file(filename):
+        elif source_files.is_user_file(filename):
             code = "user"
         else:
             code = "package" if _INSTALLED in filename else "library"

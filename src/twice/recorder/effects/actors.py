@@ -27,9 +27,9 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from twice.foundation.encoding import encode
+from twice.foundation.source_files import is_user_file
 from twice.recorder.effects.events import RUN_READS_MAX, Run, Waiting, little_endian
 from twice.recorder.effects.ops import WITH_ARGUMENTS, find_lineage
-from twice.recorder.user_code import is_user_file
 
 if TYPE_CHECKING:
     from twice.recorder.effects.layer import EffectLayer

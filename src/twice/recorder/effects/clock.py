@@ -24,16 +24,13 @@ from itertools import repeat, starmap
 from operator import call
 from sys import _getframe
 from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from twice.recorder.effects import ops
 from twice.recorder.effects.actors import Actor, current
 from twice.recorder.effects.events import RUN_READS_MAX
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.patches import Patch
-
-if TYPE_CHECKING:
-    from twice.recorder.setup import TickClock
 
 REAL: dict[ops.Op, Callable[[], object]] = {
     ops.TIME: _time.time,
@@ -49,6 +46,7 @@ REAL: dict[ops.Op, Callable[[], object]] = {
 }
 _REAL_SLEEP = _time.sleep
 _NS = 1_000_000_000
+_WALL = frozenset({ops.TIME, ops.TIME_NS, ops.GETTIME, ops.GETTIME_NS})
 _UTCNOW = (
     "datetime.datetime.utcnow() is deprecated and scheduled for removal in a future version. Use"
     " timezone-aware objects to represent datetimes in UTC: datetime.datetime.now(datetime.UTC)."
@@ -59,12 +57,24 @@ Reading = Callable[[CodeType], Any]
 """Reads one clock for the code that asks."""
 
 
+class ClockPolicy(Protocol):
+    """A clock that is a function of the run; ``asks_libraries`` says whether libraries are given it too."""
+
+    asks_libraries: bool
+
+    def read(self, tick: int, *, in_ns: bool, is_wall: bool) -> float:
+        """Return the time at a tick, in seconds or nanoseconds, of a wall clock or another one."""
+
+    def sleep(self, seconds: float) -> None:
+        """Let a time pass."""
+
+
 def is_governed() -> bool:
     """Return whether a layer answers a program that reads the clock of this process now."""
     return _time.time is not REAL[ops.TIME]
 
 
-def patches(layer: EffectLayer, clock: TickClock | None, tick: Tick) -> list[Patch]:
+def patches(layer: EffectLayer, clock: ClockPolicy | None, tick: Tick) -> list[Patch]:
     """Return the patches of the clocks for a session."""
     rows = [
         Patch(_time, op.name.removeprefix("clock."), governed_read(op, layer, clock, tick), call)
@@ -80,7 +90,7 @@ def patches(layer: EffectLayer, clock: TickClock | None, tick: Tick) -> list[Pat
 
 
 def governed_read(
-    op: ops.Op, layer: EffectLayer, clock: TickClock | None, tick: Tick
+    op: ops.Op, layer: EffectLayer, clock: ClockPolicy | None, tick: Tick
 ) -> Callable[[], Any]:
     """Build a replacement for one of the clock functions, for as long as the layer is active."""
     real, number = REAL[op], op.number
@@ -138,33 +148,36 @@ def _pass_module(read: Callable[[dict[str, Any]], object]) -> Callable[[], Any]:
     return map(read, starmap(globals, repeat(()))).__next__
 
 
-def _reading(op: ops.Op, layer: EffectLayer, clock: TickClock | None, tick: Tick) -> Reading:
+def _reading(op: ops.Op, layer: EffectLayer, clock: ClockPolicy | None, tick: Tick) -> Reading:
     """Build a read of one clock, for wrappers that pass on who asks: of user code, by the tick if a policy says so."""
     real = REAL[op]
     if clock is None:
         return lambda asker: layer.ask(op, real, asker)
 
     def read(asker: CodeType) -> object:
-        if layer.actor() is None or not layer.is_strict(asker):
+        if layer.actor() is None or not (clock.asks_libraries or layer.is_strict(asker)):
             return real()
         return _at_tick(op, clock, tick)
 
     return read
 
 
-def _at_tick(op: ops.Op, clock: TickClock, tick: Tick) -> float | int:
-    seconds = clock.seconds(tick())
-    return round(seconds * _NS) if op.name.endswith("_ns") else seconds
+def _at_tick(op: ops.Op, clock: ClockPolicy, tick: Tick) -> float | int:
+    return clock.read(tick(), in_ns=op.name.endswith("_ns"), is_wall=op in _WALL)
 
 
-def _given_clocks(layer: EffectLayer, clock: TickClock | None, tick: Tick) -> list[Patch]:
+def _given_clocks(layer: EffectLayer, clock: ClockPolicy | None, tick: Tick) -> list[Patch]:
     """Patch ``clock_gettime`` and ``clock_gettime_ns``, which get the clock as an argument."""
     rows = []
     for op, real in ((ops.GETTIME, _time.clock_gettime), (ops.GETTIME_NS, _time.clock_gettime_ns)):
 
         def read(which: int, /, op: ops.Op = op, real: Callable[[int], object] = real) -> object:
             asker = _getframe(1).f_code
-            if clock is not None and layer.actor() is not None and layer.is_strict(asker):
+            if (
+                clock is not None
+                and layer.actor() is not None
+                and (clock.asks_libraries or layer.is_strict(asker))
+            ):
                 return _at_tick(op, clock, tick)
             return layer.ask(op, lambda: real(which), asker, which)
 
@@ -232,13 +245,15 @@ def _dates(nanoseconds: Reading) -> list[Patch]:
     ]
 
 
-def _governed_sleep(layer: EffectLayer, clock: TickClock | None) -> Callable[[float], None]:
+def _governed_sleep(layer: EffectLayer, clock: ClockPolicy | None) -> Callable[[float], None]:
     """Build a replacement for ``time.sleep``."""
 
     def sleep(seconds: float, /) -> None:
         actor = layer.actor()
         if actor is None:
             _REAL_SLEEP(seconds)
+        elif clock is not None and clock.asks_libraries:
+            clock.sleep(seconds)
         elif layer.is_strict(_getframe(1).f_code):
             if clock is None:
                 _sleep_as(actor, seconds)
@@ -268,7 +283,7 @@ class Clock:
     Every method reads the clock once, through the layer, and counts as a strict read.
     """
 
-    def __init__(self, layer: EffectLayer, clock: TickClock | None, tick: Tick) -> None:
+    def __init__(self, layer: EffectLayer, clock: ClockPolicy | None, tick: Tick) -> None:
         self._layer = layer
         self._clock = clock
         self._time, self._time_ns, self._monotonic, self._perf_counter = (
@@ -299,10 +314,12 @@ class Clock:
             _REAL_SLEEP(seconds)
         elif self._clock is None:
             _sleep_as(actor, seconds)
+        else:
+            self._clock.sleep(seconds)
 
 
 def _asked_read(
-    op: ops.Op, layer: EffectLayer, clock: TickClock | None, tick: Tick
+    op: ops.Op, layer: EffectLayer, clock: ClockPolicy | None, tick: Tick
 ) -> Callable[[], Any]:
     """Build a clock read that is called by name: strict, whoever the caller is."""
     real, number = REAL[op], op.number

@@ -7,8 +7,9 @@ of the world instead of having it intercepted, and for sessions in the user's ow
 bound before: each of its calls is one declared effect, asked by name and answered whole.
 
 What the function itself reads from the world (the clock, other effects) is part of its result and
-not recorded besides. What it changes in containers that it is given is served as well (``argument_changes``). Not covered:
-other changes that it makes to its arguments, which are a caveat of the record, or to the rest of the program.
+not recorded besides. What it changes in containers that it is given is served as well (``argument_changes``), and
+where it left the streams that it drew from. Not covered: other changes that it makes to its arguments, which are a
+caveat of the record, or to the rest of the program.
 Not for: handles. A connection or a process that lives on between calls belongs to the standard library,
 which is governed too.
 
@@ -56,23 +57,28 @@ def governed_call(
         ran = True
         # What it reads is part of its one result: in replay it does not run, so nobody would ask
         # for those reads again.
-        looking = layer.descriptors
+        looking, streams = layer.descriptors, layer.streams if layer.writes else None
+        before = {} if streams is None else streams.each_position()
         with current().inside_effect():
             if looking is not None:
                 looking.look()
             try:
-                outcome = outside(_outcome, name, function, args, kwargs)
+                outcome: tuple[Any, ...] = outside(_outcome, name, function, args, kwargs)
             finally:
                 if looking is not None:
                     looking.adopt()
-        return (
-            _with_changes(layer, outcome, (name, args, kwargs), digest) if layer.writes else outcome
-        )
+        if layer.writes:
+            outcome = _with_changes(layer, outcome, (name, args, kwargs), digest)
+        if streams is not None and (moved := streams.moved_since(before)):
+            outcome = (*outcome, *[None] * (4 - len(outcome)), moved)
+        return outcome
 
     outcome: Any = layer.read(actor, ops.CALL, live, (name, digest))
-    orders, changed = (*outcome[2:], None, None)[:2]
+    orders, changed, moved = (*outcome[2:], None, None, None)[:3]
     if changed is not None and not ran:
         repeat_changes(args, kwargs, changed)
+    if moved is not None and not ran and layer.streams is not None:
+        layer.streams.move(moved)
     if ran or orders is None:
         return given(outcome[:2])
     # Canonical form sorts dicts: a recorded result's are put into their order again.

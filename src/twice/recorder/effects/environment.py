@@ -30,12 +30,12 @@ from sys import _getframe
 from types import CodeType, FrameType, ModuleType
 from typing import Any
 
+from twice.foundation.source_files import is_ours
 from twice.recorder.effects import ops
 from twice.recorder.effects.actors import asker_of, files_behind, files_of, outside
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.outcomes import given, outcome_of
 from twice.recorder.effects.patches import Patch
-from twice.recorder.user_code import is_ours
 
 Made = Callable[[Any], Any]
 """Makes the value that the program is given from the plain one that the record holds."""

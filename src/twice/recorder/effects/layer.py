@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from twice.errors import StreamOffThread
 from twice.foundation.digests import Algorithm, short_digest
 from twice.foundation.encoding import decode, encode
+from twice.foundation.source_files import is_user_file
 from twice.recorder.effects.actors import OUTSIDE, Actor, ThreadOwners, current, enter
 from twice.recorder.effects.events import (
     ACTOR,
@@ -38,12 +39,12 @@ from twice.recorder.effects.events import (
 from twice.recorder.effects.ops import MAIN, MASKED_FROM, OPS, Op, has_cursor
 from twice.recorder.effects.sources import LiveSource, Source
 from twice.recorder.redaction.redaction import ASKED, Redaction
-from twice.recorder.user_code import is_user_file
 
 if TYPE_CHECKING:
     from twice.recorder.audit.hook import Watch
     from twice.recorder.effects.files.filesystem import Files
     from twice.recorder.effects.network.connections import Connections
+    from twice.recorder.streams import Streams
 
 Journal = Callable[[str, bytes, int], None]
 _HANDED_OVER_MAX = 64
@@ -86,12 +87,18 @@ class EffectLayer:
         self._handed_over: deque[tuple[Actor, str, list[Run]]] = deque()
         self._carried: deque[tuple[str, bytes]] = deque()
         self.descriptor_given: list[Callable[[int], None]] = []
-        self.process_ended: list[Callable[[str, int | None], None]] = []  # of one that is served
+        self.process_ended: list[
+            Callable[[str, int | None, Mapping[str, int]], None]
+        ] = []  # of one that is served
+        self.running: dict[
+            str, Callable[[], None]
+        ] = {}  # by process: what to do when the run ends first
         self.counts: dict[int, int] = {}
         self.lenient_counts: dict[int, int] = {}
         self.line_counts: dict[int, int] = {}
         self.ungoverned: dict[int, int] = {}
         self.remarks: list[str] = []  # what a verdict has to say of the run
+        self.streams: Streams | None = None  # which a declared effect may draw from
         self.own_variables: Callable[[], Mapping[Any, Any]] = dict  # which the program itself set
         self.beside: Callable[[Op], None] | None = None  # told of what nobody owns
         self.descriptors: Watch | None = None

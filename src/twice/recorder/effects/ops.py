@@ -14,6 +14,8 @@ from twice.foundation.dataclass import dataclass
 
 BEHAVIOUR = 1
 
+CONNECTIONS = "connections"
+"""The name of the part of a snapshot that open connections have."""
 MAIN = "main"
 """Key of the actor that runs the program."""
 _NUMBERS = re.compile(r":\d+")

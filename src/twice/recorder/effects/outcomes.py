@@ -18,7 +18,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from twice.errors import EffectRefused
+from twice.errors import EffectRefused, SimulationRefused
 from twice.recorder.kernel.paths import escape_path, unescape_path
 
 RETURNED, RAISED = "returned", "raised"
@@ -36,7 +36,7 @@ def outcome_of(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Ou
     """
     try:
         return (RETURNED, function(*args, **kwargs))
-    except EffectRefused:
+    except (EffectRefused, SimulationRefused):
         raise  # Said by what records it, not by what is recorded.
     except Exception as error:  # noqa: BLE001  (whatever it raises is its result)
         return raised(error)

@@ -23,11 +23,12 @@ from __future__ import annotations
 import locale
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from inspect import signature
 from operator import attrgetter
 from sys import _getframe
+from types import MappingProxyType
 from typing import Any
 
 from twice.errors import EffectRefused
@@ -38,6 +39,7 @@ from twice.recorder.effects.outcomes import Outcome, given, outcome_of
 from twice.recorder.effects.patches import Patch
 from twice.recorder.effects.process_request import (
     STREAMS,
+    GivenFiles,
     InheritedOutput,
     describe_request,
     describe_word,
@@ -92,7 +94,7 @@ class GovernedPopen(subprocess.Popen[Any]):
         self._key = _key(layer, actor)
         self.args = options["args"]
         self.returncode: int | None = None
-        self._output = InheritedOutput(options)
+        self._output, self._given = InheritedOutput(options), GivenFiles(options)
         for descriptor in list_descriptors(options):  # another hand writes there from now on
             for given_away in layer.descriptor_given:
                 given_away(descriptor)
@@ -107,6 +109,8 @@ class GovernedPopen(subprocess.Popen[Any]):
         self.pid = self._ask(
             ops.PROCESS_START, (self._key, *describe_request(layer, options)), start
         )
+        if self._given.find_sizes():
+            self._layer.running[self._key] = self._end
         self._connect(options)
 
     def poll(self) -> int | None:
@@ -178,13 +182,20 @@ class GovernedPopen(subprocess.Popen[Any]):
 
         late, out, err, code, printed = self._ask(op, (self._key, *question), learn)
         if code is not None and self.returncode is None:
-            _tell_of_end(self._layer, self._key, None if self._real is None else self._real.pid)
+            self._end()
         self.returncode = code
         _print(printed)
         if late:
             assert timeout is not None, "only what has a limit can be late"
             raise subprocess.TimeoutExpired(self.args, timeout, output=out, stderr=err)
         return out, err
+
+    def _end(self) -> None:
+        """Report the files that the process left, once it has ended or the run does."""
+        pid = None if self._real is None else self._real.pid
+        self._layer.running.pop(self._key, None)
+        _tell_of_end(self._layer, self._key, pid, self._given.find_sizes())
+        self._given.release(is_served=pid is None)
 
     def _running(self) -> subprocess.Popen[Any]:
         if self._real is not None:
@@ -236,10 +247,12 @@ class GovernedPopen(subprocess.Popen[Any]):
         return kind(ask, close, behind=behind, on_descriptor=name_pipe, encoding=encoding)
 
 
-def _tell_of_end(layer: EffectLayer, key: str, pid: int | None) -> None:
+def _tell_of_end(
+    layer: EffectLayer, key: str, pid: int | None, given: Mapping[str, int] = MappingProxyType({})
+) -> None:
     """Report the end of a process to the keepers of files; ``pid`` is None if it was served."""
     for told in layer.process_ended:
-        told(key, pid)
+        told(key, pid, given)
 
 
 def _key(layer: EffectLayer, actor: Actor) -> str:

@@ -11,7 +11,9 @@ Invariant: a secret that is known counts as blanked, so that a replay without it
 
 from __future__ import annotations
 
+import fcntl
 import os
+import stat
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -26,7 +28,8 @@ from twice.recorder.kernel.paths import escape_path
 from twice.worker.process import NESTED
 
 STREAMS = ("stdin", "stdout", "stderr")
-_DIGEST_DIGITS = 16
+_DIGEST_DIGITS, _STDERR = 16, 2
+_readlink = os.readlink  # the real one: bound before anything is patched
 _CONNECTIONS = {
     None: "shared", subprocess.PIPE: "pipe", subprocess.STDOUT: "stdout", subprocess.DEVNULL: "nothing",
 }  # fmt: skip
@@ -129,6 +132,48 @@ class InheritedOutput:
     def __del__(self) -> None:
         for file in self._files.values():
             os.close(file)
+
+
+class GivenFiles:
+    """Files of the program's that a process writes by their descriptors, which stay open until it has ended.
+
+    The process moves the position from which the program writes on. A replay starts no process, and moves it to
+    the end of the file.
+    """
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        written = [each for each in list_descriptors(options) if _is_written_file(each)]
+        self._sizes = {os.dup(each): os.fstat(each).st_size for each in written}
+
+    def find_sizes(self) -> dict[str, int]:
+        """Return where the files are that still have a name, with their sizes when the process started."""
+        return {
+            _readlink(f"/proc/self/fd/{copy}"): size
+            for copy, size in self._sizes.items()
+            if os.fstat(copy).st_nlink
+        }
+
+    def release(self, *, is_served: bool) -> None:
+        """Close the descriptors; behind a process that is served, go on at the end."""
+        copies, self._sizes = self._sizes, {}
+        for copy in copies:
+            if is_served:
+                os.lseek(copy, 0, os.SEEK_END)
+            os.close(copy)
+
+    def __del__(self) -> None:
+        for copy in self._sizes:
+            os.close(copy)
+
+
+def _is_written_file(descriptor: int) -> bool:
+    """Return whether a descriptor, other than the run's own output, writes to a file on a disk."""
+    if descriptor <= _STDERR:
+        return False
+    with suppress(OSError):
+        access = fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE
+        return stat.S_ISREG(os.fstat(descriptor).st_mode) and access != os.O_RDONLY
+    return False
 
 
 def _find_descriptor(target: Any, own: int) -> int | None:

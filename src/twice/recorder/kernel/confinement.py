@@ -220,15 +220,15 @@ class Confinement:
         if self.marks is not None and self.is_watching:
             self.marks.expect_connect()
 
-    def take_process(self, pid: int) -> tuple[list[ProcessFile], str]:
+    def take_process(self, pid: int, given: Iterable[str]) -> tuple[list[ProcessFile], str]:
         """Return the files that an ended child process left, and the folder with their contents.
 
-        It is a child that a replay will not start.
+        It is a child that a replay will not start; ``given`` are files that it wrote by descriptors of the program's.
         """
         self._served.add(pid)
         if not self.is_watching or self.keeper is None:
             return [], ""
-        answer = self._ask({"do": "process", "pid": pid})
+        answer = self._ask({"do": "process", "pid": pid, "given": [*given]})
         return [ProcessFile.from_plain(fields) for fields in answer["left"]], answer["folder"]
 
     def note_served(self, pid: int) -> None:

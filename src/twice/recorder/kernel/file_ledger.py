@@ -182,9 +182,13 @@ class FileLedger:
         if linked is not None:
             self._linked[target] = linked
 
-    def take_branch(self, branch: int) -> list[ProcessFile]:
-        """Return the files that a child of the program and its descendants made since the last time."""
-        return [self._process_file(path) for path in sorted(self._by_branch.pop(branch, ()))]
+    def take_branch(self, branch: int, given: Collection[str] = ()) -> list[ProcessFile]:
+        """Return the files that a child of the program and its descendants made since the last time.
+
+        ``given`` are paths of files that the program opened and that the child writes by their descriptors.
+        """
+        paths = {*given, *self._by_branch.pop(branch, ())}
+        return [self._process_file(path) for path in sorted(paths)]
 
     def note_listing(self, path: str) -> None:
         """Note that a folder is about to be listed."""
@@ -264,7 +268,7 @@ class FileLedger:
             if state.size > self._copy_limit:
                 held = pluralize(state.size, "byte")
                 limit = f"a process wrote {held}, and no replay starts it; {self._limit}"
-                self._entries[path].problem = limit
+                self._touch(path).problem = limit
                 return ProcessFile(path, state, limit)
             kept = self._store.keep(path, self._algorithm)
         except OSError as error:

@@ -161,7 +161,7 @@ class Recording:
         supervisor = self._supervisor
         assert supervisor is not None, "the program asks once it is supervised"
         if message["do"] == "process":
-            left = supervisor.ledger.take_branch(message["pid"])
+            left = supervisor.ledger.take_branch(message["pid"], message["given"])
             line.send({"left": [each.to_plain() for each in left], "folder": self._store.folder})
             return True
         supervisor.is_noting = False

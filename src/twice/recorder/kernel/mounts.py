@@ -20,9 +20,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from twice.recorder.kernel import libc
-from twice.recorder.kernel.paths import is_below, parent_folder
+from twice.recorder.kernel.paths import is_below, is_link, leads_to_folder, parent_folder
 
-_isdir, _islink = os.path.isdir, os.path.islink
 _SPLIT_MAX = 64
 
 LEFT_ALONE: Final = frozenset({
@@ -163,7 +162,7 @@ class OverlayPlan(NamedTuple):
 
 def _can_enter(folder: str) -> bool:
     """Return whether a folder leads anywhere for this user: if not, nothing below it can be changed."""
-    return not _islink(folder) and _isdir(folder) and os.access(folder, os.X_OK)
+    return not is_link(folder) and leads_to_folder(folder) and os.access(folder, os.X_OK)
 
 
 def _list_folders(folder: str) -> list[str]:

@@ -63,7 +63,7 @@ class NativeConnections:
             return
         family, host, port = found
         if family == socket.AF_UNIX:
-            inodes, words = _find_unix_inodes(host, notification.pid), host
+            inodes, words = find_unix_inodes(host, notification.pid, listening=True), host
         else:
             inodes = find_inodes(family, port, process=notification.pid, listening=True)
             words = f"[{host}]:{port}" if family == socket.AF_INET6 else f"{host}:{port}"
@@ -137,15 +137,18 @@ def find_inodes(
     }
 
 
-def _find_unix_inodes(path: str, process: int) -> set[str]:
-    """Return inodes of the Unix sockets that listen under a path, or an abstract name with ``@``."""
+def find_unix_inodes(path: str, process: int | str = "self", *, listening: bool) -> set[str]:
+    """Return inodes of the Unix sockets that are bound to a path, or an abstract name with ``@``.
+
+    ``listening`` asks for those alone that listen.
+    """
     name = os.path.basename(path)
     rows = [row.split(maxsplit=_UNIX_PATH_FIELD) for row in _read_rows(process, "unix")]
     return {
         fields[6]
         for fields in rows
         if len(fields) > _UNIX_PATH_FIELD
-        and int(fields[3], 16) & _UNIX_LISTENS
+        and (not listening or int(fields[3], 16) & _UNIX_LISTENS)
         and os.path.basename(fields[_UNIX_PATH_FIELD]) == name
     }
 

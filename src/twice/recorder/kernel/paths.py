@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import AnyStr, Final, NamedTuple
 
-_readlink, _lstat = os.readlink, os.lstat
+_readlink, _lstat, _stat = os.readlink, os.lstat, os.stat
 _SHARED_MEMORY = "/dev/shm/"  # noqa: S108  (files there are files of the run)
 _DEVICES = ("/proc/", "/sys/", "/dev/")
 _SYSTEM = (
@@ -83,20 +83,39 @@ def is_compiled(path: str) -> bool:
     )  # fmt: skip
 
 
+# os.path asks os.stat by its name, where a program may have put a function of its own that asks twice again.
+
+
 def is_folder(path: str) -> bool:
     """Return whether a folder is at a path, and no link to one."""
-    try:
-        return stat.S_ISDIR(_lstat(path).st_mode)
-    except OSError:
-        return False
+    return stat.S_ISDIR(_read_mode(_lstat, path))
 
 
 def is_link(path: str) -> bool:
     """Return whether a link is at a path."""
+    return stat.S_ISLNK(_read_mode(_lstat, path))
+
+
+def is_present(path: str) -> bool:
+    """Return whether anything is at a path, be it a link that leads nowhere."""
+    return _read_mode(_lstat, path) != 0
+
+
+def leads_to_folder(path: str) -> bool:
+    """Return whether a folder is at a path, or where its links lead."""
+    return stat.S_ISDIR(_read_mode(_stat, path))
+
+
+def leads_to_file(path: str) -> bool:
+    """Return whether a regular file is at a path, or where its links lead."""
+    return stat.S_ISREG(_read_mode(_stat, path))
+
+
+def _read_mode(read: Callable[[str], os.stat_result], path: str) -> int:
     try:
-        return stat.S_ISLNK(_lstat(path).st_mode)
+        return read(path).st_mode
     except (OSError, ValueError):
-        return False
+        return 0
 
 
 class PackagePaths:

@@ -245,7 +245,7 @@ def add_caveat(path: str | os.PathLike[str], caveat: str) -> None:
     with closing(BlockFile(path)) as file:
         prefix, last = file.prefix, file.blocks - 1
         ending = file.decode(last, decode_json)
-        begin, _ = unpack_row(prefix.rows, last)
+        begin, _ = unpack_row(bytes(prefix.rows), last)
         before = Prefix(begin, file.read(last - 1).checksum, prefix.rows[: last * ROW_BYTES])
         with _copy_blocks(file, before, path, force=True, hold=True) as blocks:
             caveats: Any = ending["caveats"]

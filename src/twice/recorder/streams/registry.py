@@ -209,6 +209,20 @@ class Streams:
             parts[slot] = read()
         return b"".join(parts)
 
+    def each_position(self) -> dict[str, bytes]:
+        """Return the position of every stream, by name."""
+        return {name: stream.position() for name, stream in self._live.items()}
+
+    def moved_since(self, before: Mapping[str, bytes]) -> dict[str, dict[str, object]]:
+        """Return the public states of the streams that were drawn from since ``each_position`` gave these."""
+        live = ((name, self._live[name]) for name in before if name in self._live)
+        return {name: stream.read() for name, stream in live if stream.position() != before[name]}
+
+    def move(self, states: Mapping[str, Mapping[str, object]]) -> None:
+        """Put some streams elsewhere; the rest stay."""
+        for name in sorted(states.keys() & self._live.keys()):
+            self._live[name].write(states[name])
+
     def snapshot(self) -> dict[str, dict[str, object]]:
         """Return every stream's public state as plain values, by name."""
         return {name: self._live[name].read() for name in sorted(self._live)}
@@ -252,9 +266,7 @@ class Streams:
             if name not in states:
                 self._give_back(name)
         self._pending = {name: states[name] for name in sorted(states) if name not in self._live}
-        for name in sorted(self._live):
-            if name in states:
-                self._live[name].write(states[name])
+        self.move(states)
 
     @contextmanager
     def restoring(self) -> Iterator[None]:

@@ -15,7 +15,7 @@ import os
 from pathlib import Path
 from types import FrameType
 
-from twice.recorder.user_code import is_user_file
+from twice.foundation.source_files import is_user_file
 
 _TOOLING = str(Path(__file__).parents[1]) + os.sep
 _ADAPTERS = str(Path(__file__).parents[1] / "adapters") + os.sep

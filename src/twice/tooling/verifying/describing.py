@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from twice.foundation.comparison import Tolerance, tolerance_from_json
-from twice.recorder.user_code import digest_sources, is_user_file, list_user_modules
+from twice.foundation.source_files import is_user_file
+from twice.recorder.user_code import digest_sources, list_user_modules
 from twice.tooling.cases import Case
 from twice.tooling.determinism import Determinism
 from twice.tooling.registry import Registry

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from twice.foundation.digests import Algorithm, Digest, new_hasher
 from twice.foundation.encoding import decode, encode
 from twice.foundation.printable import pluralize
+from twice.recorder.effects.actors import outside
 from twice.recorder.kernel.file_state import closing_descriptor
 from twice.recorder.record_form import reading
 
@@ -24,7 +25,7 @@ KEPT_BYTES_MAX = 64 << 20
 """Largest file that is kept when the policy does not ask for contents."""
 
 # Read descriptors outside of any session: whoever digests a file reads nothing for the program.
-_open, _pread, _pwrite, _makedirs = os.open, os.pread, os.pwrite, os.makedirs
+_open, _pread, _pwrite = os.open, os.pread, os.pwrite
 
 
 Found = tuple[str, int]
@@ -102,7 +103,7 @@ class CarriedContents:
         name = digest.rpartition(":")[2]
         if name not in self._sizes:
             Digest.parse(digest)  # it becomes a name, and a stranger may have written it
-            _makedirs(self._folder, exist_ok=True)
+            outside(os.makedirs, self._folder, exist_ok=True)
             self._sizes[name] = size
         path = f"{self._folder}/{name}"
         with closing_descriptor(

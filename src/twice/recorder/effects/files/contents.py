@@ -36,12 +36,13 @@ from twice.recorder.effects.files.places import Caller
 from twice.recorder.effects.files.writes import RAISED, ClosedFile
 from twice.recorder.kernel.confinement import current
 from twice.recorder.kernel.file_state import Signature, signature_of
+from twice.recorder.kernel.paths import leads_to_folder
 
 if TYPE_CHECKING:
     from twice.recorder.effects.files.filesystem import Files
 
 _open, _close, _fstat, _stat = os.open, os.close, os.fstat, os.stat
-_truncate, _isdir = os.truncate, os.path.isdir
+_truncate = os.truncate
 _CLOCK_GRAIN_NS = 20_000_000
 _SETTLED_NS = 1_000_000_000
 READ, OWN, OTHER = "read", "own", "other"
@@ -125,7 +126,7 @@ class Contents:
     def folder(overlay: Overlay, place: str) -> str:
         """Return the path of a folder that the record knows: an empty one, if the run has removed it."""
         at = overlay.at(overlay.follow(place))
-        return at if _isdir(at) else overlay.make_folder(place)
+        return at if leads_to_folder(at) else overlay.make_folder(place)
 
     def _serve(self, overlay: Overlay, place: str, how: str, digest: str, size: int) -> str:
         """Return the path of a file with the recorded content: the one that is there, or one from the record."""

@@ -24,6 +24,7 @@ from typing import Any, NoReturn
 
 from twice.errors import EffectMismatch, FileNotRebuilt
 from twice.foundation.digests import Algorithm
+from twice.foundation.source_files import is_ours
 from twice.recorder.effects import ops
 from twice.recorder.effects.actors import OUTSIDE, asker_of, current
 from twice.recorder.effects.files.carried_contents import CarriedContents
@@ -35,13 +36,14 @@ from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.kernel import confinement
 from twice.recorder.kernel.content_store import ContentStore
 from twice.recorder.kernel.file_policies import Policy, PolicyRow
-from twice.recorder.kernel.file_state import ProcessFile
+from twice.recorder.kernel.file_state import ProcessFile, closing_descriptor
+from twice.recorder.kernel.paths import is_link, leads_to_folder
 from twice.recorder.program import PathNames
-from twice.recorder.user_code import is_ours
 
 _PROVER = f"{os.sep}interception.py"
 _symlink, _utime, _chmod = os.symlink, os.utime, os.chmod
-_isdir, _islink = os.path.isdir, os.path.islink
+_open, _fstat, _pread, _write = os.open, os.fstat, os.pread, os.write
+_PIECE_BYTES = 1 << 20
 _NOT_CARRIED = "its content is not in the record"
 
 
@@ -109,7 +111,9 @@ class Files:
         return self.writes.has_written(path)
 
     def finish(self) -> None:
-        """Name the files that the run leaves behind."""
+        """Name the files that the run leaves behind, with those of processes that it did not wait for."""
+        for end_process in [*self.layer.running.values()]:
+            end_process()
         self.writes.end()
 
     # -- who asks, and where --------------------------------------------------------------------
@@ -138,7 +142,7 @@ class Files:
         if self.overlay is None or not self.overlay.upper:
             return place  # the system follows them
         at = self.overlay.at(place)
-        return self.overlay.at(self.overlay.follow(place)) if _islink(at) else at
+        return self.overlay.at(self.overlay.follow(place)) if is_link(at) else at
 
     def governs(self, place: str) -> bool:
         """Return whether reading or changing this place is an effect of the run."""
@@ -192,11 +196,14 @@ class Files:
 
     # -- files of processes that a replay does not start ----------------------------------------
 
-    def _end_process(self, key: str, pid: int | None) -> None:
-        """Note the files that a process left, or put them in place of one that is served and has no pid."""
+    def _end_process(self, key: str, pid: int | None, given: Mapping[str, int]) -> None:
+        """Note the files that a process left, or put them in place of one that is served and has no pid.
+
+        ``given`` are files that it wrote by descriptors of the program's, with their sizes when it started.
+        """
         if self.policy == "none":
             return
-        left = () if pid is None else self._take_files(pid)
+        left = () if pid is None else self._take_files(pid, given)
         layer = self.layer
         if layer.live:
             if left:
@@ -206,11 +213,11 @@ class Files:
         if known:
             recorded: Any = layer.fact(ops.PROCESS_FILES, key, lambda: left, needed=False)
             for fields in recorded:
-                self._put_file(ProcessFile.from_plain(fields))
+                self._put_file(ProcessFile.from_plain(fields), given)
 
-    def _take_files(self, pid: int) -> tuple[Any, ...]:
+    def _take_files(self, pid: int, given: Mapping[str, int]) -> tuple[Any, ...]:
         """Return the files that a real process left, in recorded form, and write their contents down."""
-        left, folder = confinement.current().take_process(pid)
+        left, folder = confinement.current().take_process(pid, given)
         plain = []
         for each in left:
             if not self.governs(each.path):
@@ -223,7 +230,7 @@ class Files:
             plain.append((self.places.to_recorded(each.path), state.to_plain(), problem))
         return tuple(plain)
 
-    def _put_file(self, left: ProcessFile) -> None:
+    def _put_file(self, left: ProcessFile, given: Mapping[str, int]) -> None:
         """Put a file that the process left in its place: with the content that it had, or not at all."""
         overlay = self.overlay
         assert overlay is not None, "what is served is not put into the real tree"
@@ -231,10 +238,14 @@ class Files:
         if left.problem:
             return
         if state.kind == "folder":
-            if not _isdir(overlay.at(place)):
+            if not leads_to_folder(overlay.at(place)):
                 overlay.make_folder(place)
         elif state.kind == "file":
             if (content := self.carried.path(state.digest)) is not None:
+                at = overlay.at(place)
+                if (start := given.get(at)) is not None:
+                    _append(at, content, start)
+                    return
                 overlay.remove(place)
                 at = overlay.fill(place, content)
                 _chmod(at, state.mode | 0o600)
@@ -243,3 +254,18 @@ class Files:
             overlay.remove(place)
             if state.kind == "link":
                 _symlink(state.target, overlay.make_file(place))
+
+
+def _append(path: str, content: str, start: int) -> None:
+    """Add what follows in a content to the file that has its beginning, unless the program wrote more meanwhile.
+
+    The beginning is the program's own work, which a replay makes again and compares.
+    """
+    with (
+        closing_descriptor(_open(path, os.O_WRONLY | os.O_APPEND)) as target,
+        closing_descriptor(_open(content, os.O_RDONLY)) as source,
+    ):
+        if _fstat(target).st_size != start:
+            return
+        while piece := _pread(source, _PIECE_BYTES, start):
+            start += _write(target, piece)

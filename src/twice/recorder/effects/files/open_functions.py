@@ -28,6 +28,7 @@ from types import ModuleType
 from typing import Any
 
 from twice.errors import EffectRefused
+from twice.foundation.source_files import is_ours, is_user_file
 from twice.recorder.effects.files.filesystem import Files
 from twice.recorder.effects.files.places import Caller
 from twice.recorder.effects.files.special_files import (
@@ -38,7 +39,6 @@ from twice.recorder.effects.files.special_files import (
 )
 from twice.recorder.effects.patches import Patch
 from twice.recorder.kernel.confinement import current
-from twice.recorder.user_code import is_ours, is_user_file
 
 _HERE = Path(__file__).parent / "__init__.py"
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND

@@ -22,14 +22,17 @@ from contextlib import suppress
 from typing import Any
 
 from twice.recorder.effects.actors import outside
-from twice.recorder.kernel.paths import follow_links
+from twice.recorder.kernel.paths import (
+    follow_links,
+    is_link,
+    is_present,
+    leads_to_file,
+    leads_to_folder,
+)
 
-_rename, _makedirs, _listdir, _unlink = os.replace, os.makedirs, os.listdir, os.unlink
+_rename, _listdir, _unlink = os.replace, os.listdir, os.unlink
 _open, _close, _truncate, _rmdir, _stat = os.open, os.close, os.truncate, os.rmdir, os.stat
 _symlink, _readlink = os.symlink, os.readlink
-_isdir, _isfile, _islink, _lexists = (
-    os.path.isdir, os.path.isfile, os.path.islink, os.path.lexists,
-)  # fmt: skip
 _MAKES = frozenset({"mkdir", "mkfifo", "mknod", "symlink"})
 
 
@@ -41,7 +44,7 @@ class Overlay:
     """
 
     def __init__(self, folder: str) -> None:
-        _makedirs(folder, mode=0o700, exist_ok=True)
+        outside(os.makedirs, folder, mode=0o700, exist_ok=True)
         self.upper, self.kept = f"{folder}/files", f"{folder}/kept"
         self._is_there: dict[str, bool] = {}
         """Places that the run made or changed, which are there, or removed, which are not."""
@@ -82,7 +85,7 @@ class Overlay:
     def make_file(self, place: str) -> str:
         """Make the folder of a place, and return the path to write its file at."""
         parent = posixpath.dirname(place)
-        _makedirs(self.upper + parent, exist_ok=True)
+        outside(os.makedirs, self.upper + parent, exist_ok=True)
         while self._is_there.get(parent) is False:
             self._is_there[parent] = True
             parent = posixpath.dirname(parent)
@@ -106,12 +109,14 @@ class Overlay:
         """Open a place for writing, or raise the error of the world: a missing file cannot be opened."""
         place = place if flags & os.O_EXCL and flags & os.O_CREAT else self.follow(place)
         at, number = self.at(place), 0
-        is_there = _lexists(at)
-        if not is_there and not (flags & os.O_CREAT and _isdir(self.at(posixpath.dirname(place)))):
+        is_there = is_present(at)
+        if not is_there and not (
+            flags & os.O_CREAT and leads_to_folder(self.at(posixpath.dirname(place)))
+        ):
             number = errno.ENOENT
         elif is_there and flags & os.O_EXCL:
             number = errno.EEXIST
-        elif _isdir(at):
+        elif leads_to_folder(at):
             number = errno.EISDIR
         if number:
             raise OSError(number, os.strerror(number))
@@ -125,7 +130,7 @@ class Overlay:
 
     def make_folder(self, place: str) -> str:
         """Make an empty folder, of which no real one shows through; return its path."""
-        _makedirs(self.upper + place, exist_ok=True)
+        outside(os.makedirs, self.upper + place, exist_ok=True)
         self._mark(place, is_there=True)
         return self.upper + place
 
@@ -151,11 +156,11 @@ class Overlay:
     def require(self, name: str, places: Sequence[str]) -> None:
         """Raise the error with which the world would refuse a change."""
         first = self.at(places[0])
-        is_folder = _isdir(first) and not _islink(first)
+        is_folder = leads_to_folder(first) and not is_link(first)
         number = 0
         if name in _MAKES:
             number = self._refusal_to_make(places[0])
-        elif not _lexists(first):
+        elif not is_present(first):
             number = errno.ENOENT
         elif name == "unlink" and is_folder:
             number = errno.EISDIR
@@ -165,15 +170,15 @@ class Overlay:
             number = errno.ENOTEMPTY
         elif name == "link":
             number = self._refusal_to_make(places[1])
-        elif name == "rename" and not _isdir(self.at(posixpath.dirname(places[1]))):
+        elif name == "rename" and not leads_to_folder(self.at(posixpath.dirname(places[1]))):
             number = errno.ENOENT
         if number:
             raise OSError(number, os.strerror(number))
 
     def _refusal_to_make(self, place: str) -> int:
-        if _lexists(self.at(place)):
+        if is_present(self.at(place)):
             return errno.EEXIST
-        return 0 if _isdir(self.at(posixpath.dirname(place))) else errno.ENOENT
+        return 0 if leads_to_folder(self.at(posixpath.dirname(place))) else errno.ENOENT
 
     def apply(self, name: str, places: Sequence[str], real: Callable[[Any], Any]) -> None:
         """Let a change of these places come to pass; ``real`` is the system's function, given the changed path."""
@@ -189,7 +194,7 @@ class Overlay:
             case "rename":
                 self._rename(place, places[1])
             case "link":
-                if _isfile(self.at(place)):
+                if leads_to_file(self.at(place)):
                     self.fill(places[1], self.at(place))
             case "symlink" | "mkfifo" | "mknod":
                 self.remove(place)
@@ -218,21 +223,21 @@ class Overlay:
         }
         self.remove(target)
         path = self.make_file(target)
-        if _lexists(self.upper + source):
+        if is_present(self.upper + source):
             _rename(self.upper + source, path)
         self._is_there.update(below)
 
     def _copy(self, source: str, target: str) -> None:
         """Copy a real place with what the run changed below it. Links stay links, dangling ones too."""
         at = self.at(source)
-        if _islink(at):
+        if is_link(at):
             _symlink(_readlink(at), self.make_file(target))
             return
-        if _isdir(at):
+        if leads_to_folder(at):
             self.make_folder(target)
             for name in self.names(source):
                 self._copy(f"{source}/{name}", f"{target}/{name}")
-        elif _isfile(at):
+        elif leads_to_file(at):
             self.fill(target, at)
         with suppress(OSError):
             outside(shutil.copystat, at, self.at(target))
@@ -279,7 +284,7 @@ class WorldTree(Overlay):
         """Note nothing: the kernel knows what is there."""
 
     def _rename(self, source: str, target: str) -> None:
-        _makedirs(posixpath.dirname(target), exist_ok=True)
+        outside(os.makedirs, posixpath.dirname(target), exist_ok=True)
         try:
             _rename(source, target)
         except OSError as error:
@@ -292,7 +297,7 @@ class WorldTree(Overlay):
 
 
 def _delete(path: str) -> None:
-    if _isdir(path) and not _islink(path):
+    if leads_to_folder(path) and not is_link(path):
         outside(shutil.rmtree, path, ignore_errors=True)
-    elif _lexists(path):
+    elif is_present(path):
         _unlink(path)

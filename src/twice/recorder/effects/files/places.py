@@ -24,12 +24,12 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from twice.foundation.source_files import is_user_file
 from twice.recorder.effects.actors import files_behind, files_of
 from twice.recorder.effects.files.overlay import Overlay
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.kernel.paths import escape_path, follow_links, is_device, unescape_path
 from twice.recorder.program import PathNames
-from twice.recorder.user_code import is_user_file
 
 _readlink, _getcwd = os.readlink, os.getcwd
 _OF_PYTHON = tuple(

@@ -30,13 +30,13 @@ from twice.recorder.effects.files.carried_contents import (
 from twice.recorder.effects.files.places import Caller
 from twice.recorder.kernel.file_policies import find_policy
 from twice.recorder.kernel.file_state import CONTENT_FIELDS, Signature, signature_of
+from twice.recorder.kernel.paths import leads_to_file
 from twice.recorder.redaction.redaction import ASKED
 
 if TYPE_CHECKING:
     from twice.recorder.effects.files.filesystem import Files
 
 _open, _close, _fstat, _stat, _pread = os.open, os.close, os.fstat, os.stat, os.pread
-_isfile = os.path.isfile
 OPENED, RAISED = "opened", "raised"
 _SHOWN_MAX = 1 << 16  # bytes of a file that are looked at as they are
 
@@ -279,7 +279,7 @@ class Writes:
             for writing in self._writing.values():
                 if writing.place == place:
                     writing.place = there
-        if target not in self.own and _isfile(self._files.at(target)):
+        if target not in self.own and leads_to_file(self._files.at(target)):
             self.own[target] = WrittenFile()
 
     def _forget(self, place: str) -> None:

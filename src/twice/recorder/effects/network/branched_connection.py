@@ -56,6 +56,11 @@ class BranchedConnection(ReplayedConnection):
             before = Mark(sent, digest, b"")
             self._sent = SentBytes(self.layer.algorithm, before, segment or b"")
             self._note_own(ops.SEND_FAILED, raised(error))
+            world = self._playback
+            if isinstance(world, WorldPlayback):
+                world.sent = self._sent
+                if not world.is_connected:  # who only reads the answer is told too
+                    self._arrives(ops.RECEIVED, raised(error))
             raise
 
     def _differ(self, what: str, recorded: str, asked: str) -> None:
@@ -104,7 +109,7 @@ class BranchedConnection(ReplayedConnection):
         if not isinstance(self._playback, WorldPlayback):
             super()._wait_for_more(timeout, at)
         elif not wait(self._more, timeout):
-            raise TimeoutError("timed out")
+            self._arrives(ops.RECEIVED, raised(TimeoutError("timed out")))
 
     def _make_note(self, op: ops.Op, value: Any) -> object:
         if op is ops.CONNECT:

@@ -35,7 +35,7 @@ _FAMILIES = (socket.AF_INET, socket.AF_INET6, getattr(socket, "AF_UNIX", socket.
 class Connections:
     """The connections of one run."""
 
-    name = "connections"
+    name = ops.CONNECTIONS
 
     def __init__(self, layer: EffectLayer) -> None:
         self.layer, self.turns = layer, layer.source.turns()

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from twice.recorder.effects import ops
 from twice.recorder.effects.events import Event
-from twice.recorder.effects.network.sent_bytes import NOTHING, Mark, read_mark
+from twice.recorder.effects.network.sent_bytes import HEAD_BYTES_MAX, NOTHING, Mark, read_mark
 from twice.recorder.effects.ops import find_lineage
 
 _REQUEST = re.compile(rb"[A-Z]{3,10} [^\r\n]{1,1000} HTTP/1\.[01]\r\n")
@@ -58,14 +58,19 @@ class Exchanges:
         self._addresses: dict[str, object] = {}
         self._at: dict[tuple[str, int], Exchange] = {}
         requests = []
+        senders = defaultdict(set)
+        self._heads: defaultdict[object, set[bytes]] = defaultdict(set)
+        self._senders: defaultdict[object, set[str]] = defaultdict(set)
         for key, of in events.items():
             first: Any = of[0]
             self._addresses[key] = first[1][0] if first[0] == ops.CONNECT.number else None
             for one in _split(key, of):
                 self._at[key, one.start] = one
+                event: Any = of[one.start]
+                self._heads[self._addresses[key]].add(read_mark(event[1][0]).head)
+                self._senders[self._addresses[key]].add(one.sender)
                 if one.is_request:
                     requests.append(one)
-        senders = defaultdict(set)
         for one in requests:
             senders[self._addresses[one.key]].add(one.sender)
         self._shared = {address for address, found in senders.items() if len(found - {""}) > 1}
@@ -109,6 +114,13 @@ class Exchanges:
                 if one.sender != sender and (head.startswith(data) or data.startswith(head)):
                     return True
         return False
+
+    def was_sent(self, data: bytes, address: object) -> bool:
+        """Return whether the actors that share connections to an address sent bytes that begin like this."""
+        if len(self._senders[address] - {""}) < 2:
+            return False
+        heads = self._heads[address]
+        return data[:HEAD_BYTES_MAX] in heads or any(each.startswith(data) for each in heads)
 
     def give(self, exchange: Exchange) -> None:
         """Take an exchange from the waiting ones: it answers a request."""

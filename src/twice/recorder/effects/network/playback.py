@@ -234,7 +234,7 @@ class WorldPlayback:
         owned: descriptors that governed sources hold.
     """
 
-    is_shared = has_moved = ends = False
+    is_shared = has_moved = ends = is_connected = False
 
     def __init__(
         self,
@@ -270,6 +270,7 @@ class WorldPlayback:
             self._not_yet = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
         outside(self._sock.setblocking, False)
         self._owned.add(self._sock.fileno())
+        self.is_connected = True
         start_new_thread(self._receive, (ops.ENDED if is_tls else ops.RECEIVED,))
 
     def _receive(self, last: ops.Op) -> None:

@@ -138,11 +138,16 @@ class ReplayedConnection(Connection):
         assert isinstance(playback, Playback), "held against a record"
         if playback.is_shared and playback.sent.is_marked:
             self._begin(playback, plain)
+        begun = b"" if playback.sent.is_marked else playback.sent.head
         before, difference = (playback.key, playback.at), playback.send(plain)
         if before != (playback.key, playback.at):
             self._uncovered = playback.at
         self.layer.owners.has_moved_work |= playback.has_moved
         if difference is not None:
+            # Who shares the connections of a pool has other ones where two tasks come in another order.
+            self.layer.owners.has_moved_work |= not playback.is_shared and (
+                self._turns.exchanges.was_sent(begun + plain, self._asked)
+            )
             self._differ(*difference)
 
     def _begin(self, playback: Playback, plain: bytes) -> None:

@@ -26,7 +26,12 @@ from typing import Any
 
 from twice.recorder.effects.patches import Patch
 from twice.recorder.kernel.confinement import current
-from twice.recorder.kernel.native_connections import INTERNET, find_inodes, is_held
+from twice.recorder.kernel.native_connections import (
+    INTERNET,
+    find_inodes,
+    find_unix_inodes,
+    is_held,
+)
 from twice.recorder.kernel.processes import list_processes
 
 _stat, _getpid = os.stat, os.getpid
@@ -63,8 +68,13 @@ def is_within_run(sock: Any, address: Any) -> bool:
         return False
     if family == socket.AF_UNIX:
         with suppress(OSError, TypeError, ValueError):
-            found = _stat(os.fsdecode(address))
-            return stat.S_ISSOCK(found.st_mode) and found.st_ctime_ns >= current().began_ns
+            path = os.fsdecode(address)
+            found = _stat(path)
+            if not stat.S_ISSOCK(found.st_mode) or found.st_ctime_ns < current().began_ns:
+                return False
+            bound = find_unix_inodes(path, listening=False)
+            # A child that a replay does not start may have made it; what nobody holds is asked again.
+            return not bound or current().is_cut_off or is_held(bound, _own_processes())
         return False
     if not is_loopback(address):
         return False

@@ -5,14 +5,14 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
-from twice.recorder import user_code
+from twice.foundation import source_files
 
 
 def test_twice_knows_its_own_code_where_a_link_led_to_it(tmp_path: Path) -> None:
-    package = Path(user_code.__file__).resolve().parents[1]
+    package = Path(source_files.__file__).resolve().parents[1]
     (tmp_path / "linked").symlink_to(package)
-    linked = tmp_path / "linked" / "recorder" / "user_code.py"
-    spec = importlib.util.spec_from_file_location("linked_user_code", linked)
+    linked = tmp_path / "linked" / "foundation" / "source_files.py"
+    spec = importlib.util.spec_from_file_location("linked_source_files", linked)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

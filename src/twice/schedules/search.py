@@ -1,0 +1,185 @@
+"""Search for a schedule that fails: try one after the other, and shrink the first of each kind of failure.
+
+The first trial is in FIFO order. If a second one like it goes another way, the program keeps state between its
+executions or reads something that changes, and each trial needs a process of its own.
+
+Invariant: a failure that is returned was seen twice, the second time under constraints alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from twice.foundation.seeds import Seed
+from twice.schedules.shrink import Ordering, locate_orderings, shrink
+from twice.schedules.trial import Failure, Trial
+from twice.simulation.order import Order
+from twice.simulation.strategies import DelayBounded, Fifo, Strategy, make_strategy
+from twice.simulation.trace import Schedule
+
+DELAYS = 2
+"""How many ready steps a delay-bounded schedule passes over at most."""
+Run = Callable[[Strategy], Trial]
+"""Executes the program once under a strategy, from its beginning."""
+Trace = Callable[[Schedule], Trial]
+"""Executes the program once under a schedule, which keeps its steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A failing schedule.
+
+    Attributes:
+        failure: why it fails.
+        number: of the schedule in the search; 0 is FIFO order.
+        order: the constraints, as a record keeps them.
+        orderings: the same by lines of the source.
+        runs: executions that it took to shrink.
+        is_minimal: whether each constraint is needed.
+    """
+
+    failure: Failure
+    number: int
+    order: Order
+    orderings: Sequence[Ordering]
+    runs: int
+    is_minimal: bool
+
+    def to_json(self) -> dict[str, object]:
+        """Return plain values."""
+        return {
+            "error": self.failure.to_json(),
+            "ends": self.failure.ends,
+            "schedule": self.number,
+            "order": self.order.to_json(),
+            "constraints": [each.to_json() for each in self.orderings],
+            "sentences": list(map(str, self.orderings)),
+            "runs": self.runs,
+            "minimal": self.is_minimal,
+        }
+
+
+@dataclass(slots=True)
+class Findings:
+    """What a search has found so far.
+
+    Attributes:
+        schedules: how many were executed.
+        outcomes: how often each value or type of failure came.
+        found: one schedule of each kind of failure.
+        unshrunk: failures that did not come again.
+        reached: of each name that ``sometimes`` was called with, whether it held in any schedule.
+        is_exhausted: whether every schedule within the bound was executed.
+    """
+
+    schedules: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter)
+    found: list[Found] = field(default_factory=list)
+    unshrunk: list[Failure] = field(default_factory=list)
+    reached: dict[str, bool] = field(default_factory=dict)
+    is_exhausted: bool = False
+
+    def to_json(self) -> dict[str, object]:
+        """Return plain values."""
+        return {
+            "schedules": self.schedules,
+            "outcomes": len(self.outcomes),
+            "found": [each.to_json() for each in self.found],
+            "unshrunk": [each.to_json() for each in self.unshrunk],
+            "unreached": sorted(name for name, holds in self.reached.items() if not holds),
+            "exhausted": self.is_exhausted,
+        }
+
+    def count(self, trial: Trial) -> None:
+        """Count a trial."""
+        self.schedules += 1
+        self.outcomes[trial.outcome] += 1
+        for name, holds in trial.reached.items():
+            self.reached[name] = self.reached.get(name, False) or holds
+
+    def knows(self, failure: Failure) -> bool:
+        """Return whether a failure of this kind was met before."""
+        return any(failure.is_like(each.failure) for each in self.found) or any(
+            failure.is_like(each) for each in self.unshrunk
+        )
+
+
+def search(
+    run: Run,
+    trace: Trace,
+    order: Order,
+    seed: Seed,
+    schedules: int,
+    *,
+    goes_on: bool = False,
+    progress: Callable[[int], None] = lambda _: None,
+) -> Findings:
+    """Execute a program under schedules of a strategy, until one fails or the number is reached.
+
+    Args:
+        run: executes it fast.
+        trace: executes it and keeps the steps.
+        order: the strategy; its other fields do not matter.
+        seed: of the schedules.
+        schedules: at most so many, at least 1.
+        goes_on: whether the search goes on behind a failure, for others.
+        progress: called with the number of executed schedules.
+    """
+    findings, bounded, is_bounded, steps = (
+        Findings(),
+        DelayBounded(DELAYS),
+        order.strategy == "delay-bounded",
+        0,
+    )
+    for number in range(schedules):
+
+        def make(number: int = number, steps: int = steps) -> Strategy:
+            if is_bounded:
+                return bounded.copy()
+            if number == 0:
+                return Fifo()
+            return make_strategy(order.strategy, seed, number, steps)
+
+        if number > 0 and (order.strategy == "fifo" or (is_bounded and not bounded.go_on())):
+            findings.is_exhausted = True
+            break
+        trial = run(bounded if is_bounded else make())
+        steps = steps or trial.steps
+        findings.count(trial)
+        progress(findings.schedules)
+        if trial.failure is not None and not findings.knows(trial.failure):
+            _examine(findings, trace, make(), number, trial.failure)
+            if findings.found and not goes_on:
+                break
+    return findings
+
+
+def _examine(
+    findings: Findings, trace: Trace, strategy: Strategy, number: int, failure: Failure
+) -> None:
+    """Trace a failing schedule and shrink it."""
+
+    def fails(after: Mapping[str, str]) -> bool:
+        return failure.is_like(trace(Schedule(after=after)).failure)
+
+    traced = Schedule(strategy, keeps_steps=True)
+    shrunk = None
+    if failure.is_like(trace(traced).failure):
+        shrunk = shrink(traced.steps, fails)
+    final = Schedule(after=shrunk.after if shrunk else {}, keeps_steps=True)
+    again = None if shrunk is None else trace(final).failure
+    if shrunk is None or again is None or not failure.is_like(again):
+        findings.unshrunk.append(failure)
+        return
+    findings.found.append(
+        Found(
+            again,  # a traced one knows who holds which lock
+            number,
+            Order("fifo", after=shrunk.after),
+            locate_orderings(shrunk.after, final.steps),
+            shrunk.runs + 2,
+            shrunk.is_minimal,
+        )
+    )

@@ -1,0 +1,348 @@
+"""Connections in memory: what ``open_connection`` and ``start_server`` reach inside a simulated loop.
+
+A written chunk arrives whole, as a step of its own, after the latency of the network, and chunks of one direction
+arrive in order. Ports and paths are the network's own. Names of hosts stand for themselves. A cut address
+takes no connection and delivers nothing until it is healed.
+
+Not simulated: TLS, datagrams, limits of bandwidth, chunks that arrive in pieces.
+
+Invariant: nothing here touches a socket, and the moment of each arrival follows from the loop's order of steps.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import random
+import socket
+from asyncio import transports
+from collections import deque
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from twice.simulation.loop import SimulatedLoop
+    from twice.simulation.network_loop import SimulatedServer
+
+Address = tuple[str, int] | str
+_EPHEMERAL_PORT = 49152
+_CLIENT_HOST = "127.0.0.1"
+_EVERYWHERE = ("", "0.0.0.0", "::")  # noqa: S104  (names that a program gives; nothing is bound)
+LOCAL_NAMES = ("localhost", "::1", "127.0.0.1")
+_DEFAULT_SEED = 0
+
+
+class Network:
+    """The network of one loop.
+
+    Attributes:
+        latency_s: shortest and longest time in virtual seconds that a chunk takes; drawn from ``seed``.
+        seed: of the latencies.
+    """
+
+    def __init__(self, loop: SimulatedLoop) -> None:
+        self._loop = loop
+        self.latency_s = (0.0, 0.0)
+        self.seed = _DEFAULT_SEED
+        self._random: random.Random | None = None
+        self._listening: dict[Address, SimulatedServer] = {}
+        self._cut: dict[Address, asyncio.Event] = {}
+        self._connections: list[SimulatedTransport] = []
+        self._port = _EPHEMERAL_PORT
+
+    def cut(self, host: str, port: int) -> None:
+        """Cut an address off: new connections wait, and nothing is delivered, until ``heal``."""
+        self._cut.setdefault(normalize(host, port), asyncio.Event())
+
+    def heal(self, host: str, port: int) -> None:
+        """Connect an address again, and deliver what was held back."""
+        healed = self._cut.pop(normalize(host, port), None)
+        if healed is not None:
+            healed.set()
+            for each in self._connections:
+                each.deliver_later()
+
+    def drop(self, host: str, port: int) -> None:
+        """Break all connections of an address: both sides get ``ConnectionResetError``."""
+        address = normalize(host, port)
+        for each in list(self._connections):
+            if each.address == address:
+                each.lose(ConnectionResetError("the simulated network dropped the connection"))
+
+    def is_cut(self, address: Address) -> bool:
+        """Return whether an address is cut off."""
+        return address in self._cut
+
+    def draw_latency_s(self) -> float:
+        """Draw how long the next chunk takes, in seconds."""
+        shortest, longest = self.latency_s
+        if longest <= 0:
+            return 0.0
+        if self._random is None:
+            self._random = random.Random(self.seed)  # noqa: S311
+        return self._random.uniform(shortest, longest)
+
+    def next_port(self) -> int:
+        """Return a port that nobody has."""
+        self._port += 1
+        return self._port - 1
+
+    def listen(self, address: Address, server: SimulatedServer) -> None:
+        """Let a server take connections."""
+        if address in self._listening:
+            raise OSError(98, f"the simulated address {address} is in use already")
+        self._listening[address] = server
+
+    def unlisten(self, address: Address) -> None:
+        """Let no server take connections any more."""
+        self._listening.pop(address, None)
+
+    async def connect(self, factory: Callable[[], Any], address: Address) -> tuple[Any, Any]:
+        """Connect to a server of this loop; return the client's transport and protocol."""
+        while (cut := self._cut.get(address)) is not None:
+            await cut.wait()
+        if latency := self.draw_latency_s():
+            await asyncio.sleep(latency)
+        server = self._listening.get(address)
+        if server is None and not isinstance(address, str):
+            server = self._listening.get(("", address[1]))
+        if server is None:
+            raise ConnectionRefusedError(111, f"nothing listens at the simulated address {address}")
+        peer: Address = "" if isinstance(address, str) else (_CLIENT_HOST, self.next_port())
+        protocol = factory()
+        client = SimulatedTransport(self._loop, address, protocol, sockname=peer, peername=address)
+        handler = server.factory()
+        accepted = SimulatedTransport(
+            self._loop, address, handler, sockname=address, peername=peer, server=server
+        )
+        client.peer, accepted.peer = accepted, client
+        self._connections += [client, accepted]
+        self._loop.call_soon(accepted.begin)
+        client.begin()
+        return client, protocol
+
+    def forget(self, transport: SimulatedTransport) -> None:
+        """Forget a connection that has ended."""
+        with suppress(ValueError):
+            self._connections.remove(transport)
+
+
+def normalize(host: str | None, port: int) -> Address:
+    """Return an address by one name: loopback is 127.0.0.1, and no host is all of them."""
+    if host is None or host in _EVERYWHERE:
+        return ("", port)
+    return ("127.0.0.1" if host in LOCAL_NAMES else host, port)
+
+
+class SimulatedTransport(transports._FlowControlMixin, transports.Transport):
+    """One side of a connection in memory."""
+
+    def __init__(
+        self,
+        loop: SimulatedLoop,
+        address: Address,
+        protocol: Any,
+        *,
+        sockname: Address,
+        peername: Address,
+        server: SimulatedServer | None = None,
+    ) -> None:
+        names = {"sockname": sockname, "peername": peername}
+        super().__init__({**names, "socket": SocketInMemory(sockname, peername)}, loop)
+        self.address = address
+        self.peer: SimulatedTransport | None = None
+        self._loop: SimulatedLoop = loop
+        self._protocol = protocol
+        self._server = server
+        self._sent: deque[bytes | None] = deque()  # None ends it
+        self._size = 0
+        self._arrives_s = 0.0
+        self._is_begun = False
+        self._is_due = self._is_closing = self._is_lost = self._is_ended = self._is_paused = False
+        if server is not None:
+            server.attach(self)
+
+    def begin(self) -> None:
+        """Tell the protocol of its connection, before anything else that happens to it."""
+        if not self._is_begun:
+            self._is_begun = True
+            self._protocol.connection_made(self)
+            if self.peer is not None:
+                self.peer.deliver_later()
+
+    def get_protocol(self) -> Any:
+        """Return the protocol."""
+        return self._protocol
+
+    def set_protocol(self, protocol: Any) -> None:
+        """Set the protocol, as an upgrade to another one does."""
+        self._protocol = protocol
+
+    def is_closing(self) -> bool:
+        """Return whether it was closed."""
+        return self._is_closing
+
+    def is_reading(self) -> bool:
+        """Return whether arriving chunks are handed to the protocol."""
+        return not self._is_paused and not self._is_closing
+
+    def pause_reading(self) -> None:
+        """Hold back arriving chunks."""
+        self._is_paused = True
+
+    def resume_reading(self) -> None:
+        """Hand on arriving chunks again."""
+        self._is_paused = False
+        if self.peer is not None:
+            self.peer.deliver_later()
+
+    def get_write_buffer_size(self) -> int:
+        """Return how many bytes have not arrived."""
+        return self._size
+
+    def can_write_eof(self) -> bool:
+        """Return True."""
+        return True
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        """Send a chunk."""
+        if not isinstance(data, bytes | bytearray | memoryview):
+            raise TypeError(f"data is a bytes-like object, not {type(data).__name__!r}")
+        if self._is_ended:
+            raise RuntimeError("Cannot call write() after write_eof()")
+        if data and not self._is_closing:
+            self._sent.append(bytes(data))
+            self._size += len(data)
+            self._maybe_pause_protocol()  # type: ignore[attr-defined]  # of the mixin, which has no types
+            self.deliver_later()
+
+    def writelines(self, list_of_data: Iterable[bytes | bytearray | memoryview]) -> None:
+        """Send several chunks as one."""
+        self.write(b"".join(list_of_data))
+
+    def write_eof(self) -> None:
+        """End the sending."""
+        if not self._is_ended and not self._is_closing:
+            self._is_ended = True
+            self._sent.append(None)
+            self.deliver_later()
+
+    def close(self) -> None:
+        """Send what is left, then end the connection."""
+        if self._is_closing:
+            return
+        self._is_closing = True
+        if not self._is_ended:
+            self._is_ended = True
+            self._sent.append(None)
+        self.deliver_later()
+
+    def abort(self) -> None:
+        """Break the connection."""
+        self.lose(None)
+        if self.peer is not None:
+            self.peer.lose(ConnectionResetError("the other side aborted the simulated connection"))
+
+    def lose(self, error: Exception | None) -> None:
+        """End this side; its protocol is told as a step."""
+        self._is_closing = True
+        if not self._is_lost:
+            self._is_lost = True
+            self._sent.clear()
+            self._loop.call_soon(self._tell_lost, error)
+
+    def _tell_lost(self, error: Exception | None) -> None:
+        self.begin()
+        self._loop.network.forget(self)
+        self._protocol.connection_lost(error)
+        if self._server is not None:
+            self._server.detach(self)
+
+    def deliver_later(self) -> None:
+        """Let the next chunk arrive as a step, after the network's latency."""
+        if self._is_due or not self._sent or self._is_lost:
+            return
+        self._is_due = True
+        latency_s = self._loop.network.draw_latency_s()
+        if latency_s:
+            self._loop.call_later(latency_s, self._deliver)
+        else:
+            self._loop.call_soon(self._deliver)
+
+    def _deliver(self) -> None:
+        self._is_due = False
+        peer = self.peer
+        if (
+            not self._sent
+            or self._is_lost
+            or peer is None
+            or not peer._is_begun
+            or self._loop.network.is_cut(self.address)
+        ):
+            return
+        if peer._is_paused and not peer._is_closing:
+            return
+        chunk = self._sent.popleft()
+        if chunk is not None:
+            self._size -= len(chunk)
+            self._maybe_resume_protocol()  # type: ignore[attr-defined]
+            if not peer._is_closing:
+                peer._receive(chunk)
+        elif self._is_closing:
+            self.lose(None)
+            if not peer._is_closing:
+                peer._receive_end()
+            elif not peer._sent:
+                peer.lose(None)
+        elif not peer._is_closing:
+            peer._receive_end()
+        self.deliver_later()
+
+    def _receive(self, chunk: bytes) -> None:
+        if isinstance(self._protocol, asyncio.BufferedProtocol):
+            while chunk:
+                buffer = memoryview(self._protocol.get_buffer(len(chunk)))
+                count = min(len(buffer), len(chunk))
+                buffer[:count] = chunk[:count]
+                chunk = chunk[count:]
+                self._protocol.buffer_updated(count)
+        else:
+            self._protocol.data_received(chunk)
+
+    def _receive_end(self) -> None:
+        if not self._protocol.eof_received():
+            self.close()
+
+
+class SocketInMemory:
+    """Stands for the socket of a server or of a connection, for programs that ask for addresses and set options."""
+
+    def __init__(self, address: Address, peer: Address | None = None) -> None:
+        self._address, self._peer = address, peer
+        self.family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
+        self.type, self.proto = socket.SOCK_STREAM, 0
+
+    def getsockname(self) -> Address:
+        """Return its address; a server at all addresses has 0.0.0.0."""
+        if isinstance(self._address, str) or self._address[0]:
+            return self._address
+        return ("0.0.0.0", self._address[1])  # noqa: S104
+
+    def getpeername(self) -> Address:
+        """Return the address of the other side."""
+        if self._peer is None:
+            raise OSError(errno.ENOTCONN, "a server has no other side")
+        return self._peer
+
+    def setsockopt(self, *option: object) -> None:
+        """Do nothing: no option has a meaning in memory."""
+
+    def getsockopt(self, *option: object) -> int:
+        """Return 0."""
+        del option
+        return 0
+
+    def fileno(self) -> int:
+        """Return -1: there is no descriptor."""
+        return -1

@@ -1,0 +1,318 @@
+"""The steps of a schedule by keys that survive edits, and orders between them.
+
+An actor is a task; its key is its parent's key, the name of its coroutine and a number if the parent has started
+several of the name (``main/deposit``, ``main/deposit:1``). A step's key is its actor's and a count: ``main/deposit#3``
+is the third part of that task, ``main/deposit!deliver#0`` a callback that it has scheduled. No key depends on another
+actor, so that tasks, lines and waits that are added elsewhere change none.
+
+A constraint says that one step runs after another one. Constraints make a schedule without saying where in a row of
+picks they apply.
+
+Invariant: two executions with equal digests made the same steps, at the same times, out of the same ready ones.
+"""
+
+from __future__ import annotations
+
+from asyncio import events
+from bisect import insort
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import Context
+from heapq import heappop
+from operator import attrgetter
+from typing import Any, NamedTuple
+from zlib import crc32
+
+from twice.foundation.digests import Algorithm, new_hasher
+from twice.foundation.seeds import Seed
+from twice.simulation.identity import SimulatedTask
+from twice.simulation.loop import SimulatedLoop
+from twice.simulation.order import Order
+from twice.simulation.strategies import Fifo, Strategy, make_strategy
+from twice.simulation.waits import Place, find_place, make_deadlock, noting_holders
+
+WENT_UNHEARD = "was raised where nobody waits for it"
+_DIGEST_BYTES = 16
+
+
+class Actor:
+    """What takes steps: the program, or a task, by its lineage."""
+
+    __slots__ = ("counts", "key")
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        self.counts: dict[str, int] = {}
+
+    def count(self, what: str) -> int:
+        """Return how often this was counted before."""
+        number = self.counts.get(what, 0)
+        self.counts[what] = number + 1
+        return number
+
+    def start(self, name: str) -> Actor:
+        """Make the actor of a task that this one starts."""
+        number = self.count("/" + name)
+        key = f"{self.key}/{name}" if self.key else name
+        return Actor(f"{key}:{number}" if number else key)
+
+
+class Step(NamedTuple):
+    """A step that was made.
+
+    Attributes:
+        key: its own.
+        arrival: which number of all steps it was in becoming ready.
+        time_ns: the virtual time.
+        place: where it begins in the program's source; None where none of that runs.
+    """
+
+    key: str
+    arrival: int
+    time_ns: int
+    place: Place | None
+
+
+class _TracedHandle(events.Handle):
+    __slots__ = ("actor", "arrival", "key")
+    key: str
+    actor: Actor
+    arrival: int
+
+
+class _TracedTimer(events.TimerHandle):
+    __slots__ = ("actor", "arrival", "key")
+    key: str
+    actor: Actor
+    arrival: int
+
+
+class Schedule:
+    """What one execution does with its order: the strategy or the constraints, and the steps so far.
+
+    Shared by all loops that the program makes, one after the other.
+
+    Args:
+        strategy: picks among the ready steps that no constraint holds back.
+        after: of each step's key, the key of the step that must have run before.
+        keeps_steps: whether each step is kept, with its place in the source.
+    """
+
+    def __init__(
+        self,
+        strategy: Strategy | None = None,
+        after: Mapping[str, str] | None = None,
+        *,
+        keeps_steps: bool = False,
+    ) -> None:
+        self.strategy = Fifo() if strategy is None else strategy
+        self.after = dict(after or {})
+        self.keeps_steps = keeps_steps
+        self.steps: list[Step] = []
+        self.made: set[str] = set()
+        self.unmet: list[str] = []
+        self.unheard: list[Exception] = []
+        self.reached: dict[str, bool] = {}
+        self.root = Actor("")
+        self.now_ns = 0
+        self.count = 0
+        self._hasher = new_hasher(Algorithm.BLAKE3)
+        self._named = frozenset([*self.after, *self.after.values()])
+
+    @classmethod
+    def make(cls, order: Order, seed: Seed, *, keeps_steps: bool = False) -> Schedule:
+        """Make the schedule that an order has under the seed of its run."""
+        return cls(
+            make_strategy(order.strategy, seed, order.number, order.steps),
+            order.after,
+            keeps_steps=keeps_steps,
+        )
+
+    def digest(self) -> bytes:
+        """Return the digest of all steps so far: keys, times, and what else was ready; 16 bytes."""
+        return self._hasher.digest()[:_DIGEST_BYTES]
+
+    def note(self, handle: _TracedHandle | _TracedTimer, time_ns: int, ready: int) -> None:
+        """Note a step that is about to be made, out of ready ones with a sum of digests."""
+        self._hasher.update(f"{handle.key}@{time_ns}|{ready:x};".encode())
+        self.count += 1
+        if handle.key in self._named:
+            self.made.add(handle.key)
+        if self.keeps_steps:
+            place = find_place(handle)
+            self.steps.append(Step(handle.key, handle.arrival, time_ns, place))
+
+    def list_unmet(self) -> list[str]:
+        """Return the constraints whose steps were not both made, one before the other, as ``a before b``."""
+        return [
+            f"{earlier} before {later}"
+            for later, earlier in self.after.items()
+            if later in self.unmet or earlier not in self.made or later not in self.made
+        ]
+
+    def list_unheard(self) -> list[str]:
+        """Return the errors of tasks and callbacks that nobody waited for."""
+        return [f"{name_type(each)} {WENT_UNHEARD}: {each}" for each in self.unheard]
+
+    def is_held_back(self, key: str) -> bool:
+        """Return whether a step must wait for one that was not made yet."""
+        earlier = self.after.get(key)
+        return earlier is not None and earlier not in self.made
+
+
+def name_type(error: BaseException) -> str:
+    """Return the full name of an error's class."""
+    kind = type(error)
+    module = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
+    return module + kind.__qualname__
+
+
+class TracingLoop(SimulatedLoop):
+    """A simulated loop whose steps have keys; it follows a schedule and notes it down."""
+
+    def __init__(self, schedule: Schedule) -> None:
+        self._actor = schedule.root
+        super().__init__(schedule.strategy)
+        self.schedule = schedule
+        self.now_ns, self.reached = schedule.now_ns, schedule.reached
+        self._arrivals = self._ready_sum = 0
+        self._held: dict[
+            str, list[Any]
+        ] = {}  # steps that are due, by the step that must run before
+
+    def run_forever(self) -> None:
+        """Run until ``stop()``; locks know their holders meanwhile."""
+        with noting_holders():
+            super().run_forever()
+
+    def call_exception_handler(self, context: dict[str, Any]) -> None:
+        """Report an error that nobody waits for, and note it."""
+        error = context.get("exception")
+        if self._exception_handler is None and isinstance(error, Exception):
+            self.schedule.unheard.append(error)
+        super().call_exception_handler(context)
+
+    def call_soon(
+        self, callback: Callable[..., object], *args: Any, context: Context | None = None
+    ) -> events.Handle:
+        """Make a step ready, with its key."""
+        if self._closed:
+            self._check_closed()
+        handle = _TracedHandle(callback, args, self, context)
+        self._give_key(handle, callback)
+        self._arrive(handle)
+        return handle
+
+    def _call_at_ns(
+        self,
+        when_ns: int,
+        callback: Callable[..., object],
+        args: tuple[Any, ...],
+        context: Context | None,
+    ) -> events.TimerHandle:
+        if self._closed:
+            self._check_closed()
+        timer = _TracedTimer(when_ns / 1e9, callback, args, self, context)
+        self._give_key(timer, callback)
+        if when_ns <= self.now_ns:
+            self._arrive(timer)
+        else:
+            self._enter_timer(when_ns, timer)
+        return timer
+
+    def _give_key(
+        self, handle: _TracedHandle | _TracedTimer, callback: Callable[..., object]
+    ) -> None:
+        task = getattr(callback, "__self__", None)
+        if type(task) is SimulatedTask:
+            actor: Actor = task.actor
+            handle.key = f"{actor.key}#{actor.count('#')}"
+        else:
+            actor = self._actor
+            name = getattr(callback, "__qualname__", type(callback).__qualname__)
+            name = name.rpartition("<locals>.")[2]
+            handle.key = f"{actor.key}!{name}#{actor.count(name)}"
+        handle.actor = actor
+
+    def _arrive(self, handle: _TracedHandle | _TracedTimer) -> None:
+        self._arrivals += 1
+        handle.arrival = self._arrivals
+        self._ready_sum += crc32(handle.key.encode())
+        if self.schedule.is_held_back(handle.key):
+            self._held.setdefault(self.schedule.after[handle.key], []).append(handle)
+        else:
+            self._ready.append(handle)
+
+    def _begin_task(self, task: SimulatedTask, coro: object) -> None:
+        name = getattr(coro, "__qualname__", type(coro).__qualname__)
+        task.actor = self._actor.start(name.rpartition("<locals>.")[2])
+
+    def _advance(self) -> None:
+        timers = self._scheduled
+        while timers and timers[0][2]._cancelled:
+            heappop(timers)
+        if not timers:
+            raise self.refusal or make_deadlock(self)
+        self.now_ns, self._instant_began = timers[0][0], self.steps
+        self.schedule.now_ns = self.now_ns
+        while timers and timers[0][0] == self.now_ns:
+            timer: Any = heappop(timers)[2]
+            timer._scheduled = False
+            if not timer._cancelled:
+                self._arrive(timer)
+
+    def _run_once(self) -> None:
+        schedule, ready = self.schedule, self._ready
+        while True:
+            handle: Any = self._take(schedule, ready)
+            self._ready_sum -= crc32(handle.key.encode())
+            if not handle._cancelled:
+                self.steps += 1
+                schedule.note(handle, self.now_ns, self._ready_sum)
+                if handle.key in self._held:
+                    self._let_go(handle.key)
+                self._actor = handle.actor
+                try:
+                    handle._run()
+                finally:
+                    self._actor = schedule.root
+                if self.checks:
+                    self.check()
+                if self.steps - self._instant_began > self.steps_at_one_time_max:
+                    self._refuse_livelock(handle)
+            if self._stopping:
+                return
+
+    def _take(self, schedule: Schedule, ready: list[Any]) -> Any:
+        while not ready:
+            timers = self._scheduled
+            while timers and timers[0][2]._cancelled:
+                heappop(timers)
+            if self._held and not timers:
+                # What these must wait for cannot come any more.
+                earlier = min(self._held, key=lambda key: self._held[key][0].arrival)
+                schedule.unmet += [each.key for each in self._held[earlier]]
+                self._let_go(earlier)
+            else:
+                self._advance()
+        return ready.pop(schedule.strategy.pick(ready) if len(ready) > 1 else 0)
+
+    def _let_go(self, key: str) -> None:
+        """Put the steps that waited for one among the ready, by their arrival."""
+        for handle in self._held.pop(key):
+            insort(self._ready, handle, key=attrgetter("arrival"))
+
+
+def find_constraints(steps: Sequence[Step]) -> dict[str, str]:
+    """Return constraints under which FIFO order makes these steps again: of each step's key, the one before it.
+
+    A step that a later arrival overtook must run after the last one that did.
+    """
+    found = {}
+    later: list[Step] = []  # steps that may have overtaken one to come, the last arrival first
+    for step in steps:
+        while later and later[-1].arrival < step.arrival:
+            later.pop()
+        if later:
+            found[step.key] = later[-1].key
+        later.append(step)
+    return found

@@ -1,0 +1,55 @@
+"""Client programs over eight libraries: each record has one verdict while every server is gone, and no innocent fails.
+
+``labels.json`` of the set says of each program which service it asks, which modules it needs and which verdicts are right.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from realprograms import needs, record
+from servers import Server, postgres_server, python_server, redis_server
+
+import twice
+
+pytestmark = pytest.mark.heavy
+
+PROGRAMS = Path(__file__).parents[1] / "corpora" / "client_programs"
+LABELS: dict[str, Any] = json.loads((PROGRAMS / "labels.json").read_text("utf-8"))
+RECORDS, VERIFICATIONS = 2, 2
+
+
+@pytest.mark.parametrize("name", sorted(LABELS))
+def test_a_record_has_one_verdict_when_its_servers_are_gone(name: str, tmp_path: Path) -> None:
+    label = LABELS[name]
+    needs(*label["needs"])
+    services: dict[str, Callable[[], AbstractContextManager[Server]]] = {
+        "chat": partial(python_server, "chat_server.py"),
+        "feed": partial(python_server, "feed_server.py"),
+        "quotes": partial(python_server, "quotes_server.py"),
+        "redis": partial(redis_server, tmp_path),
+        "postgres": postgres_server,
+    }
+    paths = []
+    for number in range(RECORDS):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with services[label["service"]]() as server:
+            recorded = record(folder, str(PROGRAMS / f"{name}.py"), server.port)
+        assert recorded.exit_code == 0, recorded.output
+        paths.append(recorded.path)
+    for path in paths:
+        found = [twice.verify(path) for _ in range(VERIFICATIONS)]
+
+        assert {each.result for each in found} <= set(label["verdicts"]), found[0].to_markdown()
+        assert len({each.result for each in found}) == 1, [each.to_markdown() for each in found]
+
+
+def test_every_program_has_a_label() -> None:
+    assert {path.stem for path in PROGRAMS.glob("*.py")} == LABELS.keys()

@@ -1,0 +1,168 @@
+"""Programs are explored in a process of their own; what fails is recorded, verifies, and comes again after an edit."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import twice
+from programs import call, write
+from twice.errors import OutputExists, ScheduleRefused, UsageError
+from twice.recorder.runrecord import RunRecord
+from twice.schedules.explore import explore
+
+pytestmark = pytest.mark.integration
+
+LEDGER = """
+import asyncio, pathlib
+
+async def main():
+    left, right = 100, 100
+
+    async def move():
+        nonlocal left, right
+        left -= 10
+        await asyncio.sleep(1)
+        right += 10
+
+    async def audit():
+        await asyncio.sleep(1)
+        pathlib.Path("audited").write_text("yes")
+        assert left + right == 200, (left, right)
+
+    await asyncio.gather(move(), audit())
+"""
+KEEPS_STATE = """
+import asyncio
+
+count = 0
+
+async def main():
+    async def add():
+        global count
+        seen = count
+        await asyncio.sleep(1)
+        count = seen + 1
+
+    await asyncio.gather(add(), asyncio.sleep(1), asyncio.sleep(2))
+    await add()
+    assert count == 2
+    return count
+
+if __name__ == "__main__":
+    asyncio.run(main())
+"""
+
+
+def test_a_failing_order_is_recorded_and_comes_again_after_an_edit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    program = write(tmp_path, LEDGER)
+
+    found = explore(program, seed=1, schedules=200, out=tmp_path / "found")
+
+    assert found.result == "found"
+    (failure,) = found.failures
+    assert failure.record == tmp_path / "found" / "failure-1.twice"
+    assert failure.error["type"] == "AssertionError"
+    (constraint,) = failure.constraints
+    assert (constraint["first"]["actor"], constraint["then"]["actor"]) == (
+        "main/audit",
+        "main/move",
+    )
+    assert failure.sentences == ["audit() program.py:14 ran before move() program.py:10"]
+    assert not (tmp_path / "audited").exists()
+    assert twice.verify(failure.record).result == "PASS"
+
+    source = Path(program.partition(":")[0])
+    edited = source.read_text().replace(
+        "await asyncio.gather(", "await asyncio.gather(asyncio.sleep(1), asyncio.sleep(0), "
+    )
+    source.write_text(edited.replace("left -= 10", "left -= 10\n        print('moved')"))
+    with twice.rerun(failure.record, out=tmp_path / "again.twice", informational=True) as again:
+        assert again.ending is not None
+        assert again.ending["exception"]["type"] == "builtins.AssertionError"
+
+
+def test_orders_of_another_program_are_said_to_be_unmet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    program = write(tmp_path, LEDGER)
+    (failure,) = explore(program, seed=1, schedules=200, out=tmp_path / "found").failures
+    assert failure.record is not None
+    Path(program.partition(":")[0]).write_text(
+        "import asyncio\nasync def main():\n    await asyncio.sleep(1)\n"
+    )
+
+    with twice.rerun(failure.record, out=tmp_path / "again.twice", informational=True) as again:
+        assert again.ending is not None
+        (caveat,) = [each for each in again.ending["caveats"] if "never came about" in each]
+
+    assert caveat == "1 order between steps never came about: main/audit#1 before main/move#1"
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_program_that_keeps_state_or_is_a_script_is_executed_in_forks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, whole: bool
+):
+    monkeypatch.chdir(tmp_path)
+    program = write(tmp_path, KEEPS_STATE)
+
+    found = explore(
+        program.partition(":")[0] if whole else program,
+        seed=1,
+        schedules=12,
+        strategy="random",
+        out="found",
+    )
+
+    assert (found.result, found.schedules) == ("none-found", 12)
+
+
+def test_the_command_prints_the_document_of_the_contract(tmp_path: Path):
+    program = write(tmp_path, LEDGER)
+
+    done = call(
+        "explore",
+        program,
+        "--seed",
+        1,
+        "--schedules",
+        50,
+        "-o",
+        tmp_path / "found",
+        "--json",
+        cwd=tmp_path,
+    )
+
+    document = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert document["format"] == "twice.exploration/1"
+    assert document["result"] == "found"
+    assert set(document["failures"][0]) >= {"record", "error", "constraints", "runs"}
+    with RunRecord.open(document["failures"][0]["record"]) as record:
+        assert record.setup.order is not None
+        assert record.setup.order.strategy == "fifo"
+
+    again = call("explore", program, "--seed", 1, "-o", tmp_path / "found", cwd=tmp_path)
+    assert again.returncode == 2
+    assert "E-OUTPUT-001" in again.stderr
+
+
+def test_bad_input_is_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    program = write(tmp_path, LEDGER)
+
+    with pytest.raises(UsageError, match="0 schedules"):
+        explore(program, seed=1, schedules=0, out="x")
+    with pytest.raises(ScheduleRefused, match="luck"):
+        explore(program, seed=1, strategy="luck", out="x")
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / "failure-1.twice").write_text("mine")
+    with pytest.raises(OutputExists):
+        explore(program, seed=1, out="x")
+    assert (tmp_path / "x" / "failure-1.twice").read_text() == "mine"

@@ -1,0 +1,69 @@
+"""One execution: what it leaves behind, and steps that do not end."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import signal
+
+import pytest
+from explored_programs import one_trial
+
+from twice.schedules import trial as trial_module
+
+
+def test_a_trial_leaves_nothing_behind():
+    held = asyncio.Event
+
+    async def main() -> None:
+        asyncio.create_task(held().wait())  # noqa: RUF006
+        await asyncio.sleep(0)
+
+    before = (
+        gc.isenabled(),
+        logging.getLogger("asyncio").level,
+        signal.getsignal(signal.SIGVTALRM),
+    )
+    with one_trial(main) as trial:
+        assert trial.failure is None
+        assert not gc.isenabled()
+
+    assert (
+        gc.isenabled(),
+        logging.getLogger("asyncio").level,
+        signal.getsignal(signal.SIGVTALRM),
+    ) == before
+    assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0, 0)
+
+
+def test_a_step_that_does_not_end_is_left_by_an_error(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(trial_module, "_STEP_LIMIT_S", 0.05)
+
+    async def main() -> None:
+        await asyncio.sleep(0)
+        while True:
+            pass
+
+    with one_trial(main) as trial:
+        pass
+
+    assert trial.failure is not None
+    assert trial.failure.type == "twice.errors.Livelock"
+    assert "has not ended" in trial.failure.message
+    assert trial.failure.place is not None
+    assert trial.failure.place.function == "main"
+
+
+def test_many_short_steps_are_no_long_one(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(trial_module, "_STEP_LIMIT_S", 0.05)
+
+    async def main() -> int:
+        for n in range(20_000):
+            await asyncio.sleep(0)
+        return n
+
+    with one_trial(main) as trial:
+        pass
+
+    assert (trial.failure, trial.outcome) == (None, "19999")
