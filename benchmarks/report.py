@@ -118,6 +118,18 @@ GOALS = (
         "commands", _is("verify --restores"), 700, "ms",
     ),
     Goal(
+        "ring", "a step of the simulated loop costs at most 1.1 times one of asyncio's on a ring of tokens",
+        "schedules", _is("token ring, 100 tasks: twice, random to asyncio"), 1.1, "x",
+    ),
+    Goal(
+        "crowd", "and at most 1.5 times with 1,000 tasks ready",
+        "schedules", _is("1,000 tasks ready: twice, random to asyncio"), 1.5, "x",
+    ),
+    Goal(
+        "schedules", "a small lost update is executed under at least 10,000 schedules in a second",
+        "schedules", _is("lost update: twice"), 10_000, "schedules/s", least=True,
+    ),
+    Goal(
         "scene", "the fingerprint of 10,000 objects of real Blender takes at most 2.5 s of CPU time",
         "scenes", _named("10,000 objects, blender"), 2.5, "s",
     ),

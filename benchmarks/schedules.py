@@ -215,12 +215,12 @@ def compare_rates(rounds: int, *, small: bool) -> Iterator[dict[str, object]]:
     """Measure how many schedules of the lost update each candidate executes in a second."""
     number = 50 if small else 2000
     rates: dict[str, list[float]] = {}
-    gc.collect()
-    gc.freeze()  # for all alike: twice does so too
     for _ in range(rounds):
         began = time.process_time()
         search_in_process(lose_updates, number)
         rates.setdefault("twice", []).append(number / (time.process_time() - began))
+        gc.collect()
+        gc.freeze()  # for all alike: twice does so, and undoes it
         for name, run in list_runs().items():
             began = time.process_time()
             for seed in range(number):
