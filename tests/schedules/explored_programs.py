@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from twice.foundation.seeds import Seed
 from twice.schedules.search import Findings, search
-from twice.schedules.trial import Main, Trial, Trials, running_trials
+from twice.schedules.trial import Main, ScheduleTrial, TrialRunner, running_trials
 from twice.simulation.loop import SimulatedLoop
 from twice.simulation.order import Order
 from twice.simulation.strategies import Fifo, Strategy
@@ -60,7 +60,7 @@ def make_needle(noise: int, depth: int) -> Main:
 
 
 @contextmanager
-def one_trial(main: Main, strategy: Strategy | None = None) -> Iterator[Trial]:
+def one_trial(main: Main, strategy: Strategy | None = None) -> Iterator[ScheduleTrial]:
     """Execute a program once."""
     with running_trials() as trials:
         yield trials.run(main, lambda: SimulatedLoop(strategy or Fifo()))
@@ -71,7 +71,7 @@ def look(
 ) -> Findings:
     """Search among the orders of a program in this process."""
 
-    def trace(trials: Trials, schedule: Schedule) -> Trial:
+    def trace(trials: TrialRunner, schedule: Schedule) -> ScheduleTrial:
         return trials.run(main, lambda: TracingLoop(schedule))
 
     with running_trials() as trials:

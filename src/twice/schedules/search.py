@@ -14,21 +14,21 @@ from dataclasses import dataclass, field
 
 from twice.foundation.seeds import Seed
 from twice.schedules.shrink import Ordering, locate_orderings, shrink
-from twice.schedules.trial import Failure, Trial
+from twice.schedules.trial import ScheduleTrial, TrialFailure
 from twice.simulation.order import Order
 from twice.simulation.strategies import DelayBounded, Fifo, Strategy, make_strategy
 from twice.simulation.trace import Schedule
 
 DELAYS = 2
 """How many ready steps a delay-bounded schedule passes over at most."""
-Run = Callable[[Strategy], Trial]
+Run = Callable[[Strategy], ScheduleTrial]
 """Executes the program once under a strategy, from its beginning."""
-Trace = Callable[[Schedule], Trial]
+Trace = Callable[[Schedule], ScheduleTrial]
 """Executes the program once under a schedule, which keeps its steps."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FailingSchedule:
     """A failing schedule.
 
     Attributes:
@@ -40,7 +40,7 @@ class Found:
         is_minimal: whether each constraint is needed.
     """
 
-    failure: Failure
+    failure: TrialFailure
     number: int
     order: Order
     orderings: Sequence[Ordering]
@@ -76,8 +76,8 @@ class Findings:
 
     schedules: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
-    found: list[Found] = field(default_factory=list)
-    unshrunk: list[Failure] = field(default_factory=list)
+    found: list[FailingSchedule] = field(default_factory=list)
+    unshrunk: list[TrialFailure] = field(default_factory=list)
     reached: dict[str, bool] = field(default_factory=dict)
     is_exhausted: bool = False
 
@@ -92,14 +92,14 @@ class Findings:
             "exhausted": self.is_exhausted,
         }
 
-    def count(self, trial: Trial) -> None:
+    def count(self, trial: ScheduleTrial) -> None:
         """Count a trial."""
         self.schedules += 1
         self.outcomes[trial.outcome] += 1
         for name, holds in trial.reached.items():
             self.reached[name] = self.reached.get(name, False) or holds
 
-    def knows(self, failure: Failure) -> bool:
+    def knows(self, failure: TrialFailure) -> bool:
         """Return whether a failure of this kind was met before."""
         return any(failure.is_like(each.failure) for each in self.found) or any(
             failure.is_like(each) for each in self.unshrunk
@@ -157,7 +157,7 @@ def search(
 
 
 def _examine(
-    findings: Findings, trace: Trace, strategy: Strategy, number: int, failure: Failure
+    findings: Findings, trace: Trace, strategy: Strategy, number: int, failure: TrialFailure
 ) -> None:
     """Trace a failing schedule and shrink it."""
 
@@ -174,7 +174,7 @@ def _examine(
         findings.unshrunk.append(failure)
         return
     findings.found.append(
-        Found(
+        FailingSchedule(
             again,  # a traced one knows who holds which lock
             number,
             Order("fifo", after=shrunk.after),

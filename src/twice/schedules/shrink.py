@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from twice.simulation.trace import Step, find_constraints
-from twice.simulation.waits import Place
+from twice.simulation.trace import TracedStep, find_constraints
+from twice.simulation.waits import SourceLine
 
 Constraints = Mapping[str, str]
 Fails = Callable[[Constraints], bool]
@@ -25,7 +25,7 @@ class StepPlace:
     """A step as people find it: who makes it, and where in the source it goes on."""
 
     actor: str
-    place: Place | None
+    place: SourceLine | None
     callback: str = ""  # that the actor has scheduled; empty for a part of its own
 
     def __str__(self) -> str:
@@ -80,7 +80,7 @@ class Shrunk:
     is_minimal: bool
 
 
-def shrink(steps: Sequence[Step], fails: Fails) -> Shrunk | None:
+def shrink(steps: Sequence[TracedStep], fails: Fails) -> Shrunk | None:
     """Find constraints that are needed for a failure.
 
     Args:
@@ -142,7 +142,7 @@ def shrink(steps: Sequence[Step], fails: Fails) -> Shrunk | None:
     return Shrunk(after, runs, is_minimal=runs < _RUNS_MAX)
 
 
-def _find_step_before(key: str, steps: Sequence[Step]) -> str | None:
+def _find_step_before(key: str, steps: Sequence[TracedStep]) -> str | None:
     """Return the last step of its task before a callback; None for a step of a task."""
     if "!" not in key:
         return None
@@ -155,7 +155,7 @@ def _find_step_before(key: str, steps: Sequence[Step]) -> str | None:
     return found
 
 
-def _find_step_after(key: str, steps: Sequence[Step]) -> str | None:
+def _find_step_after(key: str, steps: Sequence[TracedStep]) -> str | None:
     """Return the first step of its task behind a callback; None for a step of a task."""
     if "!" not in key:
         return None
@@ -164,10 +164,10 @@ def _find_step_after(key: str, steps: Sequence[Step]) -> str | None:
     return next((each for each in keys[keys.index(key) + 1 :] if each.startswith(begin)), None)
 
 
-def locate_orderings(after: Constraints, steps: Sequence[Step]) -> list[Ordering]:
+def locate_orderings(after: Constraints, steps: Sequence[TracedStep]) -> list[Ordering]:
     """Name the steps of constraints by their lines, from an execution under them, in the order of the earlier steps."""
-    places: dict[str, Place | None] = {}
-    last: dict[str, Place] = {}
+    places: dict[str, SourceLine | None] = {}
+    last: dict[str, SourceLine] = {}
     when = {}
     for number, step in enumerate(steps):
         actor = _find_actor(step.key)
@@ -187,5 +187,5 @@ def _find_actor(key: str) -> str:
     return key.partition("!")[0].partition("#")[0]
 
 
-def _locate(key: str, places: Mapping[str, Place | None]) -> StepPlace:
+def _locate(key: str, places: Mapping[str, SourceLine | None]) -> StepPlace:
     return StepPlace(_find_actor(key), places.get(key), key.partition("!")[2].partition("#")[0])

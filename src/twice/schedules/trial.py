@@ -21,7 +21,7 @@ from twice.foundation.source_files import is_user_file
 from twice.simulation.identity import stable_orders
 from twice.simulation.loop import SimulatedLoop
 from twice.simulation.trace import name_type
-from twice.simulation.waits import Place
+from twice.simulation.waits import SourceLine
 
 Main = Callable[[], Coroutine[Any, Any, Any]]
 MakeLoop = Callable[[], SimulatedLoop]
@@ -33,7 +33,7 @@ _STEP_LIMIT_S = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class TrialFailure:
     """Why an execution failed.
 
     Attributes:
@@ -47,11 +47,11 @@ class Failure:
 
     type: str
     message: str
-    place: Place | None
+    place: SourceLine | None
     waits: tuple[str, ...] = ()
     ends: str = ""
 
-    def is_like(self, other: Failure | None) -> bool:
+    def is_like(self, other: TrialFailure | None) -> bool:
         """Return whether another execution failed in the same way: of one type, at one place."""
         return other is not None and (self.type, self.place, self.waits) == (
             other.type, other.place, other.waits,
@@ -68,7 +68,7 @@ class Failure:
         }
 
     @classmethod
-    def from_error(cls, error: BaseException, *, is_heard: bool = True) -> Failure:
+    def from_error(cls, error: BaseException, *, is_heard: bool = True) -> TrialFailure:
         """Describe an exception; of a group, the first within it."""
         ends = name_type(error) if is_heard else UNHEARD
         while isinstance(error, BaseExceptionGroup):
@@ -79,22 +79,24 @@ class Failure:
             if is_user_file(frame.filename)
         ]
         place = (
-            Place(frames[-1].filename, frames[-1].lineno or 0, frames[-1].name) if frames else None
+            SourceLine(frames[-1].filename, frames[-1].lineno or 0, frames[-1].name)
+            if frames
+            else None
         )
         waits: Any = error.fields["waits"] if isinstance(error, Deadlock) else ()
         places = tuple(str(wait["place"]) for wait in waits)
         return cls(name_type(error), str(error), place, places, ends)
 
 
-def find_failure(error: BaseException) -> Failure | None:
+def find_failure(error: BaseException) -> TrialFailure | None:
     """Describe what a program raised; None if it left by ``sys.exit(0)``."""
     if isinstance(error, SystemExit) and error.code in {0, None}:
         return None
-    return Failure.from_error(error)
+    return TrialFailure.from_error(error)
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class ScheduleTrial:
     """What one execution gave.
 
     Attributes:
@@ -104,25 +106,25 @@ class Trial:
         reached: of each name that ``sometimes`` was called with, whether it held.
     """
 
-    failure: Failure | None
+    failure: TrialFailure | None
     outcome: str
     steps: int
     reached: Mapping[str, bool]
 
 
-def describe_outcome(failure: Failure | None, value: object) -> str:
+def describe_outcome(failure: TrialFailure | None, value: object) -> str:
     """Return what an execution gave, in short."""
     return repr(value)[:_OUTCOME_CHARACTERS_MAX] if failure is None else failure.type
 
 
-class Trials:
+class TrialRunner:
     """Executes a program again and again, in a block of ``running_trials``."""
 
     def __init__(self) -> None:
         self._loop: SimulatedLoop | None = None
         self._number = 0
 
-    def run(self, main: Main, make_loop: MakeLoop) -> Trial:
+    def run(self, main: Main, make_loop: MakeLoop) -> ScheduleTrial:
         """Execute a program once; its exceptions are failures, and so are those that nobody waits for."""
         unhandled: list[Exception] = []
         loop = self._loop = make_loop()
@@ -136,9 +138,9 @@ class Trials:
             failure = find_failure(error)
         gc.collect()  # tasks that failed unheard say so when they are collected
         if failure is None and unhandled:
-            failure = Failure.from_error(unhandled[0], is_heard=False)
+            failure = TrialFailure.from_error(unhandled[0], is_heard=False)
         self._loop = None
-        return Trial(failure, describe_outcome(failure, value), loop.steps, loop.reached)
+        return ScheduleTrial(failure, describe_outcome(failure, value), loop.steps, loop.reached)
 
     @property
     def is_running(self) -> bool:
@@ -161,13 +163,13 @@ def _interrupt(_number: int, _frame: object) -> None:
 
 
 @contextmanager
-def running_trials() -> Iterator[Trials]:
+def running_trials() -> Iterator[TrialRunner]:
     """Prepare this process for trials.
 
     Garbage is collected only between them: where finalisers run must not follow from how much was allocated before. A
     step that takes too long is left by an error; it is measured in CPU time, so that a busy machine changes nothing.
     """
-    trials = Trials()
+    trials = TrialRunner()
     seen = trials.find_step()
 
     def look(_number: int, _frame: object) -> None:

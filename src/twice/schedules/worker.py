@@ -26,16 +26,16 @@ from twice.schedules.search import Findings, Run, Trace, search
 from twice.schedules.simulate import make_session
 from twice.schedules.trial import (
     WAYS_TO_FAIL,
-    Failure,
-    Trial,
+    ScheduleTrial,
+    TrialFailure,
     describe_outcome,
     find_failure,
     running_trials,
 )
 from twice.simulation.loop import SimulatedLoop
 from twice.simulation.strategies import Fifo
-from twice.simulation.trace import Schedule, Step, TracingLoop
-from twice.simulation.waits import Place
+from twice.simulation.trace import Schedule, TracedStep, TracingLoop
+from twice.simulation.waits import SourceLine
 from twice.worker.channel import Channel, revive_error, tell_error
 
 _REPORT_EVERY = 100
@@ -79,7 +79,7 @@ def _search_loaded(setup: Setup, look: Callable[[Run, Trace], Findings]) -> obje
         begin = session.wiring.streams.snapshot()
         with running_trials() as trials:
 
-            def run(make_loop: Callable[[], SimulatedLoop]) -> Trial:
+            def run(make_loop: Callable[[], SimulatedLoop]) -> ScheduleTrial:
                 session.wiring.streams.restore(begin)
                 return trials.run(main, make_loop)
 
@@ -93,7 +93,7 @@ def _search_loaded(setup: Setup, look: Callable[[Run, Trace], Findings]) -> obje
             ).to_json()
 
 
-def _run_fork(setup: Setup, schedule: Schedule) -> Trial:
+def _run_fork(setup: Setup, schedule: Schedule) -> ScheduleTrial:
     """Execute the program once in a fork; the schedule's steps are those made there."""
 
     def execute() -> object:
@@ -112,17 +112,19 @@ def _run_fork(setup: Setup, schedule: Schedule) -> Trial:
     answer: Any = _call_in_fork(execute, _FORK_LIMIT_S)
     if answer is None:
         error = f"the execution did not end within {_FORK_LIMIT_S} s, or its process died"
-        return Trial(Failure("died", error, None), "died", 0, {})
+        return ScheduleTrial(TrialFailure("died", error, None), "died", 0, {})
     told, outcome, count, reached, steps = answer
-    schedule.steps = [Step(key, at, ns, place and Place(*place)) for key, at, ns, place in steps]
+    schedule.steps = [
+        TracedStep(key, at, ns, place and SourceLine(*place)) for key, at, ns, place in steps
+    ]
     failure = None
     if told is not None:
         kind, message, place, waits, ends = told
-        failure = Failure(kind, message, place and Place(*place), tuple(waits), ends)
-    return Trial(failure, outcome, count, reached)
+        failure = TrialFailure(kind, message, place and SourceLine(*place), tuple(waits), ends)
+    return ScheduleTrial(failure, outcome, count, reached)
 
 
-def _execute(session: Session, schedule: Schedule) -> Trial:
+def _execute(session: Session, schedule: Schedule) -> ScheduleTrial:
     failure, value = None, None
     with govern(session) as run:
         try:
@@ -131,8 +133,10 @@ def _execute(session: Session, schedule: Schedule) -> Trial:
             failure = find_failure(error)
         gc.collect()  # tasks that failed unheard say so when they are collected
     if failure is None and schedule.unheard:
-        failure = Failure.from_error(schedule.unheard[0], is_heard=False)
-    return Trial(failure, describe_outcome(failure, value), schedule.count, schedule.reached)
+        failure = TrialFailure.from_error(schedule.unheard[0], is_heard=False)
+    return ScheduleTrial(
+        failure, describe_outcome(failure, value), schedule.count, schedule.reached
+    )
 
 
 def _call_in_fork(function: Callable[[], object], limit_s: float | None = None) -> object:

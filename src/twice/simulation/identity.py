@@ -19,12 +19,12 @@ import threading
 import time
 import weakref
 from asyncio import events, tasks
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from inspect import isgeneratorfunction
 from typing import TYPE_CHECKING, Any
 
 from twice.simulation.boundary import RefusingLoop, make_refusal
+from twice.simulation.completion import in_order
 
 if TYPE_CHECKING:
     _Future = asyncio.Future[Any]
@@ -80,25 +80,6 @@ class OrderedWeakSet:
 
     def __iter__(self) -> Iterator[Any]:
         return iter([item for ref in self._held.values() if (item := ref()) is not None])
-
-
-def in_order(module: Any) -> Callable[..., Any]:
-    """Build a replacement for ``asyncio.as_completed``, which takes coroutines in their order."""
-    real = module.as_completed
-
-    def begin(fs: Any) -> Any:
-        running = module.events._get_running_loop()
-        if running is None or module.futures.isfuture(fs) or module.coroutines.iscoroutine(fs):
-            return fs
-        return [module.ensure_future(one, loop=running) for one in dict.fromkeys(fs)]
-
-    def as_completed(fs: Iterable[Any], *, timeout: float | None = None) -> Any:
-        return real(begin(fs), timeout=timeout)
-
-    def as_completed_later(fs: Iterable[Any], *, timeout: float | None = None) -> Iterator[Any]:
-        yield from real(begin(fs), timeout=timeout)
-
-    return as_completed_later if isgeneratorfunction(real) else as_completed
 
 
 @contextmanager

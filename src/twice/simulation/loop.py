@@ -41,7 +41,7 @@ STEPS_AT_ONE_TIME_MAX = 1_000_000
 _CANCELLED_TIMERS_MAX = 100
 
 
-class Check(Protocol):
+class PropertyCheck(Protocol):
     """A property that is checked after each step and at the end of a run; both raise what was broken."""
 
     def is_done(self) -> bool:
@@ -70,7 +70,7 @@ class SimulatedLoop(NetworkLoop):
         self.now_ns = 0
         self.network = Network(self)
         self.signals: dict[int, tuple[Callable[..., object], tuple[object, ...]]] = {}
-        self.checks: list[Check] = []
+        self.checks: list[PropertyCheck] = []
         self.refusal: SimulationRefused | None = None
         self.reached: dict[str, bool] = {}
         self.steps_at_one_time_max = STEPS_AT_ONE_TIME_MAX

@@ -28,13 +28,13 @@ from twice.simulation.identity import SimulatedTask
 from twice.simulation.loop import SimulatedLoop
 from twice.simulation.order import Order
 from twice.simulation.strategies import Fifo, Strategy, make_strategy
-from twice.simulation.waits import Place, find_place, make_deadlock, noting_holders
+from twice.simulation.waits import SourceLine, find_place, make_deadlock, noting_holders
 
 WENT_UNHEARD = "was raised where nobody waits for it"
 _DIGEST_BYTES = 16
 
 
-class Actor:
+class TracedActor:
     """What takes steps: the program, or a task, by its lineage."""
 
     __slots__ = ("counts", "key")
@@ -49,14 +49,14 @@ class Actor:
         self.counts[what] = number + 1
         return number
 
-    def start(self, name: str) -> Actor:
+    def start(self, name: str) -> TracedActor:
         """Make the actor of a task that this one starts."""
         number = self.count("/" + name)
         key = f"{self.key}/{name}" if self.key else name
-        return Actor(f"{key}:{number}" if number else key)
+        return TracedActor(f"{key}:{number}" if number else key)
 
 
-class Step(NamedTuple):
+class TracedStep(NamedTuple):
     """A step that was made.
 
     Attributes:
@@ -69,20 +69,20 @@ class Step(NamedTuple):
     key: str
     arrival: int
     time_ns: int
-    place: Place | None
+    place: SourceLine | None
 
 
 class _TracedHandle(events.Handle):
     __slots__ = ("actor", "arrival", "key")
     key: str
-    actor: Actor
+    actor: TracedActor
     arrival: int
 
 
 class _TracedTimer(events.TimerHandle):
     __slots__ = ("actor", "arrival", "key")
     key: str
-    actor: Actor
+    actor: TracedActor
     arrival: int
 
 
@@ -107,12 +107,12 @@ class Schedule:
         self.strategy = Fifo() if strategy is None else strategy
         self.after = dict(after or {})
         self.keeps_steps = keeps_steps
-        self.steps: list[Step] = []
+        self.steps: list[TracedStep] = []
         self.made: set[str] = set()
         self.unmet: list[str] = []
         self.unheard: list[Exception] = []
         self.reached: dict[str, bool] = {}
-        self.root = Actor("")
+        self.root = TracedActor("")
         self.now_ns = 0
         self.count = 0
         self._hasher = new_hasher(Algorithm.BLAKE3)
@@ -139,7 +139,7 @@ class Schedule:
             self.made.add(handle.key)
         if self.keeps_steps:
             place = find_place(handle)
-            self.steps.append(Step(handle.key, handle.arrival, time_ns, place))
+            self.steps.append(TracedStep(handle.key, handle.arrival, time_ns, place))
 
     def list_unmet(self) -> list[str]:
         """Return the constraints whose steps were not both made, one before the other, as ``a before b``."""
@@ -224,7 +224,7 @@ class TracingLoop(SimulatedLoop):
     ) -> None:
         task = getattr(callback, "__self__", None)
         if type(task) is SimulatedTask:
-            actor: Actor = task.actor
+            actor: TracedActor = task.actor
             handle.key = f"{actor.key}#{actor.count('#')}"
         else:
             actor = self._actor
@@ -302,13 +302,15 @@ class TracingLoop(SimulatedLoop):
             insort(self._ready, handle, key=attrgetter("arrival"))
 
 
-def find_constraints(steps: Sequence[Step]) -> dict[str, str]:
+def find_constraints(steps: Sequence[TracedStep]) -> dict[str, str]:
     """Return constraints under which FIFO order makes these steps again: of each step's key, the one before it.
 
     A step that a later arrival overtook must run after the last one that did.
     """
     found = {}
-    later: list[Step] = []  # steps that may have overtaken one to come, the last arrival first
+    later: list[
+        TracedStep
+    ] = []  # steps that may have overtaken one to come, the last arrival first
     for step in steps:
         while later and later[-1].arrival < step.arrival:
             later.pop()

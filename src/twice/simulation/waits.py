@@ -23,7 +23,7 @@ _TASKS_SHOWN_MAX = 20
 _HOLDER = "_holder_of_the_run"
 
 
-class Place(NamedTuple):
+class SourceLine(NamedTuple):
     """A place in the program's source."""
 
     file: str
@@ -34,7 +34,7 @@ class Place(NamedTuple):
         return f"{os.path.basename(self.file)}:{self.line}"  # noqa: PTH119
 
 
-def find_place(handle: Any) -> Place | None:
+def find_place(handle: Any) -> SourceLine | None:
     """Return where a step begins: where its task goes on, or the function that is called; None for no user's code."""
     task = getattr(handle._callback, "__self__", None)
     if isinstance(task, tasks.Task):
@@ -42,10 +42,10 @@ def find_place(handle: Any) -> Place | None:
     code = getattr(handle._callback, "__code__", None)
     if code is None or not is_user_file(code.co_filename):
         return None
-    return Place(code.co_filename, code.co_firstlineno, code.co_qualname)
+    return SourceLine(code.co_filename, code.co_firstlineno, code.co_qualname)
 
 
-def _find_user_place(task: tasks.Task[Any]) -> Place | None:
+def _find_user_place(task: tasks.Task[Any]) -> SourceLine | None:
     """Return the innermost line of the program at which a task waits."""
     found = None
     for frame in _list_frames(task.get_coro()):
@@ -53,7 +53,7 @@ def _find_user_place(task: tasks.Task[Any]) -> Place | None:
             found = frame
     if found is None:
         return None
-    return Place(found.f_code.co_filename, found.f_lineno, found.f_code.co_qualname)
+    return SourceLine(found.f_code.co_filename, found.f_lineno, found.f_code.co_qualname)
 
 
 def _list_frames(waiting: Any) -> Iterator[FrameType]:
@@ -101,7 +101,7 @@ class Wait(NamedTuple):
     """
 
     task: str
-    place: Place | None
+    place: SourceLine | None
     within: str
     waits_for: str | None
 

@@ -27,9 +27,8 @@ import _thread
 import contextvars
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from contextlib import nullcontext
-from inspect import isgeneratorfunction
 from sys import _getframe
 from typing import Any
 from zlib import crc32
@@ -47,6 +46,7 @@ from twice.recorder.effects.actors import (
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.patches import Patch
 from twice.recorder.kernel.confinement import current as current_confinement
+from twice.simulation.completion import in_order
 
 _WRAPPERS = files_of(threading.Thread.start)
 _STARTERS = ("start_new_thread", "start_joinable_thread")
@@ -124,7 +124,7 @@ def loop_patches(layer: EffectLayer, base_events: Any) -> list[Patch]:
             del made._source_traceback[-1]
         return made
 
-    as_completed = _in_order(tasks)
+    as_completed = in_order(tasks)
     # The package may still be in the middle of its import, and takes the name afterwards.
     holders = [each for each in (tasks, sys.modules["asyncio"]) if hasattr(each, "as_completed")]
     return [
@@ -204,22 +204,3 @@ def _derive_class(layer: EffectLayer, kind: type) -> type:
         "__qualname__": kind.__qualname__,
     }
     return type(kind.__name__, (kind,), names)
-
-
-def _in_order(tasks: Any) -> Callable[..., Any]:
-    """Build a replacement for ``asyncio.as_completed``, which takes coroutines in their order."""
-    real = tasks.as_completed
-
-    def begin(fs: Any) -> Any:
-        running = tasks.events._get_running_loop()
-        if running is None or tasks.futures.isfuture(fs) or tasks.coroutines.iscoroutine(fs):
-            return fs
-        return [tasks.ensure_future(one, loop=running) for one in dict.fromkeys(fs)]
-
-    def as_completed(fs: Iterable[Any], *, timeout: float | None = None) -> Any:
-        return real(begin(fs), timeout=timeout)
-
-    def as_completed_later(fs: Iterable[Any], *, timeout: float | None = None) -> Iterator[Any]:
-        yield from real(begin(fs), timeout=timeout)
-
-    return as_completed_later if isgeneratorfunction(real) else as_completed
