@@ -139,6 +139,12 @@ def shrink(steps: Sequence[TracedStep], fails: Fails) -> Shrunk | None:
             others = {key: each for key, each in after.items() if key != later}
             if fails({**others, step: earlier}):
                 after = {**others, step: earlier}
+    if after != {key: every[key] for key in keys}:
+        place = 0  # one that was put in other words may say what another one says
+        while place < len(after) > 1 and runs < _RUNS_MAX:
+            others = {key: after[key] for n, key in enumerate(after) if n != place}
+            runs += 1
+            after, place = (others, 0) if fails(others) else (after, place + 1)
     return Shrunk(after, runs, is_minimal=runs < _RUNS_MAX)
 
 
