@@ -113,9 +113,9 @@ def _simulate_loops(session: Session) -> AbstractContextManager[None]:
     """Give the program's event loops their schedule, if it has one."""
     if session.schedule is None:
         return nullcontext()
-    from twice.simulation.installation import simulated
+    from twice.simulation.installation import simulate_loops
 
-    return simulated(session.schedule)
+    return simulate_loops(session.schedule)
 
 
 def execute(

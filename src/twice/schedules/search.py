@@ -127,12 +127,8 @@ def search(
         goes_on: whether the search goes on behind a failure, for others.
         progress: called with the number of executed schedules.
     """
-    findings, bounded, is_bounded, steps = (
-        Findings(),
-        DelayBounded(DELAYS),
-        order.strategy == "delay-bounded",
-        0,
-    )
+    findings, steps = Findings(), 0
+    bounded, is_bounded = DelayBounded(DELAYS), order.strategy == "delay-bounded"
     for number in range(schedules):
 
         def make(number: int = number, steps: int = steps) -> Strategy:

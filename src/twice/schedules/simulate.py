@@ -22,7 +22,7 @@ from twice.recorder.run import current_session
 from twice.recorder.session import Session
 from twice.recorder.session_parts import InForce, Sink, Wiring
 from twice.recorder.setup import Setup
-from twice.simulation.installation import simulated
+from twice.simulation.installation import simulate_loops
 from twice.simulation.order import Order
 from twice.simulation.trace import Schedule
 
@@ -51,7 +51,7 @@ def simulate(
     order = Order.from_json(Order(strategy).to_json())
     master = choose_master_seed(seed)
     if current_session() is not None:  # the run that is recorded governs clocks and generators
-        with simulated(Schedule.make(order, master)):
+        with simulate_loops(Schedule.make(order, master)):
             return asyncio.run(main())
     with govern(make_session(Setup(Program("inline", "simulated code"), master, order=order))):
         return asyncio.run(main())

@@ -47,7 +47,7 @@ class SimulatedClock:
 
 
 @contextmanager
-def simulated(schedule: Schedule) -> Iterator[None]:
+def simulate_loops(schedule: Schedule) -> Iterator[None]:
     """Give each new event loop of this process the schedule, and refuse to run any other one."""
     real_policy, real_run = asyncio.get_event_loop_policy(), base_events.BaseEventLoop.run_forever
 

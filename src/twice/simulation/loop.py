@@ -152,16 +152,26 @@ class SimulatedLoop(NetworkLoop):
     ) -> Any:
         if self._closed:
             self._check_closed()
-        timer: Any = events.TimerHandle(when_ns / NS, callback, args, self, context)
-        self._enter_timer(when_ns, timer)
-        return timer
-
-    def _enter_timer(self, when_ns: int, timer: Any) -> None:
+        timer = self._make_timer(when_ns / NS, callback, args, context)
         if when_ns <= self.now_ns:
-            self._ready.append(timer)  # due already: it must not wait until all others have run
+            self._arrive(timer)  # due already: it must not wait until all others have run
         elif when_ns < NEVER_NS:
             heappush(self._scheduled, (when_ns, self.next_number(), timer))
             timer._scheduled = True
+        return timer
+
+    def _make_timer(
+        self,
+        when: float,
+        callback: Callable[..., object],
+        args: tuple[Any, ...],
+        context: Context | None,
+    ) -> Any:
+        return events.TimerHandle(when, callback, args, self, context)
+
+    def _arrive(self, handle: Any) -> None:
+        """Put a step among the ready."""
+        self._ready.append(handle)
 
     def _timer_handle_cancelled(self, handle: events.TimerHandle) -> None:
         del handle
@@ -209,17 +219,22 @@ class SimulatedLoop(NetworkLoop):
 
     def _advance(self) -> None:
         """Move time to the next timer, and make every step ready that is due then."""
-        timers, ready = self._scheduled, self._ready
-        while timers and timers[0][2]._cancelled:
-            heappop(timers)
-        if not timers:
+        if not self._has_timer():
             raise self.refusal or make_deadlock(self)  # nobody may wait for a job that was refused
+        timers = self._scheduled
         self.now_ns, self._instant_began = timers[0][0], self.steps
         while timers and timers[0][0] == self.now_ns:
             timer = heappop(timers)[2]
             timer._scheduled = False
             if not timer._cancelled:
-                ready.append(timer)
+                self._arrive(timer)
+
+    def _has_timer(self) -> bool:
+        """Return whether a timer is set; the next one is not a cancelled one then."""
+        timers = self._scheduled
+        while timers and timers[0][2]._cancelled:
+            heappop(timers)
+        return bool(timers)
 
     def _refuse_livelock(self, handle: events.Handle) -> None:
         raise Livelock(

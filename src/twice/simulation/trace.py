@@ -17,7 +17,6 @@ from asyncio import events
 from bisect import insort
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import Context
-from heapq import heappop
 from operator import attrgetter
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -28,7 +27,7 @@ from twice.simulation.identity import SimulatedTask
 from twice.simulation.loop import SimulatedLoop
 from twice.simulation.order import Order
 from twice.simulation.strategies import Fifo, Strategy, make_strategy
-from twice.simulation.waits import SourceLine, find_place, make_deadlock, noting_holders
+from twice.simulation.waits import SourceLine, find_place, noting_holders
 
 WENT_UNHEARD = "was raised where nobody waits for it"
 _DIGEST_BYTES = 16
@@ -175,9 +174,8 @@ class TracingLoop(SimulatedLoop):
         self.schedule = schedule
         self.now_ns, self.reached = schedule.now_ns, schedule.reached
         self._arrivals = self._ready_sum = 0
-        self._held: dict[
-            str, list[Any]
-        ] = {}  # steps that are due, by the step that must run before
+        # Steps that are due, by the step that must run before.
+        self._held: dict[str, list[Any]] = {}
 
     def run_forever(self) -> None:
         """Run until ``stop()``; locks know their holders meanwhile."""
@@ -202,21 +200,15 @@ class TracingLoop(SimulatedLoop):
         self._arrive(handle)
         return handle
 
-    def _call_at_ns(
+    def _make_timer(
         self,
-        when_ns: int,
+        when: float,
         callback: Callable[..., object],
         args: tuple[Any, ...],
         context: Context | None,
-    ) -> events.TimerHandle:
-        if self._closed:
-            self._check_closed()
-        timer = _TracedTimer(when_ns / 1e9, callback, args, self, context)
+    ) -> _TracedTimer:
+        timer = _TracedTimer(when, callback, args, self, context)
         self._give_key(timer, callback)
-        if when_ns <= self.now_ns:
-            self._arrive(timer)
-        else:
-            self._enter_timer(when_ns, timer)
         return timer
 
     def _give_key(
@@ -247,18 +239,8 @@ class TracingLoop(SimulatedLoop):
         task.actor = self._actor.start(name.rpartition("<locals>.")[2])
 
     def _advance(self) -> None:
-        timers = self._scheduled
-        while timers and timers[0][2]._cancelled:
-            heappop(timers)
-        if not timers:
-            raise self.refusal or make_deadlock(self)
-        self.now_ns, self._instant_began = timers[0][0], self.steps
+        super()._advance()
         self.schedule.now_ns = self.now_ns
-        while timers and timers[0][0] == self.now_ns:
-            timer: Any = heappop(timers)[2]
-            timer._scheduled = False
-            if not timer._cancelled:
-                self._arrive(timer)
 
     def _run_once(self) -> None:
         schedule, ready = self.schedule, self._ready
@@ -284,10 +266,7 @@ class TracingLoop(SimulatedLoop):
 
     def _take(self, schedule: Schedule, ready: list[Any]) -> Any:
         while not ready:
-            timers = self._scheduled
-            while timers and timers[0][2]._cancelled:
-                heappop(timers)
-            if self._held and not timers:
+            if self._held and not self._has_timer():
                 # What these must wait for cannot come any more.
                 earlier = min(self._held, key=lambda key: self._held[key][0].arrival)
                 schedule.unmet += [each.key for each in self._held[earlier]]
@@ -308,9 +287,8 @@ def find_constraints(steps: Sequence[TracedStep]) -> dict[str, str]:
     A step that a later arrival overtook must run after the last one that did.
     """
     found = {}
-    later: list[
-        TracedStep
-    ] = []  # steps that may have overtaken one to come, the last arrival first
+    # Steps that may have overtaken one to come, the last arrival first.
+    later: list[TracedStep] = []
     for step in steps:
         while later and later[-1].arrival < step.arrival:
             later.pop()
