@@ -374,7 +374,7 @@ class _Diagnosis:
     def _report(self, result: Result, **found: Any) -> Divergence:
         """Build the verdict from the facts of the records and the other findings."""
         a, b, where = self.a.record, self.b.record, self._where
-        if "attribution" in found:
+        if "attribution" in found and "schedule" not in found:
             ranked, program = found["attribution"], a.setup.program
             found["remedies"] = find_remedies(self._seen, ranked, program, self._inputs)
         verdict = Divergence(

@@ -107,7 +107,15 @@ def explain_schedule(
         return None
     if found.obstacle:
         seen.caveats.append(f"no order of steps is named: {found.obstacle}")
-    return {"schedule": found, "outcome": outcome, **_report(found)}
+        seen.evidence += [*_list_kept_orders(a), *_list_kept_orders(b)]
+    return {"schedule": found, "outcome": outcome, "evidence": seen.evidence, **_report(found)}
+
+
+def _list_kept_orders(side: Side) -> list[str]:
+    """Say which orders a record keeps to, by the keys of their steps."""
+    order = side.record.setup.order
+    after = {} if order is None else order.after
+    return [f"run {side.label} was made with {one} before {two}" for two, one in after.items()]
 
 
 def _has_failed(record: RunRecord) -> bool:
@@ -215,7 +223,7 @@ def _try_orders(
         side.label: locate_steps(made.steps)[made.keys[step]]
         for side, made in ((good, one), (bad, two))
     }
-    parting = ScheduleParting(step, (steps["a"], steps["b"]), explained=bad.label)
+    parting = ScheduleParting(step, [steps["a"], steps["b"]], explained=bad.label)
     what = next((name for name in one.outcome if one.outcome[name] != two.outcome[name]), None)
     if what is None:
         return parting
@@ -309,6 +317,8 @@ def _report(found: ScheduleParting) -> dict[str, Any]:
         f"{found.with_difference} of them gave the {found.difference} of run {found.explained}"
     )
     sentence = f"{pluralize(found.runs, 'run')} in orders between those of both: {with_difference}"
+    if found.is_undone:
+        sentence += f", but not run {found.explained} with this alone turned round"
     is_sure = found.is_undone and found.is_minimal and len(found.orders) == 1
     operation = _name_operation(found, _SURE if is_sure else _ONE_OF_SEVERAL)
     return {

@@ -15,8 +15,6 @@ from twice.foundation.printable import pluralize
 if TYPE_CHECKING:  # they load asyncio, which most runs do without
     from twice.schedules.shrink import Ordering, StepPlace
 
-_NO_STEP = "none"
-
 
 @dataclass(frozen=True)
 class ScheduleParting:
@@ -24,7 +22,7 @@ class ScheduleParting:
 
     Attributes:
         step: number of the first step that is another one, from 0; None where no execution showed it.
-        steps: that step in run a and in run b; None for a run that ended before.
+        steps: that step in run a and in run b; nothing without a number.
         difference: what the runs differ in besides, and what the experiment was about; empty for nothing.
         explained: the run whose difference from the other one the orders make, ``a`` or ``b``.
         orders: orders of two steps that make this difference together, by experiment.
@@ -37,7 +35,7 @@ class ScheduleParting:
     """
 
     step: int | None = None
-    steps: tuple[StepPlace | None, StepPlace | None] = (None, None)
+    steps: Sequence[StepPlace] = ()
     difference: str = ""
     explained: str = "b"
     orders: Sequence[Ordering] = ()
@@ -61,15 +59,16 @@ class ScheduleParting:
         """Show the first step that is another one, for people."""
         if self.step is None:
             return []
-        return set_values(f"  step {self.step}", *(str(each or _NO_STEP) for each in self.steps))
+        a, b = (str(each) for each in self.steps)
+        if a == b:  # two tasks of one function
+            a, b = (f"{each} of {each.actor}" for each in self.steps)
+        return set_values(f"  step {self.step}", a, b)
 
     def to_json(self) -> dict[str, object]:
         """Return it as ``schedule`` of a diagnosis."""
-        a, b = (None if each is None else each.to_json() for each in self.steps)
         return {
             "step": self.step,
-            "a": a,
-            "b": b,
+            "steps": [each.to_json() for each in self.steps],
             "difference": self.difference,
             "explained": self.explained,
             "orders": [each.to_json() for each in self.orders],
