@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from twice.agent.pack import LAYOUTS, SKILL, Target, render_pack, render_section
-from twice.checking.registry import every_rule
+from twice.checker.rules.engine import every_rule
 from twice.cli.group import main_group
 from twice.diagnosis.vary.factors import FACTORS
 from twice.specification.change_table import ROWS
