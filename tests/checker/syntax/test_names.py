@@ -40,6 +40,9 @@ def test_a_name_resolves_through_imports_and_aliases(text: str, expected: str) -
         "a = b\nb = a\na",
         "f().attribute",
         "for time in range(3): ...\ntime",
+        "match given:\n    case [sorted, *_]: ...\nsorted",
+        "match given:\n    case {'a': 1, **hash}: ...\nhash",
+        "match given:\n    case [*list]: ...\nlist",
     ],
 )
 def test_a_name_that_could_be_anything_is_nothing(text: str) -> None:

@@ -187,8 +187,6 @@ def _outcome(site: Site, each: ast.expr) -> Outcome:
     outcome = site.order(each)
     if isinstance(node, ast.FormattedValue) and outcome.use < Use.STATE:
         return Outcome(Use.ERASED, node)
-    if isinstance(node, ast.Call) and site.called in {"builtins.next", "builtins.iter"}:
-        return _first(site, each, outcome)
     return outcome
 
 
@@ -256,16 +254,6 @@ def _reckons(node: ast.AST, element: ast.Name) -> bool:
         and isinstance(other, ast.Constant)
         and isinstance(other.value, int)
     )
-
-
-def _first(site: Site, each: ast.expr, outcome: Outcome) -> Outcome:
-    """``next(iter(s))``: harmless where it was asked that there is but one."""
-    word = site.module.source(each).removeprefix("iter(").removesuffix(")")
-    function = site.scope.node
-    text = site.module.source(function) if site.scope.is_function else ""
-    if word and any(f"len({word}) {sign} 1" in text for sign in ("==", "!=", ">")):
-        return Outcome(Use.ERASED, site.node)
-    return outcome
 
 
 def _handed(site: Site) -> Iterator[Taken]:

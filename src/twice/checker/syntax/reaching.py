@@ -156,10 +156,9 @@ def is_single(survey: Survey, node: ast.AST, collection: ast.expr) -> bool:
     inside = node
     for around in survey.above(node):
         if isinstance(around, (ast.If, ast.IfExp)):
-            test = _said(survey, around.test)
-            if _is_in(inside, around.body) and any(each in test for each in alone):
+            if _is_in(inside, around.body) and _has(survey, around.test, ast.And, alone):
                 return True
-            if _is_in(inside, around.orelse) and any(each in test for each in several):
+            if _is_in(inside, around.orelse) and _has(survey, around.test, ast.Or, several):
                 return True
         if isinstance(inside, ast.stmt) and _was_asked(survey, around, inside, alone, several):
             return True
@@ -171,6 +170,15 @@ def is_single(survey: Survey, node: ast.AST, collection: ast.expr) -> bool:
 
 def _is_in(node: ast.AST, block: ast.AST | list[ast.stmt]) -> bool:
     return node in block if isinstance(block, list) else node is block
+
+
+def _has(
+    survey: Survey, test: ast.expr, operator: type[ast.boolop], conditions: tuple[str, ...]
+) -> bool:
+    """Whether a condition is one of some, or joins one to others by an operator."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, operator):
+        return any(_has(survey, each, operator, conditions) for each in test.values)
+    return _said(survey, test) in conditions
 
 
 def _said(survey: Survey, test: ast.expr) -> str:
@@ -217,8 +225,11 @@ def _was_asked(
         for one in _conditions(block, field):
             if (one.lineno, one.col_offset) >= place:
                 break
-            text = _said(survey, one.test)
-            if any(each in text for each in (alone if isinstance(one, ast.Assert) else several)):
+            if isinstance(one, ast.Assert):
+                is_asked_for = _has(survey, one.test, ast.And, alone)
+            else:
+                is_asked_for = _has(survey, one.test, ast.Or, several)
+            if is_asked_for:
                 return True
     return False
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from twice.checker.syntax.nodes import CHILDREN, LEAVES, Nodes
 
@@ -26,7 +26,8 @@ class Binding(NamedTuple):
 
     Args:
         kind: ``import``, ``assign``, ``element`` (of a loop or an unpacking), ``with``, ``argument``,
-            ``define`` (a function or a class), ``except`` or ``delete``.
+            ``define`` (a function or a class), ``except``, ``capture`` (of a pattern), ``type-parameter``
+            or ``delete``.
         node: the value for ``assign``; the iterable for ``element``; the manager for ``with``; the
             ``ast.arg``, the definition, or the import statement itself otherwise.
         target: the qualified name for ``import``, else "".
@@ -40,7 +41,7 @@ class Binding(NamedTuple):
 class Scope:
     """A module, class or function: where names live."""
 
-    __slots__ = ("bindings", "global_names", "inner", "name", "node", "parent")
+    __slots__ = ("bindings", "global_names", "inner", "name", "node", "nonlocal_names", "parent")
 
     def __init__(self, node: ast.AST, parent: Scope | None, name: str) -> None:
         self.node = node
@@ -48,6 +49,7 @@ class Scope:
         self.name = name
         self.bindings: dict[str, list[Binding]] = {}
         self.global_names: set[str] = set()
+        self.nonlocal_names: set[str] = set()
         self.inner: list[Scope] = []
 
     @property
@@ -85,6 +87,11 @@ class Scope:
         if name in self.global_names:
             while scope.parent is not None:
                 scope = scope.parent
+        elif name in self.nonlocal_names:
+            outer = self.parent
+            while outer is not None and not (outer.is_function and name in outer.bindings):
+                outer = outer.parent
+            scope = outer or self
         known = scope.bindings.get(name)
         if known is None:
             scope.bindings[name] = [binding]
@@ -126,7 +133,7 @@ class Survey:
         nodes: dict[type[ast.AST], list[tuple[ast.AST, Scope]]],
     ) -> None:
         parents = self.parents
-        children, binders, leaves = CHILDREN, _BINDERS, LEAVES
+        children, binders, openers, leaves = CHILDREN, _BINDERS, _OPENERS, LEAVES
         attribute = None if ast.Attribute in wanted else ast.Attribute
         stack = _inside(scope.node, parents)
         pop, push = stack.pop, stack.append
@@ -141,7 +148,10 @@ class Survey:
                 continue
             if kind in wanted:
                 nodes.setdefault(kind, []).append((node, scope))
-            if kind in binders and binders[kind](self, node, scope, stack):
+            if kind in binders:
+                binders[kind](node, scope)
+            elif kind in openers:
+                openers[kind](self, node, scope, stack)
                 continue
             for field in children[kind]:
                 value = getattr(node, field)
@@ -158,6 +168,8 @@ class Survey:
     def enter(self, node: ast.AST, outer: Scope, name: str) -> Scope:
         """Open a scope, to be walked later."""
         scope = Scope(node, outer, name)
+        for each in getattr(node, "type_params", ()):  # Python 3.12 and later.
+            scope.bind(each.name, Binding("type-parameter", each))
         outer.inner.append(scope)
         self.scopes.append(scope)
         return scope
@@ -220,73 +232,67 @@ def _bind_target(scope: Scope, target: ast.AST, binding: Binding) -> None:
                 scope.bind(name.id, Binding("unpack", value))
 
 
-_new: Final = tuple.__new__  # A binding is made for nearly every line: in half the time.
-_BINDING: Final = frozenset({ast.Name, ast.Tuple, ast.List})
-_Binder: TypeAlias = "Callable[[Survey, ast.AST, Scope, list[ast.AST]], bool]"
+_new: Final[Any] = tuple.__new__  # A binding is made for nearly every line: in half the time.
+_BINDING: Final[frozenset[type]] = frozenset({ast.Name, ast.Tuple, ast.List})
 
 
-def _assign(survey: Survey, node: ast.AST, scope: Scope, stack: list[ast.AST]) -> bool:
-    del survey, stack
-    assert isinstance(node, ast.Assign), "the table says so"
+def _assign(node: Any, scope: Scope) -> None:
     for target in node.targets:
-        if target.__class__ in _BINDING:
+        kind = target.__class__
+        if kind in _BINDING:
             _bind_target(scope, target, _new(Binding, ("assign", node.value, "")))
-    return False
 
 
-def _annotated(survey: Survey, node: ast.AST, scope: Scope, stack: list[ast.AST]) -> bool:
-    del survey, stack
-    assert isinstance(node, ast.AnnAssign), "the table says so"
-    if isinstance(node.target, ast.Name):
+def _annotated(node: Any, scope: Scope) -> None:
+    if node.target.__class__ is ast.Name:
         scope.bind(node.target.id, Binding("annotated", node))
-    return False
 
 
-def _augmented(survey: Survey, node: ast.AST, scope: Scope, stack: list[ast.AST]) -> bool:
-    del survey, stack
-    assert isinstance(node, ast.AugAssign), "the table says so"
+def _augmented(node: Any, scope: Scope) -> None:
     _bind_target(scope, node.target, Binding("augment", node))
-    return False
 
 
-def _walrus(survey: Survey, node: ast.AST, scope: Scope, stack: list[ast.AST]) -> bool:
-    del survey, stack
-    assert isinstance(node, ast.NamedExpr), "the table says so"
+def _walrus(node: Any, scope: Scope) -> None:
     _bind_target(scope, node.target, Binding("assign", node.value))
-    return False
 
 
-def _loop(survey: Survey, node: ast.AST, scope: Scope, stack: list[ast.AST]) -> bool:
-    del survey, stack
-    assert isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)), "the table says so"
+def _loop(node: Any, scope: Scope) -> None:
     for one in targets(node.target):
         if isinstance(one, ast.Name):
             scope.bind(one.id, Binding("element", node))
-    return False
 
 
-def _managed(survey: Survey, node: ast.AST, scope: Scope, stack: list[ast.AST]) -> bool:
-    del survey, stack
-    assert isinstance(node, ast.withitem), "the table says so"
+def _managed(node: Any, scope: Scope) -> None:
     if node.optional_vars is not None:
         _bind_target(scope, node.optional_vars, Binding("with", node.context_expr))
-    return False
 
 
-def _import(survey: Survey, node: ast.AST, scope: Scope, stack: list[ast.AST]) -> bool:
+def _handler(node: Any, scope: Scope) -> None:
+    if node.name is not None:
+        scope.bind(node.name, Binding("except", node))
+
+
+def _capture(node: Any, scope: Scope) -> None:
+    name = node.rest if isinstance(node, ast.MatchMapping) else node.name
+    if name is not None:
+        scope.bind(name, Binding("capture", node))
+
+
+def _type_alias(node: Any, scope: Scope) -> None:
+    scope.bind(node.name.id, Binding("assign", node.value))
+
+
+def _import(survey: Survey, node: Any, scope: Scope, stack: list[ast.AST]) -> None:
     del stack
-    assert isinstance(node, ast.Import), "the table says so"
     for alias in node.names:
         top = alias.name.partition(".")[0]
         target = alias.name if alias.asname else top
         scope.bind(alias.asname or top, _new(Binding, ("import", node, target)))
         survey.imported.append(alias.name)
-    return True
 
 
-def _import_from(survey: Survey, node: ast.AST, scope: Scope, stack: list[ast.AST]) -> bool:
+def _import_from(survey: Survey, node: Any, scope: Scope, stack: list[ast.AST]) -> None:
     del stack
-    assert isinstance(node, ast.ImportFrom), "the table says so"
     base = node.module or ""
     if node.level:
         parts = survey.package.split(".") if survey.package else []
@@ -301,12 +307,10 @@ def _import_from(survey: Survey, node: ast.AST, scope: Scope, stack: list[ast.AS
         target = f"{base}.{alias.name}"
         scope.bind(alias.asname or alias.name, _new(Binding, ("import", node, target)))
         survey.imported.append(target)
-    return True
 
 
-def _function(survey: Survey, node: ast.AST, scope: Scope, stack: list[ast.AST]) -> bool:
+def _function(survey: Survey, node: Any, scope: Scope, stack: list[ast.AST]) -> None:
     """Enter a function: its defaults and decorators belong to the scope around it."""
-    assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)), "the table says so"
     scope.bind(node.name, _new(Binding, ("define", node, "")))
     inner = survey.enter(node, scope, node.name)
     around: list[ast.AST] = [*node.decorator_list]
@@ -315,13 +319,10 @@ def _function(survey: Survey, node: ast.AST, scope: Scope, stack: list[ast.AST])
     for each in around:
         survey.parents[each] = node
     stack.extend([*around, *_arguments(survey, node, node.args, inner)])
-    return True
 
 
-def _lambda(survey: Survey, node: ast.AST, scope: Scope, stack: list[ast.AST]) -> bool:
-    assert isinstance(node, ast.Lambda), "the table says so"
+def _lambda(survey: Survey, node: Any, scope: Scope, stack: list[ast.AST]) -> None:
     stack.extend(_arguments(survey, node, node.args, survey.enter(node, scope, "<lambda>")))
-    return True
 
 
 def _arguments(
@@ -339,33 +340,27 @@ def _arguments(
     return list(defaults)
 
 
-def _class(survey: Survey, node: ast.AST, scope: Scope, stack: list[ast.AST]) -> bool:
-    assert isinstance(node, ast.ClassDef), "the table says so"
+def _class(survey: Survey, node: Any, scope: Scope, stack: list[ast.AST]) -> None:
     scope.bind(node.name, Binding("define", node))
     survey.enter(node, scope, node.name)
     around: list[ast.AST] = [*node.decorator_list, *node.bases, *node.keywords]
     for each in around:
         survey.parents[each] = node
     stack.extend(reversed(around))
-    return True
 
 
-def _global(survey: Survey, node: ast.AST, scope: Scope, stack: list[ast.AST]) -> bool:
+def _global(survey: Survey, node: Any, scope: Scope, stack: list[ast.AST]) -> None:
     del survey, stack
-    assert isinstance(node, ast.Global), "the table says so"
     scope.global_names.update(node.names)
-    return True
 
 
-def _handler(survey: Survey, node: ast.AST, scope: Scope, stack: list[ast.AST]) -> bool:
+def _nonlocal(survey: Survey, node: Any, scope: Scope, stack: list[ast.AST]) -> None:
     del survey, stack
-    assert isinstance(node, ast.ExceptHandler), "the table says so"
-    if node.name is not None:
-        scope.bind(node.name, Binding("except", node))
-    return False
+    scope.nonlocal_names.update(node.names)
 
 
-_BINDERS: Final[dict[type[ast.AST], _Binder]] = {
+# Nodes that bind names, and whose parts are walked as any node's.
+_BINDERS: Final[dict[type[ast.AST], Callable[[Any, Scope], None]]] = {
     ast.Assign: _assign,
     ast.AnnAssign: _annotated,
     ast.AugAssign: _augmented,
@@ -374,6 +369,15 @@ _BINDERS: Final[dict[type[ast.AST], _Binder]] = {
     ast.AsyncFor: _loop,
     ast.comprehension: _loop,
     ast.withitem: _managed,
+    ast.ExceptHandler: _handler,
+    ast.MatchAs: _capture,
+    ast.MatchStar: _capture,
+    ast.MatchMapping: _capture,
+}
+if hasattr(ast, "TypeAlias"):  # Python 3.12 and later.
+    _BINDERS[ast.TypeAlias] = _type_alias
+# Nodes that say themselves which of their parts are walked, and in which scope.
+_OPENERS: Final[dict[type[ast.AST], Callable[[Survey, Any, Scope, list[ast.AST]], None]]] = {
     ast.Import: _import,
     ast.ImportFrom: _import_from,
     ast.FunctionDef: _function,
@@ -381,5 +385,5 @@ _BINDERS: Final[dict[type[ast.AST], _Binder]] = {
     ast.Lambda: _lambda,
     ast.ClassDef: _class,
     ast.Global: _global,
-    ast.ExceptHandler: _handler,
+    ast.Nonlocal: _nonlocal,
 }
