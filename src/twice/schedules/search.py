@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from twice.foundation.seeds import Seed
-from twice.schedules.shrink import Ordering, locate_orderings, shrink
+from twice.schedules.shrink import Ordering, describe_orderings, locate_orderings, shrink
 from twice.schedules.trial import ScheduleTrial, TrialFailure
 from twice.simulation.order import Order
 from twice.simulation.strategies import DelayBounded, Fifo, Strategy, make_strategy
@@ -55,7 +55,7 @@ class FailingSchedule:
             "schedule": self.number,
             "order": self.order.to_json(),
             "constraints": [each.to_json() for each in self.orderings],
-            "sentences": list(map(str, self.orderings)),
+            "sentences": describe_orderings(self.orderings),
             "runs": self.runs,
             "minimal": self.is_minimal,
         }

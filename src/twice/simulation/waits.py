@@ -9,6 +9,7 @@ import os
 from asyncio import locks, tasks
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import wraps
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -74,6 +75,7 @@ def noting_holders() -> Iterator[None]:
     """Let each lock know the task that holds it, for the report of a deadlock."""
     acquire, release = locks.Lock.acquire, locks.Lock.release
 
+    @wraps(acquire)  # a task of it bears its name
     async def acquire_noted(self: Any) -> Literal[True]:
         await acquire(self)
         setattr(self, _HOLDER, tasks.current_task())
