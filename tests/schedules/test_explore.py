@@ -123,6 +123,17 @@ def test_a_program_that_keeps_state_or_is_a_script_is_executed_in_forks(
     assert (found.result, found.schedules) == ("none-found", 12)
 
 
+def test_a_program_that_keeps_state_is_loaded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    first = "import os\nloaded_in = os.getpid()"
+    last = "assert count == 2 and loaded_in != os.getpid()"
+    program = write(tmp_path, first + KEEPS_STATE.replace("assert count == 2", last))
+
+    found = explore(program, seed=1, schedules=4, out="found")
+
+    assert (found.result, found.schedules) == ("none-found", 4)
+
+
 def test_the_command_prints_the_document_of_the_contract(tmp_path: Path):
     program = write(tmp_path, LEDGER)
 

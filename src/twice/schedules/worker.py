@@ -1,7 +1,8 @@
 """The process that searches: it executes a program under one schedule after the other.
 
-An async function without arguments is loaded once and executed again and again, if a second execution in FIFO order
-does as the first did. Any other program is executed in a fork for each schedule, from before it was loaded.
+An async function without arguments is loaded once. It is executed again and again if a second execution in FIFO order
+does as the first did, else in a fork for each schedule. Any other program is executed in such a fork from before it
+was loaded.
 
 Invariant: how a program is executed changes nothing in what it does under a schedule.
 """
@@ -62,15 +63,14 @@ def explore_here(job: Mapping[str, Any], channel: Channel) -> None:
     if not setup.program.whole:
         found = _call_in_fork(lambda: _search_loaded(setup, look))
     if found is None:
-        found = look(
-            lambda strategy: _run_fork(setup, Schedule(strategy)),
-            lambda schedule: _run_fork(setup, schedule),
-        ).to_json()
+        found = _search_in_forks(
+            lambda schedule: _execute(make_session(setup, schedule), schedule), look
+        )
     channel.send({"kind": "searched", **found})
 
 
 def _search_loaded(setup: Setup, look: Callable[[Run, Trace], Findings]) -> object:
-    """Load the program and search in this process; None if its executions would not be alike here."""
+    """Load the program and search with it; None if it is not an async function without arguments."""
     session = make_session(setup)
     with govern(session):
         main: Any = load(setup.program, is_async=True)
@@ -83,21 +83,32 @@ def _search_loaded(setup: Setup, look: Callable[[Run, Trace], Findings]) -> obje
                 session.wiring.streams.restore(begin)
                 return trials.run(main, make_loop)
 
-            first, second = Schedule(Fifo()), Schedule(Fifo())
-            one, other = run(lambda: TracingLoop(first)), run(lambda: TracingLoop(second))
-            if one != other or first.digest() != second.digest():
-                return None
-            return look(
-                lambda strategy: run(lambda: SimulatedLoop(strategy)),
-                lambda schedule: run(lambda: TracingLoop(schedule)),
-            ).to_json()
+            def trace(schedule: Schedule) -> ScheduleTrial:
+                return run(lambda: TracingLoop(schedule))
+
+            def is_alike() -> bool:
+                first, second = Schedule(Fifo()), Schedule(Fifo())
+                return trace(first) == trace(second) and first.digest() == second.digest()
+
+            if _call_in_fork(is_alike):
+                return look(lambda strategy: run(lambda: SimulatedLoop(strategy)), trace).to_json()
+            return _search_in_forks(trace, look)
 
 
-def _run_fork(setup: Setup, schedule: Schedule) -> ScheduleTrial:
+def _search_in_forks(execute: Trace, look: Callable[[Run, Trace], Findings]) -> object:
+    """Search with one fork of this process for each execution."""
+
+    def trace(schedule: Schedule) -> ScheduleTrial:
+        return _run_fork(execute, schedule)
+
+    return look(lambda strategy: trace(Schedule(strategy)), trace).to_json()
+
+
+def _run_fork(execute: Trace, schedule: Schedule) -> ScheduleTrial:
     """Execute the program once in a fork; the schedule's steps are those made there."""
 
-    def execute() -> object:
-        trial = _execute(make_session(setup, schedule), schedule)
+    def tell() -> object:
+        trial = execute(schedule)
         steps = [(*step[:-1], step.place and tuple(step.place)) for step in schedule.steps]
         failure = trial.failure
         told = failure and (
@@ -109,7 +120,7 @@ def _run_fork(setup: Setup, schedule: Schedule) -> ScheduleTrial:
         )
         return told, trial.outcome, trial.steps, dict(trial.reached), steps
 
-    answer: Any = _call_in_fork(execute, _FORK_LIMIT_S)
+    answer: Any = _call_in_fork(tell, _FORK_LIMIT_S)
     if answer is None:
         error = f"the execution did not end within {_FORK_LIMIT_S} s, or its process died"
         return ScheduleTrial(TrialFailure("died", error, None), "died", 0, {})

@@ -31,6 +31,8 @@ from twice.simulation.waits import SourceLine, find_place, noting_holders
 
 WENT_UNHEARD = "was raised where nobody waits for it"
 _DIGEST_BYTES = 16
+_HELD_STEPS_MAX = 100_000
+"""After so many steps, a step that never came is waited for no more: a heartbeat would go on for ever."""
 
 
 class TracedActor:
@@ -176,6 +178,7 @@ class TracingLoop(SimulatedLoop):
         self._arrivals = self._ready_sum = 0
         # Steps that are due, by the step that must run before.
         self._held: dict[str, list[Any]] = {}
+        self._held_since = 0
 
     def run_forever(self) -> None:
         """Run until ``stop()``; locks know their holders meanwhile."""
@@ -230,6 +233,8 @@ class TracingLoop(SimulatedLoop):
         handle.arrival = self._arrivals
         self._ready_sum += crc32(handle.key.encode())
         if self.schedule.is_held_back(handle.key):
+            if not self._held:
+                self._held_since = self.steps
             self._held.setdefault(self.schedule.after[handle.key], []).append(handle)
         else:
             self._ready.append(handle)
@@ -265,8 +270,8 @@ class TracingLoop(SimulatedLoop):
                 return
 
     def _take(self, schedule: Schedule, ready: list[Any]) -> Any:
-        while not ready:
-            if self._held and not self._has_timer():
+        while not ready or (self._held and self.steps - self._held_since > _HELD_STEPS_MAX):
+            if self._held and (ready or not self._has_timer()):
                 # What these must wait for cannot come any more.
                 earlier = min(self._held, key=lambda key: self._held[key][0].arrival)
                 schedule.unmet += [each.key for each in self._held[earlier]]
@@ -277,6 +282,7 @@ class TracingLoop(SimulatedLoop):
 
     def _let_go(self, key: str) -> None:
         """Put the steps that waited for one among the ready, by their arrival."""
+        self._held_since = self.steps
         for handle in self._held.pop(key):
             insort(self._ready, handle, key=attrgetter("arrival"))
 
