@@ -290,3 +290,17 @@ def test_a_line_without_an_end_is_not_kept() -> None:
 
     assert b"".join(lines.feed(piece) for _ in range(4)) + lines.peek_rest() == piece * 4
     assert len(lines.peek_rest()) < len(piece) * 2
+
+
+@pytest.mark.parametrize("tail", ["0x7fbb69ea3890>", "x7fbb69ea3890>", "a3890>, 'ann']"])
+def test_an_address_is_not_compared_though_a_short_text_cuts_it(tail: str) -> None:
+    lines = [ComparedLines(is_errors=True) for _ in range(2)]
+    texts = [
+        f"Exception in callback done([<app.Pro...{each}\n"
+        for each in (tail, tail.replace("3", "4"))
+    ]
+
+    compared = [each.feed(text.encode()) for each, text in zip(lines, texts, strict=True)]
+
+    assert compared[0] == compared[1]
+    assert b"0x..." in compared[0]
