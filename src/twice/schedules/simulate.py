@@ -12,6 +12,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
+from twice.errors import ScheduleRefused
 from twice.foundation.seeds import Seed
 from twice.recorder.effects.sources import LiveSource
 from twice.recorder.execution import govern
@@ -46,8 +47,14 @@ def simulate(
     Raises:
         SeedMissing: E-SEED-001. SimulationRefused: E-SCHEDULE-001, when the function calls what no simulation can
             repeat. Deadlock: E-SCHEDULE-002. Livelock: E-SCHEDULE-003. ScheduleRefused: E-SCHEDULE-004, for a strategy
-            that there is not. Everything that the function raises.
+            that there is not, or that belongs to a search. Everything that the function raises.
     """
+    if strategy == "delay-bounded":
+        raise ScheduleRefused(
+            "delay-bounded is a strategy of a search, and simulate runs one order.",
+            "Expected random, fifo, pct or portfolio.",
+            "Search by it: twice explore PROGRAM --strategy delay-bounded",
+        )
     order = Order.from_json(Order(strategy).to_json())
     master = choose_master_seed(seed)
     if current_session() is not None:  # the run that is recorded governs clocks and generators
