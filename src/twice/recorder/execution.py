@@ -114,9 +114,9 @@ def _simulate_loops(session: Session) -> AbstractContextManager[None]:
     """Give the program's event loops their schedule, if it has one."""
     if session.schedule is None:
         return nullcontext()
-    from twice.simulation.installation import simulate_loops
+    from twice.recorder.foreign_loops import simulate_all_loops
 
-    return simulate_loops(session.schedule)
+    return simulate_all_loops(session.schedule)
 
 
 def execute(

@@ -16,6 +16,7 @@ from twice.errors import ScheduleRefused
 from twice.foundation.seeds import Seed
 from twice.recorder.effects.sources import LiveSource
 from twice.recorder.execution import govern
+from twice.recorder.foreign_loops import simulate_all_loops
 from twice.recorder.inputs import Inputs
 from twice.recorder.program import Program
 from twice.recorder.recorder import choose_master_seed
@@ -23,7 +24,6 @@ from twice.recorder.run import current_session
 from twice.recorder.session import Session
 from twice.recorder.session_parts import InForce, Sink, Wiring
 from twice.recorder.setup import Setup
-from twice.simulation.installation import simulate_loops
 from twice.simulation.order import Order
 from twice.simulation.trace import Schedule
 
@@ -58,7 +58,7 @@ def simulate(
     order = Order.from_json(Order(strategy).to_json())
     master = choose_master_seed(seed)
     if current_session() is not None:  # the run that is recorded governs clocks and generators
-        with simulate_loops(Schedule.make(order, master)):
+        with simulate_all_loops(Schedule.make(order, master)):
             return asyncio.run(main())
     with govern(make_session(Setup(Program("inline", "simulated code"), master, order=order))):
         return asyncio.run(main())
