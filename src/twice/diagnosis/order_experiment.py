@@ -33,6 +33,7 @@ from twice.recorder.runrecord import RunRecord
 from twice.replayer.outcome import list_ending_parts
 from twice.replayer.record_outcomes import compare_outcomes
 from twice.schedules.shrink import Ordering, locate_orderings, locate_steps, shrink
+from twice.schedules.tighten import tighten
 from twice.simulation.trace import TracedStep
 from twice.simulation.waits import SourceLine
 from twice.worker.concurrency import run_concurrently
@@ -250,7 +251,10 @@ def _reduce(
         given.append(made.outcome.get(what) == two.outcome[what])
         return given[-1]
 
-    shrunk = shrink(steps, lambda after: note(_follow(bad, place, keys, after)))
+    def gives(after: Mapping[str, str]) -> bool:
+        return note(_follow(bad, place, keys, after))
+
+    shrunk = shrink(steps, gives)
     if shrunk is None:
         return replace(
             parting, obstacle=f"all orders of run {label} together do not make its {what}"
@@ -263,18 +267,19 @@ def _reduce(
             "for that alone"
         )
         return None
-    final = _follow(bad, place, keys, shrunk.after, keeps_steps=True)
-    if not note(final):
-        return replace(parting, obstacle=f"the orders that made the {what} did not make it again")
-    undone = _follow(bad, place, two.keys, {one: two for two, one in shrunk.after.items()})
+    after = tighten(shrunk.after, steps, gives)
+    final = _follow(bad, place, keys, after, keeps_steps=True)
+    # Once more with and without: an execution that follows from more than its order proves nothing.
+    if not note(final) or note(_follow(bad, place, keys)):
+        why = f"two executions in one order did not both have the {what} of run {label}, or both lack it"
+        return replace(parting, obstacle=why)
+    undone = _follow(bad, place, two.keys, {one: two for two, one in after.items()})
     is_undone = not note(undone) and not undone.unmet
     if given[-1]:
         seen.caveats.append(f"other orders of run {label} make its {what} too, without these")
     orders = [
         (locate_orderings({later: earlier}, final.steps)[0], earlier, later)
-        for later, earlier in sorted(
-            shrunk.after.items(), key=lambda pair: final.keys.index(pair[1])
-        )
+        for later, earlier in sorted(after.items(), key=lambda pair: final.keys.index(pair[1]))
     ]
     return replace(
         parting,
