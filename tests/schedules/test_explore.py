@@ -9,7 +9,13 @@ import pytest
 
 import twice
 from programs import call, write
-from twice.errors import OutputExists, ScheduleRefused, UsageError
+from twice.errors import (
+    OutputExists,
+    OutputUnwritable,
+    ProgramNotFound,
+    ScheduleRefused,
+    UsageError,
+)
 from twice.recorder.runrecord import RunRecord
 from twice.schedules.explore import explore
 
@@ -151,6 +157,9 @@ def test_the_command_prints_the_document_of_the_contract(tmp_path: Path):
     again = call("explore", program, "--seed", 1, "-o", tmp_path / "found", cwd=tmp_path)
     assert again.returncode == 2
     assert "E-OUTPUT-001" in again.stderr
+    assert "--force" in again.stderr
+    forced = call("explore", program, "--seed", 1, "-o", "found", "--force", cwd=tmp_path)
+    assert forced.returncode == 1
 
 
 def test_bad_input_is_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -161,8 +170,32 @@ def test_bad_input_is_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         explore(program, seed=1, schedules=0, out="x")
     with pytest.raises(ScheduleRefused, match="luck"):
         explore(program, seed=1, strategy="luck", out="x")
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(OutputUnwritable, match="file takes no records: it is not a folder"):
+        explore(program, seed=1, out="file")
+    with pytest.raises(ProgramNotFound) as caught:
+        explore(f"{program.partition(':')[0]}:nope", seed=1, out="x")
+    assert caught.value.expected == "Functions there: main."
+
+
+def test_a_record_in_the_folder_is_refused_before_the_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    program = write(tmp_path, LEDGER)
     (tmp_path / "x").mkdir()
-    (tmp_path / "x" / "failure-1.twice").write_text("mine")
-    with pytest.raises(OutputExists):
-        explore(program, seed=1, out="x")
-    assert (tmp_path / "x" / "failure-1.twice").read_text() == "mine"
+    there = tmp_path / "x" / "failure-1.twice"
+    there.write_text("mine")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("twice.schedules.explore.FreshWorker", None)  # a search would need it
+        for force in (False, True):
+            with pytest.raises(OutputExists):
+                explore(program, seed=1, out="x", force=force)
+    assert there.read_text() == "mine"
+
+    there.write_bytes(b"")
+    (failure,) = explore(program, seed=1, schedules=200, out="x", force=True).failures
+    (again,) = explore(program, seed=1, schedules=200, out="x", force=True).failures
+    assert failure.record == again.record == Path("x/failure-1.twice")
+    assert twice.verify(there).result == "PASS"

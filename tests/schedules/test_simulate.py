@@ -68,3 +68,5 @@ def test_a_seed_and_a_known_strategy_are_needed(monkeypatch: pytest.MonkeyPatch)
         twice.simulate(draw)
     with pytest.raises(ScheduleRefused, match="sometimes"):
         twice.simulate(draw, seed=1, strategy="sometimes")
+    with pytest.raises(ScheduleRefused, match="delay-bounded is a strategy of a search"):
+        twice.simulate(draw, seed=1, strategy="delay-bounded")
