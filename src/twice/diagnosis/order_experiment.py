@@ -12,7 +12,7 @@ Invariant: an order is called the cause if the difference was seen with it and w
 from __future__ import annotations
 
 import linecache
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -252,7 +252,9 @@ def _reduce(
         return given[-1]
 
     def gives(after: Mapping[str, str]) -> bool:
-        return note(_follow(bad, place, keys, after))
+        made = _follow(bad, place, keys, after)
+        # An order that did not come about only held a step back, which no sentence could say.
+        return note(made) and not made.unmet
 
     shrunk = shrink(steps, gives)
     if shrunk is None:
@@ -270,21 +272,25 @@ def _reduce(
     after = tighten(shrunk.after, steps, gives)
     final = _follow(bad, place, keys, after, keeps_steps=True)
     # Once more with and without: an execution that follows from more than its order proves nothing.
-    if not note(final) or note(_follow(bad, place, keys)):
+    if not note(final) or final.unmet or note(_follow(bad, place, keys)):
         why = f"two executions in one order did not both have the {what} of run {label}, or both lack it"
         return replace(parting, obstacle=why)
     undone = _follow(bad, place, two.keys, {one: two for two, one in after.items()})
     is_undone = not note(undone) and not undone.unmet
-    if given[-1]:
+    if given[-1] and not undone.unmet:
         seen.caveats.append(f"other orders of run {label} make its {what} too, without these")
     orders = [
         (locate_orderings({later: earlier}, final.steps)[0], earlier, later)
         for later, earlier in sorted(after.items(), key=lambda pair: final.keys.index(pair[1]))
     ]
+    texts = Counter(str(order) for order, *_ in orders)
     return replace(
         parting,
         orders=[order for order, *_ in orders],
-        sentences=[_describe(*each, one.keys, label) for each in orders],
+        sentences=[
+            _describe(*each, one.keys, label, names_tasks=texts[str(each[0])] > 1)
+            for each in orders
+        ],
         runs=len(given),
         with_difference=sum(given),
         is_minimal=shrunk.is_minimal,
@@ -305,13 +311,19 @@ def _merge(keys: Sequence[str], others: Sequence[str]) -> list[str]:
     return [*behind[""], *(each for key in keys for each in (key, *behind[key]))]
 
 
-def _describe(order: Ordering, first: str, then: str, others: Sequence[str], label: str) -> str:
+def _describe(
+    order: Ordering, first: str, then: str, others: Sequence[str], label: str, *, names_tasks: bool
+) -> str:
     """Say that a run has an order of two steps, and what the other run, with its keys, has instead."""
     other = "a" if label == "b" else "b"
+    told = str(order)
+    if names_tasks:  # of several orders that read the same
+        places = (order.first, order.then)
+        told = " ran before ".join(f"{each} of {each.actor}" for each in places)
     if first not in others or then not in others:
-        return f"{order} in run {label}, and not both of them ran in run {other}"
+        return f"{told} in run {label}, and not both of them ran in run {other}"
     is_turned = others.index(first) > others.index(then)
-    return f"{order} in run {label}" + (f", after it in run {other}" if is_turned else "")
+    return f"{told} in run {label}" + (f", after it in run {other}" if is_turned else "")
 
 
 def _report(found: ScheduleParting) -> dict[str, Any]:
