@@ -25,14 +25,14 @@ BELOW: dict[str, tuple[str, ...]] = {
     "simulation": ("errors", "foundation"),
     "recorder": ("errors", "writing", "foundation", "worker", "simulation"),
     "replayer": ("errors", "writing", "foundation", "worker", "simulation", "recorder"),
-    "diagnosis": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer"),
+    "schedules": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer"),
+    "diagnosis": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "schedules"),
     "checking": ("errors", "writing", "foundation"),
     "specification": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "diagnosis"),
     "tooling": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "diagnosis"),
     "assets": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "diagnosis"),
-    "testing": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "diagnosis"),
-    "schedules": (
-        "errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "diagnosis",
+    "testing": (
+        "errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "schedules", "diagnosis",
     ),
     "integrations": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "diagnosis"),
     "report": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "diagnosis", "checking"),

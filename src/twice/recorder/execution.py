@@ -61,7 +61,7 @@ _FORKED = (
 
 @contextmanager
 def govern(session: Session) -> Iterator[Run]:
-    """Govern this process for one session: globals seeded, sources patched, forks disowned."""
+    """Govern this process for one session: globals seeded, sources patched, forks of a run with a record disowned."""
     # numpy's global generator is a column from the first point on, in every kind of session: it must
     # not depend on whether something of ours happened to load numpy before.
     importlib.import_module("numpy.random")
@@ -82,7 +82,8 @@ def govern(session: Session) -> Iterator[Run]:
         was_supervised=wiring.was_supervised,
     )
     interception = Interception(files, session.clock, lambda: session.tick)
-    _disown_on_fork(session, interception)
+    if layer.writes or not layer.live:  # there is a record that a child must not touch
+        _disown_on_fork(session, interception)
     covered = covered_sources(
         is_recording=layer.live and layer.writes, was_supervised=wiring.was_supervised
     )
