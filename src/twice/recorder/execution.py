@@ -319,6 +319,7 @@ def describe_ending(session: Session) -> dict[str, object]:
         session.caveats += [
             f"{name_type(each)} {WENT_UNHEARD}: {each}" for each in session.schedule.unheard
         ]
+    tasks = {} if session.schedule is None else session.schedule.tasks
     manifest = wiring.layer.manifest()
     folder = setup.program.folder()
     files = [*user_code.list_user_modules(), *user_code.list_user_modules(".pyc")]
@@ -347,7 +348,7 @@ def describe_ending(session: Session) -> dict[str, object]:
         "config_unread": session.config.keys_unread,
         "printed": wiring.output.summary(),
         "settings": settings_at_end(),
-        "lineages": dict(sorted(wiring.layer.main.started.items())),
+        "lineages": dict(sorted({**wiring.layer.main.started, **tasks}.items())),
         "numerics": outside(numerics_at_end),  # its look-ups are no reads of the run
     }
 
