@@ -32,7 +32,7 @@ from pathlib import Path
 
 import measuring
 
-from twice.checking.reading import files_below
+from twice.checker.reading import files_below
 
 RUFF = "S311,NPY002,DTZ,S301,S403,PTH207,PTH208,PLC0208"
 BANDIT = "B301,B311,B403"

@@ -27,11 +27,11 @@ from pathlib import Path
 
 import measuring
 
-from twice.checking.checking import check
-from twice.checking.findings import Finding
-from twice.checking.policy import Policy
-from twice.checking.reading import files_below
-from twice.checking.registry import every_rule
+from twice.checker.checking import check
+from twice.checker.findings import Finding
+from twice.checker.policy import Policy
+from twice.checker.reading import files_below
+from twice.checker.rules.engine import every_rule
 from twice.foundation.severity import Severity
 
 LINES_APART = 2

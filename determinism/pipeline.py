@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 import twice
-from twice.checking.looking import look_at_bytes
-from twice.checking.reader import Reader
+from twice.checker.looking import analyze_bytes
+from twice.checker.reader import Reader
 from twice.foundation.comparison import differences
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.encoding import decode, encode
@@ -114,7 +114,7 @@ class Checker:
         for at in range(int(self.rng.integers(2, 6))):
             chosen = STATEMENTS[int(self.rng.integers(len(STATEMENTS)))]
             lines += [f"def step_{at}(given):", f"    {chosen.format('given')}", ""]
-        looked = look_at_bytes("drawn.py", "\n".join(lines).encode(), "", self.reader, self.index)
+        looked = analyze_bytes("drawn.py", "\n".join(lines).encode(), "", self.reader, self.index)
         self.found = [[each.rule, each.place.line] for each in looked.found]
         told = [[each.rule, each.place.line, each.message, each.why] for each in looked.found]
         self.chain = digest_bytes(self.chain + encode(told), Algorithm.SHA256).raw

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from textwrap import dedent
 
-from twice.checking.catalogue import shipped
-from twice.checking.syntax.module import Module, Site
+from twice.checker.catalogue import shipped
+from twice.checker.syntax.module import Module, Site
 
 EVERY = frozenset({ast.For, ast.ListComp, ast.FunctionDef, ast.ClassDef, ast.Return})
 

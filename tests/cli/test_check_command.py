@@ -60,18 +60,18 @@ def test_a_quick_answer_imports_no_rule_no_catalogue_and_nothing_heavy(folder: P
     heavy = (
         "numpy",
         "concurrent.futures",
-        "twice.checking.rules",
-        "twice.checking.catalogue",
+        "twice.checker.rules",
+        "twice.checker.catalogue",
     )
     above = (
         "twice.recorder",
         "twice.replayer",
         "twice.diagnosis",
-        "twice.checking.syntax.module",
+        "twice.checker.syntax.module",
         "twice.cli.run_options",
     )
 
-    assert "twice.checking.rules" in first
+    assert "twice.checker.rules" in first
     assert [name for name in second if name in heavy or name.startswith(above)] == []
 
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from twice.checking.checking import check
-from twice.checking.findings import Finding
-from twice.checking.policy import Policy
-from twice.checking.registry import every_rule
-from twice.checking.report import Tried
+from twice.checker.checking import check
+from twice.checker.findings import Finding
+from twice.checker.policy import Policy
+from twice.checker.report import Tried
+from twice.checker.rules.engine import every_rule
 from twice.cli.checked_project import RuleOptions, SourceOptions, open_sources
 from twice.cli.confirmation import Experiment, try_findings
 from twice.cli.partings import find_factors

@@ -37,7 +37,7 @@ def test_the_front_door_imports_nothing_heavy() -> None:
 
 
 def test_the_front_door_imports_neither_commands_nor_integrations() -> None:
-    above = ("twice.cli", "twice.report", "twice.integrations", "twice.testing", "twice.checking")
+    above = ("twice.cli", "twice.report", "twice.integrations", "twice.testing", "twice.checker")
 
     assert [name for name in modules_after_importing("twice") if name.startswith(above)] == []
 

@@ -16,7 +16,7 @@ from programs import environ
 
 PACKAGE = Path(__file__).parents[2] / "src" / "twice"
 WINGS = {
-    "checking": {"check", "review", "audit", "agent", "mcp"},
+    "checker": {"check", "review", "audit", "agent", "mcp"},
     "specification": {"spec", "gate", "cost", "scaffold", "agent", "mcp"},
     "tooling": {"tools", "mcp"},
     "assets": {"asset"},

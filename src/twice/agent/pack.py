@@ -17,7 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
-from twice.checking.registry import every_rule
+from twice.checker.rules.engine import every_rule
 from twice.specification.change_table import ROWS
 from twice.specification.gate.checks import CHECKS
 from twice.specification.schema import SHEETS
@@ -147,7 +147,10 @@ def _list_facts(name: str) -> Iterator[tuple[str, object]]:
     sheet = next((each for each in _SHEETS if name.endswith(f"/{each.file_name}")), None)
     if sheet is not None:
         yield "sheet", sheet
-        yield "rules", [each for each in every_rule() if each.channel.artifact == sheet.number]
+        yield (
+            "rules",
+            [each for each in every_rule() if each.facts.channel.artifact == sheet.number],
+        )
         yield "checks", [each for each in CHECKS if sheet.number in each.sheets]
         yield "changes", [each for each in ROWS if each.sheet == sheet.number]
 

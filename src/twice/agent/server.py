@@ -238,7 +238,7 @@ class AgentServer:
             case "answer", (number, page):
                 return self._answers.read(number, page)
             case "rule", (name,):
-                from twice.checking.formats.explaining import explanation
+                from twice.checker.formats.explaining import explanation
 
                 return explanation(name)
             case "sheet", (path,):

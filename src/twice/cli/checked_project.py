@@ -22,12 +22,12 @@ from twice.foundation.determinism_class import DeterminismClass, Scope
 from twice.foundation.severity import SEVERITIES, Severity
 
 if TYPE_CHECKING:  # Help needs none of it.
-    from twice.checking.auditing.projects import Project as AuditedProject
-    from twice.checking.configuring import Settings
-    from twice.checking.policy import Policy
-    from twice.checking.project import Project
-    from twice.checking.reviewing.review import Review
-    from twice.checking.workspace import Workspace
+    from twice.checker.auditing.projects import Project as AuditedProject
+    from twice.checker.configuring import Settings
+    from twice.checker.policy import Policy
+    from twice.checker.project import Project
+    from twice.checker.reviewing.review import Review
+    from twice.checker.workspace import Workspace
 
 _ROOTS: Final = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 
@@ -54,7 +54,7 @@ class SourceOptions:
         Raises:
             UsageError: E-USE-001, when the specification has an unknown word.
         """
-        from twice.checking.policy import TIERS, Policy
+        from twice.checker.policy import TIERS, Policy
 
         kind = self.kind or settings.kind or said.get("class")
         scope = self.scope or settings.scope or said.get("scope")
@@ -109,14 +109,14 @@ class SourceTree:
 
     def audit(self) -> AuditedProject:
         """Read every draw and every question to the world."""
-        from twice.checking.auditing.projects import read_project
+        from twice.checker.auditing.projects import read_project
 
         catalogue = self.project.reader.catalogue
         return read_project(self.files, self.project.policy, catalogue, self._show)
 
     def review(self) -> Review:
         """Check and audit, and say what both mean; nothing is kept in a cache."""
-        from twice.checking.reviewing.review import review
+        from twice.checker.reviewing.review import review
 
         report = replace(self.project, cache=None).report(self.files)
         findings = tuple(replace(each, path=self._show(each.path)) for each in report.findings)
@@ -155,13 +155,13 @@ def open_sources(
         UsageError: E-USE-001: no such path, no Python file, or an unknown word in the promise.
         ConfigError: E-CONFIG-001. ConfigKeyUnused: E-CONFIG-003, for a key of the settings.
     """
-    from twice.checking.caching import Cache
-    from twice.checking.configuring import Settings, nearest, settings_of
-    from twice.checking.project import Project
-    from twice.checking.reader import Reader
-    from twice.checking.reading import files_below, require_there
-    from twice.checking.selecting import Selection
-    from twice.checking.workspace import workspace_beside
+    from twice.checker.caching import Cache
+    from twice.checker.configuring import Settings, nearest, settings_of
+    from twice.checker.project import Project
+    from twice.checker.reader import Reader
+    from twice.checker.reading import files_below, require_there
+    from twice.checker.selecting import Selection
+    from twice.checker.workspace import workspace_beside
 
     require_there(options.paths, command)
     starts = options.paths if project is None else (project,)

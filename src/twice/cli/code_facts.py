@@ -22,7 +22,7 @@ from twice.specification.tiers import Trait
 from twice.specification.workspace import Workspace
 
 if TYPE_CHECKING:
-    from twice.checking.auditing.projects import FileFacts
+    from twice.checker.auditing.projects import FileFacts
 
 _SHARED: Final = frozenset(
     {"shared-generator", "generator-across-threads", "generator-of-two-owners"}

@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from twice.checking.findings import Finding
-from twice.checking.report import Report, Tried
+from twice.checker.findings import Finding
+from twice.checker.report import Report, Tried
 from twice.cli.console import Status
 from twice.cli.output import align, pick
 from twice.cli.partings import Match, Parting, find_factors, is_among

@@ -62,7 +62,7 @@ _PLACES: Final = {
 """``module:function`` of a command that shares its file with others."""
 
 _WINGS: Final = {
-    "checking": {"check", "review", "audit", "agent", "mcp"},
+    "checker": {"check", "review", "audit", "agent", "mcp"},
     "specification": {"spec", "gate", "cost", "scaffold", "agent", "mcp"},
     "tooling": {"tools", "mcp"},
     "assets": {"asset"},

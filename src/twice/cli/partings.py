@@ -15,8 +15,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal, Self
 
-from twice.checking.findings import Finding, Place
-from twice.checking.reading import decoded, read, shown_path
+from twice.checker.findings import Finding, SourceSpan
+from twice.checker.reading import decoded, read, shown_path
 from twice.cli.output import pick
 from twice.diagnosis.divergence import OperationFound
 from twice.diagnosis.vary.report import BASELINE, FactorResult
@@ -146,7 +146,7 @@ def is_among(path: str, paths: Sequence[str]) -> bool:
     return path in paths or Path(path).resolve() in {Path(each).resolve() for each in paths}
 
 
-def _covers(path: str, place: Place, line: int) -> bool:
+def _covers(path: str, place: SourceSpan, line: int) -> bool:
     """Whether a line is of the statement that a place stands in; of a compound one, its header."""
     if place.line <= line <= place.end_line:
         return True

@@ -86,7 +86,7 @@ class VerifiedRecord:
             return f"{self.error.id} {self.error.happened}" if self.error else ""
         if done.failure is not None:
             place = f"{done.failure.name} of tick {done.failure.tick}"
-            return f"differs at {place}: {', '.join(done.failure.columns)}"
+            return f"differs at {place}: {done.name_columns(done.failure)}"
         if done.restores and done.restores["failed"]:
             return str(done.restores["failed"][0]["reason"])
         if done.result != "PASS" and (why := [*done.headline, *done.caveats]):

@@ -29,7 +29,6 @@ from twice.diagnosis.environment_role import (
 )
 from twice.diagnosis.executions import (
     BEFORE_ALL,
-    KeptProcesses,
     Side,
     Window,
     find_obstacle,
@@ -40,6 +39,7 @@ from twice.diagnosis.experiments import (
     swap_one_by_one,
     try_causes,
 )
+from twice.diagnosis.kept_processes import KeptProcesses
 from twice.diagnosis.line_judgement import (
     find_remedies,
     list_blind_spots,
@@ -50,12 +50,11 @@ from twice.diagnosis.line_judgement import (
 from twice.diagnosis.localization.result import Located
 from twice.diagnosis.log_comparison import (
     LogDivergence,
-    PointRef,
     code_differences,
     compare_logs,
     input_differences,
     list_components,
-    point_ref,
+    place_failure,
     require_whole,
     root_of_column,
     substituted_inputs,
@@ -198,9 +197,16 @@ class _Diagnosis:
             self._where = compare_logs(a, b)
         if self._where.at is None or self._where.shorter is not None:
             require_whole(a, b)
+        why = find_obstacle(self.a, self.b) if lines else "the lines were not asked for"
+        if a.setup.order and b.setup.order:
+            # Here, because it loads asyncio, which most runs do without.
+            from twice.diagnosis.order_experiment import explain_schedule
+
+            found = explain_schedule(self.a, self.b, self._where, self._seen, self._progress, why)
+            if found is not None:
+                return self._report(**found)
         if self._where.at is None:
             return self._report_agreement(lines=lines)
-        why = find_obstacle(self.a, self.b) if lines else "the lines were not asked for"
         if why:
             self._seen.caveats.append(why)
         else:
@@ -224,12 +230,7 @@ class _Diagnosis:
             self._seen.caveats.append(_NO_LINE)
             return self._report_outcome([row])
         last = min(failure.index, len(record.reader.points) - 1)
-        columns = tuple(name for name in failure.columns if not name.startswith("("))
-        self._where = LogDivergence(
-            at=PointRef(last, failure.tick, failure.name),
-            last_agreement=None if last < 1 else point_ref(record, last - 1),
-            columns=columns or tuple(sorted({*self._components, "streams"})),
-        )
+        self._where = place_failure(record, failure, last, self._components)
         self._compare_with_itself(self.a, Window(max(last - 1, BEFORE_ALL), last))
         if self._seen.located is None and self._seen.environment.role != "suspected":
             self._seen.evidence.append(
@@ -373,7 +374,7 @@ class _Diagnosis:
     def _report(self, result: Result, **found: Any) -> Divergence:
         """Build the verdict from the facts of the records and the other findings."""
         a, b, where = self.a.record, self.b.record, self._where
-        if "attribution" in found:
+        if "attribution" in found and "schedule" not in found:
             ranked, program = found["attribution"], a.setup.program
             found["remedies"] = find_remedies(self._seen, ranked, program, self._inputs)
         verdict = Divergence(

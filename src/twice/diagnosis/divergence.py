@@ -10,9 +10,12 @@ from dataclasses import field
 from typing import Any, Literal
 
 from twice.diagnosis.log_comparison import InputDifference, PointRef
+from twice.diagnosis.schedule_parting import ScheduleParting
 from twice.diagnosis.text_layout import (
     Block,
     cut,
+    describe_field,
+    describe_outcome,
     fold,
     join_blocks,
     name_interval,
@@ -29,6 +32,7 @@ from twice.foundation.determinism_class import Predicate
 from twice.foundation.environment import EnvironmentDifference, classify_differences
 from twice.foundation.next_step import NextStep
 from twice.foundation.printable import pluralize
+from twice.recorder.components import name_columns
 from twice.replayer.record_outcomes import OutcomeDifference
 
 Result = Literal[
@@ -44,8 +48,6 @@ Result = Literal[
 Outcome = Literal["confirmed", "refuted", "open"]
 FORMAT = "twice.divergence/1"
 _FIELDS_MAX, _CHANNELS_MAX = 4, 2
-_ULPS_MAX = 1_000_000
-"""Values further apart than this many steps of their type are read without a count of them."""
 _EXIT = {
     "same": 0,
     "within-tolerance": 0,
@@ -212,6 +214,7 @@ class Divergence:
     caveats: Sequence[str] = ()
     experiments: Sequence[Confirmation] = ()
     samples: Mapping[str, Any] | None = None
+    schedule: ScheduleParting | None = None
     outcome: Sequence[OutcomeDifference] = ()
     reads: Sequence[ExtraRead] = ()
     remedies: Sequence[str] = ()
@@ -261,6 +264,7 @@ class Divergence:
             **({"outcome": [row.to_json() for row in self.outcome]} if self.outcome else {}),
             **({"reads": [row.to_json() for row in self.reads]} if self.reads else {}),
             **({} if self.samples is None else {"samples": dict(self.samples)}),
+            **({} if self.schedule is None else {"schedule": self.schedule.to_json()}),
             "remedies": list(self.remedies),
             "next": [step.to_json() for step in self.next],
         }
@@ -300,7 +304,10 @@ class Divergence:
                 blocks.append(
                     Block(fold(f"  last agreement: {name_point(self.last_agreement)}"), 6)
                 )
-            blocks.append(Block(fold(f"  components: {', '.join(self.components)}"), 2))
+            columns = name_columns(self.components, is_simulated=self.schedule is not None)
+            blocks.append(Block(fold(f"  components: {columns}"), 2))
+        if self.schedule is not None:
+            blocks.append(Block(self.schedule.to_lines()))
         return blocks
 
     def _lines_named(self) -> Sequence[OperationFound]:
@@ -310,11 +317,11 @@ class Divergence:
         rows = [set_values(f"  {row.what}", row.a, row.b) for row in self.input_differences]
         blocks = [Block(row, 4 * (at > 0)) for at, row in enumerate(rows)]
         for at, difference in enumerate(self.fields[:_FIELDS_MAX]):
-            blocks.append(Block(_field_lines(difference), 4 * (at > 0)))
+            blocks.append(Block(describe_field(difference), 4 * (at > 0)))
         if len(self.fields) > _FIELDS_MAX:
             more = f"  field: and {len(self.fields) - _FIELDS_MAX} more, see --json"
             blocks.append(Block([more], 4))
-        shown = [_outcome_lines(difference) for difference in self.outcome[:8]]
+        shown = [describe_outcome(difference) for difference in self.outcome[:8]]
         return blocks + [Block(lines, 4 * (at > 0)) for at, lines in enumerate(shown)]
 
     def _why(self, *, artifacts: bool) -> list[Block]:
@@ -351,6 +358,8 @@ class Divergence:
         if self.samples is not None:
             word = "agree" if self.exit_code == 0 else "differ"
             return f"{self.result}: the samples of {self.samples['summary']!r} {word}"
+        if self.schedule is not None:
+            return f"{self.result}: {self.schedule.describe()}"
         if self.result == "same":
             return f"same: {self.a} and {self.b} agree at every compare-point"
         if self.result == "within-tolerance":
@@ -383,17 +392,3 @@ class Divergence:
         labels = [label for label, each in self.repeats.items() if not all(each)] or ["a"]
         several = f"runs {' and '.join(labels)} differ from their own records"
         return several if len(labels) > 1 else f"run {labels[0]} differs from its own record"
-
-
-def _outcome_lines(difference: OutcomeDifference) -> list[str]:
-    where = f" ({difference.where})" if difference.where else ""
-    return set_values(f"  {difference.what}{where}", difference.a, difference.b)
-
-
-def _field_lines(difference: FieldDifference) -> list[str]:
-    count = f", {difference.differing} of {difference.of}" if difference.of > 1 else ""
-    ulps = ""
-    if difference.ulps is not None and difference.ulps <= _ULPS_MAX:
-        ulps = f", {pluralize(difference.ulps, 'ulp')}"
-    label = f"  field: {difference.path} ({difference.kind}{count}{ulps})"
-    return set_values(label, difference.a, difference.b)

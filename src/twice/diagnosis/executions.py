@@ -11,15 +11,14 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from typing import Any, Final
 
 from twice.diagnosis.held_window import HeldWindow, may_be_held
+from twice.diagnosis.kept_processes import CHILD, KeptProcesses
 from twice.diagnosis.time_limit import TimeLimit
 from twice.diagnosis.tracing.trace import Plan, Trace, plan_to_json
 from twice.errors import ProgramFailed
 from twice.foundation.dataclass import dataclass
-from twice.foundation.with_blocks import Closing
 from twice.recorder.environment.surroundings import Surroundings, environ_for_child
 from twice.recorder.runrecord import RunRecord
 from twice.replayer.preconditions import source_changes
@@ -36,7 +35,7 @@ from twice.replayer.verify import verify
 from twice.worker.fork_server import ForkServer
 from twice.worker.process import FreshWorker
 
-CHILD: Final = "twice.diagnosis"
+FOLLOWER: Final = "twice.schedules.followed_run"
 BEFORE_ALL: Final = -1
 FIRST: Final = 0
 SECOND: Final = 1
@@ -45,48 +44,6 @@ SHIFTED: Final = 2
 objects at other addresses. Two forks of one process have its addresses: what differs between forks of the first and of
 the second follows from addresses, as it would between fresh ones. Where code and objects of libraries lie is the same in
 a shifted fork, so it stands for a second process only if both sides are forks of one."""
-
-
-@dataclass
-class _Place:
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    process: ForkServer | None = None
-
-
-class KeptProcesses(Closing):
-    """Loaded processes that executions are forked from, shared by the sides that have the same surroundings.
-
-    Each is started once, when it is first asked for, whoever asks at the same time. A context manager.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._places: dict[object, _Place] = {}
-        self._is_closed = False
-
-    def get(
-        self, environ: Mapping[str, str], *, folder: str | None, python: str, number: int
-    ) -> ForkServer:
-        """Return the process for an environment, folder, interpreter and number; start it if needed."""
-        with self._lock:
-            key = (frozenset(environ.items()), folder, python, number)
-            place = self._places.setdefault(key, _Place())
-        with place.lock:
-            if place.process is None:
-                place.process = ForkServer(CHILD, environ, cwd=folder, python=python)
-            if self._is_closed:  # while it started
-                place.process.close()
-            return place.process
-
-    def close(self) -> None:
-        """End them and what they forked."""
-        with self._lock:
-            self._is_closed = True
-            places = list(self._places.values())
-            self._places.clear()
-        for place in places:
-            if place.process is not None:
-                place.process.close()
 
 
 @dataclass(frozen=True)
@@ -243,15 +200,36 @@ class Side:
             self._held.clear()
         self._kept.close()
 
-    def _fresh(self, job: Mapping[str, object], pinned: Surroundings) -> dict[str, Any]:
+    def _fresh(
+        self, job: Mapping[str, object], pinned: Surroundings, module: str = CHILD
+    ) -> dict[str, Any]:
         environ, folder = self._find_place(pinned)
-        with FreshWorker(CHILD, environ, cwd=folder, python=self.python) as child:
+        with FreshWorker(module, environ, cwd=folder, python=self.python) as child:
             self._add_running(child)
             try:
                 return child.ask(job)
             finally:
                 with self._lock:
                     self._running.remove(child)
+
+    def follow(self, **order: object) -> dict[str, Any]:
+        """Execute the run from its start to its end in an order of its loop's steps, which ``followed_run`` describes.
+
+        Raises:
+            ProgramFailed: E-PROGRAM-003, when the process died. TimeLimitReached: E-DIAGNOSE-001.
+        """
+        self.check_time()
+        job = job_for(self.record, "follow", **order)
+        environ, folder = self._find_place(self.surroundings)
+        kept = self._kept.get(
+            environ, folder=folder, python=self.python, number=FIRST, module=FOLLOWER
+        )
+        try:
+            message = kept.ask(job) if kept.fit else None
+            return message or self._fresh(job, self.surroundings, FOLLOWER)
+        except (OSError, ProgramFailed):
+            self.check_time()  # what was ended by then died
+            raise
 
     def start_whole(self, record: RunRecord) -> FreshWorker:
         """Start a process for a whole execution, which the time limit ends."""

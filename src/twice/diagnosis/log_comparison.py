@@ -24,6 +24,7 @@ from twice.recorder.components import RESERVED, SCHEDULE
 from twice.recorder.record import first_difference, is_same_content
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.setup import Setup
+from twice.replayer.outcome import Failure
 from twice.replayer.preconditions import source_changes
 from twice.replayer.record_consistency import require_consistent_points
 
@@ -231,6 +232,18 @@ def compare_logs(a: RunRecord, b: RunRecord) -> LogDivergence:
     )
 
 
+def place_failure(
+    record: RunRecord, failure: Failure, index: int, components: Collection[str]
+) -> LogDivergence:
+    """Return where an execution leaves its record, at an index that the record has, as of two logs."""
+    columns = tuple(name for name in failure.columns if not name.startswith("("))
+    return LogDivergence(
+        at=PointRef(index, failure.tick, failure.name),
+        last_agreement=point_ref(record, index - 1),
+        columns=columns or tuple(sorted({*components, "streams"})),
+    )
+
+
 def point_ref(record: RunRecord, index: int) -> PointRef | None:
     """Return a point of a log, or None before the first."""
     if index < 0:
@@ -333,7 +346,8 @@ def require_whole(a: RunRecord, b: RunRecord) -> None:
 
 def root_of_column(column: str, components: Collection[str]) -> str:
     """Return the root that shows the meaning of a differing column."""
-    if column in {"(end)", "(order)", SCHEDULE}:  # the points themselves are not the same
+    # The points themselves are not the same, or the steps; a component may have that name too.
+    if column in {"(end)", "(order)"} or (column == SCHEDULE and column not in components):
         return FLOW
     if column == "streams":
         return STREAMS

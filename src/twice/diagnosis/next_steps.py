@@ -16,6 +16,7 @@ from typing import Final
 
 from twice.diagnosis.attribution import READS_CLOCK
 from twice.diagnosis.divergence import Divergence
+from twice.diagnosis.schedule_parting import ScheduleParting
 from twice.errors import UsageError
 from twice.foundation.channels import Channel
 from twice.foundation.next_step import NextStep
@@ -84,7 +85,7 @@ def list_next_steps(found: Divergence, a: RunRecord, b: RunRecord) -> list[NextS
     if found.result in {"same", "within-tolerance", "extra-read"}:
         return [NextStep("look at a run", f"twice show {a.path}")]
     channel = found.attribution[0].channel if found.attribution else None
-    steps = []
+    steps = [] if found.schedule is None else _list_steps_of_orders(found.schedule, a, b)
     named = [factor for factor, *_ in found.surroundings if factor in VARIED]
     if named and _can_be_named(a):
         again = shlex.join(["twice", "vary", *list_run_words(a.setup, "--factor", named[0])])
@@ -105,6 +106,19 @@ def list_next_steps(found: Divergence, a: RunRecord, b: RunRecord) -> list[NextS
         report = f"twice report {a.path} {b.path} -o report.html"
         steps.append(NextStep("look at both runs", report, channel))
     return steps or [NextStep("look at the run", f"twice show {a.path}", channel)]
+
+
+def _list_steps_of_orders(found: ScheduleParting, a: RunRecord, b: RunRecord) -> list[NextStep]:
+    """List what to do with two orders of steps: after a correction, run the program in the one that makes the difference."""
+    record = b if found.explained == "b" else a
+    if found.orders and record.setup.order is not None and record.setup.order.after:
+        again = f"twice rerun {record.path} -o {record.path.stem}-again.twice --informational"
+        return [NextStep("run a corrected program in this order", again, Channel.CONCURRENCY)]
+    if not _can_be_named(record):
+        return []
+    words = shlex.join(["twice", "explore", *list_run_words(record.setup)])
+    about = "find a failing order, and keep it in a record that survives corrections"
+    return [NextStep(about, words, Channel.CONCURRENCY)]
 
 
 def _can_be_named(record: RunRecord) -> bool:
@@ -160,6 +174,8 @@ def _find_obstacle(found: Divergence, a: RunRecord, b: RunRecord) -> str:
         return f"the result is {found.result}, without a line"
     if found.input_differences or a.parent is not None or b.parent is not None:
         return "they are runs of different inputs"
+    if a.setup.order != b.setup.order or found.schedule is not None:
+        return "no command line makes their orders of steps"
     if not _can_be_named(a):
         return "no command line names the program and its configuration"
     return "a sample is judged" if a.setup.predicate.sampled_parts else ""

@@ -17,13 +17,17 @@ from textwrap import wrap
 
 from twice.diagnosis.log_comparison import PointRef
 from twice.diagnosis.tracing.paths import OBJECT
+from twice.foundation.comparison import FieldDifference
 from twice.foundation.dataclass import dataclass
-from twice.foundation.printable import printable
+from twice.foundation.printable import pluralize, printable
+from twice.replayer.record_outcomes import OutcomeDifference
 
 WIDTH = 80
 LINES_MAX = 25
 _BEFORE = 16
 """Characters that two long values have in common and that are shown before their first difference."""
+_ULPS_MAX = 1_000_000
+"""Values further apart than this many steps of their type are read without a count of them."""
 MORE = "more: the rest is in --json"
 
 
@@ -78,6 +82,22 @@ def _from_difference(value: str, other: str) -> str:
     if first < WIDTH // 2 or value == other:
         return value
     return f"...{value[first - _BEFORE :]}"
+
+
+def describe_outcome(difference: OutcomeDifference) -> list[str]:
+    """Show what two runs leave otherwise."""
+    where = f" ({difference.where})" if difference.where else ""
+    return set_values(f"  {difference.what}{where}", difference.a, difference.b)
+
+
+def describe_field(difference: FieldDifference) -> list[str]:
+    """Show a field that differs, with its kind and how far apart its values are."""
+    count = f", {difference.differing} of {difference.of}" if difference.of > 1 else ""
+    ulps = ""
+    if difference.ulps is not None and difference.ulps <= _ULPS_MAX:
+        ulps = f", {pluralize(difference.ulps, 'ulp')}"
+    label = f"  field: {difference.path} ({difference.kind}{count}{ulps})"
+    return set_values(label, difference.a, difference.b)
 
 
 def spell_paths(text: str) -> str:

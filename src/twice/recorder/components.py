@@ -34,6 +34,15 @@ _CONTAINERS = frozenset({dict, OrderedDict, defaultdict, Counter, list, deque, s
 RESERVED = ("effects", "inputs", "output", "streams")
 SCHEDULE = "schedule"
 """The column of a simulated loop's steps, in runs that have one."""
+STEPS = "the loop's steps, by their order and times"
+"""What that column compares, in words."""
+
+
+def name_columns(columns: Iterable[str], *, is_simulated: bool) -> str:
+    """Name columns in a row; where a loop is simulated, with a word on the one of its steps."""
+    return ", ".join(
+        f"{name} ({STEPS})" if is_simulated and name == SCHEDULE else name for name in columns
+    )
 
 
 @dataclass(frozen=True)

@@ -286,6 +286,11 @@ def name_type(error: BaseException) -> str:
     return f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
 
 
+def describe_unheard(error: BaseException) -> str:
+    """Describe an error of a task or a callback that nobody waited for."""
+    return f"{name_type(error)} {WENT_UNHEARD}: {error}"
+
+
 def describe_failure(how: str, error: BaseException, code: int) -> dict[str, Any]:
     """Describe the ending of a program that raised."""
     frames = [
@@ -316,9 +321,7 @@ def describe_ending(session: Session) -> dict[str, object]:
             f"{pluralize(len(unmet), 'order')} between steps never came about: {', '.join(unmet[:_UNMET_SHOWN_MAX])}"
         )
     if session.schedule is not None:
-        session.caveats += [
-            f"{name_type(each)} {WENT_UNHEARD}: {each}" for each in session.schedule.unheard
-        ]
+        session.caveats += map(describe_unheard, session.schedule.unheard)
     tasks = {} if session.schedule is None else session.schedule.tasks
     manifest = wiring.layer.manifest()
     folder = setup.program.folder()

@@ -23,6 +23,8 @@ from twice.recorder.audit.inventory import (
     may_talk,
     rows_of,
 )
+from twice.recorder.compare_points import is_judged
+from twice.recorder.components import SCHEDULE, STEPS
 from twice.recorder.effects.ops import FILE_CHANGED
 from twice.recorder.output import RESULTS
 from twice.recorder.runrecord import RunRecord
@@ -46,6 +48,8 @@ _UNSEEDED = "no stream of the run was drawn from: its seed decides nothing, unle
 _OWN_READS = ("clock", "entropy")
 _UNRECORDED = "in an order that is not recorded"
 _WIDTH = 16
+SIMULATED = "asyncio"
+"""The subsystem of a simulated loop, in the document of a verification."""
 _COMPARED_EFFECTS = ("call", "process.", "network.", "files.written", "files.left")
 
 
@@ -174,7 +178,7 @@ def grade_concurrency(record: RunRecord, beside: str) -> dict[str, dict[str, str
     """
     found = {}
     if record.setup.order is not None:
-        found["asyncio"] = {"strategy": "recorded", "grade": "B2"}
+        found[SIMULATED] = {"strategy": "recorded", "grade": "B2"}
     if beside:
         found["threads and processes"] = {"strategy": "uncontrolled", "grade": "X"}
     return found
@@ -289,7 +293,10 @@ def list_notes(record: RunRecord, predicate: Predicate) -> list[str]:
         return notes
     # Runs that agree because nothing could differ: no state, no tick, no decision.
     if not components:
-        notes.append("no component is tracked: only streams, inputs, effects and output compare")
+        # Where a loop is simulated.
+        is_compared = record.setup.order is not None and is_judged(SCHEDULE, predicate, {})
+        told = f", output, and {STEPS}, compare" if is_compared else " and output compare"
+        notes.append(f"no component is tracked: only streams, inputs, effects{told}")
     if not record.ticks:
         notes.append("no tick was run: state was compared at the end alone")
     is_logical = predicate.class_of("output") is DeterminismClass.LOGICAL

@@ -9,6 +9,7 @@ Invariant: nothing of the caller's surroundings enters; those were set before th
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from twice.foundation.seeds import Seed
 from twice.recorder.audit.hook import Refuse
@@ -20,6 +21,9 @@ from twice.recorder.runrecord import RunRecord
 from twice.recorder.session import Session
 from twice.recorder.session_parts import Control, Resume, Sink, Wiring
 from twice.recorder.snapshots import load
+
+if TYPE_CHECKING:
+    from twice.simulation.trace import Schedule
 
 
 def rebuilt_session(
@@ -33,8 +37,9 @@ def rebuilt_session(
     journal_all: bool = False,
     refuse: Refuse | None = None,
     seed: Seed | None = None,
+    schedule: Schedule | None = None,
 ) -> Session:
-    """Build a session of a record's program; ``refuse`` and ``seed`` are those of ``Wiring``.
+    """Build a session of a record's program; ``refuse``, ``seed`` and ``schedule`` are those of ``Wiring``.
 
     A verification writes nothing; with ``journal_all``, what the session reads and prints goes to the sink's journal
     too (a branch writes it into its own record).
@@ -55,6 +60,7 @@ def rebuilt_session(
         refuse=refuse,
         contents=record.contents,
         was_supervised=record.was_supervised,
+        schedule=schedule,
     )
     return Session(setup, wiring)
 

@@ -26,8 +26,11 @@ from twice.foundation.next_step import NextStep
 from twice.foundation.printable import pluralize, printable
 from twice.foundation.version import VERSION
 from twice.recorder.audit.inventory import in_words, unsupported_rows
+from twice.recorder.components import name_columns
 from twice.recorder.states import Migration
 from twice.replayer.file_report import suggest_file_policy
+from twice.replayer.notes import SIMULATED
+from twice.replayer.outcome import Failure
 from twice.replayer.output_difference import suggest_ignored_output
 from twice.replayer.verdict import SEAL, Decision, Evidence, Result, decide
 
@@ -217,6 +220,10 @@ class Verification(Evidence):
         whole = f"{cited['version']}, {cited['digest']}" if cited["version"] else "no sheet 99 yet"
         return f"{cited['component'] or cited['path']}: {whole}"
 
+    def name_columns(self, failure: Failure) -> str:
+        """Name the columns in which a replay differs."""
+        return name_columns(failure.columns, is_simulated=SIMULATED in self.concurrency)
+
     def to_markdown(self) -> str:
         """Format the verification for people; the first line answers."""
         counts, told = self.counts, self.predicate.tolerance_of
@@ -240,7 +247,7 @@ class Verification(Evidence):
             lines += [
                 (
                     f"- first difference: compare-point {failure.index}, tick {failure.tick}, "
-                    f"{failure.name}: {', '.join(failure.columns)}"
+                    f"{failure.name}: {self.name_columns(failure)}"
                 ),
                 *([f"    - at: {failure.at}"] if failure.at else []),
                 f"    - recorded: `{failure.recorded}`",

@@ -14,6 +14,7 @@ from typing import Any
 from twice.errors import RecordOutOfRange, UsageError
 from twice.foundation.encoding import decode
 from twice.foundation.printable import pluralize, printable
+from twice.recorder.components import name_columns
 from twice.recorder.effects.events import LENIENT, STRICT, unpack
 from twice.recorder.effects.ops import MAIN, OPS, WITH_ARGUMENTS
 from twice.recorder.record_form import ERRORS, INPUT, OUTPUT
@@ -112,7 +113,9 @@ def moment_lines(
     yield f"compare-points: {counts['compare_points'] or 'none'}"
     for entry in told["compare_points"]:
         yield f"  {entry['index']} {printable(entry['name'])}  root {entry['root']}"
-        yield from (f"      {printable(name)}  {value}" for name, value in entry["digests"].items())
+        for column, value in entry["digests"].items():
+            name = name_columns([column], is_simulated=record.setup.order is not None)
+            yield f"      {printable(name)}  {value}"
     if told["snapshot"] is None:
         yield f"the record has no snapshot at or before tick {tick}"
     else:

@@ -5,9 +5,9 @@ Invariant: the page says what the Markdown says.
 
 from __future__ import annotations
 
-from twice.checking.reviewing import markdown
-from twice.checking.reviewing.grouping import grouped
-from twice.checking.reviewing.review import Review
+from twice.checker.reviewing import markdown
+from twice.checker.reviewing.grouping import grouped
+from twice.checker.reviewing.review import Review
 from twice.foundation.severity import Severity
 from twice.report.page import render
 

@@ -28,12 +28,16 @@ class StepPlace:
     place: SourceLine | None
     callback: str = ""  # that the actor has scheduled; empty for a part of its own
 
+    @property
+    def name(self) -> str:
+        """The function that its actor runs."""
+        return self.actor.rpartition("/")[2].partition(":")[0] or "the program"
+
     def __str__(self) -> str:
-        name = self.actor.rpartition("/")[2] or "the program"
         place = f" {self.place}" if self.place else ""
         if self.callback:
-            return f"{self.callback}() that {name}{place} has scheduled"
-        return f"{name.partition(':')[0]}(){place}"
+            return f"{self.callback}() that {self.actor.rpartition('/')[2] or self.name}{place} has scheduled"
+        return f"{self.name}(){place}"
 
     def to_json(self) -> dict[str, object]:
         """Return it as a report shows it."""
@@ -172,20 +176,23 @@ def _find_step_after(key: str, steps: Sequence[TracedStep]) -> str | None:
 
 def locate_orderings(after: Constraints, steps: Sequence[TracedStep]) -> list[Ordering]:
     """Name the steps of constraints by their lines, from an execution under them, in the order of the earlier steps."""
-    places: dict[str, SourceLine | None] = {}
-    last: dict[str, SourceLine] = {}
-    when = {}
-    for number, step in enumerate(steps):
-        actor = _find_actor(step.key)
-        places[step.key] = step.place or last.get(actor)
-        when[step.key] = number
-        if step.place is not None:
-            last[actor] = step.place
-    found = [
-        (when.get(earlier, 0), Ordering(_locate(earlier, places), _locate(later, places)))
-        for later, earlier in after.items()
+    places = locate_steps(steps)
+    when = {key: number for number, key in enumerate(places)}
+    return [
+        Ordering(*(places.get(key) or _locate(key, None) for key in (earlier, later)))
+        for later, earlier in sorted(after.items(), key=lambda pair: when.get(pair[1], 0))
     ]
-    return [ordering for _, ordering in sorted(found, key=lambda each: each[0])]
+
+
+def locate_steps(steps: Sequence[TracedStep]) -> dict[str, StepPlace]:
+    """Return each step of an execution by its key, as people find it; one without a line is at its task's last one."""
+    places = {}
+    last: dict[str, SourceLine | None] = {}
+    for step in steps:
+        actor = _find_actor(step.key)
+        last[actor] = step.place or last.get(actor)
+        places[step.key] = _locate(step.key, last[actor])
+    return places
 
 
 def _find_actor(key: str) -> str:
@@ -193,5 +200,5 @@ def _find_actor(key: str) -> str:
     return key.partition("!")[0].partition("#")[0]
 
 
-def _locate(key: str, places: Mapping[str, SourceLine | None]) -> StepPlace:
-    return StepPlace(_find_actor(key), places.get(key), key.partition("!")[2].partition("#")[0])
+def _locate(key: str, place: SourceLine | None) -> StepPlace:
+    return StepPlace(_find_actor(key), place, key.partition("!")[2].partition("#")[0])

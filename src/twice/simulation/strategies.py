@@ -141,6 +141,22 @@ class DelayBounded:
         return True
 
 
+class FollowedOrder:
+    """Takes the ready step that is the first in an order of keys; steps that are not in it come last.
+
+    For loops whose steps have keys.
+    """
+
+    def __init__(self, keys: Sequence[str]) -> None:
+        self._places = {key: number for number, key in enumerate(keys)}
+
+    def pick(self, ready: Sequence[Any], /) -> int:
+        """Return the place of the step that is the first in the order."""
+        last = len(self._places)
+        places = [self._places.get(each.key, last) for each in ready]
+        return places.index(min(places))
+
+
 _PCT_DEPTHS = (2, 3, 4)
 
 

@@ -27,7 +27,7 @@ from twice.simulation.identity import SimulatedTask
 from twice.simulation.loop import SimulatedLoop
 from twice.simulation.order import Order
 from twice.simulation.strategies import Fifo, Strategy, make_strategy
-from twice.simulation.waits import SourceLine, find_place, noting_holders
+from twice.simulation.waits import SourceLine, find_place, noting_deeds
 
 _DIGEST_BYTES = 16
 
@@ -168,8 +168,8 @@ class TracingLoop(SimulatedLoop):
         self._held: dict[str, list[Any]] = {}
 
     def run_forever(self) -> None:
-        """Run until ``stop()``; locks know their holders meanwhile."""
-        with noting_holders():
+        """Run until ``stop()``; locks know their holders meanwhile, and queues who used them."""
+        with noting_deeds():
             super().run_forever()
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:

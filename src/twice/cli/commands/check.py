@@ -46,8 +46,8 @@ from twice.foundation.severity import SEVERITIES
 from twice.foundation.version import VERSION
 
 if TYPE_CHECKING:
-    from twice.checking.project import Project
-    from twice.checking.report import Report
+    from twice.checker.project import Project
+    from twice.checker.report import Report
 
 FORMATS: Final = ("text", "concise", "json", "jsonl", "sarif", "github", "junit", "markdown")
 _RENDERERS: Final = {
@@ -90,12 +90,12 @@ class FormatOptions:
             more["version"] = VERSION
         elif self.format in {"text", "concise"}:
             if self.statistics:
-                from twice.checking.formats import statistics, text
+                from twice.checker.formats import statistics, text
 
                 return f"{statistics.render(report)}{text.headline(report)}\n"
             more["colour"] = self.out is None and has_colour(sys.stdout)
         module, name = _RENDERERS.get(self.format, (self.format, "render"))
-        render = getattr(import_module(f"twice.checking.formats.{module}"), name)
+        render = getattr(import_module(f"twice.checker.formats.{module}"), name)
         return str(render(report, **more))
 
     def write(self, text: str) -> None:
@@ -217,7 +217,7 @@ def command(
 ) -> int:
     """Check, print the findings, and say by the exit code what came of it."""
     if lists or explain:
-        from twice.checking.formats.explaining import explanation, listing
+        from twice.checker.formats.explaining import explanation, listing
 
         output.write(explanation(explain) if explain and not lists else listing())
         return 0
@@ -235,7 +235,7 @@ def command(
     )
     report = project.report(files)
     if changes.diff:
-        from twice.checking.fixing import difference
+        from twice.checker.fixing import difference
 
         mended = project.mended(report, unsafe=changes.unsafe_fixes)
         said = "".join(difference(path, one) for path, one in mended.items())

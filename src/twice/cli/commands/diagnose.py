@@ -98,12 +98,12 @@ def add_remedies(found: Divergence) -> Divergence:
     """Give a diagnosis the remedies of the checker's findings of its channel at its line, which is only read."""
     line = found.operation or next(iter(found.candidates), None)
     # An input that differs is no fault of its line.
-    if not has_wing("checking") or line is None or line.name.startswith("inputs["):
+    if not has_wing("checker") or line is None or line.name.startswith("inputs["):
         return found
     if not Path(line.file).is_file():
         return found
-    from twice.checking.checking import check
-    from twice.checking.policy import Policy
+    from twice.checker.checking import check
+    from twice.checker.policy import Policy
 
     channel = found.attribution[0].channel.value if found.attribution else ""
     remedies = [

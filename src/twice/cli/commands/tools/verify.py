@@ -34,7 +34,7 @@ from twice.cli.output import tell
 from twice.foundation.printable import pluralize
 
 if TYPE_CHECKING:
-    from twice.checking.findings import Finding
+    from twice.checker.findings import Finding
     from twice.tooling.verifying.verification import Suspicion
 
 _SURE = 0.7
@@ -64,7 +64,7 @@ def command(
             certificates=certificates,
             python=python,
             limit_s=seconds,
-            checker=find_suspicions if has_wing("checking") else None,
+            checker=find_suspicions if has_wing("checker") else None,
             progress=status,
         )
     lines = [*found.lines(), *(f"certificate: {each}" for each in found.said)]
@@ -84,7 +84,7 @@ def find_suspicions(path: str, first: int, last: int) -> list[Suspicion]:
         first: the first line that counts.
         last: the last one.
     """
-    from twice.checking.findings import Reach
+    from twice.checker.findings import Reach
     from twice.tooling.verifying.verification import Suspicion
 
     return [
@@ -99,9 +99,9 @@ def find_suspicions(path: str, first: int, last: int) -> list[Suspicion]:
 @functools.cache
 def _check(path: str) -> Sequence[Finding]:
     """Check a file once; a finding that a comment settles is none."""
-    from twice.checking.accepting.settling import suppressed
-    from twice.checking.checking import check
-    from twice.checking.policy import Policy
+    from twice.checker.accepting.settling import suppressed
+    from twice.checker.checking import check
+    from twice.checker.policy import Policy
 
     found, today = check([path], Policy()), datetime.now(UTC).date().isoformat()
     return suppressed(found.findings, found.remarks, known=found.rules, today=today).standing

@@ -1,0 +1,185 @@
+"""The review and the audits as JSON documents: the fields that other programs read.
+
+They are described in ``docs/format/review.md``; fields are added, never renamed.
+
+Invariant: the same review gives the same text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from twice.checker.auditing.effects import Ask
+from twice.checker.auditing.projects import Noted
+from twice.checker.auditing.seeds import Draw, What
+from twice.checker.auditing.streams import streams
+from twice.checker.reviewing.patterns import Seen
+from twice.checker.reviewing.review import ChannelGap, Judged, Review
+from twice.foundation.channels import FACTS
+
+FORMAT: Final = "twice.review/1"
+
+
+def document(review: Review) -> dict[str, Any]:
+    """Give the document of a review."""
+    return {
+        "format": FORMAT,
+        "verdict": {
+            "result": review.verdict.result,
+            "text": review.verdict.text,
+            "confidence": review.verdict.confidence,
+        },
+        "class": {
+            "class": review.policy.kind.value,
+            "scope": review.policy.scope.value,
+            "tier": review.policy.tier,
+            "declared": review.declared,
+        },
+        "files": review.files,
+        "lines": review.lines,
+        "unread": unread_json(review.unread),
+        "specification": None
+        if review.workspace is None
+        else {"artifacts": list(review.workspace.artifacts.values())},
+        "channels": [_channel(each) for each in review.channels],
+        "findings": [_judged(each) for each in review.findings],
+        "set_aside": review.set_aside,
+        "patterns": [_pattern(each) for each in review.patterns],
+        "seeds": seeds_json(review.draws),
+        "effects": effects_json(review.asks),
+        "unknowns": [
+            {"what": each.what, "places": list(each.places), "tells": each.tells}
+            for each in review.unknowns
+        ],
+        "steps": [
+            {
+                "artifact": each.artifact or None,
+                "title": each.title,
+                "reason": each.reason,
+                "findings": each.findings,
+                "rules": list(each.rules),
+                "command": each.command or None,
+            }
+            for each in review.steps
+        ],
+    }
+
+
+def _channel(each: ChannelGap) -> dict[str, Any]:
+    return {
+        "channel": each.channel.value,
+        "state": each.state,
+        "touched": each.places > 0,
+        "places": each.places,
+        "first": each.first or None,
+        "findings": {severity.word: count for severity, count in each.findings},
+        "audited": each.audited,
+        "artifact": each.channel.artifact,
+        "sheet": FACTS[each.channel].sheet,
+        "present": each.present or None,
+        "rule_out": FACTS[each.channel].rule_out,
+    }
+
+
+def _judged(each: Judged) -> dict[str, Any]:
+    finding, found = each.finding, each.finding.found
+    return {
+        "rule": found.rule,
+        "channel": finding.channel,
+        "severity": finding.severity.word,
+        "path": finding.path,
+        "line": found.place.line,
+        "column": found.place.column,
+        "end_line": found.place.end_line,
+        "symbol": found.symbol,
+        "message": found.message,
+        "why": found.why,
+        "remedy": finding.remedy,
+        "classification": each.kind.value,
+        "specification": each.standing.value,
+        "breaks": each.victim.value,
+        "risk": each.risk,
+        "artifact": finding.artifact,
+        "confidence": found.confidence,
+        "zone": finding.zone,
+        "fingerprint": finding.fingerprint,
+    }
+
+
+def _pattern(each: Seen) -> dict[str, Any]:
+    return {
+        "pattern": each.pattern.name,
+        "title": each.pattern.title,
+        "where": each.where or None,
+        "count": each.count,
+        "why": each.pattern.why,
+        "remedy": each.pattern.remedy,
+        "signs": [{"path": sign.path, "line": sign.line, "what": sign.what} for sign in each.signs],
+    }
+
+
+def seeds_json(draws: Sequence[Draw]) -> dict[str, Any]:
+    """Give the seed audit as JSON."""
+    return {
+        "orphans": sum(each.is_orphan and each.zone != "tests" for each in draws),
+        "draws": sum(each.what is What.DRAWS for each in draws),
+        "streams": [
+            {
+                "stream": each.name,
+                "owner": each.owner.value,
+                "orphan": each.is_orphan,
+                "made": each.made or None,
+                "seed": each.seed or None,
+                "note": each.note or None,
+                "draws": each.draws,
+                "first": each.first,
+            }
+            for each in streams(draws)
+        ],
+        "places": [
+            {
+                "path": each.path,
+                "line": each.line,
+                "function": each.function,
+                "zone": each.zone,
+                "what": each.what.value,
+                "call": each.call,
+                "stream": each.stream,
+                "owner": each.origin.owner.value,
+                "orphan": each.is_orphan,
+                "made": each.where or None,
+                "seed": each.origin.seed or None,
+                "note": each.origin.note or None,
+            }
+            for each in draws
+        ],
+    }
+
+
+def unread_json(unread: Sequence[Noted]) -> list[dict[str, str]]:
+    """Give the files that could not be read as JSON."""
+    return [{"path": each.path, "reason": each.what} for each in unread]
+
+
+def effects_json(asks: Sequence[Ask]) -> dict[str, Any]:
+    """Give the effects audit as JSON."""
+    return {
+        "gaps": sum(each.is_gap for each in asks),
+        "reads": len(asks),
+        "places": [
+            {
+                "path": each.path,
+                "line": each.line,
+                "function": each.function,
+                "zone": each.zone,
+                "kind": each.kind,
+                "call": each.call,
+                "through": "effects-layer" if each.governed else "raw",
+                "use": each.use,
+                "ends": each.ends,
+                "gap": each.is_gap,
+            }
+            for each in asks
+        ],
+    }

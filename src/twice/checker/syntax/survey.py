@@ -1,0 +1,385 @@
+"""One walk over a file's tree: its scopes, what each name is bound to, and the nodes that rules ask for.
+
+Everything else is looked up later, where a rule has a reason to. The walk keeps a parent for every
+node, because following a value means going up. Nothing recurses: a tree may be as deep as the parser allows.
+
+Invariant: lists are in source order, whatever the walk's own order.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple, TypeAlias
+
+from twice.checker.syntax.nodes import CHILDREN, LEAVES, Nodes
+
+Function: TypeAlias = "ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda"
+Comprehension: TypeAlias = "ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp"
+
+FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+class Binding(NamedTuple):
+    """One way in which a name gets its value.
+
+    Args:
+        kind: ``import``, ``assign``, ``element`` (of a loop or an unpacking), ``with``, ``argument``,
+            ``define`` (a function or a class), ``except`` or ``delete``.
+        node: the value for ``assign``; the iterable for ``element``; the manager for ``with``; the
+            ``ast.arg``, the definition, or the import statement itself otherwise.
+        target: the qualified name for ``import``, else "".
+    """
+
+    kind: str
+    node: ast.AST
+    target: str = ""
+
+
+class Scope:
+    """A module, class or function: where names live."""
+
+    __slots__ = ("bindings", "global_names", "inner", "name", "node", "parent")
+
+    def __init__(self, node: ast.AST, parent: Scope | None, name: str) -> None:
+        self.node = node
+        self.parent = parent
+        self.name = name
+        self.bindings: dict[str, list[Binding]] = {}
+        self.global_names: set[str] = set()
+        self.inner: list[Scope] = []
+
+    @property
+    def is_class(self) -> bool:
+        """Whether names in it are seen by nobody further in."""
+        return self.node.__class__ is ast.ClassDef
+
+    @property
+    def is_function(self) -> bool:
+        """Whether it is executed by a call."""
+        return self.node.__class__ in FUNCTIONS
+
+    @property
+    def owner(self) -> Scope | None:
+        """The class scope around it, through functions inside of methods."""
+        scope: Scope | None = self
+        while scope is not None and not scope.is_class:
+            scope = scope.parent
+        return scope
+
+    @property
+    def method(self) -> Scope | None:
+        """The outermost function around it, or itself: the method or the plain function."""
+        found: Scope | None = None
+        scope: Scope | None = self
+        while scope is not None and not scope.is_class:
+            if scope.is_function and scope.node.__class__ is not ast.Lambda:
+                found = scope
+            scope = scope.parent
+        return found
+
+    def bind(self, name: str, binding: Binding) -> None:
+        """Add a way in which a name gets its value."""
+        scope = self
+        if name in self.global_names:
+            while scope.parent is not None:
+                scope = scope.parent
+        known = scope.bindings.get(name)
+        if known is None:
+            scope.bindings[name] = [binding]
+        else:
+            known.append(binding)
+
+
+class Survey:
+    """What the walk saw.
+
+    Attributes:
+        root: the module's scope.
+        scopes: every scope, outer ones first.
+        parents: the parent of each node.
+        nodes: for each kind that was asked for, the nodes with their scopes, in source order.
+        imported: qualified names of what is imported anywhere, in source order.
+        package: the dotted package of the file, for relative imports.
+    """
+
+    __slots__ = ("imported", "nodes", "package", "parents", "root", "scopes", "stars")
+
+    def __init__(self, tree: ast.Module, package: str, wanted: frozenset[type[ast.AST]]) -> None:
+        self.root = Scope(tree, None, "")
+        self.scopes = [self.root]
+        self.parents: dict[ast.AST, ast.AST] = {}
+        found: dict[type[ast.AST], list[tuple[ast.AST, Scope]]] = {ast.Module: [(tree, self.root)]}
+        self.nodes = Nodes(found)
+        self.imported: list[str] = []
+        self.stars: list[str] = []
+        self.package = package
+        for scope in self.scopes:  # Grows while it is walked.
+            self._walk(scope, wanted, found)
+        self.parents.pop(None, None)  # type: ignore[call-overload]
+
+    def _walk(
+        self,
+        scope: Scope,
+        wanted: frozenset[type[ast.AST]],
+        nodes: dict[type[ast.AST], list[tuple[ast.AST, Scope]]],
+    ) -> None:
+        parents = self.parents
+        children, binders, leaves = CHILDREN, _BINDERS, LEAVES
+        attribute = None if ast.Attribute in wanted else ast.Attribute
+        stack = _inside(scope.node, parents)
+        pop, push = stack.pop, stack.append
+        while stack:
+            node = pop()
+            kind = node.__class__
+            if kind is attribute:  # The most frequent of all.
+                value = node.value  # type: ignore[attr-defined]
+                parents[value] = node
+                if value.__class__ not in leaves:
+                    push(value)
+                continue
+            if kind in wanted:
+                nodes.setdefault(kind, []).append((node, scope))
+            if kind in binders and binders[kind](self, node, scope, stack):
+                continue
+            for field in children[kind]:
+                value = getattr(node, field)
+                if value.__class__ is list:
+                    for child in value:
+                        parents[child] = node
+                        if child.__class__ not in leaves:
+                            push(child)
+                elif value is not None:
+                    parents[value] = node
+                    if value.__class__ not in leaves:
+                        push(value)
+
+    def enter(self, node: ast.AST, outer: Scope, name: str) -> Scope:
+        """Open a scope, to be walked later."""
+        scope = Scope(node, outer, name)
+        outer.inner.append(scope)
+        self.scopes.append(scope)
+        return scope
+
+    def above(self, node: ast.AST) -> Iterator[ast.AST]:
+        """Yield the nodes around one, innermost first."""
+        current = self.parents.get(node)
+        while current is not None:
+            yield current
+            current = self.parents.get(current)
+
+    def statement(self, node: ast.AST) -> ast.stmt:
+        """Return the statement that contains a node, or the node itself."""
+        current: ast.AST | None = node
+        while current is not None and not isinstance(current, ast.stmt):
+            current = self.parents.get(current)
+        assert isinstance(current, ast.stmt), "every expression stands in a statement"
+        return current
+
+
+def _inside(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> list[ast.AST]:
+    """Return the nodes to walk first in a scope: its body, the last statement first."""
+    body = getattr(node, "body", [])
+    body = body if body.__class__ is list else [body]  # a lambda's is one expression
+    for each in body:
+        parents[each] = node
+    return list(reversed(body))
+
+
+def targets(target: ast.AST) -> Iterator[ast.AST]:
+    """Yield the single targets in a target, through tuples and stars."""
+    stack = [target]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, (ast.Tuple, ast.List)):
+            stack.extend(reversed(node.elts))
+        elif isinstance(node, ast.Starred):
+            stack.append(node.value)
+        else:
+            yield node
+
+
+def _bind_target(scope: Scope, target: ast.AST, binding: Binding) -> None:
+    if isinstance(target, ast.Name):
+        scope.bind(target.id, binding)
+        return
+    if isinstance(target, (ast.Tuple, ast.List)):
+        value = binding.node
+        if (
+            binding.kind == "assign"
+            and isinstance(value, (ast.Tuple, ast.List))
+            and len(value.elts) == len(target.elts)
+            and not any(isinstance(each, ast.Starred) for each in [*value.elts, *target.elts])
+        ):
+            for one, its in zip(target.elts, value.elts, strict=True):
+                _bind_target(scope, one, Binding("assign", its))
+            return
+        for name in targets(target):
+            if isinstance(name, ast.Name):
+                scope.bind(name.id, Binding("unpack", value))
+
+
+_new: Final = tuple.__new__  # A binding is made for nearly every line: in half the time.
+_BINDING: Final = frozenset({ast.Name, ast.Tuple, ast.List})
+_Binder: TypeAlias = "Callable[[Survey, ast.AST, Scope, list[ast.AST]], bool]"
+
+
+def _assign(survey: Survey, node: ast.AST, scope: Scope, stack: list[ast.AST]) -> bool:
+    del survey, stack
+    assert isinstance(node, ast.Assign), "the table says so"
+    for target in node.targets:
+        if target.__class__ in _BINDING:
+            _bind_target(scope, target, _new(Binding, ("assign", node.value, "")))
+    return False
+
+
+def _annotated(survey: Survey, node: ast.AST, scope: Scope, stack: list[ast.AST]) -> bool:
+    del survey, stack
+    assert isinstance(node, ast.AnnAssign), "the table says so"
+    if isinstance(node.target, ast.Name):
+        scope.bind(node.target.id, Binding("annotated", node))
+    return False
+
+
+def _augmented(survey: Survey, node: ast.AST, scope: Scope, stack: list[ast.AST]) -> bool:
+    del survey, stack
+    assert isinstance(node, ast.AugAssign), "the table says so"
+    _bind_target(scope, node.target, Binding("augment", node))
+    return False
+
+
+def _walrus(survey: Survey, node: ast.AST, scope: Scope, stack: list[ast.AST]) -> bool:
+    del survey, stack
+    assert isinstance(node, ast.NamedExpr), "the table says so"
+    _bind_target(scope, node.target, Binding("assign", node.value))
+    return False
+
+
+def _loop(survey: Survey, node: ast.AST, scope: Scope, stack: list[ast.AST]) -> bool:
+    del survey, stack
+    assert isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)), "the table says so"
+    for one in targets(node.target):
+        if isinstance(one, ast.Name):
+            scope.bind(one.id, Binding("element", node))
+    return False
+
+
+def _managed(survey: Survey, node: ast.AST, scope: Scope, stack: list[ast.AST]) -> bool:
+    del survey, stack
+    assert isinstance(node, ast.withitem), "the table says so"
+    if node.optional_vars is not None:
+        _bind_target(scope, node.optional_vars, Binding("with", node.context_expr))
+    return False
+
+
+def _import(survey: Survey, node: ast.AST, scope: Scope, stack: list[ast.AST]) -> bool:
+    del stack
+    assert isinstance(node, ast.Import), "the table says so"
+    for alias in node.names:
+        top = alias.name.partition(".")[0]
+        target = alias.name if alias.asname else top
+        scope.bind(alias.asname or top, _new(Binding, ("import", node, target)))
+        survey.imported.append(alias.name)
+    return True
+
+
+def _import_from(survey: Survey, node: ast.AST, scope: Scope, stack: list[ast.AST]) -> bool:
+    del stack
+    assert isinstance(node, ast.ImportFrom), "the table says so"
+    base = node.module or ""
+    if node.level:
+        parts = survey.package.split(".") if survey.package else []
+        kept = parts[: len(parts) - node.level + 1]
+        base = ".".join([*kept, *([base] if base else [])])
+        if not kept:
+            base = f".{base}"
+    for alias in node.names:
+        if alias.name == "*":
+            survey.stars.append(base)
+            continue
+        target = f"{base}.{alias.name}"
+        scope.bind(alias.asname or alias.name, _new(Binding, ("import", node, target)))
+        survey.imported.append(target)
+    return True
+
+
+def _function(survey: Survey, node: ast.AST, scope: Scope, stack: list[ast.AST]) -> bool:
+    """Enter a function: its defaults and decorators belong to the scope around it."""
+    assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)), "the table says so"
+    scope.bind(node.name, _new(Binding, ("define", node, "")))
+    inner = survey.enter(node, scope, node.name)
+    around: list[ast.AST] = [*node.decorator_list]
+    if node.returns is not None:
+        around.append(node.returns)
+    for each in around:
+        survey.parents[each] = node
+    stack.extend([*around, *_arguments(survey, node, node.args, inner)])
+    return True
+
+
+def _lambda(survey: Survey, node: ast.AST, scope: Scope, stack: list[ast.AST]) -> bool:
+    assert isinstance(node, ast.Lambda), "the table says so"
+    stack.extend(_arguments(survey, node, node.args, survey.enter(node, scope, "<lambda>")))
+    return True
+
+
+def _arguments(
+    survey: Survey, node: ast.AST, arguments: ast.arguments, inner: Scope
+) -> list[ast.AST]:
+    survey.parents[arguments] = node
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    every.extend(each for each in (arguments.vararg, arguments.kwarg) if each is not None)
+    for each in every:
+        inner.bind(each.arg, _new(Binding, ("argument", each, "")))
+        survey.parents[each] = arguments
+    defaults = [*arguments.defaults, *(each for each in arguments.kw_defaults if each is not None)]
+    for default in defaults:
+        survey.parents[default] = arguments
+    return list(defaults)
+
+
+def _class(survey: Survey, node: ast.AST, scope: Scope, stack: list[ast.AST]) -> bool:
+    assert isinstance(node, ast.ClassDef), "the table says so"
+    scope.bind(node.name, Binding("define", node))
+    survey.enter(node, scope, node.name)
+    around: list[ast.AST] = [*node.decorator_list, *node.bases, *node.keywords]
+    for each in around:
+        survey.parents[each] = node
+    stack.extend(reversed(around))
+    return True
+
+
+def _global(survey: Survey, node: ast.AST, scope: Scope, stack: list[ast.AST]) -> bool:
+    del survey, stack
+    assert isinstance(node, ast.Global), "the table says so"
+    scope.global_names.update(node.names)
+    return True
+
+
+def _handler(survey: Survey, node: ast.AST, scope: Scope, stack: list[ast.AST]) -> bool:
+    del survey, stack
+    assert isinstance(node, ast.ExceptHandler), "the table says so"
+    if node.name is not None:
+        scope.bind(node.name, Binding("except", node))
+    return False
+
+
+_BINDERS: Final[dict[type[ast.AST], _Binder]] = {
+    ast.Assign: _assign,
+    ast.AnnAssign: _annotated,
+    ast.AugAssign: _augmented,
+    ast.NamedExpr: _walrus,
+    ast.For: _loop,
+    ast.AsyncFor: _loop,
+    ast.comprehension: _loop,
+    ast.withitem: _managed,
+    ast.Import: _import,
+    ast.ImportFrom: _import_from,
+    ast.FunctionDef: _function,
+    ast.AsyncFunctionDef: _function,
+    ast.Lambda: _lambda,
+    ast.ClassDef: _class,
+    ast.Global: _global,
+    ast.ExceptHandler: _handler,
+}

@@ -1,0 +1,319 @@
+"""What following a value and following an order share: a worklist, names, attributes, functions.
+
+Invariant: each pair of node and mode is visited once, and no more than ``_BUDGET`` of them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from twice.checker.catalogue import Catalogue
+from twice.checker.syntax.attributes import Attributes
+from twice.checker.syntax.kinds import Kinds
+from twice.checker.syntax.names import Names
+from twice.checker.syntax.reaching import reaches
+from twice.checker.syntax.survey import Scope, Survey, targets
+from twice.checker.syntax.uses.loads import Loads, parameter_of
+from twice.checker.syntax.uses.outcomes import Outcome, Use
+from twice.checker.syntax.uses.words import LABEL, MEASURING, TELEMETRY, TIMING, about, last_name
+
+_BUDGET: Final = 300
+_CALL_DEPTH: Final = 2
+
+
+@dataclass(slots=True)
+class Steps:
+    """How many stations may still be looked at in one file: a file that repeats itself has an end, too."""
+
+    left: int = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What is known of a file, for whoever follows a value in it.
+
+    ``is_script`` says that its functions are there for itself, and nobody imports them.
+    """
+
+    survey: Survey
+    names: Names
+    kinds: Kinds
+    catalogue: Catalogue
+    loads: Loads
+    attributes: Attributes
+    is_script: bool = False
+    steps: Steps = field(default_factory=Steps)
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """A station of a value.
+
+    Args:
+        node: an expression that has the value.
+        scope: where it is evaluated.
+        way: what it passed.
+        calls: how many calls were followed so far.
+    """
+
+    node: ast.AST
+    scope: Scope
+    way: tuple[ast.AST, ...]
+    calls: int = 0
+
+    def on(self, node: ast.AST) -> At:
+        """Give the station around this one."""
+        return At(node, self.scope, self.way, self.calls)
+
+    def ends(self, use: Use, node: ast.AST | None = None) -> Outcome:
+        """Give the end of the way here."""
+        return Outcome(use, self.node if node is None else node, self.way)
+
+
+class Trail:
+    """Follows one value: stations still to look at, and ends that were found.
+
+    Args:
+        look: gives what one station leads to: stations and ends.
+        steps: how many stations of the file may still be looked at.
+    """
+
+    def __init__(self, look: Callable[[At], Iterator[At | Outcome]], steps: Steps) -> None:
+        self._look = look
+        self._steps = steps
+
+    def follow(self, start: At) -> list[Outcome]:
+        """Give every end, in the order in which they were found."""
+        waiting = [start]
+        seen: set[ast.AST] = set()
+        found: list[Outcome] = []
+        while waiting:
+            at = waiting.pop()
+            if at.node in seen:
+                continue
+            seen.add(at.node)
+            self._steps.left -= 1
+            if len(seen) > _BUDGET or self._steps.left < 0:
+                found.append(at.ends(Use.UNSEEN))
+                break
+            for each in self._look(at):
+                if isinstance(each, Outcome):
+                    found.append(each)
+                else:
+                    waiting.append(each)
+        return found
+
+
+def to_name(reading: Reading, at: At, name: ast.Name) -> Iterator[At | Outcome]:
+    """Go on wherever the name that a value got is read."""
+    loads = reading.loads.of(name.id, at.scope)
+    bindings = reading.names.bindings(name.id, at.scope)
+    reading.steps.left -= len(loads) * (1 + len(bindings)) // 16
+    if reading.steps.left < 0:
+        yield at.ends(Use.UNSEEN, name)
+        return
+    if name.id == "__all__" and at.scope.parent is None:
+        yield at.ends(Use.LABEL, name)
+        return
+    if not loads:
+        if at.scope.parent is None:
+            yield at.ends(Use.LABEL if about(name.id, LABEL) else Use.UNSEEN, name)
+        elif name.id in at.scope.global_names:
+            yield at.ends(Use.STATE, name)
+        else:
+            yield at.ends(Use.DROPPED, name)
+        return
+    bindings = reading.names.bindings(name.id, at.scope)
+    several = len(bindings) > 1
+    unread = True
+    for load, scope in loads:
+        if several and scope is at.scope and not reaches(reading.survey, name, load, bindings):
+            continue
+        unread = False
+        yield At(load, scope, (*at.way, name), at.calls)
+    if unread:
+        yield at.ends(Use.DROPPED, name)
+
+
+def to_attribute(
+    reading: Reading, at: At, target: ast.Attribute, put: ast.AST | None = None
+) -> Iterator[At | Outcome]:
+    """Go on wherever an attribute that a value became, or was put into, is read; unread, it is state."""
+    owner = at.scope.owner
+    own = isinstance(target.value, ast.Name) and target.value.id in {"self", "cls"}
+    loads = reading.loads.of_attribute(target.attr, owner) if own and owner is not None else []
+    if put is not None and owner is not None and reading.loads.is_class_tracked(owner):
+        # The run reads a tracked object; that it is put into is no other reading.
+        own_statement = reading.survey.statement(put)
+        loads = [each for each in loads if reading.survey.statement(each[0]) is not own_statement]
+    if loads:
+        for load, scope in loads:
+            yield At(load, scope, (*at.way, target), at.calls)
+        return
+    if about(target.attr, TELEMETRY) or about(last_name(target.value), TELEMETRY):
+        yield at.ends(Use.TELEMETRY, target)
+    elif about(target.attr, TIMING):
+        yield at.ends(Use.TIMING, target)
+    else:
+        yield at.ends(Use.STATE, target)
+
+
+def to_target(reading: Reading, at: At, target: ast.AST) -> Iterator[At | Outcome]:
+    """Go on after the assignment of a value to a target of any form."""
+    for one in targets(target):
+        if isinstance(one, ast.Subscript):
+            key = one.slice.value if isinstance(one.slice, ast.Constant) else None
+            if isinstance(key, str) and about(key, TELEMETRY):
+                yield at.ends(Use.TELEMETRY, one)
+                continue
+
+        if isinstance(one, ast.Name):
+            yield from to_name(reading, at, one)
+        elif isinstance(one, ast.Attribute):
+            yield from to_attribute(reading, at, one)
+        elif isinstance(one, ast.Subscript):
+            yield from to_container(reading, at, one.value, one)
+
+
+def to_container(
+    reading: Reading, at: At, container: ast.AST, put: ast.AST
+) -> Iterator[At | Outcome]:
+    """Go on wherever the container that a value was put into is read."""
+    word = last_name(container)
+    if about(word, TELEMETRY):
+        yield at.ends(Use.TELEMETRY, put)
+    elif isinstance(container, ast.Name):
+        holder = reading.names.holder(container.id, at.scope)
+        bindings = reading.names.bindings(container.id, at.scope)
+        kinds = {each.kind for each in bindings}
+        plain = holder is not None and (holder.is_function or holder is at.scope)
+        if holder is not None and plain and "argument" not in kinds:
+            others = [
+                (load, scope)
+                for load, scope in reading.loads.of(container.id, at.scope)
+                if reading.survey.statement(load) is not reading.survey.statement(put)
+                and (scope is not at.scope or reaches(reading.survey, put, load, bindings))
+            ]
+            for load, scope in others:
+                yield At(load, scope, (*at.way, put), at.calls)
+            if reading.loads.is_tracked(container.id, at.scope) and not any(
+                _is_undone(reading, load) for load, _ in others
+            ):
+                yield at.ends(Use.STATE, put)
+            elif not others:
+                yield at.ends(Use.DROPPED if holder.is_function else Use.STATE, put)
+        else:
+            yield at.ends(Use.STATE, put)
+    elif isinstance(container, ast.Attribute):
+        yield from to_attribute(reading, at, container, put)
+    elif isinstance(container, ast.Subscript):
+        yield from to_container(reading, at, container.value, put)
+    else:
+        yield at.ends(Use.STATE, put)
+
+
+_LOOKS: Final = frozenset(
+    {
+        "all",
+        "any",
+        "enumerate",
+        "iter",
+        "len",
+        "list",
+        "max",
+        "min",
+        "print",
+        "repr",
+        "str",
+        "sum",
+        "tuple",
+    }
+)
+"""Functions that leave the container that they are given as it is."""
+
+
+def _is_undone(reading: Reading, load: ast.AST) -> bool:
+    """Whether a container is sorted, emptied or replaced there, or handed to code that may do it."""
+    match reading.survey.parents.get(load):
+        case ast.Attribute(attr="sort" | "clear" | "pop" | "remove"):
+            return True
+        case ast.Subscript(slice=ast.Slice(), ctx=ast.Store() | ast.Del()):
+            return True
+        case ast.Call(func=ast.Attribute(attr="track")) | ast.Call(func=ast.Name(id="sorted")):
+            return False
+        case ast.Call(func=ast.Name(id=name)):
+            return name not in _LOOKS
+        case ast.Call() | ast.keyword():
+            return True
+    return False
+
+
+def to_sequence(
+    reading: Reading, at: At, container: ast.AST, put: ast.AST
+) -> Iterator[At | Outcome]:
+    """Go on after an order was put into a container; a later sort erases it."""
+    if reading.loads.is_sorted(container, at.scope):
+        yield at.ends(Use.ERASED, put)
+    else:
+        yield from to_container(reading, at, container, put)
+
+
+def to_caller(reading: Reading, at: At, node: ast.AST, *, is_value: bool) -> Iterator[At | Outcome]:
+    """Go on at the calls in the file of a function that returned a value or an order."""
+    function = at.scope
+    name = function.name
+    if name in {"__repr__", "__str__", "_repr_html_", "__format__"}:
+        yield at.ends(Use.LABEL, node)
+        return
+    if name == "__dir__" and not is_value:
+        yield at.ends(Use.ERASED, node)  # dir() sorts.
+        return
+    if is_value and about(name, MEASURING) and not about(name, frozenset({"step"})):
+        yield at.ends(Use.TELEMETRY, node)
+        return
+    if name == "<lambda>":
+        yield at.ends(Use.UNSEEN, node)
+        return
+    calls = reading.loads.calls_of(function) if at.calls < _CALL_DEPTH else []
+    private = (
+        (name.startswith("_") and not name.startswith("__"))
+        or reading.is_script
+        or (function.parent is not None and function.parent.is_function)
+    )
+    if not calls and not is_value and _is_never_called(reading, function):
+        yield at.ends(Use.DROPPED, node)
+        return
+    if not calls or not private:
+        yield at.ends(Use.LABEL if is_value and about(name, LABEL) else Use.RETURNED, node)
+    for call, scope in calls:
+        yield At(call, scope, (*at.way, node), at.calls + 1)
+
+
+def _is_never_called(reading: Reading, function: Scope) -> bool:
+    """Whether a function of a script that is in no package is there, and nobody speaks of it."""
+    return (
+        reading.is_script
+        and not reading.survey.package
+        and function.parent is not None
+        and function.parent.parent is None
+        and isinstance(function.node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        and not function.node.decorator_list
+        and not reading.loads.of(function.name, function.parent)
+    )
+
+
+def to_parameter(reading: Reading, at: At, call: ast.Call) -> Iterator[At | Outcome]:
+    """Go on inside the function of the file that a value was passed to."""
+    function = reading.loads.called(call, at.scope) if at.calls < _CALL_DEPTH else None
+    name = None if function is None else parameter_of(call, at.node, function)
+    if function is None or name is None or name not in function.bindings:
+        yield at.ends(Use.UNSEEN, call)
+        return
+    loads = reading.loads.of(name, function)
+    if not loads:
+        yield at.ends(Use.DROPPED, call)
+    for load, scope in loads:
+        yield At(load, scope, (*at.way, call), at.calls + 1)

@@ -1,0 +1,97 @@
+"""Where a value can end, from harmless to grave.
+
+Invariant: the order of the members is the order of gravity; a value's outcome is its gravest one.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+
+from twice.checker.findings import Reach
+
+
+class Use(IntEnum):
+    """Where a value ends."""
+
+    ERASED = 0
+    """Sorted, counted, looked up: the order is gone."""
+    DROPPED = 1
+    """Nobody reads it."""
+    TIMING = 2
+    """A time limit, a delay, a measured duration of work that is repeated."""
+    LABEL = 3
+    """A name of a run, a folder, a temporary file, a message."""
+    TELEMETRY = 4
+    """A log, a metric, a progress bar."""
+    UNSEEN = 5
+    """Code that was not followed."""
+    RETURNED = 6
+    """Handed to whoever calls."""
+    BRANCH = 7
+    """Decides what the program does."""
+    STATE = 8
+    """Kept in an object or a container that outlives the function."""
+    STORED = 9
+    """Written to a file or sent."""
+    KEY = 10
+    """A key under which something is found again."""
+    DIGEST = 11
+    """Hashed."""
+    SEED = 12
+    """Seeds a generator."""
+
+    @property
+    def reach(self) -> Reach:
+        """How loud it is."""
+        if self <= Use.TELEMETRY:
+            return Reach.QUIET
+        return Reach.UNSEEN if self is Use.UNSEEN else Reach.LOUD
+
+
+_WORDS: dict[Use, str] = {
+    Use.ERASED: "its order is lost on the way",
+    Use.DROPPED: "nobody reads it",
+    Use.TIMING: "it limits or measures time",
+    Use.LABEL: "it ends in a name or a message",
+    Use.TELEMETRY: "it ends in telemetry",
+    Use.UNSEEN: "it is handed on",
+    Use.RETURNED: "it is returned",
+    Use.BRANCH: "it decides a branch",
+    Use.STATE: "it becomes state",
+    Use.STORED: "it is written out",
+    Use.KEY: "it becomes a key",
+    Use.DIGEST: "it is hashed",
+    Use.SEED: "it seeds a generator",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One way of a value and its end.
+
+    Args:
+        use: where it ends.
+        node: the syntax where it ends.
+        way: the syntax that it passed, the source first.
+    """
+
+    use: Use
+    node: ast.AST
+    way: tuple[ast.AST, ...] = ()
+
+    def words(self, line: int) -> str:
+        """Say what becomes of the value, as the end of a sentence; its node stands in that line."""
+        return f"{_WORDS[self.use]} in line {line}"
+
+
+def gravest(outcomes: Iterable[Outcome], otherwise: Outcome) -> Outcome:
+    """Give the gravest outcome, the first of several, or another when there is none."""
+    best = otherwise
+    empty = True
+    for each in outcomes:
+        if empty or each.use > best.use:
+            best, empty = each, False
+    return best

@@ -1,0 +1,79 @@
+"""No file makes the audits fail: it is read, or named with the reason why not."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from twice.checker.auditing.projects import read_project
+from twice.checker.catalogue import shipped
+from twice.checker.policy import Policy
+
+LINES = st.sampled_from(
+    [
+        "import random, time, os, numpy as np",
+        "from random import *",
+        "class A:",
+        "    def step(self, rng=None):",
+        "        self.rng = rng or np.random.default_rng()",
+        "        self.rng, other = np.random.default_rng(*args), self.rng",
+        "        return self.rng.normal(time.time())",
+        "    rng = property(lambda self: self.rng)",
+        "rng = rng or random.Random(**rng)",
+        "x = [rng.random() for rng in rng]",
+        "for rng in rng: rng.seed(); rng.shuffle(rng)",
+        "os.environ['A']; os.environ[rng]",
+        "open(*rng); open(mode='w')",
+        "match x:",
+        "    case True: random.random()",
+        "run.rng('a').normal(); run.rng(f'a{1}'); effects.clock.time()",
+        "eval(x); exec('x'); __import__(x)",
+        "jax.random.split(); env.action_space.sample()",
+    ]
+)
+
+
+@settings(deadline=None)
+@given(st.one_of(st.lists(LINES, max_size=12).map("\n".join).map(str.encode), st.binary()))
+def test_every_file_is_read_or_named(data: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.py"
+        path.write_bytes(data)
+        project = read_project([str(path)], Policy(), shipped(), lambda _: "a.py")
+
+        assert len(project.files) + len(project.unread) == 1
+        assert len(project.draws) == sum(len(each.draws) for each in project.files)
+        assert all(each.what for each in project.unread)
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"def (:\n", "invalid syntax"),
+        (b"\x00\x01\x02", "it is binary"),
+        (b"# coding: latin-9000\n", "it is not text"),
+        (b"x = '\xff'\n", "it is not text"),
+        (b"x = " + b"(" * 5000 + b")" * 5000, ""),
+        (b"-" * 100_000 + b"1\n", ""),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named_with_the_reason(
+    tmp_path: Path, data: bytes, reason: str
+) -> None:
+    (tmp_path / "a.py").write_bytes(data)
+    project = read_project([str(tmp_path / "a.py")], Policy(), shipped())
+
+    (one,) = project.unread
+    assert reason in one.what
+    assert one.what
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    project = read_project([str(tmp_path / "gone.py")], Policy(), shipped())
+
+    assert project.files == ()
+    assert project.unread[0].what.startswith("it cannot be read")

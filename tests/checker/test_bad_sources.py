@@ -1,0 +1,330 @@
+"""Whatever stands in a file or a folder, the check ends with findings and an exit code."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from projects import LISTING, Project
+
+from programs import environ
+from twice.checker import looking, reading
+from twice.checker.checking import check
+from twice.checker.policy import Policy
+from twice.checker.reader import Reader
+
+READER = Reader()
+INDEX = READER.index()
+
+
+def only(project: Project, *arguments: object) -> dict[str, object]:
+    """Return the only finding; the check ends with 2, because it found nothing worse."""
+    said = project.check("--json", *arguments)
+    assert said.code == 2
+    (finding,) = said.document["findings"]
+    assert finding["rule"] == "unreadable-file"
+    return finding
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"\x7fELF\x00\x00", "binary"),
+        ("x = 'é'\n".encode("latin-1"), "not text"),
+        (b"# coding: no-such-codec\nx = '\xe9'\n", "not text"),
+        (b"# coding: ascii\nx = '\xe9'\n", "not text"),
+        (b"# coding: utf-8\nx = '\xe9'\n", "not text"),
+        (b"\xef\xbb\xbf# coding: latin-1\nx = 1\n", "not text"),
+        (b"def broken(:\n", "invalid syntax"),
+        (b"x = (" * 3, "never closed"),
+        (b"(" * 10_000 + b")" * 10_000, "nested"),
+        (b"x = " + b"-" * 100_000 + b"1\n", "not checked"),
+        (b"x\n  y\n", "indent"),
+        (b"x = 1\n" * 3 + b"y = \x00\n", "not checked"),
+    ],
+    ids=range(12),
+)
+def test_a_file_that_cannot_be_read_is_a_finding(project: Project, data: bytes, words: str) -> None:
+    (project.folder / "a.py").write_bytes(data)
+
+    assert words in str(only(project)["message"])
+
+
+def test_code_that_cannot_be_read_does_not_hide_what_is_worse(project: Project) -> None:
+    project.write(a=LISTING, b="def broken(:\n")
+
+    assert project.check().code == 1
+    assert project.check("--fail-on", "medium", "b.py").code == 1
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\n",
+        b"# coding: latin-1\nx = '\xe9'\n",
+        b"# vim: set fileencoding=cp1252 :\nx = '\x80'\n",
+        "\ufeffx = 1\n".encode(),
+        b"x = 1\r\ny = 2\r\n",
+        b"x = 1\ry = 2\r",
+        b"x = 1\n\x0c\ny = 2\n",
+        b"x = 1",
+        b"x = '\\ud800'\n",
+        ("x = " + "+".join("1" * 300) + "\n").encode(),
+        ("x = " + "f(" * 90 + ")" * 90 + "\n").encode(),
+    ],
+    ids=range(12),
+)
+def test_a_file_that_is_unusual_is_read(project: Project, data: bytes) -> None:
+    (project.folder / "a.py").write_bytes(data)
+
+    said = project.check("--json", "--min", "informational")
+
+    assert (said.code, said.rules) == (0, [])
+
+
+def test_lines_are_counted_as_the_parser_counts_them(project: Project) -> None:
+    for newline in ("\n", "\r\n", "\r"):
+        text = f"x = 1\n\x0c\n{LISTING}".replace("\n", newline)
+        (project.folder / "a.py").write_bytes(text.encode())
+        line = next(
+            node.lineno for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ListComp)
+        )
+
+        (finding,) = project.check("--json").document["findings"]
+
+        assert (finding["line"], finding["column"]) == (line, 30)
+
+
+def test_a_file_of_100_megabytes_is_not_read(project: Project) -> None:
+    with (project.folder / "a.py").open("wb") as file:
+        file.truncate(100 * 1024 * 1024)
+
+    assert "104,857,600 bytes" in str(only(project)["message"])
+
+
+def test_a_link_to_nothing_is_a_finding(project: Project) -> None:
+    (project.folder / "a.py").symlink_to("nowhere.py")
+
+    assert "cannot be read" in str(only(project)["message"])
+
+
+def test_links_in_a_circle_end(project: Project) -> None:
+    (project.folder / "a.py").symlink_to("b.py")
+    (project.folder / "b.py").symlink_to("a.py")
+    (project.folder / "inner").mkdir()
+    (project.folder / "inner" / "again").symlink_to(project.folder)
+
+    said = project.check("--json")
+
+    assert (said.code, said.rules) == (2, ["unreadable-file"] * 2)
+
+
+def test_what_is_no_file_is_a_finding(project: Project) -> None:
+    os.mkfifo(project.folder / "a.py")
+    (project.folder / "b.py").mkdir()
+
+    assert "no regular file" in str(only(project)["message"])
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read everything")
+def test_what_may_not_be_read_is_a_finding(project: Project) -> None:
+    project.write(a="x = 1\n", inner__b="x = 1\n")
+    (project.folder / "a.py").chmod(0)
+    (project.folder / "inner").chmod(0)
+
+    said = project.check("--json")
+
+    assert (said.code, said.rules) == (2, ["unreadable-file"] * 2)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_file_that_vanishes_is_a_finding(project: Project, jobs: int) -> None:
+    project.write(a=LISTING)
+
+    done = check(["a.py", "gone.py"], Policy(), jobs=jobs)
+
+    assert sorted(each.found.rule for each in done.findings) == [
+        "unreadable-file", "unsorted-listing",
+    ]  # fmt: skip
+
+
+def test_files_that_import_each_other_end(project: Project) -> None:
+    draws = "import random\nfrom {} import f\n\n\ndef g():\n    return random.random() + f()\n"
+    project.write(
+        a=draws.format("b"), b=draws.format("c"), c=draws.format("a"), d="from d import d\n"
+    )
+
+    assert project.check("--json").code in {0, 1}
+
+
+@pytest.mark.parametrize("path", ["nowhere", "nowhere.py", "a.py/inner", ""])
+def test_a_path_that_is_not_there_is_one_error(project: Project, path: str) -> None:
+    project.write(a="x = 1\n")
+
+    said = project.check(path or "\udcff")
+
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith("E-USE-001")
+
+
+def test_a_folder_without_python_is_no_clean_result(project: Project) -> None:
+    said = project.check("--json")
+
+    assert said.code == 2
+    assert "There is no Python file" in said.err
+
+
+def test_a_name_that_is_no_text_is_shown(project: Project) -> None:
+    odd = Path(os.fsdecode(b"\xff.py"))
+    odd.write_text(LISTING)
+    try:
+        for form in ("text", "json", "sarif", "github", "junit", "markdown"):
+            assert project.check("--format", form, "-o", f"out.{form}").code == 1
+    finally:
+        odd.unlink()  # Recordings of other programs list temporary folders, and cannot hold it.
+
+
+def test_environments_and_caches_are_passed_over(project: Project) -> None:
+    for folder in ("mine/pyvenv", ".hidden", "__pycache__", "node_modules", "venv"):
+        (project.folder / folder).mkdir(parents=True)
+        (project.folder / folder / "a.py").write_text(LISTING)
+    (project.folder / "mine" / "pyvenv.cfg").touch()
+    project.write(own="")
+
+    assert project.check("--json").document["summary"]["files"] == 1
+
+
+def test_a_package_called_env_is_read(project: Project) -> None:
+    for folder in ("env", "conda/lib"):
+        (project.folder / folder).mkdir(parents=True)
+        (project.folder / folder / "a.py").write_text(LISTING)
+    (project.folder / "conda" / "conda-meta").mkdir()
+
+    assert project.check("--json").document["summary"]["files"] == 1
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.one_of(st.text(), st.binary()))
+def test_no_text_makes_it_fail(text: str | bytes) -> None:
+    data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+
+    looked = looking.analyze_bytes("a.py", data, "", READER, INDEX)
+
+    assert looked.lines >= 0
+
+
+_NAMES = st.sampled_from(["a", "b", "x", "names", "folder", "seed"])
+_CALLS = st.sampled_from(
+    ["os.listdir(x)", "set(a)", "random.random()", "time.time()", "hash(x)", "id(b)", "f(x)"]
+)
+_EXPRESSIONS = st.recursive(
+    st.one_of(_NAMES, _CALLS, st.sampled_from(["1", "'t'", "None", "{1, 2}"])),
+    lambda inner: st.one_of(
+        st.builds("({} + {})".format, inner, inner),
+        st.builds("[{} for _ in {}]".format, inner, inner),
+        st.builds("sorted({})".format, inner),
+        st.builds("g({}, key={})".format, inner, inner),
+        st.builds("{{{}: {}}}".format, inner, inner),
+    ),
+    max_leaves=6,
+)
+_STATEMENTS = st.one_of(
+    st.builds("{} = {}".format, _NAMES, _EXPRESSIONS),
+    st.builds("for {} in {}:\n    names.append({})".format, _NAMES, _EXPRESSIONS, _NAMES),
+    st.builds("if {}:\n    x = {}".format, _EXPRESSIONS, _EXPRESSIONS),
+    st.builds("def f(x):\n    return {}".format, _EXPRESSIONS),
+    st.builds("{}  # twice: ignore[{}] why".format, _EXPRESSIONS, st.sampled_from(["clock", "q"])),
+)
+_PROGRAMS = st.lists(_STATEMENTS, min_size=1, max_size=8).map(
+    lambda rows: "\n".join(["import os, random, time", *rows, ""])
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(_PROGRAMS)
+def test_no_program_makes_it_fail(text: str) -> None:
+    ast.parse(text)
+
+    looked = looking.analyze_bytes("a.py", text.encode(), "", READER, INDEX)
+
+    assert all(each.rule != "unreadable-file" for each in looked.found)
+
+
+SHAPES = [
+    "x = {}\n", "f({})\n", "def f():\n    return {}\n", "for x in {}:\n    y.append(x)\n",
+    "class C:\n    def m(self):\n        self.v = {}\n        return list(self.v)\n",
+]  # fmt: skip
+SOURCES = [
+    "os.listdir(p)", "set(a)", "{str(x) for x in a}", "random.random()", "time.time()",
+    "hash(x)", "glob.glob(p)", "np.random.default_rng()", "np.random.rand(3)", "os.environ",
+]  # fmt: skip
+CALL = "from twice.cli import main; main()"
+
+
+def bytes_of(folder: Path, seed: int, jobs: int) -> bytes:
+    ran = subprocess.run(
+        [sys.executable, "-c", CALL, "check", "--json", "--min", "informational", "--no-cache", "-j", str(jobs)],
+        cwd=folder, env={**environ(), "PYTHONHASHSEED": str(seed)}, capture_output=True, check=False,
+    )  # fmt: skip
+    assert ran.returncode in {0, 1}, ran.stderr.decode()
+    return ran.stdout
+
+
+FILLER = (
+    f"# {'-' * 97}\n" * 800
+)  # Large files that are quickly read, so that two processes are worth it.
+
+
+def outputs(folder: Path) -> set[bytes]:
+    """Return the outputs under two hash seeds, the second one with two processes."""
+    return {bytes_of(folder, seed, 1 + seed % 2) for seed in range(2)}
+
+
+@pytest.mark.integration
+def test_the_same_bytes_for_every_hash_seed_and_number_of_processes(tmp_path: Path) -> None:
+    head = "import glob, os, random, time\nimport numpy as np\n\n\n"
+    for at, shape in enumerate(SHAPES):
+        rows = [shape.format(source) for source in SOURCES]
+        (tmp_path / f"m{at}.py").write_text(f"{head}{''.join(rows)}{FILLER}")
+
+    found = outputs(tmp_path)
+
+    assert len(found) == 1
+    assert b'"unsorted-listing"' in found.pop()
+
+
+@pytest.mark.heavy
+@settings(max_examples=2, deadline=None, phases=[Phase.generate])
+@given(st.lists(_PROGRAMS, min_size=12, max_size=12))
+def test_the_same_bytes_for_programs_that_nobody_wrote(programs: list[str]) -> None:
+    with TemporaryDirectory() as folder:
+        for at, text in enumerate(programs):
+            Path(folder, f"m{at}.py").write_text(text + FILLER)
+
+        assert len(outputs(Path(folder))) == 1
+
+
+def test_a_folder_of_packages_that_is_named_is_read(project: Project) -> None:
+    (project.folder / "mine").mkdir()
+    (project.folder / "mine" / "pyvenv.cfg").touch()
+    (project.folder / "mine" / "a.py").write_text(LISTING)
+
+    assert project.check("mine", "--json").document["summary"]["files"] == 1
+
+
+@pytest.mark.parametrize(("more", "code"), [(0, 0), (1, 2)])
+def test_the_largest_file_that_is_read(
+    project: Project, monkeypatch: pytest.MonkeyPatch, more: int, code: int
+) -> None:
+    monkeypatch.setattr(reading, "SIZE_MAX", 1_000)
+    project.write(a=f"#{'a' * (998 + more)}\n")
+
+    assert project.check("--no-cache").code == code

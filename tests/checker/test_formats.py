@@ -1,0 +1,401 @@
+"""Every format says the same findings, and no text of a program under check breaks it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from xml.etree import ElementTree as ET
+
+import jsonschema
+import pytest
+from projects import CLOCK, LISTING, Project
+
+from twice.checker.findings import Finding, SourceSpan, Step, Violation
+from twice.checker.formats import explaining, github, junit, machine, markdown, sarif, text
+from twice.checker.looking import rule_table
+from twice.checker.policy import Policy
+from twice.checker.report import Report, Stale, Tried
+from twice.cli.commands.check import FORMATS
+from twice.foundation.severity import Severity
+
+_TEXT = {"type": "object", "required": ["text"], "properties": {"text": {"type": "string"}}}
+_REGION = {
+    "type": "object",
+    "required": ["startLine", "startColumn", "endLine", "endColumn"],
+    "additionalProperties": {"type": "integer", "minimum": 1},
+}
+_ARTIFACT = {
+    "type": "object",
+    "required": ["uri"],
+    "properties": {"uri": {"type": "string", "pattern": r"^[!-~]*$"}},
+}
+_LOCATION = {
+    "type": "object",
+    "required": ["physicalLocation"],
+    "properties": {
+        "physicalLocation": {
+            "type": "object",
+            "required": ["artifactLocation", "region"],
+            "properties": {"artifactLocation": _ARTIFACT, "region": _REGION},
+        },
+        "message": _TEXT,
+    },
+    "additionalProperties": False,
+}
+_RESULT = {
+    "type": "object",
+    "required": ["ruleId", "ruleIndex", "level", "message", "locations", "partialFingerprints"],
+    "properties": {
+        "ruleIndex": {"type": "integer", "minimum": 0},
+        "level": {"enum": ["none", "note", "warning", "error"]},
+        "message": _TEXT,
+        "locations": {"type": "array", "minItems": 1, "items": _LOCATION},
+        "partialFingerprints": {"type": "object", "additionalProperties": {"type": "string"}},
+        "baselineState": {"enum": ["new", "unchanged", "updated", "absent"]},
+        "suppressions": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["kind"],
+                "properties": {
+                    "kind": {"enum": ["inSource", "external"]},
+                    "status": {"enum": ["accepted", "underReview", "rejected"]},
+                    "justification": {"type": "string", "minLength": 1},
+                },
+                "additionalProperties": False,
+            },
+        },
+        "codeFlows": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["threadFlows"],
+                "properties": {
+                    "threadFlows": {
+                        "type": "array",
+                        "minItems": 1,
+                        "items": {
+                            "type": "object",
+                            "required": ["locations"],
+                            "properties": {
+                                "locations": {
+                                    "type": "array",
+                                    "minItems": 1,
+                                    "items": {
+                                        "type": "object",
+                                        "properties": {"location": _LOCATION},
+                                        "additionalProperties": False,
+                                    },
+                                }
+                            },
+                        },
+                    }
+                },
+            },
+        },
+        "fixes": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["artifactChanges"],
+                "properties": {
+                    "description": _TEXT,
+                    "artifactChanges": {
+                        "type": "array",
+                        "minItems": 1,
+                        "items": {
+                            "type": "object",
+                            "required": ["artifactLocation", "replacements"],
+                            "properties": {
+                                "artifactLocation": _ARTIFACT,
+                                "replacements": {
+                                    "type": "array",
+                                    "minItems": 1,
+                                    "items": {
+                                        "type": "object",
+                                        "required": ["deletedRegion"],
+                                        "properties": {
+                                            "deletedRegion": _REGION,
+                                            "insertedContent": _TEXT,
+                                        },
+                                    },
+                                },
+                            },
+                        },
+                    },
+                },
+            },
+        },
+    },
+}
+SARIF = {  # The parts of SARIF 2.1.0 that are written, by the names of its sections 3.13 to 3.59.
+    "type": "object",
+    "required": ["version", "runs"],
+    "properties": {
+        "version": {"const": "2.1.0"},
+        "runs": {
+            "type": "array",
+            "minItems": 1,
+            "items": {
+                "type": "object",
+                "required": ["tool", "results"],
+                "properties": {
+                    "tool": {
+                        "type": "object",
+                        "required": ["driver"],
+                        "properties": {
+                            "driver": {
+                                "type": "object",
+                                "required": ["name", "rules"],
+                                "properties": {
+                                    "rules": {
+                                        "type": "array",
+                                        "uniqueItems": True,
+                                        "items": {
+                                            "type": "object",
+                                            "required": ["id"],
+                                            "properties": {
+                                                "shortDescription": _TEXT,
+                                                "fullDescription": _TEXT,
+                                                "help": _TEXT,
+                                            },
+                                        },
+                                    }
+                                },
+                            }
+                        },
+                    },
+                    "columnKind": {"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
+                    "results": {"type": "array", "items": _RESULT},
+                },
+            },
+        },
+    },
+}
+
+EVIL = "%\r\n::error::x\u2028|`*<b>&\"']]>\x00\x1b[31m\udcff,:"
+
+
+def nasty() -> Report:
+    """Build a report whose every text comes from an attacker."""
+    place = SourceSpan(3, 5, 4, 2)
+    found = Violation(
+        "clock", place, EVIL, EVIL, symbol=EVIL, statement=EVIL, steps=(Step(place, EVIL),) * 2
+    )
+    finding = Finding(found, f"a/{EVIL}.py", "effects", "10", Severity.HIGH, "core", EVIL)
+    return Report((finding,), 1, 9, Policy(), rule_table())
+
+
+def test_sarif_is_well_formed_and_declares_every_rule(project: Project) -> None:
+    silent = LISTING.replace("folder)]", "folder)]  # twice: ignore[unsorted-listing] one file")
+    project.write(a=LISTING, b=silent, c=CLOCK)
+    project.check("c.py", "--baseline", "base", "--baseline-accept", "before 1.0")
+
+    document = project.check("--format", "sarif", "--baseline", "base").document
+
+    jsonschema.validate(document, SARIF)
+    (run,) = document["runs"]
+    declared = [each["id"] for each in run["tool"]["driver"]["rules"]]
+    assert declared == sorted({*rule_table()})
+    states = {
+        each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]: (
+            each.get("baselineState"),
+            [(one["kind"], one["justification"]) for one in each.get("suppressions", [])],
+        )
+        for each in run["results"]
+    }
+    assert states == {
+        "a.py": ("new", []),
+        "b.py": (None, [("inSource", "one file")]),
+        "c.py": ("unchanged", [("external", "before 1.0")]),
+    }
+    first = run["results"][0]
+    assert declared[first["ruleIndex"]] == first["ruleId"] == "unsorted-listing"
+    assert first["fixes"][0]["artifactChanges"][0]["replacements"]
+    assert any("codeFlows" in each for each in run["results"])
+    assert all(each["help"]["text"] for each in run["tool"]["driver"]["rules"])
+
+
+@pytest.mark.parametrize(
+    "form", [text.render, text.concise, github.render, junit.render, markdown.render]
+)
+def test_no_text_of_a_program_steers_a_terminal(form: Callable[[Report], str]) -> None:
+    report = replace(
+        nasty(),
+        stale=(Stale(EVIL, "clock", EVIL),),
+        tried=Tried({nasty().findings[0].fingerprint: EVIL}, {}, {}, EVIL, parted=False),
+    )
+
+    said = form(report)
+
+    assert [each for each in said if not each.isprintable() and each != "\n"] == []
+    assert "\\x1b[31m" in said.replace("\\\\", "\\").replace("\\[", "[")
+
+
+@pytest.mark.parametrize("form", [machine.render, machine.lines, sarif.render])
+def test_what_programs_read_is_plain_ascii(form: Callable[[Report], str]) -> None:
+    said = form(nasty())
+
+    assert said.isascii()
+    assert [each for each in said if not each.isprintable() and each != "\n"] == []
+    assert json.dumps(EVIL)[1:-1] in said
+
+
+def test_a_page_of_a_difference_has_the_lines_that_there_are(project: Project) -> None:
+    folder = project.folder / "a\x1b[31m\nb"
+    folder.mkdir()
+    (folder / "a.py").write_text(LISTING)
+
+    said = project.check("--diff")
+
+    assert said.out.startswith("--- a/a\\x1b[31m\\nb/a.py\n+++ b/a\\x1b[31m\\nb/a.py\n@@")
+
+
+def test_sarif_takes_any_text() -> None:
+    document = json.loads(sarif.render(nasty()))
+
+    jsonschema.validate(document, SARIF)
+    assert len(document["runs"][0]["results"]) == 1
+
+
+def test_a_workflow_command_is_one_line_whatever_the_program_holds() -> None:
+    said = github.render(nasty())
+
+    assert said.count("\n") == 1
+    assert re.match(r"::error file=[^:,\n]*,line=3,endLine=4,title=[^:,\n]*::[^\n]*\n\Z", said)
+
+
+def test_junit_is_well_formed_whatever_the_program_holds() -> None:
+    root = ET.fromstring(junit.render(nasty()).encode("utf-8"))
+
+    assert root.attrib["failures"] == "1"
+    assert [each.tag for each in root.iter()][:4] == [
+        "testsuites",
+        "testsuite",
+        "testcase",
+        "failure",
+    ]
+
+
+def test_a_table_has_as_many_cells_whatever_the_program_holds() -> None:
+    rows = [row for row in markdown.render(nasty()).split("\n") if row.startswith("| a/")]
+
+    assert len(rows) == 1
+    assert len(re.findall(r"(?<!\\)\|", rows[0])) == 6
+    assert "<b>" not in rows[0]
+
+
+def test_text_has_no_colour_in_a_pipe_and_some_on_a_terminal(project: Project) -> None:
+    project.write(a=LISTING)
+    plain = project.check().out
+    report = nasty()
+
+    assert "\033" not in plain
+    assert "\033[31mhigh\033[0m" in text.render(report, colour=True)
+
+
+def test_text_says_where_why_what_settles_it_and_what_to_do(project: Project) -> None:
+    project.write(a=LISTING)
+
+    said = project.check()
+
+    assert said.out.startswith("a.py:6:30 high unsorted-listing  ")
+    for words in (
+        "    why: ",
+        "decided in: 07 concurrency-determinism-spec.md",
+        "    do: ",
+        "--fix: ",
+    ):
+        assert words in said.out
+    assert said.out.endswith("1 high; 1 finding fails the check (high and worse)\n")
+
+
+def test_a_clean_result_says_what_reading_cannot_see(project: Project) -> None:
+    project.write(a="x = 1\n")
+
+    said = project.check()
+
+    assert said.code == 0
+    assert "nothing found" in said.out
+    for command in ("twice vary", "twice verify", "twice diagnose"):
+        assert command in said.out
+
+
+def test_the_document_has_every_field_of_the_contract(project: Project) -> None:
+    project.write(a=LISTING)
+
+    document = project.check("--json").document
+
+    assert (document["format"], {*document}) == (machine.FORMAT, {"format", "findings", "summary"})
+    fields = {
+        "rule", "channel", "severity", "path", "line", "column", "end_line", "message", "why",
+        "artifact", "fix", "confidence",
+    }  # fmt: skip
+    (finding,) = document["findings"]
+    assert fields <= {*finding}
+    assert finding["fix"] == {"safe": True, "title": "Sort what is listed"}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_format_is_written_twice_alike(project: Project, form: str) -> None:
+    project.write(a=LISTING, b=CLOCK)
+
+    first, second = (project.check("--format", form) for _ in range(2))
+
+    assert (first.code, first.out) == (second.code, second.out)
+    assert first.out
+    assert str(project.folder) not in first.out
+
+
+def test_informational_findings_are_shown_when_asked_for(project: Project) -> None:
+    quiet = "import time\n\n\ndef f():\n    print(time.time())\n"
+    project.write(a=quiet)
+
+    hidden, shown = (
+        project.check("--json").document,
+        project.check("--json", "--min", "informational").document,
+    )
+
+    assert hidden["findings"] == []
+    assert {each["severity"] for each in shown["findings"]} == {"informational"}
+    assert hidden["summary"]["severities"] == shown["summary"]["severities"]
+
+
+def test_a_page_has_examples_and_a_list_has_every_rule(project: Project) -> None:
+    page, listing = project.check("--explain", "set-order").out, project.check("--list").out
+
+    assert page.startswith("set-order: ")
+    assert "\nBad:\n" in page
+    assert "\nGood:\n" in page
+    assert all(f"  {rule.name} " in listing for rule in explaining.every())
+    assert project.check("--explain", "nothing").err.startswith("E-USE-001")
+
+
+def test_findings_go_to_a_file_that_is_free(project: Project) -> None:
+    project.write(a=LISTING)
+
+    first = project.check("--json", "-o", "out.json")
+    second = project.check("--json", "-o", "out.json")
+    third = project.check("--json", "-o", "out.json", "--force")
+
+    assert (first.code, first.out, second.code, third.code) == (1, "", 2, 1)
+    assert second.err.startswith("E-OUTPUT-001")
+    assert machine.FORMAT in (project.folder / "out.json").read_text()
+
+
+def test_quiet_prints_nothing(project: Project) -> None:
+    project.write(a=LISTING)
+
+    said = project.check("--quiet")
+
+    assert (said.code, said.out, said.err) == (1, "", "")
+
+
+def test_statistics_count_by_rule(project: Project) -> None:
+    project.write(a=LISTING, b=LISTING, c=CLOCK)
+
+    rows = project.check("--statistics").out.splitlines()
+
+    assert [row.split()[0] for row in rows[1:3]] == ["2", "1"]

@@ -1,0 +1,142 @@
+"""A finding weighs by what was promised, how far the value was seen to travel, and where the file is."""
+
+from __future__ import annotations
+
+import pytest
+from projects import Project
+
+from twice.checker.findings import Reach, SourceSpan, Violation
+from twice.checker.policy import Policy, Zone
+from twice.checker.rule import Breaks, RuleFacts
+from twice.foundation.channels import Channel
+from twice.foundation.determinism_class import DeterminismClass, Scope
+from twice.foundation.severity import Severity
+
+
+def rule(**fields: object) -> RuleFacts:
+    """Build a rule that breaks bit-exactness badly, except for the fields given."""
+    known: dict[str, object] = {
+        "name": "some-rule",
+        "channel": Channel.CONCURRENCY,
+        "breaks": Breaks.BIT_EXACT,
+        "severity": Severity.HIGH,
+        "remedy": "",
+        "title": "",
+    }
+    return RuleFacts(**{**known, **fields})  # type: ignore[arg-type]
+
+
+def weight(
+    policy: Policy,
+    *,
+    reach: Reach = Reach.LOUD,
+    zone: Zone = Zone.CORE,
+    confidence: float = 0.9,
+    **fields: object,
+) -> Severity:
+    """How a finding weighs."""
+    found = Violation(
+        "some-rule", SourceSpan(1, 1, 1, 1), "", "", reach=reach, confidence=confidence
+    )
+    return policy.severity(found, rule(**fields), zone)
+
+
+@pytest.mark.parametrize(
+    ("zone", "channel", "expected"),
+    [
+        (Zone.CORE, Channel.CONCURRENCY, Severity.HIGH),
+        (Zone.BOUNDARY, Channel.CONCURRENCY, Severity.MEDIUM),
+        (Zone.TOOLING, Channel.CONCURRENCY, Severity.MEDIUM),
+        (Zone.TOOLING, Channel.EFFECTS, Severity.MEDIUM),
+        (Zone.TESTS, Channel.CONCURRENCY, Severity.LOW),
+        (Zone.TESTS, Channel.DIVERGENCE, Severity.HIGH),
+    ],
+)
+def test_a_zone_weighs(zone: Zone, channel: Channel, expected: Severity) -> None:
+    assert weight(Policy(), zone=zone, channel=channel) is expected
+
+
+def test_scripts_ask_the_world_on_purpose_and_leave_nothing_else_to_chance() -> None:
+    medium = {"zone": Zone.TOOLING, "severity": Severity.MEDIUM}
+    assert weight(Policy(), channel=Channel.EFFECTS, **medium) is Severity.LOW  # type: ignore[arg-type]
+    assert weight(Policy(), channel=Channel.SEEDS, **medium) is Severity.MEDIUM  # type: ignore[arg-type]
+
+
+def test_in_tests_even_a_critical_finding_is_low_and_none_is_lost() -> None:
+    assert weight(Policy(), zone=Zone.TESTS, severity=Severity.CRITICAL) is Severity.LOW
+    assert weight(Policy(), zone=Zone.TESTS, severity=Severity.MEDIUM) is Severity.LOW
+
+
+@pytest.mark.parametrize(
+    ("tier", "expected"),
+    [(None, Severity.MEDIUM), ("M", Severity.MEDIUM), ("L", Severity.HIGH), ("XL", Severity.HIGH)],
+)
+def test_from_tier_l_on_a_value_in_unread_code_weighs_in_full(
+    tier: str | None, expected: Severity
+) -> None:
+    assert weight(Policy(tier=tier), reach=Reach.UNSEEN) is expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "scope", "breaks", "is_told"),
+    [
+        (DeterminismClass.STATISTICAL, Scope.HOST, Breaks.STATISTICAL, True),
+        (DeterminismClass.STATISTICAL, Scope.HOST, Breaks.LOGICAL, False),
+        (DeterminismClass.LOGICAL, Scope.HOST, Breaks.LOGICAL, True),
+        (DeterminismClass.LOGICAL, Scope.HOST, Breaks.BIT_EXACT, False),
+        (DeterminismClass.BIT_EXACT, Scope.HOST, Breaks.BIT_EXACT, True),
+        (DeterminismClass.BIT_EXACT, Scope.HOST, Breaks.CROSS_HOST, False),
+        (DeterminismClass.BIT_EXACT, Scope.CROSS_HOST, Breaks.CROSS_HOST, True),
+    ],
+)
+def test_what_was_not_promised_is_a_note(
+    kind: DeterminismClass, scope: Scope, breaks: Breaks, *, is_told: bool
+) -> None:
+    told = weight(Policy(kind=kind, scope=scope), breaks=breaks)
+    assert (told is Severity.HIGH) is is_told
+
+
+def test_what_ends_in_telemetry_is_a_note_wherever_it_is() -> None:
+    assert weight(Policy(tier="XL"), reach=Reach.QUIET) is Severity.INFORMATIONAL
+
+
+TESTS_OF_TREND = (
+    "import random\n\n\ndef permuted(rows):\n    random.shuffle(rows)\n    return rows\n"
+)
+
+
+def test_a_file_among_tests_that_the_program_imports_is_a_part_of_it(project: Project) -> None:
+    project.write(
+        stats__tests__trend=TESTS_OF_TREND,
+        stats__tests__unused=TESTS_OF_TREND,
+        stats__core="from stats.tests.trend import permuted\n\n\ndef run(rows):\n    return permuted(rows)\n",
+    )
+
+    first, second = project.check("--json").document, project.check("--json").document
+    zones = {each["path"]: each["zone"] for each in first["findings"]}
+
+    assert zones == {"stats/tests/trend.py": "core", "stats/tests/unused.py": "tests"}
+    assert first == second
+
+
+def test_tests_that_import_each_other_stay_tests(project: Project) -> None:
+    project.write(
+        stats__tests__trend=TESTS_OF_TREND,
+        stats__tests__test_trend="from stats.tests.trend import permuted\n\nprint(permuted([1]))\n",
+        stats__core="from stats.tests import test_trend\n\nprint(test_trend)\n",
+    )
+
+    zones = {each["zone"] for each in project.check("--json").document["findings"]}
+
+    assert zones == {"tests"}
+
+
+@pytest.mark.parametrize(
+    ("confidence", "expected"), [(0.6, Severity.MEDIUM), (0.59, Severity.LOW), (0.1, Severity.LOW)]
+)
+def test_what_was_not_followed_and_is_often_harmless_weighs_two_less(
+    confidence: float, expected: Severity
+) -> None:
+    assert weight(Policy(), reach=Reach.UNSEEN, confidence=confidence) is expected
+    assert weight(Policy(), reach=Reach.LOUD, confidence=confidence) is Severity.HIGH
+    assert weight(Policy(tier="L"), reach=Reach.UNSEEN, confidence=confidence) is Severity.HIGH

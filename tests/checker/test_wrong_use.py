@@ -1,0 +1,140 @@
+"""Wrong use is one error and changes nothing; what was found and what could not be read make one exit code."""
+
+from __future__ import annotations
+
+import pytest
+from projects import CLOCK, LISTING, Project
+
+from twice.checker.checking import check
+from twice.checker.policy import Policy
+from twice.checker.report import Report, Tried
+from twice.cli import dispatch
+from twice.errors import UsageError
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (
+            ("--diff", "--baseline", "base", "--baseline-accept", "why"),
+            "--diff and --baseline-accept",
+        ),
+        (("--diff", "--baseline", "base", "--baseline-update"), "--diff and --baseline-update"),
+        (("--json", "--format", "sarif"), "--json and --format sarif"),
+        (("--json", "--format", "concise"), "--json and --format concise"),
+        (("--unsafe-fixes",), "--unsafe-fixes was given without"),
+        (
+            ("--nonsense",),
+            "no such option '--nonsense'.\n           Expected the options and arguments that",
+        ),
+        (("-j", "0"), "invalid value for '-j'"),
+        (("-o", "."), ". cannot be written"),
+        (("-o", "inner"), "inner cannot be written"),
+        (("-o", "nowhere/out.json"), "nowhere/out.json cannot be written"),
+        (("-o", "x" * 300), "cannot be written"),
+        (("x" * 300,), "cannot be read"),
+        (("a\x1b[31m.py",), "There is no file or folder 'a\\x1b[31m.py'"),
+        (("a.py/inner",), "There is no file or folder 'a.py/inner'"),
+        (("--config", "inner"), "cannot be read"),
+        (("--config", "x" * 300), "cannot be read"),
+        (("--baseline", "inner"), "cannot be read"),
+        (("--baseline", "nowhere/base", "--baseline-accept", "why"), "cannot be written"),
+    ],
+)
+def test_wrong_use_is_one_error_and_writes_nothing(
+    project: Project, arguments: tuple[str, ...], words: str
+) -> None:
+    project.write(a=LISTING, inner__b="x = 1\n")
+    before = sorted(project.folder.rglob("*"))
+
+    said = project.check("a.py", "--no-cache", *arguments)
+
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith("E-")
+    assert len(said.err.splitlines()) == 3
+    assert words in said.err
+    assert sorted(project.folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize("command", ["check", "review", "audit seeds", "audit effects"])
+@pytest.mark.parametrize("path", ["gone", "empty"])
+def test_a_wrong_path_proposes_the_command_that_was_called(
+    project: Project, monkeypatch: pytest.MonkeyPatch, command: str, path: str
+) -> None:
+    (project.folder / "empty").mkdir()
+    monkeypatch.chdir(project.folder)
+
+    with pytest.raises(UsageError) as refused:
+        dispatch([*command.split(), path])
+
+    assert refused.value.remedy == f"For example: twice {command} src"
+
+
+@pytest.mark.parametrize("name", ["pyproject.toml", "mine.toml"])
+def test_settings_that_are_nested_too_deeply_are_one_error(project: Project, name: str) -> None:
+    project.write(a=LISTING, config='catalogues = ["mine.toml"]\n')
+    (project.folder / name).write_text(f"twice = {'[' * 100_000}")
+
+    said = project.check("a.py")
+
+    assert (said.code, said.err.partition("  ")[0]) == (2, "E-CONFIG-001")
+
+
+EXITS = {
+    ("clean",): 0,
+    ("medium",): 0,
+    ("high",): 1,
+    ("broken",): 2,
+    ("clean", "broken"): 2,
+    ("medium", "broken"): 2,
+    ("high", "broken"): 1,
+    ("high", "clean"): 1,
+}
+
+
+@pytest.mark.parametrize(
+    ("names", "code"), [*EXITS.items()], ids=["+".join(names) for names in EXITS]
+)
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "junit", "github"])
+def test_exit_codes_of_all_that_can_meet(
+    project: Project, names: tuple[str, ...], code: int, form: str
+) -> None:
+    project.write(clean="x = 1\n", medium=CLOCK, high=LISTING, broken="def broken(:\n")
+    paths = [f"{name}.py" for name in names]
+
+    assert project.check(*paths, "--format", form).code == code
+    assert project.check(*paths, "--quiet").code == code
+    assert project.check(*paths, "--min", "critical").code == code
+    assert project.check(*paths, "--statistics").code == code
+
+
+@pytest.mark.parametrize("names", EXITS, ids="+".join)
+def test_exit_codes_where_all_was_accepted(project: Project, names: tuple[str, ...]) -> None:
+    project.write(clean="x = 1\n", medium=CLOCK, high=LISTING, broken="def broken(:\n")
+    paths = [f"{name}.py" for name in names]
+    left = 2 if "broken" in names else 0
+
+    assert project.check(*paths, "--baseline", "base", "--baseline-accept", "why").code == left
+    assert project.check(*paths, "--baseline", "base").code == left
+    assert project.check(*paths, "--baseline", "base", "--baseline-update").code == left
+    assert project.check(*paths, "--fail-on", "medium").code == (0 if names == ("clean",) else 1)
+
+
+def test_options_may_stand_between_the_paths(project: Project) -> None:
+    project.write(a=LISTING, b=CLOCK, c="x = 1\n")
+
+    said = project.check("a.py", "--json", "b.py", "--no-cache", "c.py")
+
+    assert (said.code, said.document["summary"]["files"]) == (1, 3)
+
+
+@pytest.mark.parametrize(("parted", "unread", "code"), [
+    (False, False, 0), (True, False, 1), (False, True, 2), (True, True, 1),
+])  # fmt: skip
+def test_runs_that_part_fail_the_check_whatever_else_was_found(
+    parted: bool, unread: bool, code: int
+) -> None:
+    findings = check(["nowhere.py"] if unread else [], Policy()).findings
+    tried = Tried({}, {}, {}, "", parted=parted)
+
+    assert Report(findings, 1, 0, Policy(), {}, tried=tried).exit_code == code
