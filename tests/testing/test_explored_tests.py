@@ -193,6 +193,7 @@ def test_a_wrong_marker_is_one_error(
 def test_a_wrong_order_is_one_error(pytester: pytest.Pytester):
     result = run(pytester, RACES[0], "--twice-order", "b#1 after a#1")
 
+    result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines("*--twice-order 'b#1 after a#1' is no order.*")
 
 
