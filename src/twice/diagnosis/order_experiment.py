@@ -148,6 +148,13 @@ def _find_differences(a: RunRecord, b: RunRecord) -> tuple[int | None, _Place]:
     return parted, place
 
 
+def differ_besides_order(a: RunRecord, b: RunRecord) -> bool:
+    """Return whether two simulated runs differ in more than the order of their steps."""
+    if len(a.reader.points) != len(b.reader.points):
+        return True
+    return bool(_find_differences(a, b)[1].columns or compare_outcomes(a, b)[0])
+
+
 def _cut(digests: bytes, number: int) -> bytes:
     return digests[number * _WIDTH : (number + 1) * _WIDTH]
 

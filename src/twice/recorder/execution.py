@@ -62,7 +62,7 @@ _FORKED = (
 
 @contextmanager
 def govern(session: Session) -> Iterator[Run]:
-    """Govern this process for one session: globals seeded, sources patched, forks disowned."""
+    """Govern this process for one session: globals seeded, sources patched, forks of a run with a record disowned."""
     # numpy's global generator is a column from the first point on, in every kind of session: it must
     # not depend on whether something of ours happened to load numpy before.
     importlib.import_module("numpy.random")
@@ -83,7 +83,8 @@ def govern(session: Session) -> Iterator[Run]:
         was_supervised=wiring.was_supervised,
     )
     interception = Interception(files, session.clock, lambda: session.tick)
-    _disown_on_fork(session, interception)
+    if layer.writes or not layer.live:  # there is a record that a child must not touch
+        _disown_on_fork(session, interception)
     covered = covered_sources(
         is_recording=layer.live and layer.writes, was_supervised=wiring.was_supervised
     )
@@ -288,6 +289,11 @@ def name_type(error: BaseException) -> str:
     return f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
 
 
+def describe_unheard(error: BaseException) -> str:
+    """Describe an error of a task or a callback that nobody waited for."""
+    return f"{name_type(error)} {WENT_UNHEARD}: {error}"
+
+
 def describe_failure(how: str, error: BaseException, code: int) -> dict[str, Any]:
     """Describe the ending of a program that raised."""
     frames = [
@@ -318,9 +324,8 @@ def describe_ending(session: Session) -> dict[str, object]:
             f"{pluralize(len(unmet), 'order')} between steps never came about: {', '.join(unmet[:_UNMET_SHOWN_MAX])}"
         )
     if session.schedule is not None:
-        session.caveats += [
-            f"{name_type(each)} {WENT_UNHEARD}: {each}" for each in session.schedule.unheard
-        ]
+        session.caveats += map(describe_unheard, session.schedule.unheard)
+    tasks = {} if session.schedule is None else session.schedule.tasks
     manifest = wiring.layer.manifest()
     folder = setup.program.folder()
     files = [*user_code.list_user_modules(), *user_code.list_user_modules(".pyc")]
@@ -349,7 +354,7 @@ def describe_ending(session: Session) -> dict[str, object]:
         "config_unread": session.config.keys_unread,
         "printed": wiring.output.summary(),
         "settings": settings_at_end(),
-        "lineages": dict(sorted(wiring.layer.main.started.items())),
+        "lineages": dict(sorted({**wiring.layer.main.started, **tasks}.items())),
         "numerics": outside(numerics_at_end),  # its look-ups are no reads of the run
     }
 

@@ -64,10 +64,8 @@ def simulate(
         return asyncio.run(main())
 
 
-def make_session(setup: Setup, schedule: Schedule | None = None) -> Session:
+def make_session(setup: Setup) -> Session:
     """Make a session that governs this process as that of a simulated run does, without a record."""
     in_force = InForce(watch=False, points=False)
-    wiring = Wiring(
-        LiveSource(), Inputs(), Sink(), writes=False, in_force=in_force, schedule=schedule
-    )
+    wiring = Wiring(LiveSource(), Inputs(), Sink(), writes=False, in_force=in_force)
     return Session(setup, wiring)

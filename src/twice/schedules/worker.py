@@ -1,8 +1,7 @@
 """The process that searches: it executes a program under one schedule after the other.
 
 An async function without arguments is loaded once. It is executed again and again if a second execution in FIFO order
-does as the first did, else in a fork for each schedule. Any other program is executed in such a fork from before it
-was loaded.
+does as the first did, else in a fork for each schedule. Any other program is executed in such a fork from its beginning.
 
 Invariant: how a program is executed changes nothing in what it does under a schedule.
 """
@@ -14,14 +13,19 @@ from collections.abc import Callable, Mapping
 from inspect import iscoroutinefunction
 from typing import Any
 
+from twice.errors import ProgramFailed
 from twice.recorder.execution import call_program, govern
+from twice.recorder.foreign_loops import simulate_all_loops
 from twice.recorder.program import load, takes_run
+from twice.recorder.run import Run
 from twice.recorder.session import Session
 from twice.recorder.setup import Setup
-from twice.schedules.search import Findings, Run, Trace, search
+from twice.schedules.search import Findings, Trace, search
+from twice.schedules.search import Run as Execute
 from twice.schedules.simulate import make_session
 from twice.schedules.trial import (
     WAYS_TO_FAIL,
+    Main,
     ScheduleTrial,
     TrialFailure,
     describe_outcome,
@@ -35,6 +39,8 @@ from twice.simulation.waits import SourceLine
 from twice.worker.channel import Channel
 from twice.worker.fork_server import call_in_fork
 
+Look = Callable[[Execute, Trace], Findings]
+Call = Callable[[Session, Run], object]
 _REPORT_EVERY = 100
 _FORK_LIMIT_S = 60
 """Wall time of one execution in a fork: a step there cannot be told from the next."""
@@ -48,29 +54,56 @@ def explore_here(job: Mapping[str, Any], channel: Channel) -> None:
         if done % _REPORT_EVERY == 0:
             channel.send({"kind": "searching", "done": done})
 
-    def look(run: Run, trace: Trace) -> Findings:
+    def look(run: Execute, trace: Trace) -> Findings:
         assert setup.order is not None, "the parent gives the strategy"
         return search(
             run, trace, setup.order, setup.seed, job["schedules"],
             goes_on=job["goes_on"], progress=report,
         )  # fmt: skip
 
-    found: Any = None
-    if not setup.program.whole:
-        found = call_in_fork(lambda: _search_loaded(setup, look))
-    if found is None:
-        found = _search_in_forks(
-            lambda schedule: _execute(make_session(setup, schedule), schedule), look
-        )
+    def load_main() -> Main | None:
+        main: Any = None if setup.program.whole else load(setup.program, is_async=True)
+        return main if iscoroutinefunction(main) and not takes_run(main) else None
+
+    found = search_program(setup, look, load_main, call_program)
     channel.send({"kind": "searched", **found})
 
 
-def _search_loaded(setup: Setup, look: Callable[[Run, Trace], Findings]) -> object:
+def search_program(
+    setup: Setup, look: Look, load_main: Callable[[], Main | None], call: Call
+) -> Mapping[str, Any]:
+    """Search among the orders of a program, and leave nothing of it in this process.
+
+    Args:
+        setup: with the strategy and the seed.
+        look: searches, given two ways to execute the program; called in a fork or here.
+        load_main: loads the async function that the program is; None if it is something else.
+        call: executes the program whole, from its beginning.
+
+    Returns:
+        The findings as plain values.
+
+    Raises:
+        ProgramFailed: E-PROGRAM-003, when the process that searched died.
+    """
+    found: Any = call_in_fork(lambda: _search_loaded(setup, look, load_main))
+    if found is None:
+        found = call_in_fork(lambda: _search_whole(setup, look, call))
+    if found is None:
+        raise ProgramFailed(
+            "The process that searched died.",
+            "Expected it to say what it found.",
+            "Run the program by itself, without twice, to see what ends it.",
+        )
+    return found  # type: ignore[no-any-return]
+
+
+def _search_loaded(setup: Setup, look: Look, load_main: Callable[[], Main | None]) -> object:
     """Load the program and search with it; None if it is not an async function without arguments."""
     session = make_session(setup)
     with govern(session):
-        main: Any = load(setup.program, is_async=True)
-        if not iscoroutinefunction(main) or takes_run(main):
+        main = load_main()
+        if main is None:
             return None
         begin = session.wiring.streams.snapshot()
         with running_trials() as trials:
@@ -91,7 +124,17 @@ def _search_loaded(setup: Setup, look: Callable[[Run, Trace], Findings]) -> obje
             return _search_in_forks(trace, look)
 
 
-def _search_in_forks(execute: Trace, look: Callable[[Run, Trace], Findings]) -> object:
+def _search_whole(setup: Setup, look: Look, call: Call) -> object:
+    """Search with a program that is executed from its beginning each time."""
+    session = make_session(setup)
+    gc.freeze()  # each fork collects its own garbage alone
+    with govern(session) as run:
+        return _search_in_forks(
+            lambda schedule: _execute(session, schedule, lambda: call(session, run)), look
+        )
+
+
+def _search_in_forks(execute: Trace, look: Look) -> object:
     """Search with one fork of this process for each execution."""
 
     def trace(schedule: Schedule) -> ScheduleTrial:
@@ -131,11 +174,13 @@ def _run_fork(execute: Trace, schedule: Schedule) -> ScheduleTrial:
     return ScheduleTrial(failure, outcome, count, reached)
 
 
-def _execute(session: Session, schedule: Schedule) -> ScheduleTrial:
+def _execute(session: Session, schedule: Schedule, call: Callable[[], object]) -> ScheduleTrial:
+    """Execute the program once in this process, which is a fork of the session's."""
     failure, value = None, None
-    with govern(session) as run:
+    session.follow(schedule)
+    with simulate_all_loops(schedule):
         try:
-            value = call_program(session, run)
+            value = call()
         except WAYS_TO_FAIL as error:
             failure = find_failure(error)
         gc.collect()  # tasks that failed unheard say so when they are collected

@@ -112,6 +112,8 @@ class Schedule:
         self.unmet: list[str] = []
         self.unheard: list[Exception] = []
         self.reached: dict[str, bool] = {}
+        self.tasks: dict[str, int] = {}
+        """By lineages as a record names them (``main/task/task``), how many tasks were started."""
         self.root = TracedActor("")
         self.now_ns = 0
         self.count = 0
@@ -230,6 +232,8 @@ class TracingLoop(SimulatedLoop):
     def _begin_task(self, task: SimulatedTask, coro: object) -> None:
         name = getattr(coro, "__qualname__", type(coro).__qualname__)
         task.actor = self._actor.start(name.rpartition("<locals>.")[2])
+        lineage = "main/task" + "/task" * task.actor.key.count("/")
+        self.schedule.tasks[lineage] = self.schedule.tasks.get(lineage, 0) + 1
 
     def _advance(self) -> None:
         super()._advance()
