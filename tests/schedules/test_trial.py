@@ -6,11 +6,19 @@ import asyncio
 import gc
 import logging
 import signal
+from pathlib import Path
 
 import pytest
 from explored_programs import one_trial
 
+from programs import write
+from twice.foundation.seeds import Seed
+from twice.recorder.recorder import to_program
+from twice.recorder.setup import Setup
 from twice.schedules import trial as trial_module
+from twice.schedules.worker import run_fork
+from twice.simulation.order import Order
+from twice.simulation.trace import Schedule
 
 
 def test_a_trial_leaves_nothing_behind():
@@ -67,3 +75,20 @@ def test_many_short_steps_are_no_long_one(monkeypatch: pytest.MonkeyPatch):
         pass
 
     assert (trial.failure, trial.outcome) == (None, "19999")
+
+
+def test_a_step_that_does_not_end_is_left_in_a_fork_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(trial_module, "_STEP_LIMIT_S", 0.05)
+    source = (
+        "import asyncio\nasync def main():\n    while True:\n        pass\nasyncio.run(main())\n"
+    )
+    program = to_program(write(tmp_path, source).partition(":")[0])
+
+    trial = run_fork(Setup(program, Seed(1), order=Order("fifo")), Schedule())
+
+    assert trial.failure is not None
+    assert trial.failure.type == "twice.errors.Livelock"
+    assert trial.failure.place is not None
+    assert trial.failure.place.line in {3, 4}

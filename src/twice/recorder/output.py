@@ -44,7 +44,8 @@ RESULTS = "results"
 _CHUNK = 1 << 20
 _SUMMARIES_MAX = 10_000
 _FOLDERS = re.compile(rb'(?:/[^/\s:"\']+)+/(?=[^/\s:"\']+\.py\b)')
-_ADDRESS = re.compile(rb"\b0x[0-9a-fA-F]{8,16}\b")
+_ADDRESS = re.compile(rb"\b(?:0x|(?<=cancel scope ))[0-9a-fA-F]{8,16}\b")
+"""As Python writes an address, and as anyio does, in the message of an error that it raises."""
 _TIMES = re.compile(rb"\[-?\d+:\d\d(?::\d\d)?<[^\]\n]*\]")
 """The times and the rate of a progress bar as tqdm draws it."""
 _OUR_FRAME = re.compile(

@@ -30,6 +30,7 @@ from twice.schedules.trial import (
     TrialFailure,
     describe_outcome,
     find_failure,
+    limiting_steps,
     running_trials,
 )
 from twice.simulation.loop import SimulatedLoop
@@ -40,7 +41,7 @@ from twice.worker.channel import Channel, revive_error, tell_error
 
 _REPORT_EVERY = 100
 _FORK_LIMIT_S = 60
-"""Wall time of one execution in a fork: a step there cannot be told from the next."""
+"""Wall time of one execution in a fork, for calls outside of the loop, or below Python, that never return."""
 
 
 def explore_here(job: Mapping[str, Any], channel: Channel) -> None:
@@ -63,8 +64,8 @@ def explore_here(job: Mapping[str, Any], channel: Channel) -> None:
         found = _call_in_fork(lambda: _search_loaded(setup, look))
     if found is None:
         found = look(
-            lambda strategy: _run_fork(setup, Schedule(strategy)),
-            lambda schedule: _run_fork(setup, schedule),
+            lambda strategy: run_fork(setup, Schedule(strategy)),
+            lambda schedule: run_fork(setup, schedule),
         ).to_json()
     channel.send({"kind": "searched", **found})
 
@@ -76,11 +77,14 @@ def _search_loaded(setup: Setup, look: Callable[[Run, Trace], Findings]) -> obje
         main: Any = load(setup.program, is_async=True)
         if not iscoroutinefunction(main) or takes_run(main):
             return None
-        begin = session.wiring.streams.snapshot()
+        begin, entropy = session.wiring.streams.snapshot(), session.wiring.layer.seeded_entropy
+        assert entropy is not None, "a simulated run has its own"
+        drawn = entropy.count
         with running_trials() as trials:
 
             def run(make_loop: Callable[[], SimulatedLoop]) -> ScheduleTrial:
                 session.wiring.streams.restore(begin)
+                entropy.count = drawn
                 return trials.run(main, make_loop)
 
             first, second = Schedule(Fifo()), Schedule(Fifo())
@@ -93,7 +97,7 @@ def _search_loaded(setup: Setup, look: Callable[[Run, Trace], Findings]) -> obje
             ).to_json()
 
 
-def _run_fork(setup: Setup, schedule: Schedule) -> ScheduleTrial:
+def run_fork(setup: Setup, schedule: Schedule) -> ScheduleTrial:
     """Execute the program once in a fork; the schedule's steps are those made there."""
 
     def execute() -> object:
@@ -126,7 +130,7 @@ def _run_fork(setup: Setup, schedule: Schedule) -> ScheduleTrial:
 
 def _execute(session: Session, schedule: Schedule) -> ScheduleTrial:
     failure, value = None, None
-    with govern(session) as run:
+    with govern(session) as run, limiting_steps():
         try:
             value = call_program(session, run)
         except WAYS_TO_FAIL as error:
