@@ -119,7 +119,8 @@ def run_fork(setup: Setup, schedule: Schedule) -> ScheduleTrial:
         return ScheduleTrial(TrialFailure("died", error, None), "died", 0, {})
     told, outcome, count, reached, steps = answer
     schedule.steps = [
-        TracedStep(key, at, ns, place and SourceLine(*place)) for key, at, ns, place in steps
+        TracedStep(key, place_key, at, ns, place and SourceLine(*place))
+        for key, place_key, at, ns, place in steps
     ]
     failure = None
     if told is not None:

@@ -67,8 +67,12 @@ def choose_entropy(layer: EffectLayer) -> Callable[[int], bytes]:
     seeded = layer.seeded_entropy
     if seeded is None:
         return _REAL_URANDOM
-    # Probes are no draws of the program.
-    return lambda size: (_REAL_URANDOM if layer.probing else seeded.draw)(size)
+
+    def draw(size: int) -> bytes:
+        # Probes are no draws of the program.
+        return _REAL_URANDOM(size) if layer.probing else seeded.draw(size)
+
+    return draw
 
 
 def patches(layer: EffectLayer) -> list[Patch]:
