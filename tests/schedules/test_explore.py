@@ -108,7 +108,10 @@ def test_orders_of_another_program_are_said_to_be_unmet(
         assert again.ending is not None
         (caveat,) = [each for each in again.ending["caveats"] if "never came about" in each]
 
-    assert caveat == "1 order between steps never came about: main/audit#1 before main/move#1"
+    assert caveat == (
+        "1 order between steps never came about: main/audit@main.<locals>.audit: asyncio sleep 1#0 "
+        "before main/move@main.<locals>.move: asyncio sleep 1#0"
+    )
 
 
 @pytest.mark.parametrize("whole", [False, True])

@@ -23,7 +23,7 @@ def run(base: Sequence[str], after: Mapping[str, str]) -> list[str]:
 
 def tightened(base: str, bad: str, after: Mapping[str, str], first: str, then: str) -> object:
     """Tighten constraints of a program that fails if one step runs before another one."""
-    steps = [TracedStep(key, base.split().index(key), 0, None) for key in bad.split()]
+    steps = [TracedStep(key, key, base.split().index(key), 0, None) for key in bad.split()]
 
     def fails(constraints: Mapping[str, str]) -> bool:
         order = run(base.split(), constraints)
@@ -70,7 +70,8 @@ def test_the_last_step_of_a_task_that_may_wait_is_the_one_that_does():
 def test_two_races_stay_two_constraints():
     base, after = "one#0 two#0 three#0", {"one#0": "three#0", "two#0": "three#0"}
     steps = [
-        TracedStep(key, base.split().index(key), 0, None) for key in ("three#0", "one#0", "two#0")
+        TracedStep(key, key, base.split().index(key), 0, None)
+        for key in ("three#0", "one#0", "two#0")
     ]
 
     found = tighten(after, steps, lambda each: run(base.split(), each)[0] == "three#0")

@@ -182,8 +182,8 @@ def _follow(
     parts = list_ending_parts(message["ending"], record.program_folders())
     return _Followed(
         [
-            TracedStep(key, arrival, time_ns, line and SourceLine(*line))
-            for key, arrival, time_ns, line in message["steps"]
+            TracedStep(key, place_key, arrival, time_ns, line and SourceLine(*line))
+            for key, place_key, arrival, time_ns, line in message["steps"]
         ],
         _read_outcome(message, parts, place),
         message["unmet"],

@@ -169,13 +169,15 @@ def _examine(
     if shrunk is None or again is None or not failure.is_like(again):
         findings.unshrunk.append(failure)
         return
+    names = {step.key: step.place_key for step in final.steps}
+    after = {names.get(key, key): names.get(each, each) for key, each in shrunk.after.items()}
     findings.found.append(
         FailingSchedule(
             again,  # a traced one knows who holds which lock
             number,
-            Order("fifo", after=shrunk.after),
+            Order("fifo", after=after if fails(after) else shrunk.after),
             locate_orderings(shrunk.after, final.steps),
-            shrunk.runs + 2,
+            shrunk.runs + 3,
             shrunk.is_minimal,
         )
     )

@@ -30,6 +30,7 @@ from twice.schedules.trial import (
     TrialFailure,
     describe_outcome,
     find_failure,
+    limiting_steps,
     running_trials,
 )
 from twice.simulation.loop import SimulatedLoop
@@ -43,7 +44,7 @@ Look = Callable[[Execute, Trace], Findings]
 Call = Callable[[Session, Run], object]
 _REPORT_EVERY = 100
 _FORK_LIMIT_S = 60
-"""Wall time of one execution in a fork: a step there cannot be told from the next."""
+"""Wall time of one execution in a fork, for calls outside of the loop, or below Python, that never return."""
 
 
 def explore_here(job: Mapping[str, Any], channel: Channel) -> None:
@@ -105,11 +106,14 @@ def _search_loaded(setup: Setup, look: Look, load_main: Callable[[], Main | None
         main = load_main()
         if main is None:
             return None
-        begin = session.wiring.streams.snapshot()
+        begin, entropy = session.wiring.streams.snapshot(), session.wiring.layer.seeded_entropy
+        assert entropy is not None, "a simulated run has its own"
+        drawn = entropy.count
         with running_trials() as trials:
 
             def run(make_loop: Callable[[], SimulatedLoop]) -> ScheduleTrial:
                 session.wiring.streams.restore(begin)
+                entropy.count = drawn
                 return trials.run(main, make_loop)
 
             def trace(schedule: Schedule) -> ScheduleTrial:
@@ -165,7 +169,8 @@ def _run_fork(execute: Trace, schedule: Schedule) -> ScheduleTrial:
         return ScheduleTrial(TrialFailure("died", error, None), "died", 0, {})
     told, outcome, count, reached, steps = answer
     schedule.steps = [
-        TracedStep(key, at, ns, place and SourceLine(*place)) for key, at, ns, place in steps
+        TracedStep(key, place_key, at, ns, place and SourceLine(*place))
+        for key, place_key, at, ns, place in steps
     ]
     failure = None
     if told is not None:
@@ -178,7 +183,7 @@ def _execute(session: Session, schedule: Schedule, call: Callable[[], object]) -
     """Execute the program once in this process, which is a fork of the session's."""
     failure, value = None, None
     session.follow(schedule)
-    with simulate_all_loops(schedule):
+    with simulate_all_loops(schedule), limiting_steps():
         try:
             value = call()
         except WAYS_TO_FAIL as error:

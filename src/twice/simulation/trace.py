@@ -3,7 +3,9 @@
 An actor is a task; its key is its parent's key, the name of its coroutine and a number if the parent has started
 several of the name (``main/deposit``, ``main/deposit:1``). A step's key is its actor's and a count: ``main/deposit#3``
 is the third part of that task, ``main/deposit!deliver#0`` a callback that it has scheduled. No key depends on another
-actor, so that tasks, lines and waits that are added elsewhere change none.
+actor, so that tasks, lines and waits that are added elsewhere change none. A step of a task has a second key, by the
+expression that it waits for and how often it has: ``main/deposit@deposit: asyncio sleep 1#0``. It survives waits that
+are added to the task itself. Constraints may have either one.
 
 A constraint says that one step runs after another one. Constraints make a schedule without saying where in a row of
 picks they apply.
@@ -27,7 +29,7 @@ from twice.simulation.identity import SimulatedTask
 from twice.simulation.loop import SimulatedLoop
 from twice.simulation.order import Order
 from twice.simulation.strategies import Fifo, Strategy, make_strategy
-from twice.simulation.waits import SourceLine, find_place, noting_deeds
+from twice.simulation.waits import SourceLine, find_place, name_wait, noting_deeds
 
 _DIGEST_BYTES = 16
 _HELD_STEPS_MAX = 100_000
@@ -61,27 +63,33 @@ class TracedStep(NamedTuple):
 
     Attributes:
         key: its own.
+        place_key: the one by its place in the source, if it has one; else its key.
         arrival: which number of all steps it was in becoming ready.
         time_ns: the virtual time.
         place: where it begins in the program's source; None where none of that runs.
     """
 
     key: str
+    place_key: str
     arrival: int
     time_ns: int
     place: SourceLine | None
 
 
 class _TracedHandle(events.Handle):
-    __slots__ = ("actor", "arrival", "key")
+    __slots__ = ("actor", "arrival", "key", "name", "place_key")
     key: str
+    name: str  # by which constraints name it: one of the two keys
+    place_key: str
     actor: TracedActor
     arrival: int
 
 
 class _TracedTimer(events.TimerHandle):
-    __slots__ = ("actor", "arrival", "key")
+    __slots__ = ("actor", "arrival", "key", "name", "place_key")
     key: str
+    name: str  # by which constraints name it: one of the two keys
+    place_key: str
     actor: TracedActor
     arrival: int
 
@@ -119,6 +127,7 @@ class Schedule:
         self.count = 0
         self._hasher = new_hasher(Algorithm.BLAKE3)
         self._named = frozenset([*self.after, *self.after.values()])
+        self.actors_by_place = frozenset(key.partition("@")[0] for key in self._named if "@" in key)
 
     @classmethod
     def make(cls, order: Order, seed: Seed, *, keeps_steps: bool = False) -> Schedule:
@@ -137,11 +146,13 @@ class Schedule:
         """Note a step that is about to be made, out of ready ones with a sum of digests."""
         self._hasher.update(f"{handle.key}@{time_ns}|{ready:x};".encode())
         self.count += 1
-        if handle.key in self._named:
-            self.made.add(handle.key)
+        if handle.name in self._named:
+            self.made.add(handle.name)
         if self.keeps_steps:
             place = find_place(handle)
-            self.steps.append(TracedStep(handle.key, handle.arrival, time_ns, place))
+            self.steps.append(
+                TracedStep(handle.key, handle.place_key, handle.arrival, time_ns, place)
+            )
 
     def list_unmet(self) -> list[str]:
         """Return the constraints whose steps were not both made, one before the other, as ``a before b``."""
@@ -210,22 +221,29 @@ class TracingLoop(SimulatedLoop):
         task = getattr(callback, "__self__", None)
         if type(task) is SimulatedTask:
             actor: TracedActor = task.actor
-            handle.key = f"{actor.key}#{actor.count('#')}"
+            handle.key = handle.name = handle.place_key = f"{actor.key}#{actor.count('#')}"
+            is_named = actor.key in self.schedule.actors_by_place
+            if is_named or self.schedule.keeps_steps:
+                place = name_wait(task)
+                if place is not None:
+                    handle.place_key = f"{actor.key}@{place}#{actor.count(place)}"
+                if is_named:
+                    handle.name = handle.place_key
         else:
             actor = self._actor
             name = getattr(callback, "__qualname__", type(callback).__qualname__)
             name = name.rpartition("<locals>.")[2]
-            handle.key = f"{actor.key}!{name}#{actor.count(name)}"
+            handle.key = handle.name = handle.place_key = f"{actor.key}!{name}#{actor.count(name)}"
         handle.actor = actor
 
     def _arrive(self, handle: _TracedHandle | _TracedTimer) -> None:
         self._arrivals += 1
         handle.arrival = self._arrivals
         self._ready_sum += crc32(handle.key.encode())
-        if self.schedule.is_held_back(handle.key):
+        if self.schedule.is_held_back(handle.name):
             if not self._held:
                 self._held_since = self.steps
-            self._held.setdefault(self.schedule.after[handle.key], []).append(handle)
+            self._held.setdefault(self.schedule.after[handle.name], []).append(handle)
         else:
             self._ready.append(handle)
 
@@ -247,8 +265,8 @@ class TracingLoop(SimulatedLoop):
             if not handle._cancelled:
                 self.steps += 1
                 schedule.note(handle, self.now_ns, self._ready_sum)
-                if handle.key in self._held:
-                    self._let_go(handle.key)
+                if handle.name in self._held:
+                    self._let_go(handle.name)
                 self._actor = handle.actor
                 try:
                     handle._run()
@@ -266,7 +284,7 @@ class TracingLoop(SimulatedLoop):
             if self._held and (ready or not self._has_timer()):
                 # What these must wait for cannot come any more.
                 earlier = min(self._held, key=lambda key: self._held[key][0].arrival)
-                schedule.unmet += [each.key for each in self._held[earlier]]
+                schedule.unmet += [each.name for each in self._held[earlier]]
                 self._let_go(earlier)
             else:
                 self._advance()

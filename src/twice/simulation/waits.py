@@ -12,6 +12,8 @@ import sys
 from asyncio import events, locks, queues, tasks
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from dis import get_instructions
+from inspect import CORO_CREATED, getcoroutinestate
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
@@ -52,12 +54,47 @@ def find_place(handle: Any) -> SourceLine | None:
     return SourceLine(code.co_filename, code.co_firstlineno, code.co_qualname)
 
 
-def _find_user_place(task: tasks.Task[Any]) -> SourceLine | None:
-    """Return the innermost line of the program at which a task waits."""
+def name_wait(task: tasks.Task[Any]) -> str | None:
+    """Name the place at which a task waits so that lines may shift; None for a task that has not begun, and for no user's code.
+
+    The name is the function, and the names and constants of the expression that is awaited, as they were compiled.
+    """
+    frame = _find_user_frame(task)
+    if frame is None or getcoroutinestate(task.get_coro()) == CORO_CREATED:  # type: ignore[arg-type]
+        return None
+    return _name_expression(frame.f_code, frame.f_lasti)
+
+
+@functools.cache
+def _name_expression(code: CodeType, offset: int) -> str:
+    instructions = list(get_instructions(code))
+    awaits: Any = [each for each in instructions if each.offset <= offset][-1].positions
+    names = []
+    for each in instructions:
+        at: Any = each.positions
+        if each.opname.startswith("LOAD_") and None not in (*at, *awaits):
+            begin, end = (at.lineno, at.col_offset), (at.end_lineno, at.end_col_offset)
+            is_within = begin >= (awaits.lineno, awaits.col_offset) and end <= (
+                awaits.end_lineno, awaits.end_col_offset,
+            )  # fmt: skip
+            if is_within and each.argval is not None:  # each await loads a None itself
+                is_plain = isinstance(each.argval, str | bytes | int | float | tuple)
+                names.append(str(each.argval) if is_plain else type(each.argval).__name__)
+    return f"{code.co_qualname}: {' '.join(names)}"
+
+
+def _find_user_frame(task: tasks.Task[Any]) -> FrameType | None:
+    """Return the innermost frame of the program in which a task waits."""
     found = None
     for frame in _list_frames(task.get_coro()):
         if is_user_file(frame.f_code.co_filename):
             found = frame
+    return found
+
+
+def _find_user_place(task: tasks.Task[Any]) -> SourceLine | None:
+    """Return the innermost line of the program at which a task waits."""
+    found = _find_user_frame(task)
     if found is None:
         return None
     return SourceLine(found.f_code.co_filename, found.f_lineno, found.f_code.co_qualname)

@@ -8,15 +8,20 @@ Covered: ``os.urandom``, and through ``random._urandom`` also ``secrets``, ``Sys
 Elsewhere: ``/dev/urandom`` opened as a file (``files.special_files``), names of ``tempfile`` (``files.temporary_names``).
 Not covered: what other libraries draw in C (keys that ``cryptography`` makes).
 
-Invariant: recording returns the bytes that the kernel gave.
+In a simulated run, all of these follow from its seed: the draws of a run are the parts of one sequence, in the order in
+which they are asked for, so that the schedule decides who draws which part and changes nothing else.
+
+Invariant: recording returns the bytes that the kernel gave, or those of the seed.
 """
 
 from __future__ import annotations
 
 import os
 import random
+import time
 import uuid
 from collections.abc import Callable
+from hashlib import shake_256
 from operator import call
 from pathlib import Path
 from sys import _getframe
@@ -24,6 +29,7 @@ from types import FrameType
 from typing import Any
 
 from twice.errors import UsageError
+from twice.foundation.seeds import Seed, derive
 from twice.recorder.effects import ops
 from twice.recorder.effects.actors import Actor, asker_of, current, files_of
 from twice.recorder.effects.events import RUN_READS_MAX
@@ -32,6 +38,8 @@ from twice.recorder.effects.patches import Patch
 
 _REAL_URANDOM = os.urandom
 _SEED_BYTES = 32
+_UUID_EPOCH = 0x01B21DD213814000
+"""1970 on the clock of ``uuid1``, which counts 100 ns from 1582."""
 _LIBRARY = Path(random.__file__)
 _WRAPPERS = frozenset(
     {
@@ -40,6 +48,31 @@ _WRAPPERS = frozenset(
         str(Path(__file__).with_name("files") / "special_files.py"),
     }
 )
+
+
+class SeededEntropy:
+    """Entropy that follows from a run's seed; ``count`` is how often it was drawn, and may be set back."""
+
+    def __init__(self, seed: Seed) -> None:
+        self._seed, self.count = derive(seed, "entropy").hex, 0
+
+    def draw(self, size: int) -> bytes:
+        """Return the next bytes."""
+        self.count += 1
+        return shake_256(f"{self._seed}/{self.count}".encode()).digest(size)
+
+
+def choose_entropy(layer: EffectLayer) -> Callable[[int], bytes]:
+    """Return where a session's entropy comes from: the kernel, or the seed of a simulated run."""
+    seeded = layer.seeded_entropy
+    if seeded is None:
+        return _REAL_URANDOM
+
+    def draw(size: int) -> bytes:
+        # Probes are no draws of the program.
+        return _REAL_URANDOM(size) if layer.probing else seeded.draw(size)
+
+    return draw
 
 
 def patches(layer: EffectLayer) -> list[Patch]:
@@ -69,10 +102,12 @@ def torch_patches(layer: EffectLayer, torch: Any) -> list[Patch]:
     """Return the patches of ``torch``, whose generators seed themselves in C, once it is loaded."""
     kind = torch.Generator
     real, manual_seed = kind.seed, kind.manual_seed
+    draw, is_real = choose_entropy(layer), layer.seeded_entropy is None
     wrappers = files_of(torch.seed)
 
     def seed(self: Any) -> int:
-        value = int(layer.ask(ops.TORCH_SEED, lambda: real(self), asker_of(_getframe(1), wrappers)))
+        live = lambda: real(self) if is_real else int.from_bytes(draw(8), "little") >> 1  # noqa: E731
+        value = int(layer.ask(ops.TORCH_SEED, live, asker_of(_getframe(1), wrappers)))
         manual_seed(self, value)
         return value
 
@@ -86,15 +121,18 @@ def _read_byte(read: Callable[[int], bytes]) -> bytes:
 def _governed_bytes(
     layer: EffectLayer, op: ops.Op, real: Callable[..., bytes]
 ) -> Callable[..., bytes]:
+    draw, is_real = choose_entropy(layer), layer.seeded_entropy is None
+
     def read(size: int, *flags: int, **named: int) -> bytes:
         asker = _getframe(1).f_code
-        return bytes(layer.ask(op, lambda: real(size, *flags, **named), asker, int(size)))
+        live = lambda: real(size, *flags, **named) if is_real else draw(size)  # noqa: E731
+        return bytes(layer.ask(op, live, asker, int(size)))
 
     return read
 
 
 def _governed_uuid1(layer: EffectLayer) -> Callable[..., uuid.UUID]:
-    real = uuid.uuid1
+    real = uuid.uuid1 if layer.seeded_entropy is None else _make_uuid1(choose_entropy(layer))
 
     def uuid1(node: int | None = None, clock_seq: int | None = None) -> uuid.UUID:
         asked = (node, clock_seq)
@@ -104,9 +142,31 @@ def _governed_uuid1(layer: EffectLayer) -> Callable[..., uuid.UUID]:
     return uuid1
 
 
+def _make_uuid1(draw: Callable[[int], bytes]) -> Callable[[int | None, int | None], uuid.UUID]:
+    """Build ``uuid1`` out of the clock of a simulated run and entropy in place of the machine's address."""
+
+    def uuid1(node: int | None, clock_seq: int | None) -> uuid.UUID:
+        moment = time.time_ns() // 100 + _UUID_EPOCH
+        drawn = int.from_bytes(draw(8), "little")
+        clock = drawn if clock_seq is None else clock_seq
+        fields = (
+            moment & 0xFFFFFFFF,
+            moment >> 32 & 0xFFFF,
+            moment >> 48 & 0xFFF,
+            clock >> 8 & 0x3F,
+            clock & 0xFF,
+        )
+        place = (
+            drawn >> 16 | 1 << 40 if node is None else node
+        )  # the bit of a node that is no machine
+        return uuid.UUID(fields=(*fields, place), version=1)
+
+    return uuid1
+
+
 def governed_urandom(layer: EffectLayer) -> Callable[[int], bytes]:
     """Build a replacement for ``os.urandom`` and ``random._urandom``."""
-    number, real = ops.URANDOM.number, _REAL_URANDOM
+    number, real = ops.URANDOM.number, choose_entropy(layer)
     last: dict[str, Any] | None = None
     # While recording, what user code asks is noted here as ``layer.read`` would; its globals say who asks,
     # because to ask a frame for its code raises one more audit event.
@@ -142,7 +202,10 @@ def governed_urandom(layer: EffectLayer) -> Callable[[int], bytes]:
 
 
 def _read(layer: EffectLayer, actor: Actor | None, size: int) -> bytes:
-    value = layer.read(actor, ops.URANDOM, lambda: _REAL_URANDOM(size), int(size))
+    given = choose_entropy(layer)(
+        size
+    )  # also where a record answers: behind its end, none is given twice
+    value = layer.read(actor, ops.URANDOM, lambda: given, int(size))
     assert isinstance(value, bytes), "entropy is recorded as bytes"
     return value
 

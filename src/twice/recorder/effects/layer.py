@@ -42,6 +42,7 @@ from twice.recorder.redaction.redaction import ASKED, Redaction
 
 if TYPE_CHECKING:
     from twice.recorder.audit.hook import Watch
+    from twice.recorder.effects.entropy import SeededEntropy
     from twice.recorder.effects.files.filesystem import Files
     from twice.recorder.effects.network.connections import Connections
     from twice.recorder.streams import Streams
@@ -99,6 +100,7 @@ class EffectLayer:
         self.ungoverned: dict[int, int] = {}
         self.remarks: list[str] = []  # what a verdict has to say of the run
         self.streams: Streams | None = None  # which a declared effect may draw from
+        self.seeded_entropy: SeededEntropy | None = None  # of a simulated run
         self.own_variables: Callable[[], Mapping[Any, Any]] = dict  # which the program itself set
         self.beside: Callable[[Op], None] | None = None  # told of what nobody owns
         self.descriptors: Watch | None = None
