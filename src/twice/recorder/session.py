@@ -21,7 +21,6 @@ from twice.recorder.cadence import RateGuard, TickLoop
 from twice.recorder.compare_points import ComparePoint, ComparePoints, is_judged
 from twice.recorder.components import SCHEDULE
 from twice.recorder.config import Config
-from twice.recorder.effects.entropy import SeededEntropy
 from twice.recorder.inputs import Inputs
 from twice.recorder.output import Results
 from twice.recorder.record_form import LEFT, LOOP
@@ -64,8 +63,6 @@ class Session:
         self.tick, self.tick_open, self.point_count = -1, False, 0
         self.muted = wiring.resume is not None
         self.schedule, self.clock = _make_schedule(setup, wiring.schedule)
-        if self.schedule is not None:
-            wiring.layer.seeded_entropy = SeededEntropy(wiring.seed or setup.seed)
         self.points = ComparePoints(
             setup.algorithm,
             {

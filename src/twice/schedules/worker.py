@@ -106,14 +106,14 @@ def _search_loaded(setup: Setup, look: Look, load_main: Callable[[], Main | None
         main = load_main()
         if main is None:
             return None
-        begin, entropy = session.wiring.streams.snapshot(), session.wiring.layer.seeded_entropy
+        begin, entropy = session.wiring.streams.snapshot(), session.wiring.layer.entropy
         assert entropy is not None, "a simulated run has its own"
-        drawn = entropy.count
+        read = dict(entropy.position)
         with running_trials() as trials:
 
             def run(make_loop: Callable[[], SimulatedLoop]) -> ScheduleTrial:
                 session.wiring.streams.restore(begin)
-                entropy.count = drawn
+                entropy.position = dict(read)
                 return trials.run(main, make_loop)
 
             def trace(schedule: Schedule) -> ScheduleTrial:

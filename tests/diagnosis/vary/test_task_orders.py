@@ -67,7 +67,7 @@ def test_an_order_that_changes_the_result_is_named_by_its_lines(
 
     found, row = vary_order(tmp_path, AUDIT.replace("{then}", then))
 
-    assert (found.result, row.result, row.value) == ("FAIL", result, "8 orders of a simulated loop")
+    assert (found.result, row.result, row.value) == ("FAIL", result, "6 orders of a simulated loop")
     assert "audit() program.py:15 ran before move() program.py:11" in found.to_text()
     assert "next: twice explore " in found.to_text()
 
@@ -80,7 +80,7 @@ def test_tasks_that_share_nothing_stay_the_same_in_every_order(
     found, row = vary_order(tmp_path, CALM.replace("{more}", ""))
 
     assert (found.result, row.result) == ("PASS", "same")
-    assert row.value == "newest first; 8 orders of a simulated loop"
+    assert row.value == "newest first; 6 orders of a simulated loop"
 
 
 def test_a_program_that_no_simulation_can_repeat_is_varied_in_its_own_loop_alone(

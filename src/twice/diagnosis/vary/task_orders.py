@@ -24,7 +24,7 @@ from twice.simulation.order import Order
 from twice.worker.concurrency import run_concurrently
 
 FACTOR: Final = "task order"
-_ORDERS: Final = 8
+_ORDERS: Final = 6
 _VALUE: Final = f"{_ORDERS} orders of a simulated loop"
 
 

@@ -8,10 +8,9 @@ Covered: ``os.urandom``, and through ``random._urandom`` also ``secrets``, ``Sys
 Elsewhere: ``/dev/urandom`` opened as a file (``files.special_files``), names of ``tempfile`` (``files.temporary_names``).
 Not covered: what other libraries draw in C (keys that ``cryptography`` makes).
 
-In a simulated run, all of these follow from its seed: the draws of a run are the parts of one sequence, in the order in
-which they are asked for, so that the schedule decides who draws which part and changes nothing else.
+A simulated run draws entropy from its seed, so that another run in the same order gets the same bytes.
 
-Invariant: recording returns the bytes that the kernel gave, or those of the seed.
+Invariant: any other recording returns the bytes that the kernel gave.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ import random
 import time
 import uuid
 from collections.abc import Callable
-from hashlib import shake_256
+from functools import partial
 from operator import call
 from pathlib import Path
 from sys import _getframe
@@ -29,7 +28,6 @@ from types import FrameType
 from typing import Any
 
 from twice.errors import UsageError
-from twice.foundation.seeds import Seed, derive
 from twice.recorder.effects import ops
 from twice.recorder.effects.actors import Actor, asker_of, current, files_of
 from twice.recorder.effects.events import RUN_READS_MAX
@@ -39,7 +37,7 @@ from twice.recorder.effects.patches import Patch
 _REAL_URANDOM = os.urandom
 _SEED_BYTES = 32
 _UUID_EPOCH = 0x01B21DD213814000
-"""1970 on the clock of ``uuid1``, which counts 100 ns from 1582."""
+"""The first of January 1970, in steps of 100 ns, as a UUID counts."""
 _LIBRARY = Path(random.__file__)
 _WRAPPERS = frozenset(
     {
@@ -48,31 +46,6 @@ _WRAPPERS = frozenset(
         str(Path(__file__).with_name("files") / "special_files.py"),
     }
 )
-
-
-class SeededEntropy:
-    """Entropy that follows from a run's seed; ``count`` is how often it was drawn, and may be set back."""
-
-    def __init__(self, seed: Seed) -> None:
-        self._seed, self.count = derive(seed, "entropy").hex, 0
-
-    def draw(self, size: int) -> bytes:
-        """Return the next bytes."""
-        self.count += 1
-        return shake_256(f"{self._seed}/{self.count}".encode()).digest(size)
-
-
-def choose_entropy(layer: EffectLayer) -> Callable[[int], bytes]:
-    """Return where a session's entropy comes from: the kernel, or the seed of a simulated run."""
-    seeded = layer.seeded_entropy
-    if seeded is None:
-        return _REAL_URANDOM
-
-    def draw(size: int) -> bytes:
-        # Probes are no draws of the program.
-        return _REAL_URANDOM(size) if layer.probing else seeded.draw(size)
-
-    return draw
 
 
 def patches(layer: EffectLayer) -> list[Patch]:
@@ -102,12 +75,13 @@ def torch_patches(layer: EffectLayer, torch: Any) -> list[Patch]:
     """Return the patches of ``torch``, whose generators seed themselves in C, once it is loaded."""
     kind = torch.Generator
     real, manual_seed = kind.seed, kind.manual_seed
-    draw, is_real = choose_entropy(layer), layer.seeded_entropy is None
     wrappers = files_of(torch.seed)
 
+    def draw(self: Any) -> int:
+        return int.from_bytes(layer.entropy(8), "little") if layer.entropy else int(real(self))
+
     def seed(self: Any) -> int:
-        live = lambda: real(self) if is_real else int.from_bytes(draw(8), "little") >> 1  # noqa: E731
-        value = int(layer.ask(ops.TORCH_SEED, live, asker_of(_getframe(1), wrappers)))
+        value = int(layer.ask(ops.TORCH_SEED, lambda: draw(self), asker_of(_getframe(1), wrappers)))
         manual_seed(self, value)
         return value
 
@@ -121,52 +95,49 @@ def _read_byte(read: Callable[[int], bytes]) -> bytes:
 def _governed_bytes(
     layer: EffectLayer, op: ops.Op, real: Callable[..., bytes]
 ) -> Callable[..., bytes]:
-    draw, is_real = choose_entropy(layer), layer.seeded_entropy is None
-
     def read(size: int, *flags: int, **named: int) -> bytes:
         asker = _getframe(1).f_code
-        live = lambda: real(size, *flags, **named) if is_real else draw(size)  # noqa: E731
+        live = _prepare(layer, int(size)) if layer.entropy else lambda: real(size, *flags, **named)
         return bytes(layer.ask(op, live, asker, int(size)))
 
     return read
 
 
 def _governed_uuid1(layer: EffectLayer) -> Callable[..., uuid.UUID]:
-    real = uuid.uuid1 if layer.seeded_entropy is None else _make_uuid1(choose_entropy(layer))
+    real = uuid.uuid1
 
     def uuid1(node: int | None = None, clock_seq: int | None = None) -> uuid.UUID:
         asked = (node, clock_seq)
-        live = lambda: real(node, clock_seq).bytes  # noqa: E731
+        make = partial(_make_uuid1, _prepare(layer, 8)()) if layer.entropy else real
+        live = lambda: make(node, clock_seq).bytes  # noqa: E731
         return uuid.UUID(bytes=layer.ask(ops.UUID1, live, _getframe(1).f_code, asked))
 
     return uuid1
 
 
-def _make_uuid1(draw: Callable[[int], bytes]) -> Callable[[int | None, int | None], uuid.UUID]:
-    """Build ``uuid1`` out of the clock of a simulated run and entropy in place of the machine's address."""
+def _make_uuid1(drawn: bytes, node: int | None, clock: int | None) -> uuid.UUID:
+    """Make a UUID of the time that the clock shows, and of entropy in place of the machine's address."""
+    moment, bits = time.time_ns() // 100 + _UUID_EPOCH, int.from_bytes(drawn, "little")
+    clock = bits if clock is None else clock
+    place = bits >> 16 | 1 << 40 if node is None else node  # the bit of a node that is no machine
+    times = moment & 0xFFFFFFFF, moment >> 32 & 0xFFFF, moment >> 48 & 0xFFF
+    return uuid.UUID(fields=(*times, clock >> 8 & 0x3F, clock & 0xFF, place), version=1)
 
-    def uuid1(node: int | None, clock_seq: int | None) -> uuid.UUID:
-        moment = time.time_ns() // 100 + _UUID_EPOCH
-        drawn = int.from_bytes(draw(8), "little")
-        clock = drawn if clock_seq is None else clock_seq
-        fields = (
-            moment & 0xFFFFFFFF,
-            moment >> 32 & 0xFFFF,
-            moment >> 48 & 0xFFF,
-            clock >> 8 & 0x3F,
-            clock & 0xFF,
-        )
-        place = (
-            drawn >> 16 | 1 << 40 if node is None else node
-        )  # the bit of a node that is no machine
-        return uuid.UUID(fields=(*fields, place), version=1)
 
-    return uuid1
+def _prepare(layer: EffectLayer, size: int) -> Callable[[], bytes]:
+    """Return what draws.
+
+    Bytes that follow from the seed are drawn at once: those that a record answers are not drawn again past a fork.
+    """
+    if layer.entropy is None or layer.probing:  # Probes are no draws of the program.
+        return lambda: _REAL_URANDOM(size)
+    value = layer.entropy(size)
+    return lambda: value
 
 
 def governed_urandom(layer: EffectLayer) -> Callable[[int], bytes]:
     """Build a replacement for ``os.urandom`` and ``random._urandom``."""
-    number, real = ops.URANDOM.number, choose_entropy(layer)
+    number, real = ops.URANDOM.number, layer.entropy or _REAL_URANDOM
     last: dict[str, Any] | None = None
     # While recording, what user code asks is noted here as ``layer.read`` would; its globals say who asks,
     # because to ask a frame for its code raises one more audit event.
@@ -194,18 +165,16 @@ def governed_urandom(layer: EffectLayer) -> Callable[[int], bytes]:
             return real(size)
         if layer.is_strict(asker_of(frame, _WRAPPERS)):
             return _read(layer, actor, size)
-        pair: Any = layer.read_lenient(actor, ops.URANDOM, lambda: (size, real(size)))
+        draw = layer.entropy.read_for_library if layer.entropy else _REAL_URANDOM
+        pair: Any = layer.read_lenient(actor, ops.URANDOM, lambda: (size, draw(size)))
         fits = isinstance(pair, tuple) and len(pair) == 2 and pair[0] == size
-        return bytes(pair[1]) if fits else real(size)
+        return bytes(pair[1]) if fits else draw(size)
 
     return urandom
 
 
 def _read(layer: EffectLayer, actor: Actor | None, size: int) -> bytes:
-    given = choose_entropy(layer)(
-        size
-    )  # also where a record answers: behind its end, none is given twice
-    value = layer.read(actor, ops.URANDOM, lambda: given, int(size))
+    value = layer.read(actor, ops.URANDOM, _prepare(layer, size), int(size))
     assert isinstance(value, bytes), "entropy is recorded as bytes"
     return value
 

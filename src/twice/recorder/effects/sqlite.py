@@ -14,6 +14,7 @@ Invariant: a program sees values of the types and forms that SQLite's own functi
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Lock
@@ -22,7 +23,6 @@ from typing import Any
 
 from twice.recorder.effects import ops
 from twice.recorder.effects.actors import outside
-from twice.recorder.effects.entropy import choose_entropy
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.patches import Patch
 
@@ -37,6 +37,7 @@ _RANDOM_BYTES = 8
 _SEED_BYTES = 4
 _SEED_GENERATOR = 28
 """``SQLITE_TESTCTRL_PRNG_SEED`` of sqlite3_test_control."""
+_urandom = os.urandom
 
 
 def patches(layer: EffectLayer, module: ModuleType) -> list[Patch]:
@@ -61,14 +62,16 @@ class _Functions:
         # Computes what does not depend on the current time; used by one thread at a time.
         self._plain = module.connect(":memory:", check_same_thread=False)
         self._lock = Lock()
-        self._is_seeded, self._draw = False, choose_entropy(layer)
+        self._is_seeded = False
 
     def seed_generator(self) -> None:
         """Seed SQLite's own generator, before the first connection of the session."""
         if self._is_seeded or self._layer.actor() is None:
             return
         self._is_seeded = True
-        live = lambda: int.from_bytes(self._draw(_SEED_BYTES), "little") >> 1 | 1  # noqa: E731  (0: no seed)
+        entropy = self._layer.entropy
+        real = entropy.read_for_library if entropy else _urandom
+        live = lambda: int.from_bytes(real(_SEED_BYTES), "little") >> 1 | 1  # noqa: E731  (0: no seed)
         # A record of an earlier version has no seed: then each replay draws its own.
         seed = self._layer.fact(ops.SQLITE_SEED, "", live, needed=False)
         outside(seed_generator, int(seed))
@@ -115,7 +118,9 @@ class _Functions:
         return self._bytes(max(1, int(size)))
 
     def _bytes(self, size: int) -> bytes:
-        return bytes(self._ask(ops.SQLITE_RANDOM, lambda: self._draw(size)))
+        entropy = self._layer.entropy
+        real = entropy.read_for_library if entropy else _urandom
+        return bytes(self._ask(ops.SQLITE_RANDOM, lambda: real(size)))
 
     def _ask(self, op: ops.Op, live: Callable[[], object]) -> Any:
         actor = self._layer.actor()
