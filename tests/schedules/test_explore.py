@@ -17,7 +17,7 @@ from twice.errors import (
     UsageError,
 )
 from twice.recorder.runrecord import RunRecord
-from twice.schedules.explore import explore
+from twice.schedules.explore import Exploration, FoundFailure, explore, is_endless
 
 pytestmark = pytest.mark.integration
 
@@ -91,6 +91,21 @@ def test_a_failing_order_is_recorded_and_comes_again_after_an_edit(
     with twice.rerun(failure.record, out=tmp_path / "again.twice", informational=True) as again:
         assert again.ending is not None
         assert again.ending["exception"]["type"] == "builtins.AssertionError"
+
+
+def test_a_step_that_never_ends_has_no_record():
+    error = {
+        "type": "twice.errors.Livelock",
+        "message": "A step has taken 10 s",
+        "file": None,
+        "line": None,
+    }
+    failure = FoundFailure(None, error, [], [], 1, 0, True)
+
+    text = Exploration("fifo", 1, 1, [failure], [], [], False).to_text()
+
+    assert is_endless(error)
+    assert "no record: a recording would not end either" in text
 
 
 def test_orders_of_another_program_are_said_to_be_unmet(

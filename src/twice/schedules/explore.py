@@ -31,7 +31,7 @@ from twice.recorder.runrecord import RunRecord
 from twice.recorder.session_job import WORLD, describe_copy, hear
 from twice.recorder.setup import Setup
 from twice.recorder.trust import digest_identity, remember_record
-from twice.schedules.trial import UNHEARD
+from twice.schedules.trial import ENDLESS_STEP, UNHEARD
 from twice.simulation.order import Order
 from twice.worker.process import FreshWorker, refuse_nesting
 
@@ -137,11 +137,12 @@ class Exploration:
                 lines.append("  it fails in FIFO order too: no other order is needed")
             needed = ", each of them needed" if each.is_minimal and each.sentences else ""
             lines.append(f"  shrunk in {pluralize(each.runs, 'run')}{needed}")
-            lines.append(
-                f"record: {each.record}"
-                if each.record
-                else "  a record of it did not fail: it reads something that changes"
-            )
+            if each.record:
+                lines.append(f"record: {each.record}")
+            elif is_endless(each.error):
+                lines.append("  no record: a recording would not end either")
+            else:
+                lines.append("  a record of it did not fail: it reads something that changes")
         lines += [
             f"found: {_describe_error(each)}, and it did not fail again under the same order: it reads something "
             "that changes"
@@ -156,6 +157,11 @@ class Exploration:
         lines += [f"warning: sometimes {each!r} never held in {tried}" for each in self.unreached]
         lines += [f"next: {step.command}" for step in self.list_next_steps()]
         return "\n".join(lines)
+
+
+def is_endless(error: Mapping[str, Any]) -> bool:
+    """Return whether an execution was left because one of its steps did not end."""
+    return str(error["message"]).startswith(ENDLESS_STEP)
 
 
 def _describe_error(error: Mapping[str, Any]) -> str:
@@ -263,14 +269,18 @@ def _record(
     *,
     force: bool,
 ) -> FoundFailure:
-    """Record a failing schedule, and see that it fails there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    own = replace(setup, order=Order.from_json(found["order"]))
-    record_program(own, surroundings, path, force=force, in_copy=True)
-    with RunRecord.open(path) as record:
-        ending = record.ending or {}
-        remember_record(digest_identity(record.identity))  # what runs in a copy is not, by itself
+    """Record a failing schedule that ends, and see that it fails there."""
+    is_kept = False
+    if not is_endless(found["error"]):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        own = replace(setup, order=Order.from_json(found["order"]))
+        record_program(own, surroundings, path, force=force, in_copy=True)
+        with RunRecord.open(path) as record:
+            is_kept = _shows(record.ending or {}, found)
+            remember_record(
+                digest_identity(record.identity)
+            )  # what runs in a copy is not, by itself
     return FoundFailure(
-        path if _shows(ending, found) else None, found["error"], found["constraints"], found["sentences"], found["runs"],
+        path if is_kept else None, found["error"], found["constraints"], found["sentences"], found["runs"],
         found["schedule"], found["minimal"],
     )  # fmt: skip

@@ -30,6 +30,7 @@ MakeLoop = Callable[[], SimulatedLoop]
 WAYS_TO_FAIL = (Exception, SystemExit, KeyboardInterrupt, asyncio.CancelledError)
 UNHEARD = "unheard"
 _OUTCOME_CHARACTERS_MAX = 200
+ENDLESS_STEP = "A step has taken"
 _STEP_LIMIT_S = 10
 """CPU time of one step, after which it counts as one that never ends."""
 
@@ -171,7 +172,7 @@ def limiting_steps() -> Iterator[None]:
             return
         if seen[0] is not None and seen[0]() is loop and seen[1] == loop.steps:
             raise Livelock(
-                f"A step has taken {_STEP_LIMIT_S} s of CPU time and has not ended.",
+                f"{ENDLESS_STEP} {_STEP_LIMIT_S} s of CPU time and has not ended.",
                 "Expected each task to wait now and then, so that the others go on.",
                 "Look at the line that the error came from: a loop there does not end, or work belongs in a job.",
             )
