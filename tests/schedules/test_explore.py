@@ -96,7 +96,7 @@ def test_a_failing_order_is_recorded_and_comes_again_after_an_edit(
 def test_a_step_that_never_ends_has_no_record():
     error = {
         "type": "twice.errors.Livelock",
-        "message": "A step has taken 10 s",
+        "message": "E-SCHEDULE-003  A step has taken 10 s",
         "file": None,
         "line": None,
     }

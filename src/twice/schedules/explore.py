@@ -161,7 +161,7 @@ class Exploration:
 
 def is_endless(error: Mapping[str, Any]) -> bool:
     """Return whether an execution was left because one of its steps did not end."""
-    return str(error["message"]).startswith(ENDLESS_STEP)
+    return ENDLESS_STEP in str(error["message"])
 
 
 def _describe_error(error: Mapping[str, Any]) -> str:

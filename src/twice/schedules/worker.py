@@ -121,7 +121,9 @@ def _search_loaded(setup: Setup, look: Look, load_main: Callable[[], Main | None
 
             def is_alike() -> bool:
                 first, second = Schedule(Fifo()), Schedule(Fifo())
-                return trace(first) == trace(second) and first.digest() == second.digest()
+                with limiting_steps():  # a fork inherits no timer
+                    is_one = trace(first) == trace(second)
+                return is_one and first.digest() == second.digest()
 
             if call_in_fork(is_alike):
                 return look(lambda strategy: run(lambda: SimulatedLoop(strategy)), trace).to_json()
@@ -151,7 +153,8 @@ def _run_fork(execute: Trace, schedule: Schedule) -> ScheduleTrial:
     """Execute the program once in a fork; the schedule's steps are those made there."""
 
     def tell() -> object:
-        trial = execute(schedule)
+        with limiting_steps():  # a fork inherits no timer
+            trial = execute(schedule)
         steps = [(*step[:-1], step.place and tuple(step.place)) for step in schedule.steps]
         failure = trial.failure
         told = failure and (
@@ -183,7 +186,7 @@ def _execute(session: Session, schedule: Schedule, call: Callable[[], object]) -
     """Execute the program once in this process, which is a fork of the session's."""
     failure, value = None, None
     session.follow(schedule)
-    with simulate_all_loops(schedule), limiting_steps():
+    with simulate_all_loops(schedule):
         try:
             value = call()
         except WAYS_TO_FAIL as error:
