@@ -11,7 +11,7 @@ import pytest
 import twice
 from programs import cli, recorded, verified, write
 from twice.foundation.digests import Algorithm
-from twice.recorder.output import CapturedFile, ComparedLines
+from twice.recorder.output import CapturedFile, ComparedLines, select_compared
 from twice.recorder.record_form import OUTPUT
 from twice.recorder.redaction.redaction import Redaction
 from twice.recorder.runrecord import RunRecord
@@ -290,3 +290,32 @@ def test_a_line_without_an_end_is_not_kept() -> None:
 
     assert b"".join(lines.feed(piece) for _ in range(4)) + lines.peek_rest() == piece * 4
     assert len(lines.peek_rest()) < len(piece) * 2
+
+
+@pytest.mark.parametrize("tail", ["0x7fbb69ea3890>", "x7fbb69ea3890>", "a3890>, 'ann']"])
+def test_an_address_is_not_compared_though_a_short_text_cuts_it(tail: str) -> None:
+    lines = [ComparedLines(is_errors=True) for _ in range(2)]
+    texts = [
+        f"Exception in callback done([<app.Pro...{each}\n"
+        for each in (tail, tail.replace("3", "4"))
+    ]
+
+    compared = [each.feed(text.encode()) for each, text in zip(lines, texts, strict=True)]
+
+    assert compared[0] == compared[1]
+    assert b"0x..." in compared[0]
+
+
+def test_addresses_as_anyio_writes_them_are_compared_nowhere_but_on_standard_output() -> None:
+    texts = [
+        f"CancelledError: Cancelled via cancel scope {each}".encode()
+        for each in ("7f2b8c3d10", "7fe0001210")
+    ]
+    other = b"CancelledError: Cancelled via cancel scope 2"
+
+    def select(text: bytes, *, is_errors: bool) -> bytes:
+        return select_compared(text, (), (), is_errors=is_errors)
+
+    assert len({select(each, is_errors=True) for each in texts}) == 1
+    assert len({select(each, is_errors=False) for each in texts}) == 2
+    assert select(other, is_errors=True) == other

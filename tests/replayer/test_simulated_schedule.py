@@ -82,3 +82,11 @@ def test_a_component_of_that_name_is_a_component(tmp_path: Path):
     assert statement.failure is not None
     assert statement.failure.columns == ("schedule",)
     assert STEPS not in statement.to_text()
+
+
+@pytest.mark.parametrize("order", [Order(), None])
+def test_garbage_is_not_collected_within_a_simulated_run(order: Order | None, tmp_path: Path):
+    source = "import gc\n\ndef main(run):\n    print(gc.isenabled())\n"
+
+    with recorded(tmp_path, source, order=order) as record:
+        assert record.printed()[0] == f"{order is None}\n".encode()

@@ -31,7 +31,9 @@ BELOW: dict[str, tuple[str, ...]] = {
     "specification": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "diagnosis"),
     "tooling": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "diagnosis"),
     "assets": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "diagnosis"),
-    "testing": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "diagnosis"),
+    "testing": (
+        "errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "schedules", "diagnosis",
+    ),
     "integrations": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "diagnosis"),
     "report": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "diagnosis", "checker"),
     "agent": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "checker", "specification", "report"),

@@ -9,9 +9,15 @@ import pytest
 
 import twice
 from programs import call, write
-from twice.errors import OutputExists, ScheduleRefused, UsageError
+from twice.errors import (
+    OutputExists,
+    OutputUnwritable,
+    ProgramNotFound,
+    ScheduleRefused,
+    UsageError,
+)
 from twice.recorder.runrecord import RunRecord
-from twice.schedules.explore import explore
+from twice.schedules.explore import Exploration, FoundFailure, explore, is_endless
 
 pytestmark = pytest.mark.integration
 
@@ -87,6 +93,21 @@ def test_a_failing_order_is_recorded_and_comes_again_after_an_edit(
         assert again.ending["exception"]["type"] == "builtins.AssertionError"
 
 
+def test_a_step_that_never_ends_has_no_record():
+    error = {
+        "type": "twice.errors.Livelock",
+        "message": "E-SCHEDULE-003  A step has taken 10 s",
+        "file": None,
+        "line": None,
+    }
+    failure = FoundFailure(None, error, [], [], 1, 0, True)
+
+    text = Exploration("fifo", 1, 1, [failure], [], [], False).to_text()
+
+    assert is_endless(error)
+    assert "no record: a recording would not end either" in text
+
+
 def test_orders_of_another_program_are_said_to_be_unmet(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -102,7 +123,10 @@ def test_orders_of_another_program_are_said_to_be_unmet(
         assert again.ending is not None
         (caveat,) = [each for each in again.ending["caveats"] if "never came about" in each]
 
-    assert caveat == "1 order between steps never came about: main/audit#1 before main/move#1"
+    assert caveat == (
+        "1 order between steps never came about: main/audit@main.<locals>.audit: asyncio sleep 1#0 "
+        "before main/move@main.<locals>.move: asyncio sleep 1#0"
+    )
 
 
 @pytest.mark.parametrize("whole", [False, True])
@@ -121,6 +145,17 @@ def test_a_program_that_keeps_state_or_is_a_script_is_executed_in_forks(
     )
 
     assert (found.result, found.schedules) == ("none-found", 12)
+
+
+def test_a_program_that_keeps_state_is_loaded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    first = "import os\nloaded_in = os.getpid()"
+    last = "assert count == 2 and loaded_in != os.getpid()"
+    program = write(tmp_path, first + KEEPS_STATE.replace("assert count == 2", last))
+
+    found = explore(program, seed=1, schedules=4, out="found")
+
+    assert (found.result, found.schedules) == ("none-found", 4)
 
 
 def test_the_command_prints_the_document_of_the_contract(tmp_path: Path):
@@ -151,6 +186,9 @@ def test_the_command_prints_the_document_of_the_contract(tmp_path: Path):
     again = call("explore", program, "--seed", 1, "-o", tmp_path / "found", cwd=tmp_path)
     assert again.returncode == 2
     assert "E-OUTPUT-001" in again.stderr
+    assert "--force" in again.stderr
+    forced = call("explore", program, "--seed", 1, "-o", "found", "--force", cwd=tmp_path)
+    assert forced.returncode == 1
 
 
 def test_bad_input_is_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -161,8 +199,32 @@ def test_bad_input_is_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         explore(program, seed=1, schedules=0, out="x")
     with pytest.raises(ScheduleRefused, match="luck"):
         explore(program, seed=1, strategy="luck", out="x")
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(OutputUnwritable, match="file takes no records: it is not a folder"):
+        explore(program, seed=1, out="file")
+    with pytest.raises(ProgramNotFound) as caught:
+        explore(f"{program.partition(':')[0]}:nope", seed=1, out="x")
+    assert caught.value.expected == "Functions there: main."
+
+
+def test_a_record_in_the_folder_is_refused_before_the_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    program = write(tmp_path, LEDGER)
     (tmp_path / "x").mkdir()
-    (tmp_path / "x" / "failure-1.twice").write_text("mine")
-    with pytest.raises(OutputExists):
-        explore(program, seed=1, out="x")
-    assert (tmp_path / "x" / "failure-1.twice").read_text() == "mine"
+    there = tmp_path / "x" / "failure-1.twice"
+    there.write_text("mine")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("twice.schedules.explore.FreshWorker", None)  # a search would need it
+        for force in (False, True):
+            with pytest.raises(OutputExists):
+                explore(program, seed=1, out="x", force=force)
+    assert there.read_text() == "mine"
+
+    there.write_bytes(b"")
+    (failure,) = explore(program, seed=1, schedules=200, out="x", force=True).failures
+    (again,) = explore(program, seed=1, schedules=200, out="x", force=True).failures
+    assert failure.record == again.record == Path("x/failure-1.twice")
+    assert twice.verify(there).result == "PASS"

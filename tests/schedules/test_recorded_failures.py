@@ -51,6 +51,7 @@ IN_MAIN = """tasks = [asyncio.create_task(first()), asyncio.create_task(second()
         ("raise ValueError", GROUP, "ValueError", "exception"),
         ("raise ValueError", APART, "ValueError", "completed"),
         ("sys.exit(3)", GATHER, "SystemExit", "exit"),
+        ("raise KeyboardInterrupt", GATHER, "KeyboardInterrupt", "interrupted"),
         ("pass", IN_MAIN, "asyncio.exceptions.CancelledError", "exception"),
     ],
 )

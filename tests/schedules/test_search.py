@@ -24,7 +24,11 @@ def test_the_one_order_that_matters_is_named_by_its_lines(strategy: str):
     assert found.failure.type == "AssertionError"
     # The audit begins first, or goes on first.
     assert dict(found.order.after) in (
-        {"transfer/move#1": "transfer/audit#1"},
+        {
+            "transfer/move@transfer.<locals>.move: asyncio sleep 1#0": (
+                "transfer/audit@transfer.<locals>.audit: asyncio sleep 1#0"
+            )
+        },
         {"transfer/move#0": "transfer/audit#0"},
     )
     (sentence,) = sentences(findings)
@@ -138,7 +142,7 @@ def test_a_deadlock_is_a_failure_with_its_order():
     (found,) = look(main).found
 
     assert found.failure.type == "twice.errors.Deadlock"
-    assert "Lock.acquire for take" in found.failure.message
+    assert "Lock.acquire for main/take" in found.failure.message
 
 
 def test_an_error_that_nobody_waits_for_is_a_failure():

@@ -57,7 +57,7 @@ def test_errors_of_the_function_and_of_the_loop_are_raised():
 
     with pytest.raises(ZeroDivisionError):
         twice.simulate(fail, seed=1)
-    with pytest.raises(Deadlock, match="wait \\(Task-1\\) waits"):
+    with pytest.raises(Deadlock, match=r"wait waits at .*: nobody sets it"):
         twice.simulate(wait, seed=1)
 
 
@@ -68,3 +68,5 @@ def test_a_seed_and_a_known_strategy_are_needed(monkeypatch: pytest.MonkeyPatch)
         twice.simulate(draw)
     with pytest.raises(ScheduleRefused, match="sometimes"):
         twice.simulate(draw, seed=1, strategy="sometimes")
+    with pytest.raises(ScheduleRefused, match="delay-bounded is a strategy of a search"):
+        twice.simulate(draw, seed=1, strategy="delay-bounded")

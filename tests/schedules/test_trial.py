@@ -6,11 +6,23 @@ import asyncio
 import gc
 import logging
 import signal
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from explored_programs import one_trial
 
+from programs import write
+from twice.foundation.seeds import Seed
+from twice.recorder.execution import call_program
+from twice.recorder.recorder import to_program
+from twice.recorder.setup import Setup
 from twice.schedules import trial as trial_module
+from twice.schedules.search import Run, Trace
+from twice.schedules.worker import search_program
+from twice.simulation.order import Order
+from twice.simulation.trace import Schedule
 
 
 def test_a_trial_leaves_nothing_behind():
@@ -67,3 +79,23 @@ def test_many_short_steps_are_no_long_one(monkeypatch: pytest.MonkeyPatch):
         pass
 
     assert (trial.failure, trial.outcome) == (None, "19999")
+
+
+def test_a_step_that_does_not_end_is_left_in_a_fork_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(trial_module, "_STEP_LIMIT_S", 0.05)
+    source = (
+        "import asyncio\nasync def main():\n    while True:\n        pass\nasyncio.run(main())\n"
+    )
+    program = to_program(write(tmp_path, source).partition(":")[0])
+
+    def look(_run: Run, trace: Trace) -> Any:
+        failure = trace(Schedule()).failure
+        return SimpleNamespace(to_json=lambda: failure and failure.to_json())
+
+    setup = Setup(program, Seed(1), order=Order("fifo"))
+    found = search_program(setup, look, lambda: None, call_program)
+
+    assert found["type"] == "twice.errors.Livelock"
+    assert found["line"] in {3, 4}

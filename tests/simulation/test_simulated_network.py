@@ -136,17 +136,48 @@ def test_dropped_connections_end_with_an_error_on_both_sides():
     assert run_fast(main) == ["client", "server"]
 
 
-def test_who_aborts_breaks_the_other_side():
+@pytest.mark.parametrize(
+    ("is_read", "is_closed", "expected"),
+    [(True, False, b"y\n"), (True, True, b"y\n"), (False, False, ConnectionResetError)],
+)
+def test_an_abort_resets_the_other_side_only_if_it_was_not_read(
+    is_read: bool, is_closed: bool, expected: bytes | type[Exception]
+):
     async def main() -> None:
         async def abort(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.write(b"y\n")
+            if not is_read:
+                writer.transport.pause_reading()  # type: ignore[attr-defined]
+            await asyncio.sleep(0.1)
+            if is_closed:
+                writer.close()
             writer.transport.abort()
+            await writer.wait_closed()
 
         _, port = await serve(abort)
-        reader, _ = await asyncio.open_connection("localhost", port)
-        with pytest.raises(ConnectionResetError):
-            await reader.read()
+        reader, writer = await asyncio.open_connection("localhost", port)
+        await asyncio.sleep(0.05)
+        writer.write(b"x\n")
+        if isinstance(expected, bytes):
+            assert await reader.read() == expected
+        else:
+            with pytest.raises(expected):
+                await reader.read()
 
     run_fast(main)
+
+
+def test_an_abort_ends_its_side_though_the_other_one_does_not_hear_of_it():
+    async def main() -> bytes:
+        _, port = await serve(echo)
+        reader, writer = await asyncio.open_connection("localhost", port)
+        find_network().cut("localhost", port)
+        writer.write(b"x\n")
+        writer.transport.abort()
+        await writer.wait_closed()
+        return await reader.read()
+
+    assert run_fast(main) == b""
 
 
 def test_a_slow_reader_holds_the_writer_back():

@@ -118,6 +118,32 @@ def test_a_constraint_that_cannot_be_met_is_no_deadlock_where_a_timer_was_cancel
     assert schedule.unmet == ["main/wait#1"]
 
 
+@pytest.mark.parametrize("interval", [0, 1])
+def test_a_constraint_that_cannot_be_met_ends_though_a_heartbeat_goes_on(interval: float):
+    beats = []
+
+    async def beat() -> None:
+        while True:
+            await asyncio.sleep(interval)
+            beats.append("alive")
+
+    async def work() -> str:
+        await asyncio.sleep(0)
+        return "worked"
+
+    async def main() -> str:
+        beating = asyncio.create_task(beat())
+        try:
+            return await asyncio.create_task(work())
+        finally:
+            beating.cancel()
+
+    schedule = Schedule(after={"main/work#1": "main/never#0"})
+
+    assert run_traced(main, schedule) == "worked"
+    assert schedule.unmet == ["main/work#1"]
+
+
 def test_digests_differ_where_only_the_task_differs():
     async def swap(first: str, second: str) -> list[str]:
         told: list[str] = []

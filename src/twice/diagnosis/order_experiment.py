@@ -12,7 +12,7 @@ Invariant: an order is called the cause if the difference was seen with it and w
 from __future__ import annotations
 
 import linecache
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -33,6 +33,7 @@ from twice.recorder.runrecord import RunRecord
 from twice.replayer.outcome import list_ending_parts
 from twice.replayer.record_outcomes import compare_outcomes
 from twice.schedules.shrink import Ordering, locate_orderings, locate_steps, shrink
+from twice.schedules.tighten import tighten
 from twice.simulation.trace import TracedStep
 from twice.simulation.waits import SourceLine
 from twice.worker.concurrency import run_concurrently
@@ -147,6 +148,13 @@ def _find_differences(a: RunRecord, b: RunRecord) -> tuple[int | None, _Place]:
     return parted, place
 
 
+def differ_besides_order(a: RunRecord, b: RunRecord) -> bool:
+    """Return whether two simulated runs differ in more than the order of their steps."""
+    if len(a.reader.points) != len(b.reader.points):
+        return True
+    return bool(_find_differences(a, b)[1].columns or compare_outcomes(a, b)[0])
+
+
 def _cut(digests: bytes, number: int) -> bytes:
     return digests[number * _WIDTH : (number + 1) * _WIDTH]
 
@@ -174,8 +182,8 @@ def _follow(
     parts = list_ending_parts(message["ending"], record.program_folders())
     return _Followed(
         [
-            TracedStep(key, arrival, time_ns, line and SourceLine(*line))
-            for key, arrival, time_ns, line in message["steps"]
+            TracedStep(key, place_key, arrival, time_ns, line and SourceLine(*line))
+            for key, place_key, arrival, time_ns, line in message["steps"]
         ],
         _read_outcome(message, parts, place),
         message["unmet"],
@@ -250,7 +258,12 @@ def _reduce(
         given.append(made.outcome.get(what) == two.outcome[what])
         return given[-1]
 
-    shrunk = shrink(steps, lambda after: note(_follow(bad, place, keys, after)))
+    def gives(after: Mapping[str, str]) -> bool:
+        made = _follow(bad, place, keys, after)
+        # An order that did not come about only held a step back, which no sentence could say.
+        return note(made) and not made.unmet
+
+    shrunk = shrink(steps, gives)
     if shrunk is None:
         return replace(
             parting, obstacle=f"all orders of run {label} together do not make its {what}"
@@ -263,23 +276,28 @@ def _reduce(
             "for that alone"
         )
         return None
-    final = _follow(bad, place, keys, shrunk.after, keeps_steps=True)
-    if not note(final):
-        return replace(parting, obstacle=f"the orders that made the {what} did not make it again")
-    undone = _follow(bad, place, two.keys, {one: two for two, one in shrunk.after.items()})
+    after = tighten(shrunk.after, steps, gives)
+    final = _follow(bad, place, keys, after, keeps_steps=True)
+    # Once more with and without: an execution that follows from more than its order proves nothing.
+    if not note(final) or final.unmet or note(_follow(bad, place, keys)):
+        why = f"two executions in one order did not both have the {what} of run {label}, or both lack it"
+        return replace(parting, obstacle=why)
+    undone = _follow(bad, place, two.keys, {one: two for two, one in after.items()})
     is_undone = not note(undone) and not undone.unmet
-    if given[-1]:
+    if given[-1] and not undone.unmet:
         seen.caveats.append(f"other orders of run {label} make its {what} too, without these")
     orders = [
         (locate_orderings({later: earlier}, final.steps)[0], earlier, later)
-        for later, earlier in sorted(
-            shrunk.after.items(), key=lambda pair: final.keys.index(pair[1])
-        )
+        for later, earlier in sorted(after.items(), key=lambda pair: final.keys.index(pair[1]))
     ]
+    texts = Counter(str(order) for order, *_ in orders)
     return replace(
         parting,
         orders=[order for order, *_ in orders],
-        sentences=[_describe(*each, one.keys, label) for each in orders],
+        sentences=[
+            _describe(*each, one.keys, label, names_tasks=texts[str(each[0])] > 1)
+            for each in orders
+        ],
         runs=len(given),
         with_difference=sum(given),
         is_minimal=shrunk.is_minimal,
@@ -300,13 +318,19 @@ def _merge(keys: Sequence[str], others: Sequence[str]) -> list[str]:
     return [*behind[""], *(each for key in keys for each in (key, *behind[key]))]
 
 
-def _describe(order: Ordering, first: str, then: str, others: Sequence[str], label: str) -> str:
+def _describe(
+    order: Ordering, first: str, then: str, others: Sequence[str], label: str, *, names_tasks: bool
+) -> str:
     """Say that a run has an order of two steps, and what the other run, with its keys, has instead."""
     other = "a" if label == "b" else "b"
+    told = str(order)
+    if names_tasks:  # of several orders that read the same
+        places = (order.first, order.then)
+        told = " ran before ".join(f"{each} of {each.actor}" for each in places)
     if first not in others or then not in others:
-        return f"{order} in run {label}, and not both of them ran in run {other}"
+        return f"{told} in run {label}, and not both of them ran in run {other}"
     is_turned = others.index(first) > others.index(then)
-    return f"{order} in run {label}" + (f", after it in run {other}" if is_turned else "")
+    return f"{told} in run {label}" + (f", after it in run {other}" if is_turned else "")
 
 
 def _report(found: ScheduleParting) -> dict[str, Any]:

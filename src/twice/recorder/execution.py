@@ -26,6 +26,7 @@ from typing import Any, NoReturn
 from twice.errors import Deadlock, Livelock, ProgramNotFound, PropertyViolated, TwiceError
 from twice.foundation import source_files
 from twice.foundation.printable import pluralize
+from twice.foundation.with_blocks import gc_paused
 from twice.recorder import user_code
 from twice.recorder.audit import hook
 from twice.recorder.audit.hook import Watch
@@ -52,6 +53,7 @@ from twice.worker.process import NESTED as SCRATCH
 _TRACE_LINES_MAX = 50
 _UNMET_SHOWN_MAX = 5
 _MESSAGE_MAX = 2000
+WENT_UNHEARD = "was raised where nobody waits for it"
 _FORKED = (
     "the program forked: what its child processes read from the world is not recorded, "
     "and what they print after it ended is not part of the run"
@@ -60,7 +62,7 @@ _FORKED = (
 
 @contextmanager
 def govern(session: Session) -> Iterator[Run]:
-    """Govern this process for one session: globals seeded, sources patched, forks disowned."""
+    """Govern this process for one session: globals seeded, sources patched, forks of a run with a record disowned."""
     # numpy's global generator is a column from the first point on, in every kind of session: it must
     # not depend on whether something of ours happened to load numpy before.
     importlib.import_module("numpy.random")
@@ -81,7 +83,8 @@ def govern(session: Session) -> Iterator[Run]:
         was_supervised=wiring.was_supervised,
     )
     interception = Interception(files, session.clock, lambda: session.tick)
-    _disown_on_fork(session, interception)
+    if layer.writes or not layer.live:  # there is a record that a child must not touch
+        _disown_on_fork(session, interception)
     covered = covered_sources(
         is_recording=layer.live and layer.writes, was_supervised=wiring.was_supervised
     )
@@ -113,9 +116,9 @@ def _simulate_loops(session: Session) -> AbstractContextManager[None]:
     """Give the program's event loops their schedule, if it has one."""
     if session.schedule is None:
         return nullcontext()
-    from twice.simulation.installation import simulate_loops
+    from twice.recorder.foreign_loops import simulate_all_loops
 
-    return simulate_loops(session.schedule)
+    return simulate_all_loops(session.schedule)
 
 
 def execute(
@@ -188,18 +191,20 @@ def execute(
 
 def call_program(session: Session, run: Run) -> object:
     """Load the program and call it; return what it returned."""
-    program = session.setup.program
-    if program.whole:
-        run_main(program, run.caveat)
-        return None
-    # How the session's process was started is none of the program's business, and differs by mode.
-    sys.argv = [str(program.path()) if program.kind == "function" else program.target]
-    function = load(program, is_async=session.schedule is not None)
-    if not inspect.iscoroutinefunction(function):
-        return function(run)
-    import asyncio
+    # Where finalisers run in a simulated loop must not follow from how much was allocated before.
+    with gc_paused() if session.schedule is not None else nullcontext():
+        program = session.setup.program
+        if program.whole:
+            run_main(program, run.caveat)
+            return None
+        # How the session's process was started is none of the program's business, and differs by mode.
+        sys.argv = [str(program.path()) if program.kind == "function" else program.target]
+        function = load(program, is_async=session.schedule is not None)
+        if not inspect.iscoroutinefunction(function):
+            return function(run)
+        import asyncio
 
-    return asyncio.run(function(run) if takes_run(function) else function())
+        return asyncio.run(function(run) if takes_run(function) else function())
 
 
 def is_refusal(error: BaseException | None) -> bool:
@@ -278,6 +283,17 @@ def finish(
     return session.close(redaction.value(whole, "ending")), problem
 
 
+def name_type(error: BaseException) -> str:
+    """Return the full name of an error's class; of a built-in one the name alone."""
+    kind = type(error)
+    return f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
+
+
+def describe_unheard(error: BaseException) -> str:
+    """Describe an error of a task or a callback that nobody waited for."""
+    return f"{name_type(error)} {WENT_UNHEARD}: {error}"
+
+
 def describe_failure(how: str, error: BaseException, code: int) -> dict[str, Any]:
     """Describe the ending of a program that raised."""
     frames = [
@@ -308,7 +324,8 @@ def describe_ending(session: Session) -> dict[str, object]:
             f"{pluralize(len(unmet), 'order')} between steps never came about: {', '.join(unmet[:_UNMET_SHOWN_MAX])}"
         )
     if session.schedule is not None:
-        session.caveats += session.schedule.list_unheard()
+        session.caveats += map(describe_unheard, session.schedule.unheard)
+    tasks = {} if session.schedule is None else session.schedule.tasks
     manifest = wiring.layer.manifest()
     folder = setup.program.folder()
     files = [*user_code.list_user_modules(), *user_code.list_user_modules(".pyc")]
@@ -337,7 +354,7 @@ def describe_ending(session: Session) -> dict[str, object]:
         "config_unread": session.config.keys_unread,
         "printed": wiring.output.summary(),
         "settings": settings_at_end(),
-        "lineages": dict(sorted(wiring.layer.main.started.items())),
+        "lineages": dict(sorted({**wiring.layer.main.started, **tasks}.items())),
         "numerics": outside(numerics_at_end),  # its look-ups are no reads of the run
     }
 

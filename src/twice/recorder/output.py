@@ -44,7 +44,11 @@ RESULTS = "results"
 _CHUNK = 1 << 20
 _SUMMARIES_MAX = 10_000
 _FOLDERS = re.compile(rb'(?:/[^/\s:"\']+)+/(?=[^/\s:"\']+\.py\b)')
-_ADDRESS = re.compile(rb"\b0x[0-9a-fA-F]{8,16}\b")
+_ADDRESS = re.compile(
+    rb"\b(?:0x|(?<=cancel scope ))[0-9a-fA-F]{8,16}\b|(?<=\.\.\.)x?[0-9a-fA-F]{1,16}(?=>)"
+)
+"""As Python writes an address, as anyio does in the message of an error that it raises, and what ``reprlib`` leaves
+of one: ``<__main__.Pro...3a3890>``."""
 _TIMES = re.compile(rb"\[-?\d+:\d\d(?::\d\d)?<[^\]\n]*\]")
 """The times and the rate of a progress bar as tqdm draws it."""
 _OUR_FRAME = re.compile(

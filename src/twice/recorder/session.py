@@ -92,6 +92,14 @@ class Session:
         self.silent_reads: Mapping[str, Any] = {"strict": {}, "lenient": {}}
         self.owner = os.getpid()
 
+    def follow(self, schedule: Schedule) -> None:
+        """Belong to this process, a fork of the one that made the session, with a schedule of its own."""
+        from twice.simulation.installation import SimulatedClock
+
+        self.owner, self.schedule = os.getpid(), schedule
+        if isinstance(self.clock, SimulatedClock):
+            self.clock.schedule = schedule
+
     def next_tick(self, loop: TickLoop) -> int | None:
         """Close the open tick, and open the next one; None ends the loop."""
         self.raise_pending()

@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from twice.errors import UsageError
+from twice.errors import OutputUnwritable, UsageError
 from twice.foundation.next_step import NextStep
 from twice.foundation.printable import pluralize, printable
 from twice.foundation.seeds import Seed
 from twice.recorder.environment.surroundings import Surroundings, environ_for_child, for_recording
+from twice.recorder.execution import WENT_UNHEARD
 from twice.recorder.program import Program
 from twice.recorder.recorder import (
     choose_master_seed,
@@ -30,9 +31,8 @@ from twice.recorder.runrecord import RunRecord
 from twice.recorder.session_job import WORLD, describe_copy, hear
 from twice.recorder.setup import Setup
 from twice.recorder.trust import digest_identity, remember_record
-from twice.schedules.trial import UNHEARD
+from twice.schedules.trial import ENDLESS_STEP, UNHEARD
 from twice.simulation.order import Order
-from twice.simulation.trace import WENT_UNHEARD
 from twice.worker.process import FreshWorker, refuse_nesting
 
 FORMAT: Final = "twice.exploration/1"
@@ -137,11 +137,12 @@ class Exploration:
                 lines.append("  it fails in FIFO order too: no other order is needed")
             needed = ", each of them needed" if each.is_minimal and each.sentences else ""
             lines.append(f"  shrunk in {pluralize(each.runs, 'run')}{needed}")
-            lines.append(
-                f"record: {each.record}"
-                if each.record
-                else "  a record of it did not fail: it reads something that changes"
-            )
+            if each.record:
+                lines.append(f"record: {each.record}")
+            elif is_endless(each.error):
+                lines.append("  no record: a recording would not end either")
+            else:
+                lines.append("  a record of it did not fail: it reads something that changes")
         lines += [
             f"found: {_describe_error(each)}, and it did not fail again under the same order: it reads something "
             "that changes"
@@ -158,6 +159,11 @@ class Exploration:
         return "\n".join(lines)
 
 
+def is_endless(error: Mapping[str, Any]) -> bool:
+    """Return whether an execution was left because one of its steps did not end."""
+    return ENDLESS_STEP in str(error["message"])
+
+
 def _describe_error(error: Mapping[str, Any]) -> str:
     place = f" at {os.path.basename(error['file'])}:{error['line']}" if error["file"] else ""  # noqa: PTH119
     first = printable(str(error["message"]).partition("\n")[0])
@@ -171,6 +177,7 @@ def explore(
     schedules: int = 1000,
     strategy: str = "portfolio",
     out: str | os.PathLike[str],
+    force: bool = False,
     config: Mapping[str, Any] | None = None,
     env: Mapping[str, str] | None = None,
     goes_on: bool = False,
@@ -184,6 +191,7 @@ def explore(
         schedules: at most so many executions, at least 1; shrinking takes more.
         strategy: ``portfolio``, ``random``, ``pct``, ``delay-bounded`` or ``fifo``.
         out: the folder for records; made when something is found.
+        force: replace records of failures that are in the folder.
         config: plain values for ``run.config``.
         env: environment variables of the program.
         goes_on: whether to go on behind a failure, for others.
@@ -191,7 +199,8 @@ def explore(
 
     Raises:
         SeedMissing: E-SEED-001. ProgramNotFound: E-PROGRAM-001. ScheduleRefused: E-SCHEDULE-004, for a strategy that
-            there is not. UsageError: E-USE-001, for no schedules. OutputExists: E-OUTPUT-001.
+            there is not. UsageError: E-USE-001, for no schedules. OutputExists: E-OUTPUT-001, before the search. OutputUnwritable:
+            E-OUTPUT-002, before the search.
     """
     if schedules < 1:
         raise UsageError(
@@ -199,6 +208,8 @@ def explore(
             "Expected at least one.",
             "For example: --schedules 2000",
         )
+    folder = Path(out)
+    _require_room(folder, force=force)
     refuse_nesting()
     order = Order.from_json(Order(strategy).to_json())
     setup = Setup(to_program(program), choose_master_seed(seed), dict(config or {}), order=order)
@@ -214,15 +225,28 @@ def explore(
         while message["kind"] == "searching":
             progress(message["done"], schedules)
             message = child.answer()
-    folder = Path(out)
     failures = [
-        _record(setup, surroundings, each, folder / f"failure-{number}.twice")
+        _record(setup, surroundings, each, folder / f"failure-{number}.twice", force=force)
         for number, each in enumerate(message["found"], 1)
     ]
     return Exploration(
         strategy, message["schedules"], message["outcomes"], failures, message["unshrunk"],
         message["unreached"], message["exhausted"],
     )  # fmt: skip
+
+
+def _require_room(folder: Path, *, force: bool) -> None:
+    """Refuse a folder that cannot take records, before a search is made for them."""
+    for path in sorted(folder.glob("failure-*.twice")):
+        refuse_existing(path, force=force, is_record=True)
+    nearest = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK):
+        raise OutputUnwritable(
+            f"{nearest} takes no records: it is {'read-only' if nearest.is_dir() else 'not a folder'}.",
+            "Expected the path of a folder that is writable, or one that is free.",
+            "Choose another folder with -o.",
+            path=str(nearest),
+        )
 
 
 def _shows(ending: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
@@ -238,17 +262,25 @@ def _shows(ending: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
 
 
 def _record(
-    setup: Setup, surroundings: Surroundings, found: Mapping[str, Any], path: Path
+    setup: Setup,
+    surroundings: Surroundings,
+    found: Mapping[str, Any],
+    path: Path,
+    *,
+    force: bool,
 ) -> FoundFailure:
-    """Record a failing schedule, and see that it fails there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    refuse_existing(path, force=False, is_record=True)
-    own = replace(setup, order=Order.from_json(found["order"]))
-    record_program(own, surroundings, path, in_copy=True)
-    with RunRecord.open(path) as record:
-        ending = record.ending or {}
-        remember_record(digest_identity(record.identity))  # what runs in a copy is not, by itself
+    """Record a failing schedule that ends, and see that it fails there."""
+    is_kept = False
+    if not is_endless(found["error"]):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        own = replace(setup, order=Order.from_json(found["order"]))
+        record_program(own, surroundings, path, force=force, in_copy=True)
+        with RunRecord.open(path) as record:
+            is_kept = _shows(record.ending or {}, found)
+            remember_record(
+                digest_identity(record.identity)
+            )  # what runs in a copy is not, by itself
     return FoundFailure(
-        path if _shows(ending, found) else None, found["error"], found["constraints"], found["sentences"], found["runs"],
+        path if is_kept else None, found["error"], found["constraints"], found["sentences"], found["runs"],
         found["schedule"], found["minimal"],
     )  # fmt: skip

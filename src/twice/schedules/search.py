@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from twice.foundation.seeds import Seed
-from twice.schedules.shrink import Ordering, locate_orderings, shrink
+from twice.schedules.shrink import Ordering, describe_orderings, locate_orderings, shrink
 from twice.schedules.trial import ScheduleTrial, TrialFailure
 from twice.simulation.order import Order
 from twice.simulation.strategies import DelayBounded, Fifo, Strategy, make_strategy
@@ -55,7 +55,7 @@ class FailingSchedule:
             "schedule": self.number,
             "order": self.order.to_json(),
             "constraints": [each.to_json() for each in self.orderings],
-            "sentences": list(map(str, self.orderings)),
+            "sentences": describe_orderings(self.orderings),
             "runs": self.runs,
             "minimal": self.is_minimal,
         }
@@ -169,13 +169,15 @@ def _examine(
     if shrunk is None or again is None or not failure.is_like(again):
         findings.unshrunk.append(failure)
         return
+    names = {step.key: step.place_key for step in final.steps}
+    after = {names.get(key, key): names.get(each, each) for key, each in shrunk.after.items()}
     findings.found.append(
         FailingSchedule(
             again,  # a traced one knows who holds which lock
             number,
-            Order("fifo", after=shrunk.after),
+            Order("fifo", after=after if fails(after) else shrunk.after),
             locate_orderings(shrunk.after, final.steps),
-            shrunk.runs + 2,
+            shrunk.runs + 3,
             shrunk.is_minimal,
         )
     )

@@ -9,6 +9,7 @@ Invariant: constraints that are returned failed in the same way when they were l
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,12 @@ from twice.simulation.waits import SourceLine
 Constraints = Mapping[str, str]
 Fails = Callable[[Constraints], bool]
 _RUNS_MAX = 2000
+_NETWORK_STEPS = {
+    "SimulatedTransport.begin": "accepting a connection",
+    "SimulatedTransport._deliver": "an arrival of data",
+    "SimulatedTransport._tell_lost": "the end of a connection",
+}
+"""In words: the callbacks of the network in memory, of which a program knows nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +41,11 @@ class StepPlace:
         return self.actor.rpartition("/")[2].partition(":")[0] or "the program"
 
     def __str__(self) -> str:
-        place = f" {self.place}" if self.place else ""
+        parent = self.actor.rpartition("/")[0].rpartition("/")[2].partition(":")[0]
+        # A task whose function is a library's has no line of the program: who has started it says more.
+        place = f" {self.place}" if self.place else parent and f" of {parent}"
+        if self.callback in _NETWORK_STEPS:
+            return f"{_NETWORK_STEPS[self.callback]} of {self.name}(){place}"
         if self.callback:
             return f"{self.callback}() that {self.actor.rpartition('/')[2] or self.name}{place} has scheduled"
         return f"{self.name}(){place}"
@@ -57,16 +68,29 @@ class Ordering:
     then: StepPlace
 
     def __str__(self) -> str:
-        names = [each.actor.rpartition("/")[2] for each in (self.first, self.then)]
-        is_one = self.first.actor == self.then.actor
-        if is_one or names[0].partition(":")[0] != names[1].partition(":")[0]:
-            return f"{self.first} ran before {self.then}"
         # Two tasks of one function: the line alone would not say which.
-        return f"{self.first} of {self.first.actor} ran before {self.then} of {self.then.actor}"
+        is_one = self.first.actor == self.then.actor
+        return self.describe(names_tasks=not is_one and self.first.name == self.then.name)
+
+    def describe(self, *, names_tasks: bool) -> str:
+        """Say it in words, on request with the lineage of each task."""
+        if names_tasks:
+            return f"{self.first} of {self.first.actor} ran before {self.then} of {self.then.actor}"
+        return f"{self.first} ran before {self.then}"
 
     def to_json(self) -> dict[str, object]:
         """Return it as a report shows it."""
         return {"first": self.first.to_json(), "then": self.then.to_json()}
+
+
+def describe_orderings(orderings: Sequence[Ordering]) -> list[str]:
+    """Say each in words: what would read the same names its tasks, and is said once if it is of one task."""
+    counts = Counter(map(str, orderings))
+    texts = Counter(
+        str(each) if counts[str(each)] == 1 else each.describe(names_tasks=True)
+        for each in orderings
+    )
+    return [text if count == 1 else f"{text}, {count} times" for text, count in texts.items()]
 
 
 @dataclass(frozen=True, slots=True)

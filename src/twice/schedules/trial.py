@@ -10,6 +10,8 @@ import gc
 import logging
 import signal
 import traceback
+import weakref
+from asyncio import events
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,16 +20,17 @@ from typing import Any
 
 from twice.errors import Deadlock, Livelock
 from twice.foundation.source_files import is_user_file
+from twice.recorder.execution import name_type
 from twice.simulation.identity import stable_orders
 from twice.simulation.loop import SimulatedLoop
-from twice.simulation.trace import name_type
 from twice.simulation.waits import SourceLine
 
 Main = Callable[[], Coroutine[Any, Any, Any]]
 MakeLoop = Callable[[], SimulatedLoop]
-WAYS_TO_FAIL = (Exception, SystemExit, asyncio.CancelledError)
+WAYS_TO_FAIL = (Exception, SystemExit, KeyboardInterrupt, asyncio.CancelledError)
 UNHEARD = "unheard"
 _OUTCOME_CHARACTERS_MAX = 200
+ENDLESS_STEP = "A step has taken"
 _STEP_LIMIT_S = 10
 """CPU time of one step, after which it counts as one that never ends."""
 
@@ -88,8 +91,14 @@ class TrialFailure:
         return cls(name_type(error), str(error), place, places, ends)
 
 
+class _SignalInterrupt(KeyboardInterrupt):
+    """An interrupt from outside, which ends the search and is no failure of the program."""
+
+
 def find_failure(error: BaseException) -> TrialFailure | None:
-    """Describe what a program raised; None if it left by ``sys.exit(0)``."""
+    """Describe what a program raised; None if it left by ``sys.exit(0)``. An interrupt from outside is raised on."""
+    if isinstance(error, _SignalInterrupt):
+        raise error
     if isinstance(error, SystemExit) and error.code in {0, None}:
         return None
     return TrialFailure.from_error(error)
@@ -120,15 +129,10 @@ def describe_outcome(failure: TrialFailure | None, value: object) -> str:
 class TrialRunner:
     """Executes a program again and again, in a block of ``running_trials``."""
 
-    def __init__(self) -> None:
-        self._loop: SimulatedLoop | None = None
-        self._number = 0
-
     def run(self, main: Main, make_loop: MakeLoop) -> ScheduleTrial:
         """Execute a program once; its exceptions are failures, and so are those that nobody waits for."""
         unhandled: list[Exception] = []
-        loop = self._loop = make_loop()
-        self._number += 1
+        loop = make_loop()
         loop.set_exception_handler(partial(_note_unhandled, unhandled))
         failure, value = None, None
         try:
@@ -139,17 +143,7 @@ class TrialRunner:
         gc.collect()  # tasks that failed unheard say so when they are collected
         if failure is None and unhandled:
             failure = TrialFailure.from_error(unhandled[0], is_heard=False)
-        self._loop = None
         return ScheduleTrial(failure, describe_outcome(failure, value), loop.steps, loop.reached)
-
-    @property
-    def is_running(self) -> bool:
-        """Return whether a trial is under way."""
-        return self._loop is not None
-
-    def find_step(self) -> tuple[int, int]:
-        """Return which trial is under way, and at which of its steps."""
-        return self._number, 0 if self._loop is None else self._loop.steps
 
 
 def _note_unhandled(unhandled: list[Exception], _loop: object, context: Mapping[str, Any]) -> None:
@@ -159,7 +153,38 @@ def _note_unhandled(unhandled: list[Exception], _loop: object, context: Mapping[
 
 
 def _interrupt(_number: int, _frame: object) -> None:
-    raise KeyboardInterrupt
+    raise _SignalInterrupt
+
+
+@contextmanager
+def limiting_steps() -> Iterator[None]:
+    """Leave a step of a simulated loop that takes too long by an error.
+
+    It is measured in CPU time, so that a busy machine changes nothing.
+    """
+    seen: tuple[weakref.ref[SimulatedLoop] | None, int] = (None, 0)
+
+    def look(_number: int, _frame: object) -> None:
+        nonlocal seen
+        loop = events._get_running_loop()
+        if not isinstance(loop, SimulatedLoop):
+            seen = (None, 0)
+            return
+        if seen[0] is not None and seen[0]() is loop and seen[1] == loop.steps:
+            raise Livelock(
+                f"{ENDLESS_STEP} {_STEP_LIMIT_S} s of CPU time and has not ended.",
+                "Expected each task to wait now and then, so that the others go on.",
+                "Look at the line that the error came from: a loop there does not end, or work belongs in a job.",
+            )
+        seen = (weakref.ref(loop), loop.steps)
+
+    handler = signal.signal(signal.SIGVTALRM, look)
+    signal.setitimer(signal.ITIMER_VIRTUAL, _STEP_LIMIT_S, _STEP_LIMIT_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, handler)
 
 
 @contextmanager
@@ -167,25 +192,10 @@ def running_trials() -> Iterator[TrialRunner]:
     """Prepare this process for trials.
 
     Garbage is collected only between them: where finalisers run must not follow from how much was allocated before. A
-    step that takes too long is left by an error; it is measured in CPU time, so that a busy machine changes nothing.
+    step that takes too long is left by an error.
     """
-    trials = TrialRunner()
-    seen = trials.find_step()
-
-    def look(_number: int, _frame: object) -> None:
-        nonlocal seen
-        now = trials.find_step()
-        if trials.is_running and now == seen:
-            raise Livelock(
-                f"A step has taken {_STEP_LIMIT_S} s of CPU time and has not ended.",
-                "Expected each task to wait now and then, so that the others go on.",
-                "Look at the line that the error came from: a loop there does not end, or work belongs in a job.",
-            )
-        seen = now
-
     logger = logging.getLogger("asyncio")
     was_enabled, level = gc.isenabled(), logger.level
-    handler = signal.signal(signal.SIGVTALRM, look)
     interrupt = signal.getsignal(signal.SIGINT)
     if interrupt is signal.default_int_handler:
         # With Python's own handler, each asyncio.Runner sets one and puts it back, a third of a short trial.
@@ -194,13 +204,10 @@ def running_trials() -> Iterator[TrialRunner]:
     gc.freeze()
     gc.disable()
     logger.setLevel(logging.CRITICAL)
-    signal.setitimer(signal.ITIMER_VIRTUAL, _STEP_LIMIT_S, _STEP_LIMIT_S)
     try:
-        with stable_orders():
-            yield trials
+        with stable_orders(), limiting_steps():
+            yield TrialRunner()
     finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, handler)
         signal.signal(signal.SIGINT, interrupt)
         logger.setLevel(level)
         gc.unfreeze()

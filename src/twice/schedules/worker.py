@@ -1,7 +1,7 @@
 """The process that searches: it executes a program under one schedule after the other.
 
-An async function without arguments is loaded once and executed again and again, if a second execution in FIFO order
-does as the first did. Any other program is executed in a fork for each schedule, from before it was loaded.
+An async function without arguments is loaded once. It is executed again and again if a second execution in FIFO order
+does as the first did, else in a fork for each schedule. Any other program is executed in such a fork from its beginning.
 
 Invariant: how a program is executed changes nothing in what it does under a schedule.
 """
@@ -9,38 +9,42 @@ Invariant: how a program is executed changes nothing in what it does under a sch
 from __future__ import annotations
 
 import gc
-import os
-import select
-import signal
 from collections.abc import Callable, Mapping
 from inspect import iscoroutinefunction
 from typing import Any
 
-from twice.errors import TwiceError
-from twice.foundation.encoding import decode, encode
+from twice.errors import ProgramFailed
 from twice.recorder.execution import call_program, govern
+from twice.recorder.foreign_loops import simulate_all_loops
 from twice.recorder.program import load, takes_run
+from twice.recorder.run import Run
 from twice.recorder.session import Session
 from twice.recorder.setup import Setup
-from twice.schedules.search import Findings, Run, Trace, search
+from twice.schedules.search import Findings, Trace, search
+from twice.schedules.search import Run as Execute
 from twice.schedules.simulate import make_session
 from twice.schedules.trial import (
     WAYS_TO_FAIL,
+    Main,
     ScheduleTrial,
     TrialFailure,
     describe_outcome,
     find_failure,
+    limiting_steps,
     running_trials,
 )
 from twice.simulation.loop import SimulatedLoop
 from twice.simulation.strategies import Fifo
 from twice.simulation.trace import Schedule, TracedStep, TracingLoop
 from twice.simulation.waits import SourceLine
-from twice.worker.channel import Channel, revive_error, tell_error
+from twice.worker.channel import Channel
+from twice.worker.fork_server import call_in_fork
 
+Look = Callable[[Execute, Trace], Findings]
+Call = Callable[[Session, Run], object]
 _REPORT_EVERY = 100
 _FORK_LIMIT_S = 60
-"""Wall time of one execution in a fork: a step there cannot be told from the next."""
+"""Wall time of one execution in a fork, for calls outside of the loop, or below Python, that never return."""
 
 
 def explore_here(job: Mapping[str, Any], channel: Channel) -> None:
@@ -51,53 +55,106 @@ def explore_here(job: Mapping[str, Any], channel: Channel) -> None:
         if done % _REPORT_EVERY == 0:
             channel.send({"kind": "searching", "done": done})
 
-    def look(run: Run, trace: Trace) -> Findings:
+    def look(run: Execute, trace: Trace) -> Findings:
         assert setup.order is not None, "the parent gives the strategy"
         return search(
             run, trace, setup.order, setup.seed, job["schedules"],
             goes_on=job["goes_on"], progress=report,
         )  # fmt: skip
 
-    found: Any = None
-    if not setup.program.whole:
-        found = _call_in_fork(lambda: _search_loaded(setup, look))
-    if found is None:
-        found = look(
-            lambda strategy: _run_fork(setup, Schedule(strategy)),
-            lambda schedule: _run_fork(setup, schedule),
-        ).to_json()
+    def load_main() -> Main | None:
+        main: Any = None if setup.program.whole else load(setup.program, is_async=True)
+        return main if iscoroutinefunction(main) and not takes_run(main) else None
+
+    found = search_program(setup, look, load_main, call_program)
     channel.send({"kind": "searched", **found})
 
 
-def _search_loaded(setup: Setup, look: Callable[[Run, Trace], Findings]) -> object:
-    """Load the program and search in this process; None if its executions would not be alike here."""
+def search_program(
+    setup: Setup, look: Look, load_main: Callable[[], Main | None], call: Call
+) -> Mapping[str, Any]:
+    """Search among the orders of a program, and leave nothing of it in this process.
+
+    Args:
+        setup: with the strategy and the seed.
+        look: searches, given two ways to execute the program; called in a fork or here.
+        load_main: loads the async function that the program is; None if it is something else.
+        call: executes the program whole, from its beginning.
+
+    Returns:
+        The findings as plain values.
+
+    Raises:
+        ProgramFailed: E-PROGRAM-003, when the process that searched died.
+    """
+    found: Any = call_in_fork(lambda: _search_loaded(setup, look, load_main))
+    if found is None:
+        found = call_in_fork(lambda: _search_whole(setup, look, call))
+    if found is None:
+        raise ProgramFailed(
+            "The process that searched died.",
+            "Expected it to say what it found.",
+            "Run the program by itself, without twice, to see what ends it.",
+        )
+    return found  # type: ignore[no-any-return]
+
+
+def _search_loaded(setup: Setup, look: Look, load_main: Callable[[], Main | None]) -> object:
+    """Load the program and search with it; None if it is not an async function without arguments."""
     session = make_session(setup)
     with govern(session):
-        main: Any = load(setup.program, is_async=True)
-        if not iscoroutinefunction(main) or takes_run(main):
+        main = load_main()
+        if main is None:
             return None
-        begin = session.wiring.streams.snapshot()
+        begin, entropy = session.wiring.streams.snapshot(), session.wiring.layer.entropy
+        assert entropy is not None, "a simulated run has its own"
+        read = dict(entropy.position)
         with running_trials() as trials:
 
             def run(make_loop: Callable[[], SimulatedLoop]) -> ScheduleTrial:
                 session.wiring.streams.restore(begin)
+                entropy.position = dict(read)
                 return trials.run(main, make_loop)
 
-            first, second = Schedule(Fifo()), Schedule(Fifo())
-            one, other = run(lambda: TracingLoop(first)), run(lambda: TracingLoop(second))
-            if one != other or first.digest() != second.digest():
-                return None
-            return look(
-                lambda strategy: run(lambda: SimulatedLoop(strategy)),
-                lambda schedule: run(lambda: TracingLoop(schedule)),
-            ).to_json()
+            def trace(schedule: Schedule) -> ScheduleTrial:
+                return run(lambda: TracingLoop(schedule))
+
+            def is_alike() -> bool:
+                first, second = Schedule(Fifo()), Schedule(Fifo())
+                with limiting_steps():  # a fork inherits no timer
+                    is_one = trace(first) == trace(second)
+                return is_one and first.digest() == second.digest()
+
+            if call_in_fork(is_alike):
+                return look(lambda strategy: run(lambda: SimulatedLoop(strategy)), trace).to_json()
+            return _search_in_forks(trace, look)
 
 
-def _run_fork(setup: Setup, schedule: Schedule) -> ScheduleTrial:
+def _search_whole(setup: Setup, look: Look, call: Call) -> object:
+    """Search with a program that is executed from its beginning each time."""
+    session = make_session(setup)
+    gc.freeze()  # each fork collects its own garbage alone
+    with govern(session) as run:
+        return _search_in_forks(
+            lambda schedule: _execute(session, schedule, lambda: call(session, run)), look
+        )
+
+
+def _search_in_forks(execute: Trace, look: Look) -> object:
+    """Search with one fork of this process for each execution."""
+
+    def trace(schedule: Schedule) -> ScheduleTrial:
+        return _run_fork(execute, schedule)
+
+    return look(lambda strategy: trace(Schedule(strategy)), trace).to_json()
+
+
+def _run_fork(execute: Trace, schedule: Schedule) -> ScheduleTrial:
     """Execute the program once in a fork; the schedule's steps are those made there."""
 
-    def execute() -> object:
-        trial = _execute(make_session(setup, schedule), schedule)
+    def tell() -> object:
+        with limiting_steps():  # a fork inherits no timer
+            trial = execute(schedule)
         steps = [(*step[:-1], step.place and tuple(step.place)) for step in schedule.steps]
         failure = trial.failure
         told = failure and (
@@ -109,13 +166,14 @@ def _run_fork(setup: Setup, schedule: Schedule) -> ScheduleTrial:
         )
         return told, trial.outcome, trial.steps, dict(trial.reached), steps
 
-    answer: Any = _call_in_fork(execute, _FORK_LIMIT_S)
+    answer: Any = call_in_fork(tell, _FORK_LIMIT_S)
     if answer is None:
         error = f"the execution did not end within {_FORK_LIMIT_S} s, or its process died"
         return ScheduleTrial(TrialFailure("died", error, None), "died", 0, {})
     told, outcome, count, reached, steps = answer
     schedule.steps = [
-        TracedStep(key, at, ns, place and SourceLine(*place)) for key, at, ns, place in steps
+        TracedStep(key, place_key, at, ns, place and SourceLine(*place))
+        for key, place_key, at, ns, place in steps
     ]
     failure = None
     if told is not None:
@@ -124,11 +182,13 @@ def _run_fork(setup: Setup, schedule: Schedule) -> ScheduleTrial:
     return ScheduleTrial(failure, outcome, count, reached)
 
 
-def _execute(session: Session, schedule: Schedule) -> ScheduleTrial:
+def _execute(session: Session, schedule: Schedule, call: Callable[[], object]) -> ScheduleTrial:
+    """Execute the program once in this process, which is a fork of the session's."""
     failure, value = None, None
-    with govern(session) as run:
+    session.follow(schedule)
+    with simulate_all_loops(schedule):
         try:
-            value = call_program(session, run)
+            value = call()
         except WAYS_TO_FAIL as error:
             failure = find_failure(error)
         gc.collect()  # tasks that failed unheard say so when they are collected
@@ -137,44 +197,3 @@ def _execute(session: Session, schedule: Schedule) -> ScheduleTrial:
     return ScheduleTrial(
         failure, describe_outcome(failure, value), schedule.count, schedule.reached
     )
-
-
-def _call_in_fork(function: Callable[[], object], limit_s: float | None = None) -> object:
-    """Call a function in a fork and return its value, which has a canonical form; None if the fork dies or takes too long.
-
-    An error of twice is raised here.
-    """
-    read, write = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        code = 1
-        try:
-            os.close(read)
-            try:
-                answer = encode(("value", function()))
-            except TwiceError as error:
-                answer = encode(("error", tell_error(error)))
-            with os.fdopen(write, "wb") as pipe:
-                pipe.write(answer)
-            code = 0
-        finally:
-            os._exit(code)
-    os.close(write)
-    text = bytearray()
-    with os.fdopen(read, "rb", buffering=0) as pipe:
-        while select.select([pipe], [], [], limit_s)[0]:
-            part = pipe.read(1 << 20)
-            if not part:
-                break
-            text += part
-        else:
-            os.kill(pid, signal.SIGKILL)
-            text.clear()
-    os.waitpid(pid, 0)
-    if not text:
-        return None
-    decoded: Any = decode(bytes(text))
-    kind, value = decoded
-    if kind == "error":
-        raise revive_error(value)
-    return value

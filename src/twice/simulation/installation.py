@@ -24,13 +24,13 @@ class SimulatedClock:
     asks_libraries = True
 
     def __init__(self, schedule: Schedule) -> None:
-        self._schedule = schedule
+        self.schedule = schedule
 
     def read(self, tick: int, *, in_ns: bool, is_wall: bool) -> float:
         """Return the time in seconds or nanoseconds; the tick does not matter."""
         del tick
         loop = events._get_running_loop()
-        now_ns = loop.clock_ns if isinstance(loop, SimulatedLoop) else self._schedule.now_ns
+        now_ns = loop.clock_ns if isinstance(loop, SimulatedLoop) else self.schedule.now_ns
         now_ns += _EPOCH_S * NS if is_wall else 0
         return now_ns if in_ns else now_ns / NS
 
@@ -40,7 +40,7 @@ class SimulatedClock:
         if isinstance(loop, SimulatedLoop):
             loop.sleep_in_job(seconds)
         else:
-            self._schedule.now_ns += round(seconds * NS)
+            self.schedule.now_ns += round(seconds * NS)
 
     def __str__(self) -> str:
         return "the virtual time of the simulated loop"

@@ -239,29 +239,36 @@ class SimulatedTransport(transports._FlowControlMixin, transports.Transport):
         self.deliver_later()
 
     def abort(self) -> None:
-        """Break the connection."""
-        self.lose(None)
-        if self.peer is not None:
-            self.peer.lose(ConnectionResetError("the other side aborted the simulated connection"))
+        """End this side at once. As with a kernel, what was sent arrives; unread chunks reset the other side."""
+        peer = self.peer
+        if peer is not None and any(peer._sent):
+            self.lose(None)
+            peer.lose(ConnectionResetError("the other side aborted the simulated connection"))
+        else:
+            self.close()
+            self._end(None)
 
     def lose(self, error: Exception | None) -> None:
-        """End this side; its protocol is told as a step."""
+        """End this side and forget what it has sent; its protocol is told as a step."""
+        self._sent.clear()
+        self._loop.network.forget(self)
+        self._end(error)
+
+    def _end(self, error: Exception | None) -> None:
         self._is_closing = True
         if not self._is_lost:
             self._is_lost = True
-            self._sent.clear()
             self._loop.call_soon(self._tell_lost, error)
 
     def _tell_lost(self, error: Exception | None) -> None:
         self.begin()
-        self._loop.network.forget(self)
         self._protocol.connection_lost(error)
         if self._server is not None:
             self._server.detach(self)
 
     def deliver_later(self) -> None:
         """Let the next chunk arrive as a step, after the network's latency."""
-        if self._is_due or not self._sent or self._is_lost:
+        if self._is_due or not self._sent:
             return
         self._is_due = True
         latency_s = self._loop.network.draw_latency_s()
@@ -275,7 +282,6 @@ class SimulatedTransport(transports._FlowControlMixin, transports.Transport):
         peer = self.peer
         if (
             not self._sent
-            or self._is_lost
             or peer is None
             or not peer._is_begun
             or self._loop.network.is_cut(self.address)

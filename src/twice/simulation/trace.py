@@ -3,7 +3,9 @@
 An actor is a task; its key is its parent's key, the name of its coroutine and a number if the parent has started
 several of the name (``main/deposit``, ``main/deposit:1``). A step's key is its actor's and a count: ``main/deposit#3``
 is the third part of that task, ``main/deposit!deliver#0`` a callback that it has scheduled. No key depends on another
-actor, so that tasks, lines and waits that are added elsewhere change none.
+actor, so that tasks, lines and waits that are added elsewhere change none. A step of a task has a second key, by the
+expression that it waits for and how often it has: ``main/deposit@deposit: asyncio sleep 1#0``. It survives waits that
+are added to the task itself. Constraints may have either one.
 
 A constraint says that one step runs after another one. Constraints make a schedule without saying where in a row of
 picks they apply.
@@ -27,10 +29,11 @@ from twice.simulation.identity import SimulatedTask
 from twice.simulation.loop import SimulatedLoop
 from twice.simulation.order import Order
 from twice.simulation.strategies import Fifo, Strategy, make_strategy
-from twice.simulation.waits import SourceLine, find_place, noting_holders
+from twice.simulation.waits import SourceLine, find_place, name_wait, noting_deeds
 
-WENT_UNHEARD = "was raised where nobody waits for it"
 _DIGEST_BYTES = 16
+_HELD_STEPS_MAX = 100_000
+"""After so many steps, a step that never came is waited for no more: a heartbeat would go on for ever."""
 
 
 class TracedActor:
@@ -60,27 +63,33 @@ class TracedStep(NamedTuple):
 
     Attributes:
         key: its own.
+        place_key: the one by its place in the source, if it has one; else its key.
         arrival: which number of all steps it was in becoming ready.
         time_ns: the virtual time.
         place: where it begins in the program's source; None where none of that runs.
     """
 
     key: str
+    place_key: str
     arrival: int
     time_ns: int
     place: SourceLine | None
 
 
 class _TracedHandle(events.Handle):
-    __slots__ = ("actor", "arrival", "key")
+    __slots__ = ("actor", "arrival", "key", "name", "place_key")
     key: str
+    name: str  # by which constraints name it: one of the two keys
+    place_key: str
     actor: TracedActor
     arrival: int
 
 
 class _TracedTimer(events.TimerHandle):
-    __slots__ = ("actor", "arrival", "key")
+    __slots__ = ("actor", "arrival", "key", "name", "place_key")
     key: str
+    name: str  # by which constraints name it: one of the two keys
+    place_key: str
     actor: TracedActor
     arrival: int
 
@@ -111,11 +120,14 @@ class Schedule:
         self.unmet: list[str] = []
         self.unheard: list[Exception] = []
         self.reached: dict[str, bool] = {}
+        self.tasks: dict[str, int] = {}
+        """By lineages as a record names them (``main/task/task``), how many tasks were started."""
         self.root = TracedActor("")
         self.now_ns = 0
         self.count = 0
         self._hasher = new_hasher(Algorithm.BLAKE3)
         self._named = frozenset([*self.after, *self.after.values()])
+        self.actors_by_place = frozenset(key.partition("@")[0] for key in self._named if "@" in key)
 
     @classmethod
     def make(cls, order: Order, seed: Seed, *, keeps_steps: bool = False) -> Schedule:
@@ -134,11 +146,13 @@ class Schedule:
         """Note a step that is about to be made, out of ready ones with a sum of digests."""
         self._hasher.update(f"{handle.key}@{time_ns}|{ready:x};".encode())
         self.count += 1
-        if handle.key in self._named:
-            self.made.add(handle.key)
+        if handle.name in self._named:
+            self.made.add(handle.name)
         if self.keeps_steps:
             place = find_place(handle)
-            self.steps.append(TracedStep(handle.key, handle.arrival, time_ns, place))
+            self.steps.append(
+                TracedStep(handle.key, handle.place_key, handle.arrival, time_ns, place)
+            )
 
     def list_unmet(self) -> list[str]:
         """Return the constraints whose steps were not both made, one before the other, as ``a before b``."""
@@ -148,21 +162,10 @@ class Schedule:
             if later in self.unmet or earlier not in self.made or later not in self.made
         ]
 
-    def list_unheard(self) -> list[str]:
-        """Return the errors of tasks and callbacks that nobody waited for."""
-        return [f"{name_type(each)} {WENT_UNHEARD}: {each}" for each in self.unheard]
-
     def is_held_back(self, key: str) -> bool:
         """Return whether a step must wait for one that was not made yet."""
         earlier = self.after.get(key)
         return earlier is not None and earlier not in self.made
-
-
-def name_type(error: BaseException) -> str:
-    """Return the full name of an error's class."""
-    kind = type(error)
-    module = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
-    return module + kind.__qualname__
 
 
 class TracingLoop(SimulatedLoop):
@@ -176,10 +179,11 @@ class TracingLoop(SimulatedLoop):
         self._arrivals = self._ready_sum = 0
         # Steps that are due, by the step that must run before.
         self._held: dict[str, list[Any]] = {}
+        self._held_since = 0
 
     def run_forever(self) -> None:
-        """Run until ``stop()``; locks know their holders meanwhile."""
-        with noting_holders():
+        """Run until ``stop()``; locks know their holders meanwhile, and queues who used them."""
+        with noting_deeds():
             super().run_forever()
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
@@ -217,26 +221,37 @@ class TracingLoop(SimulatedLoop):
         task = getattr(callback, "__self__", None)
         if type(task) is SimulatedTask:
             actor: TracedActor = task.actor
-            handle.key = f"{actor.key}#{actor.count('#')}"
+            handle.key = handle.name = handle.place_key = f"{actor.key}#{actor.count('#')}"
+            is_named = actor.key in self.schedule.actors_by_place
+            if is_named or self.schedule.keeps_steps:
+                place = name_wait(task)
+                if place is not None:
+                    handle.place_key = f"{actor.key}@{place}#{actor.count(place)}"
+                if is_named:
+                    handle.name = handle.place_key
         else:
             actor = self._actor
             name = getattr(callback, "__qualname__", type(callback).__qualname__)
             name = name.rpartition("<locals>.")[2]
-            handle.key = f"{actor.key}!{name}#{actor.count(name)}"
+            handle.key = handle.name = handle.place_key = f"{actor.key}!{name}#{actor.count(name)}"
         handle.actor = actor
 
     def _arrive(self, handle: _TracedHandle | _TracedTimer) -> None:
         self._arrivals += 1
         handle.arrival = self._arrivals
         self._ready_sum += crc32(handle.key.encode())
-        if self.schedule.is_held_back(handle.key):
-            self._held.setdefault(self.schedule.after[handle.key], []).append(handle)
+        if self.schedule.is_held_back(handle.name):
+            if not self._held:
+                self._held_since = self.steps
+            self._held.setdefault(self.schedule.after[handle.name], []).append(handle)
         else:
             self._ready.append(handle)
 
     def _begin_task(self, task: SimulatedTask, coro: object) -> None:
         name = getattr(coro, "__qualname__", type(coro).__qualname__)
         task.actor = self._actor.start(name.rpartition("<locals>.")[2])
+        lineage = "main/task" + "/task" * task.actor.key.count("/")
+        self.schedule.tasks[lineage] = self.schedule.tasks.get(lineage, 0) + 1
 
     def _advance(self) -> None:
         super()._advance()
@@ -250,8 +265,8 @@ class TracingLoop(SimulatedLoop):
             if not handle._cancelled:
                 self.steps += 1
                 schedule.note(handle, self.now_ns, self._ready_sum)
-                if handle.key in self._held:
-                    self._let_go(handle.key)
+                if handle.name in self._held:
+                    self._let_go(handle.name)
                 self._actor = handle.actor
                 try:
                     handle._run()
@@ -265,11 +280,11 @@ class TracingLoop(SimulatedLoop):
                 return
 
     def _take(self, schedule: Schedule, ready: list[Any]) -> Any:
-        while not ready:
-            if self._held and not self._has_timer():
+        while not ready or (self._held and self.steps - self._held_since > _HELD_STEPS_MAX):
+            if self._held and (ready or not self._has_timer()):
                 # What these must wait for cannot come any more.
                 earlier = min(self._held, key=lambda key: self._held[key][0].arrival)
-                schedule.unmet += [each.key for each in self._held[earlier]]
+                schedule.unmet += [each.name for each in self._held[earlier]]
                 self._let_go(earlier)
             else:
                 self._advance()
@@ -277,6 +292,7 @@ class TracingLoop(SimulatedLoop):
 
     def _let_go(self, key: str) -> None:
         """Put the steps that waited for one among the ready, by their arrival."""
+        self._held_since = self.steps
         for handle in self._held.pop(key):
             insort(self._ready, handle, key=attrgetter("arrival"))
 

@@ -4,6 +4,10 @@
     def test_a_small_swarm(twice_run):
         assert twice_run.record.ticks == 5
 
+    @pytest.mark.twice_schedules(n=200, seed=1)
+    async def test_in_many_orders_of_its_tasks():
+        ...
+
 Records stand in ``__twice__`` beside the test, to be checked in. ``--twice-update`` records anew;
 with ``--twice-require``, and wherever ``CI`` is set, a record that is missing fails the test.
 
@@ -22,7 +26,12 @@ if TYPE_CHECKING:
     from twice.testing.recorded_runs import RecordedRuns
 
 MARKER = "twice"
+SCHEDULES_MARKER = "twice_schedules"
 FIXTURE = "twice_run"
+_ABOUT_SCHEDULES = (
+    "twice_schedules(n=200, strategy='portfolio', seed=...): run this test over asyncio in n orders of its "
+    "tasks, and say which order fails"
+)
 _ABOUT = (
     "twice(program, seed=..., config=..., **policies): record this program the first time, verify the "
     "record ever after; config may be a function of the test's parameters"
@@ -38,11 +47,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="fail where a record is missing, instead of making it; so where CI is set",
     )
+    group.addoption(
+        "--twice-order",
+        metavar="ORDER",
+        help="run marked tests in one order of their tasks, as the report of a failure gives it",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marker known."""
+    """Make the markers known."""
     config.addinivalue_line("markers", _ABOUT)
+    config.addinivalue_line("markers", _ABOUT_SCHEDULES)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -69,6 +84,30 @@ def twice_run(request: pytest.FixtureRequest) -> Iterator[RecordedRuns]:
     )
     yield runs
     runs.close()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let a test that is marked for it run in many orders, whatever other plugins do with asynchronous tests."""
+    marker = item.get_closest_marker(SCHEDULES_MARKER)
+    if marker is None:
+        return
+    from twice.testing.explored_tests import refuse_async_fixtures, run_in_orders
+
+    if not isinstance(item, pytest.Function) or marker.args:
+        pytest.fail(
+            f"twice: {SCHEDULES_MARKER} is for test functions, and takes keywords alone",
+            pytrace=False,
+        )
+    refuse_async_fixtures(item)
+    if "trio" in str(getattr(item, "callspec", None) and item.callspec.params.get("anyio_backend")):
+        pytest.skip(f"{SCHEDULES_MARKER} runs the test over asyncio")
+
+    def run() -> None:
+        __tracebackhide__ = True
+        run_in_orders(item, marker.kwargs, item.config.getoption("--twice-order"))
+
+    item.runtest = run  # type: ignore[method-assign]
 
 
 @pytest.hookimpl(tryfirst=True)

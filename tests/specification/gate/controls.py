@@ -333,8 +333,12 @@ CONTROLS: dict[str, Break] = {
         10, "the configuration in another order", sheets=says("00", config=["ticks=4", "n=2"])
     ),
     "a schedule in no form": Break(
-        11, "another strategy", "L",
-        sheets=row("07", "subsystems", 0, strategy="schedule-independent"),
+        11, "the schedule of asyncio in the form of a record", "L",
+        sheets=together(
+            row("07", "subsystems", 0, name="asyncio", strategy="recorded-schedule"),
+            says("07", trace_format="the order in the policies of the record"),
+            says("04", cadence="none"),  # no snapshot holds where an order stands
+        ),
     ),
     "mostly deterministic": Break(
         11, "a barrier, however many cores there are", "L",

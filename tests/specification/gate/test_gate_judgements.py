@@ -59,6 +59,23 @@ def recorded_schedule(heads: Heads) -> None:
     heads["07"]["trace_format"] = "one line for each turn"
 
 
+def asyncio(strategy: str) -> Callable[[Heads], None]:
+    def change(heads: Heads) -> None:
+        heads["07"]["subsystems"][0].update(name="asyncio", strategy=strategy)
+        heads["07"]["trace_format"] = "the order in the record"
+
+    return change
+
+
+def order_kept(
+    strategy: str = "recorded", grade: str = "B2", *, is_torn: bool = False, **other: Any
+) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    sealed = replayed(
+        concurrency={"asyncio": {"strategy": strategy, "grade": grade}}, is_torn=is_torn
+    )
+    return given(sealed=sealed, **other)
+
+
 def accepted(place: str) -> Callable[[Heads], None]:
     return said("03", shared=[{"stream": place, "owners": ["herd", "weather"], "why": "a plot"}])
 
@@ -94,7 +111,14 @@ JUDGED: list[tuple[int, str, Callable[[Heads], None], Change, CheckOutcome, str]
     # Below its tier a schedule that decides is red without its sheet.
     (11, "S", with_traits("concurrency", here=True), ended(lineages=TASKS), PASS, "the same by another task order, which is not every schedule"),
     (11, "S", with_traits("concurrency", here=True), lambda it: {**ended(lineages=TASKS)(it), **varied(task_order="differs")}, FAIL, "no sheet says what decides the order"),
-    (11, "L", recorded_schedule, given(varied=()), BLOCKED, "twice records no schedule yet"),
+    (11, "L", recorded_schedule, given(varied=()), FAIL, "walkers is declared recorded-schedule, and the trial's record has no order of it"),
+    (11, "L", asyncio("recorded-schedule"), order_kept(varied=()), PASS, "asyncio is recorded (grade B2) in the trial"),
+    (11, "L", asyncio("recorded-schedule"), given(varied=()), FAIL, "the trial's record has no order of it"),
+    (11, "L", asyncio("recorded-schedule"), order_kept(varied=(), is_torn=True), FAIL, "has a part of its order alone"),
+    (11, "L", asyncio("recorded-schedule"), order_kept("uncontrolled", "X", varied=()), FAIL, "has uncontrolled (grade X), which is weaker"),
+    (11, "L", asyncio("lockstep"), order_kept(), FAIL, "has recorded (grade B2), which is weaker"),
+    (11, "L", asyncio("schedule-independent"), order_kept(), PASS, "asyncio is recorded (grade B2)"),
+    (11, "L", asyncio("schedule-independent"), order_kept(**varied(task_order="differs")), FAIL, "asyncio hang on no schedule"),
     (12, "M", with_traits("floating-point", here=False), changed("trial", floats="", snapshots=0), BLOCKED, "no snapshot that would show"),
     # A run with other threads shows nothing of the order within a sum, and exact bits have no tolerance.
     (12, "L", nothing, good, PASS, "sums are stated as sequential; with another number of threads they are the same"),

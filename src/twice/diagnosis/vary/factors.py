@@ -341,7 +341,7 @@ FACTORS: Final = (
            _choose_between("PYTHONMALLOC", "malloc", "pymalloc"), ("allocator",)),
     Factor("garbage collection", "thresholds of the collector",
            _choose_between(CHILD_GC, "7,3,2", "5000,20,20"), ("collection",)),
-    Factor("task order", "the newest of asyncio's ready tasks goes first",
+    Factor("task order", "order of asyncio's ready tasks: newest first, and orders of a simulated loop",
            _choose_between(CHILD_TASKS, "newest-first", shown="newest first"), ("task turns",)),
     Factor("switch interval", "how often threads take turns",
            _choose_between(CHILD_SWITCH, "0.0001", "0.02"), ("switching",)),

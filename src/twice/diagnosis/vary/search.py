@@ -19,6 +19,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import count
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from twice.diagnosis.attribution import READS_CLOCK
@@ -38,6 +39,7 @@ from twice.diagnosis.vary.report import (
     Variation,
     format_record_command,
 )
+from twice.diagnosis.vary.task_orders import FACTOR, try_orders
 from twice.diagnosis.vary.trial_run import TrialRun
 from twice.errors import (
     FilesUnprotected,
@@ -184,7 +186,18 @@ class _FactorSearch:
             ignored = (*self.setup.ignored_output, *measured)
             self.setup = replace(self.setup, ignored_output=ignored)
             self._runs.clear()
-        return found if itself is None else [self._tell_measurements(itself), *found]
+        rows = [self._vary_orders(each) if each.factor == FACTOR else each for each in found]
+        return rows if itself is None else [self._tell_measurements(itself), *rows]
+
+    def _vary_orders(self, row: FactorResult) -> FactorResult:
+        """Vary the order of tasks in a simulated loop too: what differs there has names of steps."""
+        if row.result == "could-not-tell" or not self._baseline.has_tasks:
+            return row
+        found = try_orders(self.setup, self._record_run, self._paths, self.progress)
+        if found is None or (found.result == "same" and row.result in {"differs", "failed"}):
+            return row
+        is_both = found.result == row.result == "same"
+        return replace(found, value=f"{row.value}; {found.value}") if is_both else found
 
     def _try_factors(self) -> list[FactorResult] | _Pair:
         """Return what each factor did, or two runs with equal surroundings that differ."""
@@ -259,12 +272,11 @@ class _FactorSearch:
     def _record_one(self, group: Group, out: Path) -> TrialRun:
         able = tuple(name for name in group if name not in self._refused)
         given = self._combine(able)
-        surroundings = self.base.with_variables(given.variables)
+        seed = Seed(self.setup.seed.value ^ 1) if given.other_seed else self.setup.seed
         try:
-            setup = self.setup
-            if given.other_seed:
-                setup = replace(setup, seed=Seed(setup.seed.value ^ 1))
-            ended = record_program(setup, surroundings, out, python=given.python, in_copy=True)
+            return self._record_run(
+                replace(self.setup, seed=seed), out, given.variables, given.python
+            )
         except SurroundingsRefused as error:
             variable = str(error.fields.get("variable"))
             for name in able:
@@ -273,8 +285,19 @@ class _FactorSearch:
                     self._refused[name] = error.happened
                     return self._record_one(group, out)
             return TrialRun(out, error.happened)
-        except FilesUnprotected:
-            raise  # no other surroundings would help
+
+    def _record_run(
+        self,
+        setup: Setup,
+        out: Path,
+        variables: Mapping[str, str] = MappingProxyType({}),
+        python: str = "",
+    ) -> TrialRun:
+        surroundings = self.base.with_variables(variables)
+        try:
+            ended = record_program(setup, surroundings, out, python=python, in_copy=True)
+        except (FilesUnprotected, SurroundingsRefused):
+            raise  # no other surroundings would help; these can be taken back
         except TwiceError as error:
             return TrialRun(out, f"{error.happened} {error.expected}".splitlines()[0])
         if ended["how"] == "interrupted":
@@ -283,7 +306,7 @@ class _FactorSearch:
             raised = ended["exception"]
             kind = raised["type"].removeprefix("builtins.")
             return TrialRun(out, f"{kind}: {raised['message']}")
-        return TrialRun(out, has_other_seed=given.other_seed)
+        return TrialRun(out, has_other_seed=setup.seed != self.setup.seed)
 
     # -- results -------------------------------------------------------------------------------
 

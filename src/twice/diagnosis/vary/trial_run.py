@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from twice.diagnosis.diagnose import diagnose
+from twice.diagnosis.order_experiment import differ_besides_order
 from twice.errors import TwiceError
 from twice.foundation.dataclass import dataclass
 from twice.foundation.environment import Fingerprint
@@ -34,6 +35,12 @@ class TrialRun:
     path: Path
     failed: str = ""
     has_other_seed: bool = False
+
+    @cached_property
+    def has_tasks(self) -> bool:
+        """Whether it started tasks of asyncio beside others."""
+        with RunRecord.open(self.path) as record:
+            return any("/task/" in each for each in (record.ending or {}).get("lineages", {}))
 
     @cached_property
     def settings(self) -> Mapping[str, str]:
@@ -62,9 +69,11 @@ class TrialRun:
         """Whether another run holds the class against this one, by the logs alone."""
         if other.failed:
             return False
-        if self.has_other_seed == other.has_other_seed:
-            return diagnose(self.path, other.path, lines=False).exit_code == 0
         with RunRecord.open(self.path) as a, RunRecord.open(other.path) as b:
+            if a.setup.order != b.setup.order:
+                return not differ_besides_order(a, b)
+            if self.has_other_seed == other.has_other_seed:
+                return diagnose(self.path, other.path, lines=False).exit_code == 0
             ignored, folders = a.setup.ignored_output, a.program_folders()
             printed, _ = compare_outputs(a.printed(), b.printed(), ignored, folders)
             return printed is None and not compare_outcomes(a, b)[0]

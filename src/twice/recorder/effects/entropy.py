@@ -8,15 +8,19 @@ Covered: ``os.urandom``, and through ``random._urandom`` also ``secrets``, ``Sys
 Elsewhere: ``/dev/urandom`` opened as a file (``files.special_files``), names of ``tempfile`` (``files.temporary_names``).
 Not covered: what other libraries draw in C (keys that ``cryptography`` makes).
 
-Invariant: recording returns the bytes that the kernel gave.
+A simulated run draws entropy from its seed, so that another run in the same order gets the same bytes.
+
+Invariant: any other recording returns the bytes that the kernel gave.
 """
 
 from __future__ import annotations
 
 import os
 import random
+import time
 import uuid
 from collections.abc import Callable
+from functools import partial
 from operator import call
 from pathlib import Path
 from sys import _getframe
@@ -32,6 +36,8 @@ from twice.recorder.effects.patches import Patch
 
 _REAL_URANDOM = os.urandom
 _SEED_BYTES = 32
+_UUID_EPOCH = 0x01B21DD213814000
+"""The first of January 1970, in steps of 100 ns, as a UUID counts."""
 _LIBRARY = Path(random.__file__)
 _WRAPPERS = frozenset(
     {
@@ -71,8 +77,11 @@ def torch_patches(layer: EffectLayer, torch: Any) -> list[Patch]:
     real, manual_seed = kind.seed, kind.manual_seed
     wrappers = files_of(torch.seed)
 
+    def draw(self: Any) -> int:
+        return int.from_bytes(layer.entropy(8), "little") if layer.entropy else int(real(self))
+
     def seed(self: Any) -> int:
-        value = int(layer.ask(ops.TORCH_SEED, lambda: real(self), asker_of(_getframe(1), wrappers)))
+        value = int(layer.ask(ops.TORCH_SEED, lambda: draw(self), asker_of(_getframe(1), wrappers)))
         manual_seed(self, value)
         return value
 
@@ -88,7 +97,8 @@ def _governed_bytes(
 ) -> Callable[..., bytes]:
     def read(size: int, *flags: int, **named: int) -> bytes:
         asker = _getframe(1).f_code
-        return bytes(layer.ask(op, lambda: real(size, *flags, **named), asker, int(size)))
+        live = _prepare(layer, int(size)) if layer.entropy else lambda: real(size, *flags, **named)
+        return bytes(layer.ask(op, live, asker, int(size)))
 
     return read
 
@@ -98,15 +108,36 @@ def _governed_uuid1(layer: EffectLayer) -> Callable[..., uuid.UUID]:
 
     def uuid1(node: int | None = None, clock_seq: int | None = None) -> uuid.UUID:
         asked = (node, clock_seq)
-        live = lambda: real(node, clock_seq).bytes  # noqa: E731
+        make = partial(_make_uuid1, _prepare(layer, 8)()) if layer.entropy else real
+        live = lambda: make(node, clock_seq).bytes  # noqa: E731
         return uuid.UUID(bytes=layer.ask(ops.UUID1, live, _getframe(1).f_code, asked))
 
     return uuid1
 
 
+def _make_uuid1(drawn: bytes, node: int | None, clock: int | None) -> uuid.UUID:
+    """Make a UUID of the time that the clock shows, and of entropy in place of the machine's address."""
+    moment, bits = time.time_ns() // 100 + _UUID_EPOCH, int.from_bytes(drawn, "little")
+    clock = bits if clock is None else clock
+    place = bits >> 16 | 1 << 40 if node is None else node  # the bit of a node that is no machine
+    times = moment & 0xFFFFFFFF, moment >> 32 & 0xFFFF, moment >> 48 & 0xFFF
+    return uuid.UUID(fields=(*times, clock >> 8 & 0x3F, clock & 0xFF, place), version=1)
+
+
+def _prepare(layer: EffectLayer, size: int) -> Callable[[], bytes]:
+    """Return what draws.
+
+    Bytes that follow from the seed are drawn at once: those that a record answers are not drawn again past a fork.
+    """
+    if layer.entropy is None or layer.probing:  # Probes are no draws of the program.
+        return lambda: _REAL_URANDOM(size)
+    value = layer.entropy(size)
+    return lambda: value
+
+
 def governed_urandom(layer: EffectLayer) -> Callable[[int], bytes]:
     """Build a replacement for ``os.urandom`` and ``random._urandom``."""
-    number, real = ops.URANDOM.number, _REAL_URANDOM
+    number, real = ops.URANDOM.number, layer.entropy or _REAL_URANDOM
     last: dict[str, Any] | None = None
     # While recording, what user code asks is noted here as ``layer.read`` would; its globals say who asks,
     # because to ask a frame for its code raises one more audit event.
@@ -134,15 +165,16 @@ def governed_urandom(layer: EffectLayer) -> Callable[[int], bytes]:
             return real(size)
         if layer.is_strict(asker_of(frame, _WRAPPERS)):
             return _read(layer, actor, size)
-        pair: Any = layer.read_lenient(actor, ops.URANDOM, lambda: (size, real(size)))
+        draw = layer.entropy.read_for_library if layer.entropy else _REAL_URANDOM
+        pair: Any = layer.read_lenient(actor, ops.URANDOM, lambda: (size, draw(size)))
         fits = isinstance(pair, tuple) and len(pair) == 2 and pair[0] == size
-        return bytes(pair[1]) if fits else real(size)
+        return bytes(pair[1]) if fits else draw(size)
 
     return urandom
 
 
 def _read(layer: EffectLayer, actor: Actor | None, size: int) -> bytes:
-    value = layer.read(actor, ops.URANDOM, lambda: _REAL_URANDOM(size), int(size))
+    value = layer.read(actor, ops.URANDOM, _prepare(layer, size), int(size))
     assert isinstance(value, bytes), "entropy is recorded as bytes"
     return value
 

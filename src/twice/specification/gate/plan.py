@@ -28,6 +28,7 @@ from twice.foundation.digests import DEFAULT, Algorithm
 from twice.recorder.cadence import parse_cadence, parse_granularity, parse_strategy
 from twice.recorder.config import parse_settings
 from twice.recorder.environment.surroundings import THREAD_CAPS
+from twice.simulation.order import Order
 from twice.specification.sheet import Sheet
 from twice.specification.tiers import Trait
 from twice.specification.workspace import Workspace
@@ -38,6 +39,9 @@ THREADS: Final = "threads"
 INSTRUCTIONS: Final = ("blas kernels", "cpu features", "aten", "mkl", "libm")
 HELD_BY_VARYING: Final = frozenset({"lockstep", "schedule-independent"})
 """Strategies by which no schedule decides; that of a recorded schedule says that one does."""
+RECORDED_SCHEDULE: Final = "recorded-schedule"
+ASYNCIO: Final = "asyncio"
+"""The name of the subsystem whose order a record can have, in sheet 07 and in a verification."""
 FIXED_ORDERS: Final = frozenset({"sequential", "kahan", "pairwise"})
 """Orders of sums that do not hang on the number of threads."""
 _WORD: Final = re.compile(r"[a-z0-9_]+")
@@ -59,7 +63,16 @@ def plan_recording(workspace: Workspace) -> dict[str, Any]:
         "granularity": _parse_or(parse_granularity, text("05", "granularity"), "tick"),
         "cadence": _parse_or(parse_cadence, text("04", "cadence"), "tick"),
         "strategy": _parse_or(parse_strategy, text("04", "strategy"), "hybrid"),
+        "order": Order() if _has_recorded_order(workspace) else None,
     }
+
+
+def _has_recorded_order(workspace: Workspace) -> bool:
+    """Return whether 07 says that the order of asyncio's tasks is recorded: a simulated loop does so."""
+    return any(
+        (row.get("name"), row.get("strategy")) == (ASYNCIO, RECORDED_SCHEDULE)
+        for row in workspace.rows("07", "subsystems")
+    )
 
 
 def _parse_or(parse: Callable[[str], T], text: str, otherwise: str) -> T:

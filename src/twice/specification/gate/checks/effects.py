@@ -23,7 +23,7 @@ from twice.specification.gate.model import (
     require,
     shorten,
 )
-from twice.specification.gate.plan import find_algorithm
+from twice.specification.gate.plan import RECORDED_SCHEDULE, find_algorithm
 from twice.specification.tiers import Tier, Trait, find_required
 
 _SOURCE_OF: Final = {
@@ -197,7 +197,7 @@ def check_property_tests(facts: GateFacts) -> Iterator[str]:
     declared = sheet.strings("properties")
     if is_complete(gaps):
         traits = facts.situation.traits
-        open_ = {*facts.workspace.column("07", "subsystems", "strategy")} - {"recorded-schedule"}
+        open_ = {*facts.workspace.column("07", "subsystems", "strategy")} - {RECORDED_SCHEDULE}
         is_scheduled = traits.get(Trait.CONCURRENCY) is True and bool(open_)
         branches = traits.get(Trait.BRANCHING) is True
         needed = required_properties(facts.tier, branching=branches, scheduled=is_scheduled)

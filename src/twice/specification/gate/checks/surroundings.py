@@ -27,7 +27,14 @@ from twice.specification.gate.model import (
     optional,
     require,
 )
-from twice.specification.gate.plan import FIXED_ORDERS, INSTRUCTIONS, SCHEDULES, THREADS
+from twice.specification.gate.plan import (
+    ASYNCIO,
+    FIXED_ORDERS,
+    INSTRUCTIONS,
+    RECORDED_SCHEDULE,
+    SCHEDULES,
+    THREADS,
+)
 from twice.specification.record_traits import count_concurrent
 from twice.specification.sheet import Sheet
 from twice.specification.tiers import Trait
@@ -39,6 +46,10 @@ _UNSEEN: Final = {
 }
 _SCHEDULE_OF: Final = {"threads": "switch interval", "tasks": "task order"}
 assert set(_SCHEDULE_OF.values()) == set(SCHEDULES), "every schedule that is varied is judged"
+_CONTROL: Final = {
+    "lockstep": 3, RECORDED_SCHEDULE: 2, "recorded": 2, "schedule-independent": 1, "independent": 1, "uncontrolled": 0,
+}  # fmt: skip
+"""How strong a strategy is, by its name in sheet 07 and in a verification."""
 _FUSING: Final = ("FMA", "ASIMD", "NEON_VFPV4", "VSX", "VX", "SVE", "AVX512")
 """How numpy's names of instruction sets begin that fuse a multiplication and an addition."""
 _NOT_FUSING: Final = frozenset(
@@ -78,7 +89,7 @@ def _judge_factor(factor: FactorResult, same: str, differs: str, other: str) -> 
 
 
 @check(
-    11, "Concurrency strategy named", "07", "00", needs=("trial", "varied", "code"),
+    11, "Concurrency strategy named", "07", "00", needs=("trial", "sealed", "varied", "code"),
     # What no run shows, and no code that could be read, cannot be said to be absent.
     absent=make_absence(
         Trait.CONCURRENCY,
@@ -95,7 +106,7 @@ def check_concurrency(facts: GateFacts) -> Iterator[str]:
     denies = facts.denies(Trait.CONCURRENCY)
     strategies = spec.column("07", "subsystems", "strategy")
     if not denies and is_complete(gaps):
-        if "recorded-schedule" in strategies and not spec.text("07", "trace_format"):
+        if RECORDED_SCHEDULE in strategies and not spec.text("07", "trace_format"):
             unsaid = "a schedule is recorded, and nobody said in which form"
             yield facts.tell("07", "trace_format", unsaid)
         for row in spec.rows("07", "subsystems"):
@@ -124,9 +135,7 @@ def check_concurrency(facts: GateFacts) -> Iterator[str]:
         for model in (each for each in named if each not in seen):
             why = _UNSEEN.get(model, "the trial started none")
             yield Undecided(facts.tell("07", "model", f"{why}, so nothing is told of {model}"))
-        if "recorded-schedule" in strategies:
-            # Strategy B says that a schedule decides and is recorded.
-            yield Undecided("twice records no schedule yet, so no run shows that one is kept")
+        yield from _judge_strategies(facts)
     elif not facts.is_unasked("07"):
         return
     yield Observed(f"the trial started {counted} beside what started it")
@@ -142,6 +151,27 @@ def check_concurrency(facts: GateFacts) -> Iterator[str]:
                 parts,
                 f"another {name}",
             )
+
+
+def _judge_strategies(facts: GateFacts) -> Iterator[str]:
+    """Compare the strategy that 07 declares for each subsystem with the one that the trial's record has."""
+    sealed = require(facts.sealed)
+    for row in facts.workspace.rows("07", "subsystems"):
+        name, declared = str(row.get("name")), str(row.get("strategy"))
+        held = sealed.concurrency.get(name)
+        said = f"{name} is declared {declared}, and the trial's record"
+        if held is None:
+            # That no schedule decides is shown by varying it.
+            if declared == RECORDED_SCHEDULE:
+                missing = f"{said} has no order of it: twice keeps that of {ASYNCIO}, by this name"
+                yield facts.tell("07", "subsystems", missing)
+        elif sealed.is_torn or sealed.result == "PARTIAL":
+            yield facts.tell("07", "subsystems", f"{said} has a part of its order alone")
+        elif _CONTROL[held["strategy"]] < _CONTROL[declared]:
+            weaker = f"{said} has {held['strategy']} (grade {held['grade']}), which is weaker"
+            yield facts.tell("07", "subsystems", weaker)
+        else:
+            yield Observed(f"{name} is {held['strategy']} (grade {held['grade']}) in the trial")
 
 
 @check(

@@ -1,0 +1,47 @@
+"""Goods move between warehouses. Each warehouse has a lock, and a move takes the locks of both."""
+
+import asyncio
+
+
+class Warehouse:
+    def __init__(self, name, stock):
+        self.name = name
+        self.stock = stock
+        self.lock = asyncio.Lock()
+
+
+class Logistics:
+    def __init__(self):
+        self.north = Warehouse("north", 10)
+        self.south = Warehouse("south", 10)
+        self.log = []
+
+    async def move(self, source, target, amount):
+        async with source.lock:
+            await self.note(f"loading {amount} at {source.name}")
+            async with target.lock:  # order: second
+                source.stock -= amount
+                target.stock += amount
+        await self.note(f"moved {amount} to {target.name}")
+
+    async def note(self, text):
+        await asyncio.sleep(0)  # order: note
+        self.log.append(text)
+
+
+async def route_north(logistics):
+    await logistics.move(logistics.south, logistics.north, 3)
+
+
+async def route_south(logistics):
+    for _ in range(4):
+        await logistics.note("looking for a lorry")
+    await logistics.move(logistics.north, logistics.south, 1)
+
+
+async def main():
+    logistics = Logistics()
+    async with asyncio.TaskGroup() as group:
+        group.create_task(route_north(logistics))
+        group.create_task(route_south(logistics))
+    assert logistics.north.stock + logistics.south.stock == 20
