@@ -148,7 +148,9 @@ def test_references_contain_the_facts_of_their_sheets() -> None:
             continue
         text = GENERIC[f"skills/{SKILL}/references/{sheet.file_name}"]
         facts = [f"| `{each.key}` |" for each in sheet.items]
-        facts += [f"- `{each.name}`:" for each in every_rule() if each.facts.channel.artifact == number]
+        facts += [
+            f"- `{each.name}`:" for each in every_rule() if each.facts.channel.artifact == number
+        ]
         facts += [f"{each.id} {each.title}" for each in CHECKS if number in each.sheets]
         facts += [f"| {each.change} |" for each in ROWS if each.sheet == number]
         facts += ["## Decide", "## Look", "## Prove", "## Anti-patterns", "## When not to"]

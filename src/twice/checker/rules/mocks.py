@@ -39,6 +39,7 @@ def _replaces_attribute(node: ast.Assign, _: Scope) -> bool:
     calls=("mocks",),
     nodes=(ast.Assign,),
     suits=_replaces_attribute,
+    once_per_function=True,
 )
 def mock_outside_tests(site: Site) -> Iterator[Violation]:
     """Code that is no test replaces parts of the program by mocks."""
@@ -52,7 +53,8 @@ def mock_outside_tests(site: Site) -> Iterator[Violation]:
         what = f"{module.shown(site.call.func)}() is called"
     if not what or _is_of_tests(site):
         return
-    yield site.violation(
+    decorated = [each for each in site.scope.inner if each.node is module.survey.parents.get(node)]
+    yield site.at(node, decorated[0] if decorated else site.scope).violation(
         f"{what} by code that is no test.",
         "While a mock is active, another program runs than the one that is read and recorded.",
     )
