@@ -212,7 +212,9 @@ def text_digest(site: Site) -> Iterator[Violation]:
     else:
         return
     kind = site.kind(subject)
-    if is_part if kind is None else kind.name in _PLAIN or kind.element in _PLAIN:
+    if kind is None and is_part:
+        return
+    if kind is not None and (kind.name in _PLAIN or kind.element in _PLAIN):
         return
     if isinstance(subject, ast.Constant) or about(last_name(subject), _SIMPLE):
         return
