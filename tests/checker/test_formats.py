@@ -12,11 +12,12 @@ import jsonschema
 import pytest
 from projects import CLOCK, LISTING, Project
 
+from twice.checker.analyzer import rule_table
 from twice.checker.findings import Finding, SourceSpan, Step, Violation
-from twice.checker.formats import explaining, github, junit, machine, markdown, sarif, text
-from twice.checker.looking import rule_table
+from twice.checker.formats import github, junit, sarif, text
+from twice.checker.formats import json as json_format
 from twice.checker.policy import Policy
-from twice.checker.report import Report, Stale, Tried
+from twice.checker.report import Entry, Report, Tried
 from twice.cli.commands.check import FORMATS
 from twice.foundation.severity import Severity
 
@@ -218,13 +219,11 @@ def test_sarif_is_well_formed_and_declares_every_rule(project: Project) -> None:
     assert all(each["help"]["text"] for each in run["tool"]["driver"]["rules"])
 
 
-@pytest.mark.parametrize(
-    "form", [text.render, text.concise, github.render, junit.render, markdown.render]
-)
+@pytest.mark.parametrize("form", [text.render, github.render, junit.render])
 def test_no_text_of_a_program_steers_a_terminal(form: Callable[[Report], str]) -> None:
     report = replace(
         nasty(),
-        stale=(Stale(EVIL, "clock", EVIL),),
+        stale=(Entry(EVIL, "clock", EVIL, "high", EVIL, EVIL),),
         tried=Tried({nasty().findings[0].fingerprint: EVIL}, {}, {}, EVIL, parted=False),
     )
 
@@ -234,7 +233,7 @@ def test_no_text_of_a_program_steers_a_terminal(form: Callable[[Report], str]) -
     assert "\\x1b[31m" in said.replace("\\\\", "\\").replace("\\[", "[")
 
 
-@pytest.mark.parametrize("form", [machine.render, machine.lines, sarif.render])
+@pytest.mark.parametrize("form", [json_format.render, json_format.render_lines, sarif.render])
 def test_what_programs_read_is_plain_ascii(form: Callable[[Report], str]) -> None:
     said = form(nasty())
 
@@ -279,14 +278,6 @@ def test_junit_is_well_formed_whatever_the_program_holds() -> None:
     ]
 
 
-def test_a_table_has_as_many_cells_whatever_the_program_holds() -> None:
-    rows = [row for row in markdown.render(nasty()).split("\n") if row.startswith("| a/")]
-
-    assert len(rows) == 1
-    assert len(re.findall(r"(?<!\\)\|", rows[0])) == 6
-    assert "<b>" not in rows[0]
-
-
 def test_text_has_no_colour_in_a_pipe_and_some_on_a_terminal(project: Project) -> None:
     project.write(a=LISTING)
     plain = project.check().out
@@ -328,7 +319,10 @@ def test_the_document_has_every_field_of_the_contract(project: Project) -> None:
 
     document = project.check("--json").document
 
-    assert (document["format"], {*document}) == (machine.FORMAT, {"format", "findings", "summary"})
+    assert (document["format"], {*document}) == (
+        json_format.FORMAT,
+        {"format", "findings", "summary"},
+    )
     fields = {
         "rule", "channel", "severity", "path", "line", "column", "end_line", "message", "why",
         "artifact", "fix", "confidence",
@@ -369,7 +363,7 @@ def test_a_page_has_examples_and_a_list_has_every_rule(project: Project) -> None
     assert page.startswith("set-order: ")
     assert "\nBad:\n" in page
     assert "\nGood:\n" in page
-    assert all(f"  {rule.name} " in listing for rule in explaining.every())
+    assert all(f"  {rule.name} " in listing for rule in text.all_rules())
     assert project.check("--explain", "nothing").err.startswith("E-USE-001")
 
 
@@ -382,7 +376,7 @@ def test_findings_go_to_a_file_that_is_free(project: Project) -> None:
 
     assert (first.code, first.out, second.code, third.code) == (1, "", 2, 1)
     assert second.err.startswith("E-OUTPUT-001")
-    assert machine.FORMAT in (project.folder / "out.json").read_text()
+    assert json_format.FORMAT in (project.folder / "out.json").read_text()
 
 
 def test_quiet_prints_nothing(project: Project) -> None:

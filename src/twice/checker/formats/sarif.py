@@ -16,7 +16,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from twice.checker.findings import Finding, Fix, SourceSpan
-from twice.checker.formats.explaining import pages
+from twice.checker.formats.text import all_rules
 from twice.checker.report import Report
 from twice.foundation.severity import Severity
 
@@ -64,11 +64,10 @@ def render(report: Report, *, version: str = "0") -> str:
 
 
 def _rules(report: Report, names: list[str]) -> Iterator[dict[str, Any]]:
-    texts = pages()
+    pages = {rule.name: rule.page for rule in all_rules()}
     for name in names:
         rule = report.rules[name]
-        page = texts.get(name)
-        said = page.text if page is not None and page.text else rule.title
+        said = (pages[name].text if name in pages else "") or rule.title
         yield {
             "id": name,
             "shortDescription": {"text": rule.title},
@@ -114,6 +113,7 @@ def _result(
             "severity": finding.severity.word,
             "channel": finding.channel,
             "artifact": finding.artifact,
+            "certainty": finding.certainty.value,
             "confidence": found.confidence,
             "zone": finding.zone,
         },
