@@ -93,6 +93,40 @@ def test_a_failing_order_is_recorded_and_comes_again_after_an_edit(
         assert again.ending["exception"]["type"] == "builtins.AssertionError"
 
 
+LOTTERY = """
+import asyncio, uuid
+
+START = uuid.uuid4()
+
+async def main():
+    tickets = []
+
+    async def draw():
+        await asyncio.sleep(1)
+        tickets.append(uuid.uuid4().bytes[0])
+
+    async def judge():
+        await asyncio.sleep(1)
+        assert not tickets or tickets[0] % 2, START
+
+    await asyncio.gather(draw(), judge())
+"""
+
+
+def test_a_failure_that_depends_on_entropy_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    program = write(tmp_path, LOTTERY)
+
+    results = [
+        explore(program, seed=seed, schedules=20, out=tmp_path / str(seed)) for seed in range(4)
+    ]
+
+    failures = [each.failures[0] for each in results if each.failures]
+    assert 0 < len(failures) < 4
+    assert failures[0].record is not None
+    assert twice.verify(failures[0].record).result == "PASS"
+
+
 def test_orders_of_another_program_are_said_to_be_unmet(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import os
 import random
+import secrets
+import ssl
 import time
+import uuid
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import twice
@@ -30,6 +35,21 @@ def test_a_seed_has_one_value():
 
     assert twice.simulate(draw, seed=1) == first != other
     assert first[1].startswith("2024-01-01T00:00:00.")
+
+
+async def ask_for_entropy() -> list[object]:
+    return [
+        os.urandom(3), os.getrandom(40), secrets.token_hex(), uuid.uuid4(), uuid.uuid1(), ssl.RAND_bytes(4),
+        random.Random().random(), np.random.default_rng().random(),
+    ]  # fmt: skip
+
+
+def test_entropy_comes_from_the_seed():
+    first = twice.simulate(ask_for_entropy, seed=1)
+
+    assert twice.simulate(ask_for_entropy, seed=1) == first
+    assert len(set(first)) == 8
+    assert set(first).isdisjoint(twice.simulate(ask_for_entropy, seed=2))
 
 
 def test_after_it_the_clocks_are_those_of_the_world():

@@ -1,7 +1,7 @@
 """Run an async function in a simulated loop, in this process: virtual time, one seed, no world.
 
 Clocks show virtual time, and the generators that everybody shares are seeded, as in a run that is recorded with
-``--loop simulated``. Entropy and files are real.
+``--loop simulated``, and entropy comes from the seed. Files are real.
 
 Invariant: a second call with the same seed makes the same steps, if the function reads nothing that changes.
 """

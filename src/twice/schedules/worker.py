@@ -72,11 +72,14 @@ def _search_loaded(setup: Setup, look: Callable[[Run, Trace], Findings]) -> obje
         main: Any = load(setup.program, is_async=True)
         if not iscoroutinefunction(main) or takes_run(main):
             return None
-        begin = session.wiring.streams.snapshot()
+        begin, entropy = session.wiring.streams.snapshot(), session.wiring.layer.entropy
+        assert entropy is not None, "a simulated run has its own"
+        read = dict(entropy.position)
         with running_trials() as trials:
 
             def run(make_loop: Callable[[], SimulatedLoop]) -> ScheduleTrial:
                 session.wiring.streams.restore(begin)
+                entropy.position = dict(read)
                 return trials.run(main, make_loop)
 
             first, second = Schedule(Fifo()), Schedule(Fifo())
