@@ -21,160 +21,65 @@ from twice.checker.report import Entry, Report, Tried
 from twice.cli.commands.check import FORMATS
 from twice.foundation.severity import Severity
 
-_TEXT = {"type": "object", "required": ["text"], "properties": {"text": {"type": "string"}}}
-_REGION = {
+
+def record(*required: str, **properties: object) -> dict[str, object]:
+    """Build the schema of an object."""
+    return {"type": "object", "required": [*required], "properties": properties}
+
+
+def some(items: object) -> dict[str, object]:
+    """Build the schema of a list with at least one item."""
+    return {"type": "array", "minItems": 1, "items": items}
+
+
+# The parts of SARIF 2.1.0 that are written, by the names of its sections 3.13 to 3.59.
+TEXT = record("text", text={"type": "string"})
+REGION = {
     "type": "object",
     "required": ["startLine", "startColumn", "endLine", "endColumn"],
     "additionalProperties": {"type": "integer", "minimum": 1},
 }
-_ARTIFACT = {
-    "type": "object",
-    "required": ["uri"],
-    "properties": {"uri": {"type": "string", "pattern": r"^[!-~]*$"}},
-}
-_LOCATION = {
-    "type": "object",
-    "required": ["physicalLocation"],
-    "properties": {
-        "physicalLocation": {
-            "type": "object",
-            "required": ["artifactLocation", "region"],
-            "properties": {"artifactLocation": _ARTIFACT, "region": _REGION},
-        },
-        "message": _TEXT,
-    },
+ARTIFACT = record("uri", uri={"type": "string", "pattern": r"^[!-~]*$"})
+PHYSICAL = record("artifactLocation", "region", artifactLocation=ARTIFACT, region=REGION)
+LOCATION = {
+    **record("physicalLocation", physicalLocation=PHYSICAL, message=TEXT),
     "additionalProperties": False,
 }
-_RESULT = {
-    "type": "object",
-    "required": ["ruleId", "ruleIndex", "level", "message", "locations", "partialFingerprints"],
-    "properties": {
-        "ruleIndex": {"type": "integer", "minimum": 0},
-        "level": {"enum": ["none", "note", "warning", "error"]},
-        "message": _TEXT,
-        "locations": {"type": "array", "minItems": 1, "items": _LOCATION},
-        "partialFingerprints": {"type": "object", "additionalProperties": {"type": "string"}},
-        "baselineState": {"enum": ["new", "unchanged", "updated", "absent"]},
-        "suppressions": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["kind"],
-                "properties": {
-                    "kind": {"enum": ["inSource", "external"]},
-                    "status": {"enum": ["accepted", "underReview", "rejected"]},
-                    "justification": {"type": "string", "minLength": 1},
-                },
-                "additionalProperties": False,
-            },
-        },
-        "codeFlows": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["threadFlows"],
-                "properties": {
-                    "threadFlows": {
-                        "type": "array",
-                        "minItems": 1,
-                        "items": {
-                            "type": "object",
-                            "required": ["locations"],
-                            "properties": {
-                                "locations": {
-                                    "type": "array",
-                                    "minItems": 1,
-                                    "items": {
-                                        "type": "object",
-                                        "properties": {"location": _LOCATION},
-                                        "additionalProperties": False,
-                                    },
-                                }
-                            },
-                        },
-                    }
-                },
-            },
-        },
-        "fixes": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["artifactChanges"],
-                "properties": {
-                    "description": _TEXT,
-                    "artifactChanges": {
-                        "type": "array",
-                        "minItems": 1,
-                        "items": {
-                            "type": "object",
-                            "required": ["artifactLocation", "replacements"],
-                            "properties": {
-                                "artifactLocation": _ARTIFACT,
-                                "replacements": {
-                                    "type": "array",
-                                    "minItems": 1,
-                                    "items": {
-                                        "type": "object",
-                                        "required": ["deletedRegion"],
-                                        "properties": {
-                                            "deletedRegion": _REGION,
-                                            "insertedContent": _TEXT,
-                                        },
-                                    },
-                                },
-                            },
-                        },
-                    },
-                },
-            },
-        },
-    },
+SUPPRESSION = {
+    **record(
+        "kind",
+        kind={"enum": ["inSource", "external"]},
+        status={"enum": ["accepted", "underReview", "rejected"]},
+        justification={"type": "string", "minLength": 1},
+    ),
+    "additionalProperties": False,
 }
-SARIF = {  # The parts of SARIF 2.1.0 that are written, by the names of its sections 3.13 to 3.59.
-    "type": "object",
-    "required": ["version", "runs"],
-    "properties": {
-        "version": {"const": "2.1.0"},
-        "runs": {
-            "type": "array",
-            "minItems": 1,
-            "items": {
-                "type": "object",
-                "required": ["tool", "results"],
-                "properties": {
-                    "tool": {
-                        "type": "object",
-                        "required": ["driver"],
-                        "properties": {
-                            "driver": {
-                                "type": "object",
-                                "required": ["name", "rules"],
-                                "properties": {
-                                    "rules": {
-                                        "type": "array",
-                                        "uniqueItems": True,
-                                        "items": {
-                                            "type": "object",
-                                            "required": ["id"],
-                                            "properties": {
-                                                "shortDescription": _TEXT,
-                                                "fullDescription": _TEXT,
-                                                "help": _TEXT,
-                                            },
-                                        },
-                                    }
-                                },
-                            }
-                        },
-                    },
-                    "columnKind": {"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
-                    "results": {"type": "array", "items": _RESULT},
-                },
-            },
-        },
-    },
-}
+STEP = {**record(location=LOCATION), "additionalProperties": False}
+REPLACEMENT = record("deletedRegion", deletedRegion=REGION, insertedContent=TEXT)
+CHANGE = record(
+    "artifactLocation", "replacements", artifactLocation=ARTIFACT, replacements=some(REPLACEMENT)
+)
+RESULT = record(
+    "ruleId", "ruleIndex", "level", "message", "locations", "partialFingerprints",
+    ruleIndex={"type": "integer", "minimum": 0},
+    level={"enum": ["none", "note", "warning", "error"]},
+    message=TEXT,
+    locations=some(LOCATION),
+    partialFingerprints={"type": "object", "additionalProperties": {"type": "string"}},
+    baselineState={"enum": ["new", "unchanged", "updated", "absent"]},
+    suppressions={"type": "array", "items": SUPPRESSION},
+    codeFlows=some(record("threadFlows", threadFlows=some(record("locations", locations=some(STEP))))),
+    fixes=some(record("artifactChanges", description=TEXT, artifactChanges=some(CHANGE))),
+)  # fmt: skip
+RULE = record("id", shortDescription=TEXT, fullDescription=TEXT, help=TEXT)
+DRIVER = record("name", "rules", rules={"type": "array", "uniqueItems": True, "items": RULE})
+RUN = record(
+    "tool", "results",
+    tool=record("driver", driver=DRIVER),
+    columnKind={"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
+    results={"type": "array", "items": RESULT},
+)  # fmt: skip
+SARIF = record("version", "runs", version={"const": "2.1.0"}, runs=some(RUN))
 
 EVIL = "%\r\n::error::x\u2028|`*<b>&\"']]>\x00\x1b[31m\udcff,:"
 

@@ -89,14 +89,14 @@ class Baseline:
         gone = frozenset(fingerprints)
         return Baseline(tuple(each for each in self.entries if each.fingerprint not in gone))
 
-    def accepting(self, findings: Iterable[Finding], reason: str, policy: Policy) -> Baseline:
+    def accept(self, findings: Iterable[Finding], reason: str, policy: Policy) -> Baseline:
         """Give the baseline with more findings, all for one reason; informational ones need none.
 
         A finding that has become worse since it was accepted is accepted anew: the old entry goes.
         """
         added = [
             Entry(
-                policy.placed(each.path),
+                policy.to_project_path(each.path),
                 each.found.rule,
                 each.fingerprint,
                 each.severity.word,

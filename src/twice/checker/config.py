@@ -143,7 +143,7 @@ class Selection:
         ]
 
     def _is_left_out(self, finding: Finding, policy: Policy) -> bool:
-        rule, path = finding.found.rule, policy.placed(finding.path)
+        rule, path = finding.found.rule, policy.to_project_path(finding.path)
         return rule not in HOUSEKEEPING_NAMES and any(
             (rule in names or finding.channel in names) and matches(path, (pattern,))
             for pattern, names in self.per_file.items()

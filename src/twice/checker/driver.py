@@ -194,17 +194,17 @@ def assign_severities(
             )
         )
     findings.sort(key=lambda each: each.order)
-    return _with_fingerprints(findings, policy)
+    return _add_fingerprints(findings, policy)
 
 
-def _with_fingerprints(findings: Sequence[Finding], policy: Policy) -> tuple[Finding, ...]:
+def _add_fingerprints(findings: Sequence[Finding], policy: Policy) -> tuple[Finding, ...]:
     """Name each finding by what it is about, so that lines added above do not rename it."""
     sha256 = raw_digest(Algorithm.SHA256)
     seen: dict[tuple[str, str, str, str], int] = {}
     named = []
     for each in findings:
         found = each.found
-        key = (found.rule, policy.placed(each.path), found.symbol, found.statement)
+        key = (found.rule, policy.to_project_path(each.path), found.symbol, found.statement)
         occurrence = seen[key] = seen.get(key, -1) + 1
         text = "\0".join([*key, str(occurrence)]).encode("utf-8", "surrogatepass")
         named.append(replace(each, fingerprint=sha256(text).hex()[:24]))

@@ -86,7 +86,7 @@ class Policy:
             return Breaks.LOGICAL
         return Breaks.CROSS_HOST if self.scope is Scope.CROSS_HOST else Breaks.BIT_EXACT
 
-    def placed(self, path: str) -> str:
+    def to_project_path(self, path: str) -> str:
         """Give a file's path from the project's folder, wherever the check was asked for."""
         if self.above and not path.startswith("/"):
             return self.above + path
@@ -94,7 +94,7 @@ class Policy:
 
     def zone(self, path: str) -> Zone:
         """Give the zone of a file by its path."""
-        path = self.placed(path)
+        path = self.to_project_path(path)
         for zone in Zone:
             if matches(path, self.zones.get(zone, ())):
                 return zone
@@ -107,7 +107,7 @@ class Policy:
 
     def imported_test_zone(self, path: str) -> Zone:
         """Give the zone of a file among tests that the program imports: the core, unless told otherwise."""
-        said = matches(self.placed(path), self.zones.get(Zone.TESTS, ()))
+        said = matches(self.to_project_path(path), self.zones.get(Zone.TESTS, ()))
         return Zone.TESTS if said else Zone.CORE
 
     def severity(self, found: Violation, rule: RuleFacts, zone: Zone) -> Severity:

@@ -68,7 +68,7 @@ class Project:
         checked = check(paths, self.policy, config=self.config, jobs=self.jobs, cache=self.cache)
         self.selection.require_known(checked.rules)
         left, suppressed = self._suppress(checked.findings, checked.remarks, checked.rules)
-        asked = frozenset(map(self.policy.placed, paths))
+        asked = frozenset(map(self.policy.to_project_path, paths))
 
         def is_judged(entry: Entry) -> bool:
             rule = checked.rules.get(entry.rule)
@@ -120,7 +120,7 @@ class Project:
         """
         assert self.baseline is not None, "the command has seen to it"
         before = self._read_baseline()
-        after = before.accepting(report.findings, reason, self.policy)
+        after = before.accept(report.findings, reason, self.policy)
         after.write(self.baseline)
         return len(after.entries) - len(before.entries)
 

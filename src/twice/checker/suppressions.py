@@ -69,7 +69,7 @@ def read_comments(text: str, tree: ast.Module) -> Remarks:
         for match in _COMMENT.finditer(comment[:_LENGTH_MAX]):
             at = Comment(line, column + match.start() + 1, line, line)
             if not match["boundary"]:
-                ignores.append(_ignore(at, match, _held(statements, line, alone=alone)))
+                ignores.append(_ignore(at, match, _find_lines(statements, line, alone=alone)))
                 continue
             read = _boundary(at, match["rest"], statements, alone, text.count("\n") + 1)
             if read.fault:
@@ -113,18 +113,18 @@ def _statements(tree: ast.Module) -> list[_Statement]:
     return found
 
 
-def _next(statements: list[_Statement], line: int) -> _Statement | None:
+def _find_next(statements: list[_Statement], line: int) -> _Statement | None:
     """Give the outermost statement that begins first after a line."""
     after = (each for each in statements if each.first > line)
     return min(after, key=lambda each: (each.first, -each.last), default=None)
 
 
-def _held(statements: list[_Statement], line: int, *, alone: bool) -> tuple[int, int] | None:
+def _find_lines(statements: list[_Statement], line: int, *, alone: bool) -> tuple[int, int] | None:
     """Give the lines that a comment covers: the statements on its line, or the next statement."""
     at = [each for each in statements if each.first <= line <= each.own_last]
     if at:  # On a line by itself too, when that is inside a statement's brackets.
         return min(each.first for each in at), max(each.own_last for each in at)
-    after = _next(statements, line)
+    after = _find_next(statements, line)
     if not alone:
         return line, line
     return None if after is None else (after.first, after.last)
@@ -156,7 +156,7 @@ def _boundary(
         return replace(at, fault="gives no reason")
     if not alone:
         return replace(at, fault="does not stand on a line by itself")
-    after = _next(statements, at.line)
+    after = _find_next(statements, at.line)
     if after is not None and after.defines:
         return replace(at, first=after.first, last=after.last)
     if all(each.first > at.line for each in statements if not each.is_docstring):

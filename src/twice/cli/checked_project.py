@@ -174,7 +174,7 @@ def open_sources(
         below=below,
     )
     excluded = [*settings.exclude, *split_commas(options.exclude)]
-    files = find_files(options.paths, excluded, policy.placed)
+    files = find_files(options.paths, excluded, policy.to_project_path)
     if not files and not may_be_empty:
         raise UsageError(
             f"There is no Python file in {', '.join(map(str, options.paths))}.",

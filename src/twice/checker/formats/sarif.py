@@ -19,6 +19,7 @@ from twice.checker.findings import Finding, Fix, SourceSpan
 from twice.checker.formats.text import all_rules
 from twice.checker.report import Report
 from twice.foundation.severity import Severity
+from twice.foundation.version import VERSION
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _FINGERPRINT: Final = "twice/v1"
@@ -32,13 +33,8 @@ _LEVELS: Final = {
 # GitHub's own scale for security-severity is not used: nothing here speaks of security.
 
 
-def render(report: Report, *, version: str = "0") -> str:
-    """Give a SARIF log with one run.
-
-    Args:
-        report: what the check came to.
-        version: of twice.
-    """
+def render(report: Report) -> str:
+    """Give a SARIF log with one run."""
     names = sorted(report.rules)
     document = {
         "$schema": _SCHEMA,
@@ -48,7 +44,7 @@ def render(report: Report, *, version: str = "0") -> str:
                 "tool": {
                     "driver": {
                         "name": "twice check",
-                        "semanticVersion": version,
+                        "semanticVersion": VERSION,
                         "rules": [*_rules(report, names)],
                     }
                 },

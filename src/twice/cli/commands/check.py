@@ -43,7 +43,6 @@ from twice.cli.output import print_beside, write_text
 from twice.errors import UsageError
 from twice.foundation.printable import pluralize, printable_lines
 from twice.foundation.severity import SEVERITIES
-from twice.foundation.version import VERSION
 
 if TYPE_CHECKING:
     from twice.checker.project import Project
@@ -82,18 +81,15 @@ class FormatOptions:
 
     def render(self, report: Report) -> str:
         """Give a report in the format."""
-        more: dict[str, object] = {}
-        if self.format == "sarif":
-            more["version"] = VERSION
-        elif self.format == "text" and not self.statistics:
-            more["colour"] = self.out is None and has_colour(sys.stdout)
-        module, name = self.format, "render"
-        if self.format == "jsonl":
-            module, name = "json", "render_lines"
-        elif self.format == "text" and self.statistics:
-            name = "render_statistics"
-        render = getattr(import_module(f"twice.checker.formats.{module}"), name)
-        return str(render(report, **more))
+        if self.format == "text":
+            from twice.checker.formats import text
+
+            if self.statistics:
+                return text.render_statistics(report)
+            return text.render(report, colour=self.out is None and has_colour(sys.stdout))
+        is_lines = self.format == "jsonl"
+        module = import_module(f"twice.checker.formats.{'json' if is_lines else self.format}")
+        return str(module.render_lines(report) if is_lines else module.render(report))
 
     def write(self, text: str) -> None:
         """Print a text, or write it to the file that was asked for."""
