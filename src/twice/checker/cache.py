@@ -1,4 +1,4 @@
-"""What files gave, kept from one check to the next in one file, by what it depends on.
+"""The results of files, kept from one check to the next in one file, by everything that they depend on.
 
 A file's findings depend on its bytes, its path and package, the rules, the catalogue and the Python
 that parses; all are digested. The pack is JSON: a head with the key and a digest of the rest, then
@@ -18,42 +18,42 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from twice.checker import packing
-from twice.checker.findings import Violation
-from twice.checker.looked import FileResult
-from twice.checker.reader import Reader
+from twice.checker.config import AnalysisConfig
+from twice.checker.findings import FileResult, Violation
 from twice.checker.rule import RuleFacts
 from twice.foundation.digests import Algorithm, raw_digest
 
 FOLDER: Final = ".twice_cache"
-_FORMAT: Final = "twice.check-cache/1"
+_FORMAT: Final = "twice.check-cache/2"
 _SOURCES: Final = Path(__file__).parent
 
 
 @dataclass(slots=True)
 class Pack:
-    """What is known from before.
+    """The results of the last check.
 
     Args:
         rules: what has to be known of each rule.
-        files: for each path the digest of its bytes, its package, and what it gave.
-        concluded: what all files together showed, and the digest of what they were.
-        lent: files among tests that the program itself imports.
+        files: for each path the digest of its bytes, its package, and its result as plain values.
+        inputs: the digest of everything that ``concluded`` and ``imported_tests`` depend on.
+        concluded: the violations that all files together show, each with its path.
+        imported_tests: files among tests that the program itself imports.
         facts: the text of the facts of every file; parsed when they are asked for.
     """
 
     rules: Mapping[str, RuleFacts] = field(default_factory=dict)
     files: dict[str, tuple[str, str, Any]] = field(default_factory=dict)
-    concluded: tuple[str, list[tuple[str, Violation]]] = ("", [])
-    lent: list[str] = field(default_factory=list)
+    inputs: str = ""
+    concluded: list[tuple[str, Violation]] = field(default_factory=list)
+    imported_tests: list[str] = field(default_factory=list)
     facts: str = "{}"
 
-    def looked(self, path: str, digest: str, package: str) -> FileResult | None:
-        """Give what a file gave, without its facts, when it is what it was."""
+    def find(self, path: str, digest: str, package: str) -> FileResult | None:
+        """Give the result of a file without its facts, if the file did not change."""
         known = self.files.get(path)
         if known is None or known[0] != digest or known[1] != package:
             return None
-        return packing.looked_of(known[2])
+        return FileResult.from_json(known[2])
 
 
 class Cache:
@@ -61,11 +61,11 @@ class Cache:
 
     Args:
         root: the project's folder; None to keep nothing.
-        reader: how files are read.
+        config: how files are analysed.
     """
 
-    def __init__(self, root: Path | None, reader: Reader) -> None:
-        self._key = "" if root is None else _key(reader)
+    def __init__(self, root: Path | None, config: AnalysisConfig) -> None:
+        self._key = "" if root is None else _key(config)
         self._path = None if root is None else _path(root)
 
     def load(self) -> Pack:
@@ -75,61 +75,54 @@ class Cache:
         try:
             head, always, facts = self._path.read_bytes().decode("utf-8").split("\n")[:3]
             if head == self._head(always, facts):
-                return _unpacked(json.loads(always), facts)
-        except (
-            OSError,
-            ValueError,
-            KeyError,
-            TypeError,
-            IndexError,
-            AttributeError,
-            RecursionError,
-        ):
+                return _unpack(json.loads(always), facts)
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
             pass
         return Pack()
 
     def store(self, pack: Pack, facts: Mapping[str, Any]) -> None:
-        """Keep what files gave, in place of what was kept; the facts as values, not as the pack's text."""
+        """Keep results in place of the last ones; the facts as values, not as the pack's text."""
         if self._path is None:
             return
-        of, found = pack.concluded
         always = json.dumps(
             {
                 "rules": [each.to_json() for each in pack.rules.values()],
-                "concluded": [of, [[at, packing.row(one)] for at, one in found]],
-                "lent": pack.lent,
+                "inputs": pack.inputs,
+                "concluded": [[at, found.to_json()] for at, found in pack.concluded],
+                "imported_tests": pack.imported_tests,
                 "files": pack.files,
             },
             separators=(",", ":"),
         )
         rest = json.dumps(facts, separators=(",", ":"))
         with suppress(OSError):
-            _made(self._path.parent)
+            _make_folder(self._path.parent)
             aside = self._path.with_suffix(f".{os.getpid()}")
             aside.write_text("\n".join([self._head(always, rest), always, rest, ""]), "ascii")
             aside.replace(self._path)
 
     def _head(self, always: str, facts: str) -> str:
-        return json.dumps([_FORMAT, self._key, _digest(always + facts)])
+        return json.dumps([_FORMAT, self._key, digest_text(always + facts)])
 
 
-def _unpacked(data: Mapping[str, Any], facts: str) -> Pack:
+def _unpack(data: Mapping[str, Any], facts: str) -> Pack:
     rules = [RuleFacts.from_json(each) for each in data["rules"]]
-    of, found = data["concluded"]
     return Pack(
         {each.name: each for each in rules},
         data["files"],
-        (of, [(path, packing.found_of(row)) for path, row in found]),
-        data["lent"],
+        data["inputs"],
+        [(path, Violation.from_json(row)) for path, row in data["concluded"]],
+        data["imported_tests"],
         facts,
     )
 
 
-def _digest(text: str) -> str:
+def digest_text(text: str) -> str:
+    """Digest a text; hexadecimal."""
     return raw_digest(Algorithm.SHA256)(text.encode("utf-8", "surrogatepass")).hex()
 
 
-def _key(reader: Reader) -> str:
+def _key(config: AnalysisConfig) -> str:
     """Digest everything that reads: the sources of this room, the catalogues, the configuration.
 
     An installer may give every version the same times of change; when a file came here it cannot.
@@ -141,15 +134,15 @@ def _key(reader: Reader) -> str:
             status = os.stat(os.path.join(folder, name))  # noqa: PTH116, PTH118  (a hundred of them)
             times = f"{status.st_mtime_ns}:{status.st_ctime_ns}"
             hashes.append(f"{name}:{status.st_size}:{times}")
-    return _digest("\n".join([reader.identity, str(_SOURCES), *hashes]))
+    return digest_text("\n".join([config.identity, str(_SOURCES), *hashes]))
 
 
 def _path(root: Path) -> Path:
     """Return the pack's path for this working folder: findings carry paths relative to it."""
-    return root / FOLDER / "check" / f"{_digest(os.path.relpath(Path.cwd(), root))[:16]}.pack"
+    return root / FOLDER / "check" / f"{digest_text(os.path.relpath(Path.cwd(), root))[:16]}.pack"
 
 
-def _made(folder: Path) -> None:
+def _make_folder(folder: Path) -> None:
     if not folder.is_dir():
         folder.mkdir(parents=True)
     ignoring = folder.parent / ".gitignore"

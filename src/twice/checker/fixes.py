@@ -12,12 +12,13 @@ import ast
 import difflib
 import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from twice.checker.findings import Edit, Finding, Fix, SourceSpan
-from twice.checker.reading import decoded, encoding_of
+from twice.checker.files import decode, find_encoding
+from twice.checker.findings import Edit, Finding, Fix
 from twice.foundation.printable import printable
 
 ROUNDS_MAX: Final = 5
@@ -25,11 +26,11 @@ ROUNDS_MAX: Final = 5
 
 _NEWLINE: Final = re.compile(r"\r\n|\r|\n")
 
-Looking = Callable[[bytes], Sequence[Finding]]
+Checking = Callable[[bytes], Sequence[Finding]]
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
+class FixedFile:
     """A file after its fixes.
 
     Args:
@@ -43,13 +44,15 @@ class Mended:
     fixes: int
 
 
-def mended(data: bytes, findings: Sequence[Finding], look: Looking, *, unsafe: bool) -> Mended:
-    """Apply the fixes of a file, look again, and apply what is offered then, a few times.
+def apply_fixes(
+    data: bytes, findings: Sequence[Finding], check: Checking, *, unsafe: bool
+) -> FixedFile:
+    """Apply the fixes of a file, check again, and apply the fixes that are offered then, a few times.
 
     Args:
         data: the file's bytes, as the findings were found in them.
         findings: those of this file.
-        look: finds what is left in other bytes of the file.
+        check: finds what is left in other bytes of the file.
         unsafe: whether fixes that may change the meaning are applied.
     """
     current, applied = data, 0
@@ -59,24 +62,24 @@ def mended(data: bytes, findings: Sequence[Finding], look: Looking, *, unsafe: b
             for each in findings
             if each.found.fix is not None and (unsafe or each.found.fix.safe)
         ]
-        taken = _together(fixes)
-        changed = _applied(current, [edit for fix in taken for edit in fix.edits])
+        taken = _choose_disjoint(fixes)
+        changed = _edit(current, [edit for fix in taken for edit in fix.edits])
         if not taken or changed is None or changed == current:
             break
         current, applied = changed, applied + len(taken)
-        findings = look(current)
-    return Mended(data, current, applied)
+        findings = check(current)
+    return FixedFile(data, current, applied)
 
 
-def difference(path: str, one: Mended) -> str:
+def render_diff(path: str, one: FixedFile) -> str:
     """Give what fixes change, as a unified diff."""
-    before, after = (_NEWLINE.split(decoded(each)) for each in (one.before, one.after))
+    before, after = (_NEWLINE.split(decode(each)) for each in (one.before, one.after))
     shown = printable(path)
     lines = difflib.unified_diff(before, after, f"a/{shown}", f"b/{shown}", lineterm="")
     return "".join(f"{line}\n" for line in lines)
 
 
-def _together(fixes: Iterable[Fix]) -> list[Fix]:
+def _choose_disjoint(fixes: Iterable[Fix]) -> list[Fix]:
     """Choose the fixes, in source order, that do not overlap; several may share one edit."""
     taken: list[Fix] = []
     edits: dict[Edit, None] = {}
@@ -102,40 +105,27 @@ def _touch(one: Edit, other: Edit) -> bool:
     return start < others_end and others_start < end
 
 
-def _applied(data: bytes, edits: Iterable[Edit]) -> bytes | None:
+def _edit(data: bytes, edits: Iterable[Edit]) -> bytes | None:
     """Apply edits to bytes; return None if they do not fit, or the result would not parse."""
-    text = decoded(data)
+    text = decode(data)
     starts = [0, *(each.end() for each in _NEWLINE.finditer(text))]
-    newline = _newline_of(text)
-    done = text
-    cut = len(text) + 1
+    newlines = Counter(_NEWLINE.findall(text)).most_common(1)
+    newline = newlines[0][0] if newlines else "\n"
+    done, cut = text, len(text)
     for edit in sorted(dict.fromkeys(edits), key=_span, reverse=True):
-        span = _offsets(edit.place, starts, len(text))
-        if span is None or span[1] > cut:
+        place = edit.place
+        if not 1 <= place.line <= place.end_line <= len(starts):
             return None
-        start, end = span
+        start = starts[place.line - 1] + place.column - 1
+        end = starts[place.end_line - 1] + place.end_column - 1
+        if not start <= end <= cut:
+            return None
         done = done[:start] + edit.text.replace("\n", newline) + done[end:]
         cut = start
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             ast.parse(done)
-        return done.encode(encoding_of(data))
+        return done.encode(find_encoding(data))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-
-
-def _offsets(place: SourceSpan, starts: Sequence[int], length: int) -> tuple[int, int] | None:
-    if not 1 <= place.line <= place.end_line <= len(starts):
-        return None
-    start = starts[place.line - 1] + place.column - 1
-    end = starts[place.end_line - 1] + place.end_column - 1
-    return (start, end) if start <= end <= length else None
-
-
-def _newline_of(text: str) -> str:
-    """Return the newline that most lines end with."""
-    counts: dict[str, int] = {}
-    for each in _NEWLINE.findall(text):
-        counts[each] = counts.get(each, 0) + 1
-    return max(counts, key=lambda each: counts[each], default="\n")

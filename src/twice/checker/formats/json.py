@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from twice.checker.findings import Finding, Fix, SourceSpan
+from twice.checker.findings import Finding
 from twice.checker.report import Report
 
 FORMAT: Final = "twice.findings/1"
@@ -18,22 +18,21 @@ def render(report: Report) -> str:
     """Give one JSON document."""
     document = {
         "format": FORMAT,
-        "findings": [row(each, report) for each in report.shown],
-        "summary": summary(report),
+        "findings": [_row(each, report) for each in report.shown],
+        "summary": _summary(report),
     }
     return json.dumps(document, indent=2) + "\n"
 
 
-def lines(report: Report) -> str:
+def render_lines(report: Report) -> str:
     """Give one line of JSON for each finding."""
-    return "".join(f"{json.dumps(row(each, report))}\n" for each in report.shown)
+    return "".join(f"{json.dumps(_row(each, report))}\n" for each in report.shown)
 
 
-def row(finding: Finding, report: Report) -> dict[str, Any]:
+def _row(finding: Finding, report: Report) -> dict[str, Any]:
     """Give a finding as plain values."""
-    tried = report.tried
-    found = finding.found
-    place = found.place
+    tried, found = report.tried, finding.found
+    place, fix = found.place, found.fix
     return {
         "rule": found.rule,
         "channel": finding.channel,
@@ -45,10 +44,14 @@ def row(finding: Finding, report: Report) -> dict[str, Any]:
         "end_column": place.end_column,
         "message": found.message,
         "why": found.why,
-        "steps": [{**_at(each.place), "text": each.text} for each in found.steps],
+        "steps": [
+            {"line": each.place.line, "column": each.place.column, "text": each.text}
+            for each in found.steps
+        ],
         "artifact": finding.artifact,
         "remedy": finding.remedy,
-        "fix": _fix(found.fix),
+        "fix": None if fix is None else {"safe": fix.safe, "title": fix.title},
+        "certainty": finding.certainty.value,
         "confidence": found.confidence,
         "zone": finding.zone,
         "symbol": found.symbol,
@@ -57,20 +60,9 @@ def row(finding: Finding, report: Report) -> dict[str, Any]:
     }
 
 
-def _at(place: SourceSpan) -> dict[str, int]:
-    return {"line": place.line, "column": place.column}
-
-
-def _fix(fix: Fix | None) -> dict[str, Any] | None:
-    return None if fix is None else {"safe": fix.safe, "title": fix.title}
-
-
-def summary(report: Report) -> dict[str, Any]:
+def _summary(report: Report) -> dict[str, Any]:
     """Give the numbers under the findings."""
     policy = report.policy
-    rules: dict[str, int] = {}
-    for each in report.shown:
-        rules[each.found.rule] = rules.get(each.found.rule, 0) + 1
     return {
         "files": report.files,
         "lines": report.lines,
@@ -81,7 +73,8 @@ def summary(report: Report) -> dict[str, Any]:
         "fail_on": report.fail_on.word,
         "failing": report.failing,
         "severities": report.counts,
-        "rules": dict(sorted(rules.items())),
+        "certainties": report.certainties,
+        "rules": report.rule_counts,
         "suppressed": len(report.suppressed),
         "baselined": len(report.baselined),
         "stale": [

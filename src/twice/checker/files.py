@@ -26,15 +26,7 @@ SIZE_MAX: Final = 8 * 1024 * 1024
 """In bytes. The parser needs some hundred bytes of memory for each byte of source."""
 
 _SKIPPED: Final = frozenset(
-    [
-        "__pycache__",
-        "node_modules",
-        "site-packages",
-        "venv",
-        "build",
-        "dist",
-        "__pypackages__",
-    ]
+    {"__pycache__", "node_modules", "site-packages", "venv", "build", "dist", "__pypackages__"}
 )
 _ENVIRONMENTS: Final = frozenset({("pyvenv.cfg", False), ("conda-meta", True)})
 """What stands in a folder of installed packages, whatever it is called; ``env`` is a package of many."""
@@ -62,7 +54,7 @@ class Raw:
         return "" if self.data is None else raw_digest(Algorithm.SHA256)(self.data).hex()
 
 
-def require_there(paths: Sequence[Path], command: str) -> None:
+def require_existing(paths: Sequence[Path], command: str) -> None:
     """Refuse paths at which nothing is.
 
     Args:
@@ -92,7 +84,7 @@ def require_there(paths: Sequence[Path], command: str) -> None:
             ) from error
 
 
-def files_below(
+def find_files(
     paths: Sequence[Path], excluded: Sequence[str], placed: Callable[[str], str] = str
 ) -> list[str]:
     """Give the Python files in folders, and the files named, each once, sorted.
@@ -105,10 +97,10 @@ def files_below(
     found: dict[str, None] = {}
     for path in paths:
         if path.is_dir():
-            for each in _walk(shown_path(path), excluded, placed):
+            for each in _walk(to_shown_path(path), excluded, placed):
                 found[each] = None
         else:
-            found[shown_path(path)] = None
+            found[to_shown_path(path)] = None
     return sorted(found)
 
 
@@ -141,7 +133,7 @@ def _walk(top: str, excluded: Sequence[str], placed: Callable[[str], str]) -> It
                 yield whole
 
 
-def shown_path(path: Path) -> str:
+def to_shown_path(path: Path) -> str:
     """Give a path as outputs show it: relative to the working folder where it is below it."""
     whole = path if path.is_absolute() else Path.cwd() / path
     whole = Path(os.path.normpath(whole))
@@ -162,7 +154,7 @@ def matches(path: str, patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(each, pattern.rstrip("/")) for pattern in patterns for each in every)
 
 
-def size_of(path: str) -> int:
+def measure_size(path: str) -> int:
     """Give a file's size in bytes; 0 when it cannot be asked."""
     try:
         return os.stat(path).st_size  # noqa: PTH116  (once for every file of a project)
@@ -170,7 +162,7 @@ def size_of(path: str) -> int:
         return 0
 
 
-def read(path: str) -> Raw:
+def read_file(path: str) -> Raw:
     """Read a file's bytes, or say why that was not possible."""
     try:
         status = os.stat(path)  # noqa: PTH116  (once for every file of a project)
@@ -187,7 +179,7 @@ def read(path: str) -> Raw:
         return Raw(path, None, f"it cannot be read: {error.strerror or error}")
 
 
-def decoded(data: bytes) -> str:
+def decode(data: bytes) -> str:
     """Give the text of a source file by its own declaration of encoding.
 
     Raises:
@@ -198,12 +190,12 @@ def decoded(data: bytes) -> str:
     if data.isascii() and b"coding" not in data[:200]:
         return data.decode("ascii")
     try:
-        return data.decode(encoding_of(data))
+        return data.decode(find_encoding(data))
     except (SyntaxError, UnicodeDecodeError, LookupError) as error:
         raise ValueError(f"it is not text: {error}") from error
 
 
-def encoding_of(data: bytes) -> str:
+def find_encoding(data: bytes) -> str:
     """Give the encoding that a source file declares; UTF-8 when it declares none.
 
     Raises:
@@ -213,7 +205,7 @@ def encoding_of(data: bytes) -> str:
     return tokenize.detect_encoding(lines.readline)[0]
 
 
-def package_of(path: str) -> str:
+def find_package(path: str) -> str:
     """Give the dotted package that a file is in, by the ``__init__.py`` files above it."""
     folder = os.path.dirname(path) or "."  # noqa: PTH120
     return _package(folder)

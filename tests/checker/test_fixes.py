@@ -10,7 +10,7 @@ import pytest
 from projects import LISTING, Project
 
 from twice.checker.findings import Edit, Finding, Fix, SourceSpan, Violation
-from twice.checker.fixing import Mended, difference, mended
+from twice.checker.fixes import FixedFile, apply_fixes, render_diff
 from twice.checker.project import Project as Checked
 from twice.errors import OutputUnwritable
 from twice.foundation.severity import Severity
@@ -25,7 +25,7 @@ def finding(*edits: tuple[int, int, int, int, str], safe: bool = True) -> Findin
 
 
 def after(data: bytes, *findings: Finding, unsafe: bool = False) -> bytes:
-    return mended(data, findings, lambda _: (), unsafe=unsafe).after
+    return apply_fixes(data, findings, lambda _: (), unsafe=unsafe).after
 
 
 def test_a_safe_fix_is_applied_and_the_finding_is_gone(project: Project) -> None:
@@ -199,13 +199,13 @@ def test_what_would_not_parse_or_does_not_fit_is_given_up(
 def test_fixes_end_also_when_each_makes_another() -> None:
     one = finding((1, 5, 1, 6, "f(y)"))
 
-    done = mended(b"x = y\n", [one], lambda _: [one], unsafe=False)
+    done = apply_fixes(b"x = y\n", [one], lambda _: [one], unsafe=False)
 
     assert done.fixes == 5
 
 
 def test_a_difference_speaks_of_lines_without_newlines() -> None:
-    said = difference("a.py", Mended(b"x = 1\r\ny = 2\r\n", b"x = 1\r\ny = 3\r\n", 1))
+    said = render_diff("a.py", FixedFile(b"x = 1\r\ny = 2\r\n", b"x = 1\r\ny = 3\r\n", 1))
 
     assert said.splitlines()[3:] == [" x = 1", "-y = 2", "+y = 3", " "]
 
@@ -213,7 +213,7 @@ def test_a_difference_speaks_of_lines_without_newlines() -> None:
 def test_a_file_that_changed_meanwhile_is_left_alone(project: Project) -> None:
     project.write(a="x = 2\n")
 
-    assert Checked.put("a.py", Mended(b"x = 1\n", b"x = 3\n", 1)) is False
+    assert Checked.put("a.py", FixedFile(b"x = 1\n", b"x = 3\n", 1)) is False
     assert (project.folder / "a.py").read_text() == "x = 2\n"
 
 
@@ -228,7 +228,7 @@ def test_a_file_that_cannot_be_put_stays_whole(
     monkeypatch.setattr(os, "fsync", fail)
 
     with pytest.raises(OutputUnwritable):
-        Checked.put("a.py", Mended(LISTING.encode(), FIXED.encode(), 1))
+        Checked.put("a.py", FixedFile(LISTING.encode(), FIXED.encode(), 1))
     assert (project.folder / "a.py").read_text() == LISTING
     assert sorted(each.name for each in project.folder.iterdir()) == ["a.py", "pyproject.toml"]
 
@@ -283,7 +283,9 @@ def test_a_fix_behind_one_that_waits_is_made(project: Project) -> None:
 def test_a_fix_that_another_one_made_room_for_is_made_at_once() -> None:
     inner, outer = finding((1, 5, 1, 6, "f(y)")), finding((1, 1, 1, 2, "z"))
 
-    done = mended(b"x = y\n", [inner], lambda data: [outer] if b"f" in data else [], unsafe=False)
+    done = apply_fixes(
+        b"x = y\n", [inner], lambda data: [outer] if b"f" in data else [], unsafe=False
+    )
 
     assert (done.after, done.fixes) == (b"z = f(y)\n", 2)
 

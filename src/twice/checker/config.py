@@ -1,47 +1,170 @@
-"""What a project says about its check: the table ``[tool.twice.check]`` of its pyproject.toml.
+"""The settings of a check: the table ``[tool.twice.check]`` of pyproject.toml, and what files are read and reported with.
 
-Command-line options come before it; putting the two together is done by the command.
+Command-line options come before the table; the command puts the two together.
 
 Invariant: a key that is not known, or a value of another type, is an error; none is passed over.
 """
 
 from __future__ import annotations
 
+import json
+import sys
 import tomllib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from twice.checker.policy import TIERS, Zone
-from twice.checker.reader import Ban
+from twice.checker.files import matches
+from twice.checker.findings import Finding
+from twice.checker.housekeeping import HOUSEKEEPING_NAMES, ban_rule
+from twice.checker.policy import TIERS, Policy, Zone
+from twice.checker.rule import RuleFacts
 from twice.errors import ConfigError, ConfigKeyUnused
+from twice.foundation.channels import Channel
 from twice.foundation.determinism_class import DeterminismClass, Scope
 from twice.foundation.severity import SEVERITIES, Severity
+
+if TYPE_CHECKING:
+    from twice.checker.catalogue import Catalogue
+    from twice.checker.rules.engine import Index
 
 NAME: Final = "pyproject.toml"
 TABLE: Final = "[tool.twice.check]"
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """What a project says about its check.
+class Ban:
+    """A name that a project does not want to be used.
 
     Args:
-        folder: where the file is: patterns and paths in it are relative to that; None without one.
+        name: the qualified name, as it is imported: ``uuid.uuid4``.
+        reason: why not, in the project's words.
+        instead: what to use.
+        severity: how badly it weighs.
+    """
+
+    name: str
+    reason: str
+    instead: str = ""
+    severity: Severity = Severity.HIGH
+
+
+@dataclass(frozen=True)
+class AnalysisConfig:
+    """What the findings of a file depend on besides the file: equal ones give equal findings for equal files.
+
+    Args:
+        catalogues: further catalogues, as the text of TOML files, each with its name.
+        allowed: names that are taken out of every group.
+        bans: names that are not wanted.
+        follows: whether values are followed to where they end.
+    """
+
+    catalogues: tuple[tuple[str, str], ...] = ()
+    allowed: tuple[str, ...] = ()
+    bans: tuple[Ban, ...] = ()
+    follows: bool = True
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """The API names in force.
+
+        Raises:
+            ConfigError: E-CONFIG-001: a catalogue is none.
+        """
+        from twice.checker.catalogue import shipped
+        from twice.checker.catalogue.own import extended
+
+        bans = [each.name for each in self.bans]
+        return extended(shipped(), self.catalogues, self.allowed, bans)
+
+    def index(self) -> Index:
+        """Arrange the rules for this catalogue."""
+        from twice.checker.catalogue.own import BANNED
+        from twice.checker.rules.engine import every_rule, index
+
+        rules = every_rule()
+        return index((*rules, ban_rule(self.bans, BANNED)) if self.bans else rules, self.catalogue)
+
+    @property
+    def identity(self) -> str:
+        """A text that tells configurations, and the Python that parses for them, apart."""
+        bans = [[each.name, each.reason, each.instead, each.severity] for each in self.bans]
+        python = list(sys.version_info[:3])
+        return json.dumps([python, self.catalogues, self.allowed, bans, self.follows])
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The rules whose findings are reported; a channel's name stands for all its rules.
+
+    Args:
+        select: these only; all when empty.
+        ignore: not these.
+        per_file: not these in files of a pattern, seen from the project's folder.
+    """
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    per_file: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def require_known(self, rules: Mapping[str, RuleFacts]) -> None:
+        """Refuse names that are neither a rule nor a channel.
+
+        Raises:
+            ConfigError: E-CONFIG-001.
+        """
+        per_file = (name for names in self.per_file.values() for name in names)
+        for each in (*self.select, *self.ignore, *per_file):
+            if each not in rules and each not in [*Channel]:
+                raise ConfigError(
+                    f"There is no rule {each!r}.",
+                    f"Expected the name of a rule, or a channel: {', '.join(Channel)}.",
+                    "See: twice check --list",
+                    rule=each,
+                )
+
+    def has(self, rule: str, channel: str) -> bool:
+        """Say whether a rule is reported in some file; the rules on the checker's own work always are."""
+        if rule in HOUSEKEEPING_NAMES:
+            return True
+        selected = not self.select or rule in self.select or channel in self.select
+        return selected and rule not in self.ignore and channel not in self.ignore
+
+    def filter(self, findings: Iterable[Finding], policy: Policy) -> list[Finding]:
+        """Give the findings of the rules that are reported in their file."""
+        return [
+            each
+            for each in findings
+            if self.has(each.found.rule, each.channel)
+            and (not self.per_file or not self._is_left_out(each, policy))
+        ]
+
+    def _is_left_out(self, finding: Finding, policy: Policy) -> bool:
+        rule, path = finding.found.rule, policy.to_project_path(finding.path)
+        return rule not in HOUSEKEEPING_NAMES and any(
+            (rule in names or finding.channel in names) and matches(path, (pattern,))
+            for pattern, names in self.per_file.items()
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The table of a project.
+
+    Args:
+        folder: the folder of the file: patterns and paths in it are relative to that; None without one.
         kind: the declared class.
         scope: how far the promise reaches.
         tier: XS, S, M, L or XL.
         exclude: patterns of paths that are not read.
-        select: rules and channels that are looked with; all when empty.
-        ignore: rules and channels that are not.
         zones: patterns of paths for each zone.
-        catalogues: paths of further catalogues.
-        allow: names that are in no catalogue.
-        bans: names that are not wanted.
+        selection: the rules that are reported.
+        analysis: catalogues, allowed and banned names.
         baseline: the path of the baseline.
         fail_on: from which severity on the check fails.
-        per_file_ignores: rules and channels that are not looked with in files of a pattern.
     """
 
     folder: Path | None = None
@@ -49,27 +172,20 @@ class Settings:
     scope: Scope | None = None
     tier: str | None = None
     exclude: tuple[str, ...] = ()
-    select: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
     zones: Mapping[Zone, tuple[str, ...]] = field(default_factory=dict)
-    catalogues: tuple[Path, ...] = ()
-    allow: tuple[str, ...] = ()
-    bans: tuple[Ban, ...] = ()
+    selection: Selection = Selection()
+    analysis: AnalysisConfig = AnalysisConfig()
     baseline: Path | None = None
     fail_on: Severity | None = None
-    per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def nearest(start: Path) -> Path | None:
+def find_pyproject(start: Path) -> Path | None:
     """Give the pyproject.toml in a folder or the nearest one above it."""
-    for folder in (start, *start.parents):
-        found = folder / NAME
-        if found.is_file():
-            return found
-    return None
+    found = (folder / NAME for folder in (start, *start.parents))
+    return next((each for each in found if each.is_file()), None)
 
 
-def settings_of(path: Path) -> Settings:
+def read_settings(path: Path) -> Settings:
     """Read a project's settings.
 
     Raises:
@@ -116,7 +232,13 @@ def _settings(path: Path, table: Mapping[str, Any]) -> Settings:
             )
         name, reading = _KEYS[key]
         found[name] = reading(path, key, value)
-    return Settings(folder=path.parent, **found)
+    parts: dict[str, Any] = {
+        name: kind(
+            **{each.name: found.pop(each.name) for each in fields(kind) if each.name in found}
+        )
+        for name, kind in (("selection", Selection), ("analysis", AnalysisConfig))
+    }
+    return Settings(path.parent, **parts, **found)
 
 
 def _wrong(path: Path, key: str, value: object, expected: str) -> ConfigError:
@@ -160,8 +282,20 @@ def _checkout(folder: Path) -> Path:
     return next(around, folder)
 
 
-def _files(path: Path, key: str, value: Any) -> tuple[Path, ...]:
-    return tuple(_file(path, key, each) for each in _texts(path, key, value))
+def _catalogues(path: Path, key: str, value: Any) -> tuple[tuple[str, str], ...]:
+    found = []
+    for each in _texts(path, key, value):
+        named = _file(path, key, each)
+        try:
+            found.append((named.name, named.read_text(encoding="utf-8")))
+        except (OSError, UnicodeDecodeError) as error:
+            said = error.strerror if isinstance(error, OSError) else error
+            raise ConfigError(
+                f"The catalogue {named} cannot be read: {said}.",
+                "Expected a TOML file of API names; paths start at the folder of pyproject.toml.",
+                f"Correct the key {key} in {TABLE}.",
+            ) from error
+    return tuple(found)
 
 
 def _zones(path: Path, key: str, value: Any) -> dict[Zone, tuple[str, ...]]:
@@ -209,10 +343,10 @@ _KEYS: Final[dict[str, tuple[str, _Reading]]] = {
     "select": ("select", _texts),
     "ignore": ("ignore", _texts),
     "zones": ("zones", _zones),
-    "catalogues": ("catalogues", _files),
-    "allow": ("allow", _texts),
+    "catalogues": ("catalogues", _catalogues),
+    "allow": ("allowed", _texts),
     "ban": ("bans", _bans),
     "baseline": ("baseline", _file),
     "fail-on": ("fail_on", _one_of(SEVERITIES)),
-    "per-file-ignores": ("per_file_ignores", _per_file),
+    "per-file-ignores": ("per_file", _per_file),
 }
