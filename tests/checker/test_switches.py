@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from files import found as weighed
+from projects import Project
 from test_rules import findings
 
 from twice.foundation.severity import Severity
@@ -110,6 +111,12 @@ WORKSPACE = 'import os\n\nos.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"\n'
 def test_what_a_test_sets_holds_for_tests_alone(rule: str, text: str, switch: str) -> None:
     assert rule in weighed({"sim/core.py": text, "tests/conftest.py": switch})
     assert rule not in weighed({"sim/core.py": text, "sim/setup.py": switch})
+
+
+def test_tests_are_what_the_project_says(project: Project) -> None:
+    project.write(core=ADDS, spec__try_it=STRICT, config='zones = {tests = ["spec/"]}\n')
+    found = project.check("--json").document["findings"]
+    assert "atomic-scatter" in [each["rule"] for each in found]
 
 
 def test_a_comment_about_the_workspace_sets_nothing() -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final
 
 from twice.checker.findings import Violation
-from twice.checker.rule import Breaks, mentions
+from twice.checker.rule import Breaks, ProjectFacts, mentions
 from twice.checker.rules.engine import project_rule, rule
 from twice.checker.rules.settings import is_false, is_true, settings, unsettled
 from twice.checker.syntax.module import Module, Site
@@ -246,7 +246,7 @@ def gather_threads(module: Module) -> dict[str, Any] | None:
     "Set OMP_NUM_THREADS, OPENBLAS_NUM_THREADS and MKL_NUM_THREADS before numpy is imported, or use threadpoolctl.",
     gather=gather_threads,
 )
-def unpinned_blas_threads(facts: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
+def unpinned_blas_threads(facts: ProjectFacts) -> Iterator[tuple[str, Violation]]:
     """Linear algebra runs on as many threads as the machine has."""
     places = sorted(
         unsettled(facts, "unpinned-blas-threads"),

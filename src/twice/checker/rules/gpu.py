@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Any, Final
 
 from twice.checker.findings import Fix, Reach, Violation
-from twice.checker.rule import Breaks
+from twice.checker.rule import Breaks, ProjectFacts
 from twice.checker.rules.engine import project_rule, rule
 from twice.checker.rules.settings import (
     WORKSPACE,
@@ -281,7 +281,7 @@ def gather(module: Module) -> dict[str, Any] | None:
     'Set os.environ["CUBLASWORKSPACE_CONFIG"] = ":4096:8" before torch is used.',
     gather=gather,
 )
-def cublas_workspace(facts: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
+def cublas_workspace(facts: ProjectFacts) -> Iterator[tuple[str, Violation]]:
     """Deterministic algorithms are asked for, and cuBLAS is not told."""
     return unsettled(facts, "cublas-workspace")
 
@@ -293,6 +293,6 @@ def cublas_workspace(facts: Mapping[str, Any]) -> Iterator[tuple[str, Violation]
     "Call torch.use_deterministic_algorithms(True) and set CUBLASWORKSPACE_CONFIG=:4096:8 as well.",
     gather=gather,
 )
-def partial_flags(facts: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
+def partial_flags(facts: ProjectFacts) -> Iterator[tuple[str, Violation]]:
     """Of the switches for a deterministic GPU only some are thrown."""
     return unsettled(facts, "partial-flags")

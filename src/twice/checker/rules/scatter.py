@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final
 
 from twice.checker.findings import Violation
-from twice.checker.rule import Breaks
+from twice.checker.rule import Breaks, ProjectFacts
 from twice.checker.rules.engine import project_rule
 from twice.checker.rules.settings import facts_of, is_true, unsettled
 from twice.checker.syntax.module import Module, Site
@@ -34,7 +34,7 @@ def gather(module: Module) -> dict[str, Any] | None:
     "Ask for deterministic algorithms (torch.use_deterministic_algorithms(True), XLA_FLAGS=--xla_gpu_deterministic_ops=true), or sort by index and add segment by segment.",
     gather=gather,
 )
-def atomic_scatter(facts: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
+def atomic_scatter(facts: ProjectFacts) -> Iterator[tuple[str, Violation]]:
     """Numbers are added at indices that may repeat, in the order in which a GPU gets to them."""
     return unsettled(facts, "atomic-scatter")
 

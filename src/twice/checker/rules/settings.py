@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 from weakref import WeakKeyDictionary
 
 from twice.checker.findings import Violation
-from twice.checker.policy import Policy, Zone
+from twice.checker.rule import ProjectFacts
 from twice.checker.syntax.module import Module, Site
 from twice.checker.syntax.survey import Scope
 
@@ -165,17 +165,18 @@ def facts_of(module: Module, looking: Mapping[str, Looking]) -> dict[str, Any] |
     return {"sets": sets, "found": found} if sets or found else None
 
 
-def unsettled(facts: Mapping[str, Any], rule: str) -> Iterator[tuple[str, Violation]]:
+def unsettled(facts: ProjectFacts, rule: str) -> Iterator[tuple[str, Violation]]:
     """Give a rule's places in all files but those for which the project sets what they lack.
 
     The facts of a file are what it sets, under ``sets``, and under ``found`` for each rule its places with
     what they lack. What a test sets holds while the test runs, so it speaks for no other file.
     """
-    tests = {path for path in facts if Policy().zone(path) is Zone.TESTS}
-    every = {name for each in facts.values() for name in each["sets"]}
-    outside = {name for path in facts if path not in tests for name in facts[path]["sets"]}
+    outside = facts.outside_tests()
+    every, program = (
+        {name for one in known.values() for name in one["sets"]} for known in (facts, outside)
+    )
     for path, each in facts.items():
-        known = every if path in tests else outside
+        known = program if path in outside else every
         for lacking, found in each["found"].get(rule, ()):
             if lacking not in known:
                 yield path, Violation.from_json(found)
