@@ -73,7 +73,7 @@ def salted_hash(site: Site) -> Iterator[Violation]:
     kind = site.kind(site.call.args[0])
     if kind is not None and (kind.element if kind.name == "tuple" else kind.name) in _NUMBERS:
         return
-    outcome = _way_out(site, name)
+    outcome = _find_way_out(site, name)
     if outcome is not None:
         shown = site.module.shown(site.call.args[0])
         yield site.violation(
@@ -83,7 +83,7 @@ def salted_hash(site: Site) -> Iterator[Violation]:
         )
 
 
-def _way_out(site: Site, function: str) -> Outcome | None:
+def _find_way_out(site: Site, function: str) -> Outcome | None:
     """Return how a hash leaves the process, or chooses something; None where it stays, or seeds."""
     ends = [each for each in site.ends() if not _is_looked_up(each)]
     if any(each.use is Use.SEED for each in ends):
@@ -155,7 +155,7 @@ def repr_in_json(site: Site) -> Iterator[Violation]:
     elif isinstance(node, ast.FunctionDef) and node.name == "default" and len(node.args.args) == 2:
         bases = getattr(site.scope.node, "bases", ())
         if any(last_name(each) == "JSONEncoder" for each in bases):
-            shown = next(_returned_texts(site, node), None)
+            shown = next(_find_returned_reprs(site, node), None)
     if shown is not None:
         yield site.violation(
             "What JSON does not know is written as its repr.",
@@ -165,7 +165,7 @@ def repr_in_json(site: Site) -> Iterator[Violation]:
         )
 
 
-def _returned_texts(site: Site, function: ast.FunctionDef) -> Iterator[ast.Return]:
+def _find_returned_reprs(site: Site, function: ast.FunctionDef) -> Iterator[ast.Return]:
     """Yield where a function returns the ``repr`` of its argument and has not asked for its kind."""
     given = function.args.args[1].arg
     for each in ast.walk(function):

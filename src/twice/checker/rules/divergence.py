@@ -58,13 +58,13 @@ def _claims(name: str) -> bool:
     )
 
 
-def _function(site: Site) -> tuple[ast.FunctionDef, Scope]:
+def _enter_function(site: Site) -> tuple[ast.FunctionDef, Scope]:
     """Return the function at a site, with the scope that it opens."""
     assert isinstance(site.node, ast.FunctionDef), "functions are asked for"
     return site.node, next(each for each in site.scope.inner if each.node is site.node)
 
 
-def _assertions(around: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+def _iterate_assertions(around: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
     """Yield what is asserted there, by ``assert`` or a call named ``assert…``, each with its message."""
     for each in ast.walk(around):
         if isinstance(each, ast.Assert):
@@ -73,10 +73,10 @@ def _assertions(around: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
             yield each.value, None
 
 
-def _pairs(function: ast.FunctionDef) -> Iterator[tuple[ast.expr, list[ast.expr]]]:
+def _iterate_claimed(function: ast.FunctionDef) -> Iterator[tuple[ast.expr, list[ast.expr]]]:
     """Yield what a test that claims determinism asserts, each with both sides when two things are equal."""
     if function.name.startswith("test") and _claims(function.name):
-        for asserted, _ in _assertions(function):
+        for asserted, _ in _iterate_assertions(function):
             sides: list[ast.expr] = []
             if isinstance(asserted, ast.Call):
                 sides = asserted.args[:2]
@@ -99,8 +99,8 @@ def _is_constant(sides: list[ast.expr]) -> bool:
 )
 def aggregate_determinism_test(site: Site) -> Iterator[Violation]:
     """A test of determinism compares sums, means or lengths and nothing else."""
-    function, _ = _function(site)
-    compared = [sides for _, sides in _pairs(function) if not _is_constant(sides)]
+    function, _ = _enter_function(site)
+    compared = [sides for _, sides in _iterate_claimed(function) if not _is_constant(sides)]
     if compared and all(
         len(sides) == 2
         and all(isinstance(each, ast.Call) and last_name(each) in _AGGREGATES for each in sides)
@@ -123,11 +123,11 @@ def aggregate_determinism_test(site: Site) -> Iterator[Violation]:
 )
 def log_diff_test(site: Site) -> Iterator[Violation]:
     """A test of determinism compares what was printed or logged and nothing else."""
-    function, scope = _function(site)
+    function, scope = _enter_function(site)
     compared = [
         _is_of_logs(site.module, words)
-        for asserted, sides in _pairs(function)
-        if (words := _reached_words(asserted, scope))
+        for asserted, sides in _iterate_claimed(function)
+        if (words := _collect_words(asserted, scope))
         and (not _is_constant(sides) or "diff" in words)
     ]
     if compared and all(compared):
@@ -138,7 +138,7 @@ def log_diff_test(site: Site) -> Iterator[Violation]:
         )
 
 
-def _reached_words(node: ast.AST, function: Scope) -> set[str]:
+def _collect_words(node: ast.AST, function: Scope) -> set[str]:
     """Return the names and texts in an expression, and in what the function's names in it are made of."""
     found: set[str] = set()
     waiting = [node]
@@ -176,10 +176,10 @@ def _is_of_logs(module: Module, words: set[str]) -> bool:
 )
 def tolerant_determinism_test(site: Site) -> Iterator[Violation]:
     """A test of determinism compares with a tolerance."""
-    function, scope = _function(site)
+    function, scope = _enter_function(site)
     found = [
         each
-        for asserted, message in _assertions(function)
+        for asserted, message in _iterate_assertions(function)
         if _claims(function.name) or (message is not None and _speaks_of_determinism(message))
         for each in _tolerant_calls(site, asserted, scope)
     ]
@@ -249,7 +249,7 @@ def _compares_near(site: Site, call: ast.Call, scope: Scope) -> bool:
 )
 def tolerant_roundtrip_test(site: Site) -> Iterator[Violation]:
     """A test compares what was saved with what was loaded, and with a tolerance."""
-    function, scope = _function(site)
+    function, scope = _enter_function(site)
     if _claims(function.name) or about(function.name, _NARROWS):
         return
     called = {last_name(each) for each in ast.walk(function) if isinstance(each, ast.Call)}
@@ -259,9 +259,9 @@ def tolerant_roundtrip_test(site: Site) -> Iterator[Violation]:
     if any(about(each, _LEARNS) for each in called):
         return
     for loop in ast.walk(function):
-        if not isinstance(loop, ast.For) or _WEIGHTS.isdisjoint(_reached_words(loop.iter, scope)):
+        if not isinstance(loop, ast.For) or _WEIGHTS.isdisjoint(_collect_words(loop.iter, scope)):
             continue
-        for asserted, _ in _assertions(loop):
+        for asserted, _ in _iterate_assertions(loop):
             for call in _tolerant_calls(site, asserted, scope):
                 if not any(isinstance(each, ast.Call) for each in call.args):
                     yield site.violation(

@@ -1,7 +1,7 @@
 """The rules about encodings that equal values do not share, where they are hashed or are keys.
 
 Each rule knows one producer (a pickle, a text, unsorted JSON, a rounded float, an array's bytes); where
-its value ends is asked in the same two ways of all: ``_hashed`` and ``_keyed``.
+its value ends is asked in the same two ways of all: ``_find_digest`` and ``_find_key``.
 
 Invariant: in a file that imports nothing that hashes, no value is followed to a digest.
 """
@@ -44,13 +44,13 @@ def _hashes(module: Module) -> bool:
     return not _HASHING.isdisjoint(module.imported)
 
 
-def _hashed(site: Site) -> Outcome | None:
+def _find_digest(site: Site) -> Outcome | None:
     """Return where a value is hashed; None when it is not seen to be."""
     ends = site.ends() if _hashes(site.module) else []
     return next((each for each in ends if each.use is Use.DIGEST), None)
 
 
-def _keyed_here(site: Site) -> Outcome | None:
+def _find_key_here(site: Site) -> Outcome | None:
     """Return where a value becomes a key on the spot: by its name, by what is looked up."""
     parent = site.module.survey.parents.get(site.node)
     named: list[ast.expr] = []
@@ -65,9 +65,9 @@ def _keyed_here(site: Site) -> Outcome | None:
     return Outcome(Use.KEY, parent, (site.node,))
 
 
-def _keyed(site: Site) -> Outcome | None:
+def _find_key(site: Site) -> Outcome | None:
     """Return where a value becomes a key, on the spot or later, or is returned as one."""
-    here = _keyed_here(site)
+    here = _find_key_here(site)
     if here is not None:
         return here
     function, ends = site.scope.method, site.ends()
@@ -87,7 +87,7 @@ def _keyed(site: Site) -> Outcome | None:
 def pickle_digest(site: Site) -> Iterator[Violation]:
     """A digest is taken of a pickle."""
     called = site.called or ""
-    outcome = _hashed(site) if called.endswith(".dumps") else None
+    outcome = _find_digest(site) if called.endswith(".dumps") else None
     if outcome is not None:
         why = "Equal values can have different pickles: shared objects, sets, versions"
         yield site.violation(f"{called}() is hashed.", why, outcome=outcome)
@@ -107,7 +107,7 @@ def float_text_digest(site: Site) -> Iterator[Violation]:
     written = spec.values[0] if isinstance(spec, ast.JoinedStr) and len(spec.values) == 1 else None
     if not isinstance(written, ast.Constant) or not _ROUNDED.search(str(written.value)):
         return
-    outcome = _hashed(site)
+    outcome = _find_digest(site)
     if outcome is not None:
         yield site.violation(
             f"A float is rounded to {written.value!r} and hashed.",
@@ -131,7 +131,7 @@ def array_file_digest(site: Site) -> Iterator[Violation]:
         nodes = () if function is None else ast.walk(function.node)
         if any(getattr(each, "attr", "") in {"dtype", "shape"} for each in nodes):
             return  # It says what the bytes are.
-        if _hashed(site) is not None:
+        if _find_digest(site) is not None:
             yield site.violation(
                 "An array's bytes are hashed without its dtype and shape.",
                 "Arrays of other types and shapes have the same digest.",
@@ -168,18 +168,18 @@ def unsorted_json_digest(site: Site) -> Iterator[Violation]:
     )
     if subject is None or site.has_star or is_sorted or has_no_keys:
         return
-    hashed = _hashed(site)
-    outcome = hashed or _keyed_here(site)
+    hashed = _find_digest(site)
+    outcome = hashed or _find_key_here(site)
     if outcome is not None:
         yield site.violation(
             f"json.dumps() keeps the order of the keys, and its text {'is hashed' if hashed else 'is a key'}.",
             "Equal dictionaries that were filled in another order get another one",
             outcome=outcome,
-            fix=None if given is not None else _sorting(site),
+            fix=None if given is not None else _make_fix(site),
         )
 
 
-def _sorting(site: Site) -> Fix:
+def _make_fix(site: Site) -> Fix:
     arguments = [*site.call.args, *(each.value for each in site.call.keywords)]
     places = [site.module.place(each) for each in arguments]
     line, column = max((each.end_line, each.end_column) for each in places)
@@ -218,7 +218,7 @@ def text_digest(site: Site) -> Iterator[Violation]:
         return
     if isinstance(subject, ast.Constant) or about(last_name(subject), _SIMPLE):
         return
-    outcome = None if _shows_itself(module, kind) else _hashed(site)
+    outcome = None if _shows_itself(module, kind) else _find_digest(site)
     if outcome is not None:
         if _may_be_plain(site, subject, kind):
             outcome = Outcome(Use.UNSEEN, outcome.node, outcome.way)
@@ -280,7 +280,7 @@ def text_key(site: Site) -> Iterator[Violation]:
         message = f"{site.module.shown(site.call.func)}() of nested values is used as a key."
     else:
         return
-    outcome = _keyed(whole)
+    outcome = _find_key(whole)
     if outcome is not None:
         why = "Equal values can have different texts and different values the same"
         yield whole.violation(message, why, outcome=outcome, confidence=0.85)

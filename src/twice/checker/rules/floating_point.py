@@ -9,7 +9,7 @@ from typing import Any, Final
 from twice.checker.findings import Violation
 from twice.checker.rule import Breaks, ProjectFacts, mentions
 from twice.checker.rules.engine import project_rule, rule
-from twice.checker.rules.settings import is_false, is_true, settings, unsettled
+from twice.checker.rules.settings import find_unsettled, is_false, is_true, read_settings
 from twice.checker.syntax.module import Module, Site
 from twice.checker.syntax.survey import Scope
 from twice.checker.syntax.uses.outcomes import Use
@@ -56,7 +56,7 @@ def fast_math(site: Site) -> Iterator[Violation]:
     for text in ast.walk(module.tree):
         if isinstance(text, ast.Constant) and isinstance(text.value, str):
             is_docstring = isinstance(module.survey.parents.get(text), ast.Expr)
-            option = "" if is_docstring else _fast_option(text.value)
+            option = "" if is_docstring else _find_fast_option(text.value)
             asked += [(text, module.survey.root, option)] if option else []
     for node, scope, what in asked:
         yield site.at(node, scope).violation(
@@ -65,7 +65,7 @@ def fast_math(site: Site) -> Iterator[Violation]:
         )
 
 
-def _fast_option(text: str) -> str:
+def _find_fast_option(text: str) -> str:
     """Return the option for fast arithmetic in a text of options; "" in prose about them."""
     if len(text) > _OPTION_LENGTH_MAX:
         return ""
@@ -117,7 +117,7 @@ def order_dependent_sum(site: Site) -> Iterator[Violation]:
     """Floating-point numbers are added up in an order by chance."""
     why = "Each addition rounds, so another order gives another sum."
     if isinstance(site.node, (ast.For, ast.AsyncFor)):
-        order = _order_by_chance(site, site.node.iter)
+        order = _name_order(site, site.node.iter)
         for each in site.node.body if order else ():
             if isinstance(each, ast.AugAssign) and isinstance(each.op, (ast.Add, ast.Sub)):
                 total, term = site.kind(each.target), site.kind(each.value)
@@ -134,13 +134,13 @@ def order_dependent_sum(site: Site) -> Iterator[Violation]:
         if isinstance(given, (ast.GeneratorExp, ast.ListComp)):
             source = given.generators[0].iter
             is_float = is_float or _is_float(site, given.elt)
-        order = _order_by_chance(site, source) if is_float else ""
+        order = _name_order(site, source) if is_float else ""
         if order:
             message = f"Floats are summed in the order of {order}."
             yield site.violation(message, why, outcome=site.value(), confidence=0.85)
 
 
-def _order_by_chance(site: Site, source: ast.expr) -> str:
+def _name_order(site: Site, source: ast.expr) -> str:
     """Name in words an iterable whose order is due to chance; "" for another."""
     kind = site.kind(source)
     if kind is not None and kind.name == "set" and kind.element not in {"int", "bool"}:
@@ -194,7 +194,7 @@ def parallel_reduction(site: Site) -> Iterator[Violation]:
     ):
         return
     for each in loop.body:
-        name = _reduced_name(each)
+        name = _find_reduced_name(each)
         if name:
             yield site.violation(
                 f"{name} is summed by threads, each its own share.",
@@ -203,7 +203,7 @@ def parallel_reduction(site: Site) -> Iterator[Violation]:
             )
 
 
-def _reduced_name(statement: ast.stmt) -> str:
+def _find_reduced_name(statement: ast.stmt) -> str:
     """Return the name that a statement adds to; "" when it adds to none, or counts."""
     if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
         value = statement.value
@@ -218,7 +218,7 @@ def _reduced_name(statement: ast.stmt) -> str:
 
 def gather_threads(module: Module) -> dict[str, Any] | None:
     """Give whether a file sets the number of threads, starts a program, or calls linear algebra."""
-    pins = any(each.name in _PINNING for each in settings(module, "variable"))
+    pins = any(each.name in _PINNING for each in read_settings(module, "variable"))
     pinning, algebra = (
         module.catalogue.names(name) for name in ("pinning-threads", "linear-algebra")
     )
@@ -249,7 +249,7 @@ def gather_threads(module: Module) -> dict[str, Any] | None:
 def unpinned_blas_threads(facts: ProjectFacts) -> Iterator[tuple[str, Violation]]:
     """Linear algebra runs on as many threads as the machine has."""
     places = sorted(
-        unsettled(facts, "unpinned-blas-threads"),
+        find_unsettled(facts, "unpinned-blas-threads"),
         key=lambda each: (not facts[each[0]]["starts"], each[0]),
     )
     yield from places[:1]  # One for the project: where it starts, if that is seen.

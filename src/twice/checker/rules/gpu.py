@@ -13,11 +13,11 @@ from twice.checker.rules.engine import project_rule, rule
 from twice.checker.rules.settings import (
     WORKSPACE,
     Setting,
-    facts_of,
+    collect_facts,
+    find_unsettled,
     is_false,
     is_true,
-    settings,
-    unsettled,
+    read_settings,
 )
 from twice.checker.syntax.module import Module, Site
 from twice.checker.syntax.uses.words import about, last_name
@@ -42,7 +42,7 @@ _CLOSE: Final = 0.92  # Below it, a project's own names are taken for slips.
 )
 def cudnn_benchmark(site: Site) -> Iterator[Violation]:
     """cuDNN chooses its kernels by a race."""
-    for each in settings(site.module, "attribute"):
+    for each in read_settings(site.module, "attribute"):
         if each.name != _BENCHMARK or each.value is None or is_false(each.value):
             continue
         if any(about(last_name(node), _CAREFUL) for node in ast.walk(each.value)):
@@ -68,7 +68,7 @@ def cudnn_benchmark(site: Site) -> Iterator[Violation]:
 def tf32(site: Site) -> Iterator[Violation]:
     """Products are computed with fewer digits on some GPUs."""
     loose = site.catalogue.names("tf32")
-    for each in settings(site.module, "attribute", "call"):
+    for each in read_settings(site.module, "attribute", "call"):
         shown = each.name
         if each.how == "attribute":
             if not each.name.endswith(".allow_tf32") or is_false(each.value):
@@ -93,7 +93,7 @@ def tf32(site: Site) -> Iterator[Violation]:
 )
 def warn_only(site: Site) -> Iterator[Violation]:
     """Deterministic algorithms are asked for, and a warning is enough where there is none."""
-    for each in settings(site.module, "call"):
+    for each in read_settings(site.module, "call"):
         loose, instead = each.keyword("warn_only"), "False"
         if each.name.endswith("debug_mode"):
             loose, instead = each.value, '"error"'
@@ -120,7 +120,7 @@ def warn_only(site: Site) -> Iterator[Violation]:
 def overwritten_flags(site: Site) -> Iterator[Violation]:
     """A variable that holds several options is overwritten whole."""
     module = site.module
-    every = settings(module, "variable")
+    every = read_settings(module, "variable")
     for each in every:
         if each.name not in _LISTS or not each.is_forced or each.value is None:
             continue
@@ -155,11 +155,11 @@ def overwritten_flags(site: Site) -> Iterator[Violation]:
 def inert_flag(site: Site) -> Iterator[Violation]:
     """A switch that should make runs equal has no effect."""
     known = site.catalogue.names("torch-switches")
-    for each in settings(site.module, "variable", "attribute"):
+    for each in read_settings(site.module, "variable", "attribute"):
         message, instead = "", ""
         if each.how == "variable":
-            message, instead = _why_inert(site.module, each)
-        elif each.name not in known and (instead := _meant(each.name, known)):
+            message, instead = _explain_inert(site.module, each)
+        elif each.name not in known and (instead := _find_meant_name(each.name, known)):
             message = f"{each.name} is no switch of torch; {instead} is."
         if not message:
             continue
@@ -175,11 +175,11 @@ def inert_flag(site: Site) -> Iterator[Violation]:
         yield here.violation(message, why, confidence=0.95, fix=fix)
 
 
-def _why_inert(module: Module, each: Setting) -> tuple[str, str]:
+def _explain_inert(module: Module, each: Setting) -> tuple[str, str]:
     """Give why a variable has no effect, and the name that would have one; two empty texts when it may have."""
     known = module.catalogue.names("switches")
     if each.name not in known:
-        close = _meant(each.name, known)
+        close = _find_meant_name(each.name, known)
         return (f"No library reads {each.name!r}; {close} is the variable." if close else "", close)
     if each.name == "TF_XLA_FLAGS" and "--xla_gpu_" in each.text:
         why = "XLA reads options that begin with --xla_gpu_ from XLA_FLAGS, not TF_XLA_FLAGS."
@@ -196,10 +196,10 @@ def _why_inert(module: Module, each: Setting) -> tuple[str, str]:
     return "", ""
 
 
-def _meant(name: str, known: Iterable[str]) -> str:
+def _find_meant_name(name: str, known: Iterable[str]) -> str:
     """Give the known name that a name is a slip of; "" for a name of the project's own."""
-    others = {_plain(each): each for each in known}
-    mine = _plain(name)
+    others = {_normalize(each): each for each in known}
+    mine = _normalize(name)
     if mine in others:
         return others[mine]
     # A known name behind a prefix, MY_XLA_FLAGS, is a project's own; of short names many are near.
@@ -208,7 +208,7 @@ def _meant(name: str, known: Iterable[str]) -> str:
     return others[close[0]] if close else ""
 
 
-def _plain(name: str) -> str:
+def _normalize(name: str) -> str:
     return "".join(each for each in name.upper() if each.isalnum() or each == ".")
 
 
@@ -234,8 +234,8 @@ def _is_imported_above(module: Module, package: str, each: Setting) -> bool:
     )
 
 
-def _lone_cudnn_flags(site: Site) -> Iterator[tuple[str, Violation]]:
-    every = settings(site.module, "attribute")
+def _find_lone_cudnn_flags(site: Site) -> Iterator[tuple[str, Violation]]:
+    every = read_settings(site.module, "attribute")
     missing = ["torch.use_deterministic_algorithms(True)", WORKSPACE]
     if not any(each.name == _BENCHMARK and is_false(each.value) for each in every):
         missing.append("cudnn.benchmark = False")
@@ -250,8 +250,8 @@ def _lone_cudnn_flags(site: Site) -> Iterator[tuple[str, Violation]]:
             )
 
 
-def _calls_without_workspace(site: Site) -> Iterator[tuple[str, Violation]]:
-    for each in settings(site.module, "call"):
+def _find_calls_without_workspace(site: Site) -> Iterator[tuple[str, Violation]]:
+    for each in read_settings(site.module, "call"):
         if each.name == _ALGORITHMS and not is_false(each.value):
             yield (
                 WORKSPACE,
@@ -264,14 +264,14 @@ def _calls_without_workspace(site: Site) -> Iterator[tuple[str, Violation]]:
 
 
 _PLACES: Final = {
-    "cublas-workspace": _calls_without_workspace,
-    "partial-flags": _lone_cudnn_flags,
+    "cublas-workspace": _find_calls_without_workspace,
+    "partial-flags": _find_lone_cudnn_flags,
 }
 
 
 def gather(module: Module) -> dict[str, Any] | None:
     """Give what a file sets, and its places of the rules about switches, with what they lack."""
-    return facts_of(module, _PLACES)
+    return collect_facts(module, _PLACES)
 
 
 @project_rule(
@@ -283,7 +283,7 @@ def gather(module: Module) -> dict[str, Any] | None:
 )
 def cublas_workspace(facts: ProjectFacts) -> Iterator[tuple[str, Violation]]:
     """Deterministic algorithms are asked for, and cuBLAS is not told."""
-    return unsettled(facts, "cublas-workspace")
+    return find_unsettled(facts, "cublas-workspace")
 
 
 @project_rule(
@@ -295,4 +295,4 @@ def cublas_workspace(facts: ProjectFacts) -> Iterator[tuple[str, Violation]]:
 )
 def partial_flags(facts: ProjectFacts) -> Iterator[tuple[str, Violation]]:
     """Of the switches for a deterministic GPU only some are thrown."""
-    return unsettled(facts, "partial-flags")
+    return find_unsettled(facts, "partial-flags")

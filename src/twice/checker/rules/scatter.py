@@ -9,7 +9,7 @@ from typing import Any, Final
 from twice.checker.findings import Violation
 from twice.checker.rule import Breaks, ProjectFacts
 from twice.checker.rules.engine import project_rule
-from twice.checker.rules.settings import facts_of, is_true, unsettled
+from twice.checker.rules.settings import collect_facts, find_unsettled, is_true
 from twice.checker.syntax.module import Module, Site
 from twice.checker.syntax.survey import Scope
 from twice.checker.syntax.uses.words import last_name
@@ -24,7 +24,7 @@ _WHOLE_MAKERS: Final = {"ones", "ones_like", "new_ones", "long", "int"}
 
 def gather(module: Module) -> dict[str, Any] | None:
     """Give what a file sets, and its additions at indices, with the switch that orders them."""
-    return facts_of(module, {"atomic-scatter": _additions})
+    return collect_facts(module, {"atomic-scatter": _find_additions})
 
 
 @project_rule(
@@ -36,16 +36,16 @@ def gather(module: Module) -> dict[str, Any] | None:
 )
 def atomic_scatter(facts: ProjectFacts) -> Iterator[tuple[str, Violation]]:
     """Numbers are added at indices that may repeat, in the order in which a GPU gets to them."""
-    return unsettled(facts, "atomic-scatter")
+    return find_unsettled(facts, "atomic-scatter")
 
 
-def _additions(site: Site) -> Iterator[tuple[str, Violation]]:
+def _find_additions(site: Site) -> Iterator[tuple[str, Violation]]:
     module = site.module
     if module.imported.isdisjoint(_SCATTERING):
         return
     said = set()
     for node, scope, name in module.calls:
-        package = _ordering_package(module, node, scope, name)
+        package = _find_package(module, node, scope, name)
         if package is None or (scope.method, package) in said:
             continue
         said.add((scope.method, package))  # Once for each function.
@@ -62,7 +62,7 @@ def _additions(site: Site) -> Iterator[tuple[str, Violation]]:
         )
 
 
-def _ordering_package(module: Module, call: ast.Call, scope: Scope, name: str | None) -> str | None:
+def _find_package(module: Module, call: ast.Call, scope: Scope, name: str | None) -> str | None:
     """Return the package whose switch would order an addition at indices that may repeat; None when it is no such."""
     catalogue, func = module.catalogue, call.func
     package = catalogue.names("atomic-adds").get(name or "")

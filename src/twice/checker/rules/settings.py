@@ -1,7 +1,7 @@
 """Where a file sets what decides how libraries compute: environment variables, attributes of torch, called switches.
 
 Only what is written with a constant name counts. What the files of a project set together is judged by
-``unsettled``: there, a test speaks for tests alone.
+``find_unsettled``: there, a test speaks for tests alone.
 
 Invariant: one reading of a file for all rules; none for a file that names nothing that could be set.
 """
@@ -68,32 +68,32 @@ class Setting:
         return next((each.value for each in given if each.arg == name), None)
 
 
-def settings(module: Module, *how: How) -> list[Setting]:
+def read_settings(module: Module, *how: How) -> list[Setting]:
     """Give what a file sets in some of the ways, in source order."""
     if not module.speaks_of(*_HINTS):
         return []
     known = _READ.get(module)
     if known is None:
-        every = [*_assigned(module), *_called(module)]
+        every = [*_read_assignments(module), *_read_calls(module)]
         every.sort(key=lambda each: (each.node.lineno, each.node.col_offset))
         known = _READ[module] = tuple(every)
     return [each for each in known if each.how in how]
 
 
-def _assigned(module: Module) -> Iterator[Setting]:
+def _read_assignments(module: Module) -> Iterator[Setting]:
     for node, scope in module.survey.nodes.get(ast.Assign, ()):
         assert isinstance(node, ast.Assign), "asked for"
         for target in node.targets:
             if isinstance(target, ast.Subscript):
                 if module.names.qualified(target.value, scope) == "os.environ":
-                    yield from _variable(target.slice, node.value, scope)
+                    yield from _to_variable(target.slice, node.value, scope)
             elif isinstance(target, ast.Attribute):
                 name = module.names.qualified(target, scope)
                 if name is not None and name.startswith("torch.backends."):
                     yield Setting("attribute", name, target, node.value, scope)
 
 
-def _called(module: Module) -> Iterator[Setting]:
+def _read_calls(module: Module) -> Iterator[Setting]:
     switches = module.catalogue.together("ordering", "tf32")
     for node, scope, name in module.calls:
         if name in switches:
@@ -102,19 +102,19 @@ def _called(module: Module) -> Iterator[Setting]:
             yield Setting("call", name, node, value, scope)
         elif name in {"os.environ.setdefault", "os.putenv"} and len(node.args) == 2:
             variable, value = node.args
-            yield from _variable(variable, value, scope, is_forced=name == "os.putenv")
+            yield from _to_variable(variable, value, scope, is_forced=name == "os.putenv")
         elif name == "os.environ.update":
             for each in node.args:
                 if isinstance(each, ast.Dict):
                     for key, value in zip(each.keys, each.values, strict=True):
-                        yield from _variable(key, value, scope)
+                        yield from _to_variable(key, value, scope)
             for keyword in node.keywords:
                 if keyword.arg is not None:
                     value = keyword.value
                     yield Setting("variable", keyword.arg, value, value, scope)
 
 
-def _variable(
+def _to_variable(
     name: ast.expr | None, value: ast.expr, scope: Scope, *, is_forced: bool = True
 ) -> Iterator[Setting]:
     if isinstance(name, ast.Constant) and isinstance(name.value, str):
@@ -131,10 +131,10 @@ def is_false(node: ast.AST | None) -> bool:
     return isinstance(node, ast.Constant) and node.value == 0
 
 
-def names_set(module: Module) -> set[str]:
+def list_set_names(module: Module) -> set[str]:
     """Give what a file sets: packages whose operations it orders, or asks to, and the workspace."""
     found = set()
-    for each in settings(module, "variable", "call"):
+    for each in read_settings(module, "variable", "call"):
         if each.how == "call":
             package = module.catalogue.names("ordering").get(each.name)
             if package and not is_false(each.value):
@@ -154,18 +154,18 @@ def names_set(module: Module) -> set[str]:
     return found
 
 
-def facts_of(module: Module, looking: Mapping[str, Looking]) -> dict[str, Any] | None:
-    """Give the facts of a file for ``unsettled``: what it sets, and for each rule its places, with what they lack."""
+def collect_facts(module: Module, looking: Mapping[str, Looking]) -> dict[str, Any] | None:
+    """Give the facts of a file for ``find_unsettled``: what it sets, and for each rule its places, with what they lack."""
     found = {}
     for name, look in looking.items():
         places = look(Site(module, module.tree, module.survey.root, name))
         found[name] = [[lacking, each.to_json()] for lacking, each in places]
     found = {name: places for name, places in found.items() if places}
-    sets = sorted(names_set(module))
+    sets = sorted(list_set_names(module))
     return {"sets": sets, "found": found} if sets or found else None
 
 
-def unsettled(facts: ProjectFacts, rule: str) -> Iterator[tuple[str, Violation]]:
+def find_unsettled(facts: ProjectFacts, rule: str) -> Iterator[tuple[str, Violation]]:
     """Give a rule's places in all files but those for which the project sets what they lack.
 
     The facts of a file are what it sets, under ``sets``, and under ``found`` for each rule its places with
