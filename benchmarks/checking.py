@@ -32,7 +32,7 @@ from pathlib import Path
 
 import measuring
 
-from twice.checker.reading import files_below
+from twice.checker.files import find_files
 
 RUFF = "S311,NPY002,DTZ,S301,S403,PTH207,PTH208,PLC0208"
 BANDIT = "B301,B311,B403"
@@ -123,7 +123,7 @@ def gathered(
     (into / "pyproject.toml").touch()  # Nobody looks for settings further up.
     files = lines = 0
     for number, tree in enumerate(trees):
-        for path in files_below([tree], left_out):
+        for path in find_files([tree], left_out):
             text = Path(path).read_bytes()
             count = text.count(b"\n")
             if lines_max is not None and lines + count > lines_max * (number + 1) / len(trees):

@@ -27,10 +27,10 @@ from pathlib import Path
 
 import measuring
 
-from twice.checker.checking import check
+from twice.checker.driver import check
+from twice.checker.files import find_files
 from twice.checker.findings import Finding
 from twice.checker.policy import Policy
-from twice.checker.reading import files_below
 from twice.checker.rules.engine import every_rule
 from twice.foundation.severity import Severity
 
@@ -50,7 +50,7 @@ def findings_below(folder: Path) -> tuple[tuple[Finding, ...], int]:
     before = Path.cwd()
     os.chdir(folder)
     try:
-        checked = check(files_below([Path()], ()), Policy())
+        checked = check(find_files([Path()], ()), Policy())
     finally:
         os.chdir(before)
     return checked.findings, checked.lines

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 import twice
-from twice.checker.looking import analyze_bytes
-from twice.checker.reader import Reader
+from twice.checker.analyzer import analyze_bytes
+from twice.checker.config import AnalysisConfig
 from twice.foundation.comparison import differences
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.encoding import decode, encode
@@ -104,7 +104,7 @@ class Checker:
 
     def __init__(self, rng: np.random.Generator) -> None:
         self.rng = rng
-        self.reader = Reader()
+        self.reader = AnalysisConfig()
         self.index = self.reader.index()
         self.found: list[list[Any]] = []
         self.chain = b""

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from projects import LISTING, Project
 
 from programs import environ
-from twice.checker import looking, reading
-from twice.checker.checking import check
+from twice.checker import analyzer, files
+from twice.checker.config import AnalysisConfig
+from twice.checker.driver import check
 from twice.checker.policy import Policy
-from twice.checker.reader import Reader
 
-READER = Reader()
-INDEX = READER.index()
+CONFIG = AnalysisConfig()
+INDEX = CONFIG.index()
 
 
 def only(project: Project, *arguments: object) -> dict[str, object]:
@@ -186,7 +186,7 @@ def test_a_name_that_is_no_text_is_shown(project: Project) -> None:
     odd = Path(os.fsdecode(b"\xff.py"))
     odd.write_text(LISTING)
     try:
-        for form in ("text", "json", "sarif", "github", "junit", "markdown"):
+        for form in ("text", "json", "sarif", "github", "junit"):
             assert project.check("--format", form, "-o", f"out.{form}").code == 1
     finally:
         odd.unlink()  # Recordings of other programs list temporary folders, and cannot hold it.
@@ -216,7 +216,7 @@ def test_a_package_called_env_is_read(project: Project) -> None:
 def test_no_text_makes_it_fail(text: str | bytes) -> None:
     data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
 
-    looked = looking.analyze_bytes("a.py", data, "", READER, INDEX)
+    looked = analyzer.analyze_bytes("a.py", data, "", CONFIG, INDEX)
 
     assert looked.lines >= 0
 
@@ -253,7 +253,7 @@ _PROGRAMS = st.lists(_STATEMENTS, min_size=1, max_size=8).map(
 def test_no_program_makes_it_fail(text: str) -> None:
     ast.parse(text)
 
-    looked = looking.analyze_bytes("a.py", text.encode(), "", READER, INDEX)
+    looked = analyzer.analyze_bytes("a.py", text.encode(), "", CONFIG, INDEX)
 
     assert all(each.rule != "unreadable-file" for each in looked.found)
 
@@ -324,7 +324,7 @@ def test_a_folder_of_packages_that_is_named_is_read(project: Project) -> None:
 def test_the_largest_file_that_is_read(
     project: Project, monkeypatch: pytest.MonkeyPatch, more: int, code: int
 ) -> None:
-    monkeypatch.setattr(reading, "SIZE_MAX", 1_000)
+    monkeypatch.setattr(files, "SIZE_MAX", 1_000)
     project.write(a=f"#{'a' * (998 + more)}\n")
 
     assert project.check("--no-cache").code == code

@@ -10,22 +10,22 @@ from pathlib import Path
 import pytest
 from projects import CLOCK, LISTING, Project
 
-from twice.checker import caching, looking, reading
-from twice.checker.packing import looked_of, pack
-from twice.checker.reader import Reader
+from twice.checker import analyzer, cache, files
+from twice.checker.config import AnalysisConfig
+from twice.checker.findings import FileResult
 
 
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Collect the paths that are read anew, in order."""
     found: list[str] = []
-    original = looking.look
+    original = analyzer.analyze_files
 
-    def look(tasks, reader, jobs):
+    def analyze_files(tasks, config, jobs):
         found.extend(each.path for each in tasks)
-        return original(tasks, reader, jobs)
+        return original(tasks, config, jobs)
 
-    monkeypatch.setattr(looking, "look", look)
+    monkeypatch.setattr(analyzer, "analyze_files", analyze_files)
     return found
 
 
@@ -138,25 +138,26 @@ def test_suppressions_come_from_the_cache_and_days_do_not(project: Project) -> N
 
 def test_what_a_file_gave_goes_through_json_and_back(project: Project) -> None:
     text = LISTING.replace("folder)]", "folder)]  # twice: ignore[clock] a, until 2027-01")
-    reader = Reader()
+    config = AnalysisConfig()
     for source in (text, CLOCK, "def broken(:\n", "# twice: boundary all of it\nx = 1\n"):
         data = source.encode()
-        looked = looking.analyze_bytes("a.py", data, "", reader, reader.index())
-        assert looked_of(json.loads(json.dumps(pack(looked)))) == replace(looked, facts={})
+        result = analyzer.analyze_bytes("a.py", data, "", config, config.index())
+        kept = json.loads(json.dumps(result.to_json()))
+        assert FileResult.from_json(kept) == replace(result, facts={})
 
 
 @pytest.fixture
 def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make a room in place of the checker's own, with a rule and a catalogue."""
     room = tmp_path / "room"
-    for name in ("checking.py", "rules/clock.py", "catalogue/clock.toml"):
+    for name in ("driver.py", "rules/clock.py", "catalogue/clock.toml"):
         (room / name).parent.mkdir(parents=True, exist_ok=True)
         (room / name).write_text("one\n")
-    monkeypatch.setattr(caching, "_SOURCES", room)
+    monkeypatch.setattr(cache, "_SOURCES", room)
     return room
 
 
-@pytest.mark.parametrize("name", ["checking.py", "rules/clock.py", "catalogue/clock.toml"])
+@pytest.mark.parametrize("name", ["driver.py", "rules/clock.py", "catalogue/clock.toml"])
 @pytest.mark.parametrize("change", ["longer", "newer", "gone", "another"])
 def test_a_change_of_the_checker_reads_everything_anew(
     project: Project, reads: list[str], sources: Path, name: str, change: str
@@ -252,7 +253,7 @@ def test_a_file_that_came_into_a_package_is_read_anew(project: Project, reads: l
     project.write(inner__a=LISTING)
     project.check("inner/a.py")
     (project.folder / "inner" / "__init__.py").touch()
-    reading._PACKAGES.clear()  # A new process knows none.
+    files._PACKAGES.clear()  # A new process knows none.
 
     project.check("inner/a.py")
 

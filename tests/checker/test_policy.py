@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-from projects import Project
+from dataclasses import replace
 
-from twice.checker.findings import Reach, SourceSpan, Violation
-from twice.checker.policy import Policy, Zone
+import pytest
+from projects import CLOCK, LISTING, Project
+
+from twice.checker.findings import Certainty, Reach, SourceSpan, Violation
+from twice.checker.policy import Policy, Zone, certainty_of
 from twice.checker.rule import Breaks, RuleFacts
 from twice.foundation.channels import Channel
 from twice.foundation.determinism_class import DeterminismClass, Scope
@@ -140,3 +142,57 @@ def test_what_was_not_followed_and_is_often_harmless_weighs_two_less(
     assert weight(Policy(), reach=Reach.UNSEEN, confidence=confidence) is expected
     assert weight(Policy(), reach=Reach.LOUD, confidence=confidence) is Severity.HIGH
     assert weight(Policy(tier="L"), reach=Reach.UNSEEN, confidence=confidence) is Severity.HIGH
+
+
+@pytest.mark.parametrize(
+    ("fields", "channel", "zone", "expected"),
+    [
+        ({}, Channel.CONCURRENCY, Zone.CORE, Certainty.WRONG),
+        ({}, Channel.CONCURRENCY, Zone.BOUNDARY, Certainty.CHOICE),
+        ({}, Channel.EFFECTS, Zone.CORE, Certainty.CHOICE),
+        ({}, Channel.GPU, Zone.TOOLING, Certainty.CHOICE),
+        ({}, Channel.FLOATING_POINT, Zone.CORE, Certainty.CHOICE),
+        ({"severity": Severity.LOW}, Channel.EFFECTS, Zone.CORE, Certainty.WRONG),
+        ({"reach": Reach.UNSEEN}, Channel.CONCURRENCY, Zone.CORE, Certainty.UNKNOWN),
+        ({"reach": Reach.QUIET}, Channel.EFFECTS, Zone.CORE, Certainty.UNKNOWN),
+        ({"confidence": 0.59}, Channel.SEEDS, Zone.CORE, Certainty.UNKNOWN),
+    ],
+)
+def test_certainty_follows_from_reach_and_rule(
+    fields: dict[str, object], channel: Channel, zone: Zone, expected: Certainty
+) -> None:
+    found = replace(Violation("some-rule", SourceSpan(1, 1, 1, 1), "", ""), **fields)  # type: ignore[arg-type]
+
+    assert certainty_of(found, rule(channel=channel), zone) is expected
+
+
+def test_the_severity_of_a_ban_is_not_read_from_its_message() -> None:
+    found = Violation("banned-name", SourceSpan(1, 1, 1, 1), "", "", severity=Severity.CRITICAL)
+
+    assert Policy().severity(found, rule(severity=Severity.HIGH), Zone.CORE) is Severity.CRITICAL
+
+
+def test_a_value_in_unread_code_stays_unknown_where_it_counts_in_full(project: Project) -> None:
+    project.write(a=HANDED)
+
+    (found,) = project.check("--json", "--tier", "L").document["findings"]
+    (less,) = project.check("--json").document["findings"]
+
+    assert (found["severity"], less["severity"]) == ("high", "low")
+    assert found["certainty"] == less["certainty"] == "unknown"
+
+
+HANDED = "import os\nfrom ours import use\n\n\ndef f(folder):\n    use(os.listdir(folder))\n"
+
+
+def test_text_and_documents_say_how_certain_a_finding_is(project: Project) -> None:
+    project.write(a=LISTING, b=CLOCK)
+
+    text, document = project.check().out, project.check("--json").document
+    sarif = project.check("--format", "sarif").document["runs"][0]["results"]
+
+    assert "certainty: wrong" in text
+    assert "certainty: a choice" in text
+    assert [each["certainty"] for each in document["findings"]] == ["wrong", "choice"]
+    assert [each["properties"]["certainty"] for each in sarif] == ["wrong", "choice"]
+    assert document["summary"]["certainties"] == {"wrong": 1, "choice": 1, "unknown": 0}

@@ -268,13 +268,6 @@ def evaluate(env, policy, seed, episodes):
     assert "positional-subseed" in found(text)
 
 
-def test_a_tuning_race_that_a_benchmark_wants_is_a_note() -> None:
-    text = "import torch\n\ntorch.backends.cudnn.benchmark = True\n"
-
-    assert "cudnn-benchmark" in found(text, "sim/train.py")
-    assert "cudnn-benchmark" not in found(text, "amp_benchmark/train.py")
-
-
 def test_a_number_of_threads_that_is_set_too_late_is_a_note(project: Project) -> None:
     project.write(
         a="import os\n\nimport numpy\n\nos.environ['MKL_NUM_THREADS'] = '1'\nprint(numpy.ones(2))\n"

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from twice.checker.analyzer import analyze_file
 from twice.checker.catalogue import shipped
-from twice.checker.local import analyze_file
 from twice.checker.rules.engine import every_rule, index
 
 _CHOOSY = [rule for rule in every_rule() if rule.named is not None or rule.suits is not None]

@@ -7,10 +7,10 @@ from textwrap import dedent
 
 import pytest
 
+from twice.checker.analyzer import analyze_file
 from twice.checker.catalogue import shipped
-from twice.checker.checking import judge
+from twice.checker.driver import judge
 from twice.checker.findings import Finding
-from twice.checker.local import analyze_file
 from twice.checker.policy import Policy
 from twice.checker.rules.engine import every_rule, index
 from twice.foundation.severity import Severity

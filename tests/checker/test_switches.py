@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from files import found as weighed
+from projects import Project
 from test_rules import findings
 
 from twice.foundation.severity import Severity
@@ -71,3 +73,56 @@ def test_options_that_are_added_to_others_are_left_alone() -> None:
 def test_a_misspelt_attribute_of_cudnn_is_inert() -> None:
     text = "import torch\n\ntorch.backends.cudnn.deterministc = True\n"
     assert said(text) == [("inert-flag", 3, Severity.CRITICAL)]
+
+
+def test_an_array_does_not_hide_a_hash_seed_that_is_set_too_late() -> None:
+    text = (
+        "import os\n\nimport numpy as np\n\n"
+        'os.environ["PYTHONHASHSEED"] = "0"\n'
+        "cells = np.array(np.random.SeedSequence(1).spawn(2))\n"
+    )
+    assert said(text) == [("inert-flag", 5, Severity.CRITICAL)]
+    started = text + 'import subprocess\n\nsubprocess.run(["python", "run.py"])\n'
+    assert said(started) == []
+
+
+@pytest.mark.parametrize("index", ["i", "cells[i]", "(0, i)"])
+def test_an_index_of_one_letter_may_repeat(index: str) -> None:
+    text = f"import jax.numpy as jnp\n\n\ndef add(grid, i, cells, v):\n    return grid.at[{index}].add(v)\n"
+    assert said(text) == [("atomic-scatter", 5, Severity.MEDIUM)]
+
+
+@pytest.mark.parametrize("head", ["def add(grid, i: int):", "def add(grid):\n  for i in range(3):"])
+def test_an_index_that_is_one_number_does_not_repeat(head: str) -> None:
+    assert said(f"import jax.numpy as jnp\n\n{head}\n    grid.at[i].add(1.5)\n") == []
+
+
+ADDS = (
+    "import torch\n\ndef add(total, bins, values):\n    return total.index_add_(0, bins, values)\n"
+)
+STRICT = "import torch\n\ntorch.use_deterministic_algorithms(True)\n"
+WORKSPACE = 'import os\n\nos.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"\n'
+
+
+@pytest.mark.parametrize(
+    ("rule", "text", "switch"),
+    [("atomic-scatter", ADDS, STRICT), ("cublas-workspace", STRICT, WORKSPACE)],
+)
+def test_what_a_test_sets_holds_for_tests_alone(rule: str, text: str, switch: str) -> None:
+    assert rule in weighed({"sim/core.py": text, "tests/conftest.py": switch})
+    assert rule not in weighed({"sim/core.py": text, "sim/setup.py": switch})
+
+
+def test_tests_are_what_the_project_says(project: Project) -> None:
+    project.write(core=ADDS, spec__try_it=STRICT, config='zones = {tests = ["spec/"]}\n')
+    found = project.check("--json").document["findings"]
+    assert "atomic-scatter" in [each["rule"] for each in found]
+
+
+def test_a_comment_about_the_workspace_sets_nothing() -> None:
+    assert "cublas-workspace" in weighed(f"# CUBLAS_WORKSPACE_CONFIG is not needed here\n{STRICT}")
+
+
+def test_a_switch_that_only_warns_orders_no_addition() -> None:
+    loose = STRICT.replace("True", "True, warn_only=True")
+    assert "atomic-scatter" in weighed({"sim/core.py": ADDS, "sim/setup.py": loose})

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from twice.checker.analyzer import analyze_file
 from twice.checker.catalogue import shipped
-from twice.checker.checking import judge
-from twice.checker.local import analyze_file
+from twice.checker.driver import judge
 from twice.checker.policy import Policy
 from twice.checker.rules.engine import every_rule, index
 from twice.foundation.severity import Severity

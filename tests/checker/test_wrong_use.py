@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from projects import CLOCK, LISTING, Project
 
-from twice.checker.checking import check
+from twice.checker.driver import check
 from twice.checker.policy import Policy
 from twice.checker.report import Report, Tried
 from twice.cli import dispatch
@@ -21,7 +21,9 @@ from twice.errors import UsageError
         ),
         (("--diff", "--baseline", "base", "--baseline-update"), "--diff and --baseline-update"),
         (("--json", "--format", "sarif"), "--json and --format sarif"),
-        (("--json", "--format", "concise"), "--json and --format concise"),
+        (("--json", "--format", "junit"), "--json and --format junit"),
+        (("--format", "markdown"), "markdown"),
+        (("--format", "concise"), "concise"),
         (("--unsafe-fixes",), "--unsafe-fixes was given without"),
         (
             ("--nonsense",),

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from twice.checker.checking import check
+from twice.checker.driver import check
 from twice.checker.findings import Finding
 from twice.checker.policy import Policy
 from twice.checker.report import Tried

@@ -13,12 +13,12 @@ from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 from random_programs import programs
 
+from twice.checker.analyzer import analyze_file
 from twice.checker.catalogue import shipped
-from twice.checker.checking import Checked, check, judge
-from twice.checker.findings import Violation
-from twice.checker.local import FileResult, analyze_file
+from twice.checker.driver import Checked, check, judge
+from twice.checker.files import decode
+from twice.checker.findings import FileResult, Violation
 from twice.checker.policy import Policy
-from twice.checker.reading import decoded
 from twice.checker.rules.engine import every_rule, index
 from twice.foundation.severity import Severity
 
@@ -34,7 +34,7 @@ HASH_SEEDS = range(2)
 ONE = """
 import sys
 from pathlib import Path
-from twice.checker.checking import check
+from twice.checker.driver import check
 from twice.checker.policy import Policy
 paths = sorted(Path(sys.argv[1]).glob("*.py"))
 checked = check([path.as_posix() for path in paths], Policy(), jobs=int(sys.argv[2]))
@@ -102,7 +102,7 @@ def encoded(text: str, encoding: str) -> bytes:
 @example(b"# coding: undefined\n")
 def test_any_bytes_are_text_or_say_why_not(data: bytes) -> None:
     try:
-        text = decoded(data)
+        text = decode(data)
     except ValueError:
         return  # An answer, and not any other exception.
     weighed(text)

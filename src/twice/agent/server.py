@@ -238,9 +238,9 @@ class AgentServer:
             case "answer", (number, page):
                 return self._answers.read(number, page)
             case "rule", (name,):
-                from twice.checker.formats.explaining import explanation
+                from twice.checker.formats.text import explain_rule
 
-                return explanation(name)
+                return explain_rule(name)
             case "sheet", (path,):
                 return _read_sheet(roots.resolve(path))
         tick = int(address.parts[2]) if len(address.parts) > 1 else None

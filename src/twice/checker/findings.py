@@ -1,15 +1,16 @@
-"""What a rule says of a place, and what the policy makes of it: values, without behaviour.
+"""The values of a check, from the violation of a rule to the finding that is printed, and their one codec.
 
-A rule gives a ``Violation``: the place, why it breaks a promise, and how far the value was seen to
-travel. It does not know what was promised. The policy turns it into a ``Finding`` with a severity.
+A rule gives a ``Violation``: the place, why it breaks a promise, and how far the value was seen to travel. It does
+not know the promise. The policy turns it into a ``Finding`` with a severity and a certainty.
 
-Invariant: both are plain data that JSON carries both ways, because findings are cached.
+Invariant: ``from_json(to_json(one)) == one``; both give plain lists, because reading a few thousand of them from the
+cache has to take milliseconds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Self
 
@@ -25,6 +26,17 @@ class Reach(StrEnum):
     """It is handed to code that was not followed."""
     QUIET = "quiet"
     """It ends in telemetry, in a label, in a time limit, or nowhere."""
+
+
+class Certainty(StrEnum):
+    """What kind of statement a finding is; how bad it would be is its severity."""
+
+    WRONG = "wrong"
+    """Two runs differ by it, and no declaration makes that right."""
+    CHOICE = "choice"
+    """The program may do it: it is right once it is recorded, pinned or declared."""
+    UNKNOWN = "unknown"
+    """No effect on the result was seen, or the value could not be followed to its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +66,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Replace what stands at a place by a text; an empty stretch inserts."""
+    """Replace the text at a place; an empty stretch inserts."""
 
     place: SourceSpan
     text: str
@@ -66,7 +78,7 @@ class Fix:
 
     Args:
         title: what it does, in the imperative.
-        safe: whether the program's meaning stays what it was, but for the order that was unspecified.
+        safe: whether the program's meaning stays the same, except for the order that was unspecified.
         edits: disjoint.
     """
 
@@ -77,7 +89,7 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """What a rule says of a place, before it is known what was promised.
+    """What a rule says of a place, before the promise is known.
 
     Args:
         rule: the rule's name.
@@ -89,7 +101,8 @@ class Violation:
         symbol: qualified name of the enclosing function or class; "" at the top of a module.
         statement: the statement's text, white space normalised: what a fingerprint is made of.
         steps: the way of the value, from the source to where it ends.
-        fix: what would mend it, when that is known.
+        fix: what would correct it, when that is known.
+        severity: how badly it weighs, where the project says so and not the rule.
     """
 
     rule: str
@@ -102,37 +115,55 @@ class Violation:
     statement: str = ""
     steps: tuple[Step, ...] = ()
     fix: Fix | None = None
+    severity: Severity | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """Give plain values for the cache."""
-        return asdict(self)
+    def to_json(self) -> list[Any]:
+        """Give plain values for the cache and for the facts of a file."""
+        fix = self.fix
+        return [
+            self.rule,
+            _span(self.place),
+            self.message,
+            self.why,
+            self.reach.value,
+            self.confidence,
+            self.symbol,
+            self.statement,
+            [[_span(each.place), each.text] for each in self.steps],
+            fix and [fix.title, fix.safe, [[_span(each.place), each.text] for each in fix.edits]],
+            self.severity,
+        ]
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """Read back what ``to_json`` gave."""
-        fix = data["fix"]
+    def from_json(cls, data: Sequence[Any]) -> Self:
+        """Read back the result of ``to_json``."""
+        rule, place, message, why, reach, confidence, symbol, statement, steps, fix, severity = data
         return cls(
-            **{
-                **data,
-                "place": SourceSpan(**data["place"]),
-                "reach": Reach(data["reach"]),
-                "steps": tuple(
-                    Step(SourceSpan(**each["place"]), each["text"]) for each in data["steps"]
-                ),
-                "fix": None
-                if fix is None
-                else Fix(
-                    fix["title"],
-                    fix["safe"],
-                    tuple(Edit(SourceSpan(**each["place"]), each["text"]) for each in fix["edits"]),
-                ),
-            }
+            rule,
+            SourceSpan(*place),
+            message,
+            why,
+            _REACHES[reach],
+            confidence,
+            symbol,
+            statement,
+            tuple([Step(SourceSpan(*at), text) for at, text in steps]),
+            fix
+            and Fix(fix[0], fix[1], tuple([Edit(SourceSpan(*at), text) for at, text in fix[2]])),
+            None if severity is None else Severity(severity),
         )
+
+
+_REACHES = {each.value: each for each in Reach}
+
+
+def _span(place: SourceSpan) -> list[int]:
+    return [place.line, place.column, place.end_line, place.end_column]
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a rule found, judged by what was promised.
+    """A violation, judged by the promise.
 
     Args:
         found: what the rule said.
@@ -142,6 +173,7 @@ class Finding:
         severity: how badly the declared class is broken.
         zone: what part of the project the file is.
         remedy: what to do.
+        certainty: whether it is wrong, a choice to declare, or could not be told.
         fingerprint: names the finding over edits elsewhere in the file.
     """
 
@@ -152,4 +184,96 @@ class Finding:
     severity: Severity
     zone: str
     remedy: str
+    certainty: Certainty = Certainty.WRONG
     fingerprint: str = ""
+
+    @property
+    def order(self) -> tuple[str, int, int, str, str]:
+        """What findings are sorted by."""
+        place = self.found.place
+        return self.path, place.line, place.column, self.found.rule, self.found.message
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """One ``# twice: ignore[...]``, or one that could not be understood.
+
+    Args:
+        line: where it is, from 1.
+        column: in characters, from 1.
+        first: the first line that it holds for.
+        last: the last one.
+        rules: the rules that it takes away.
+        reason: why, in its writer's words.
+        until: the last day (``2027-01-31``) or month (``2027-01``) on which it holds; "" for ever.
+        fault: what is wrong with it; "" when nothing is.
+    """
+
+    line: int
+    column: int
+    first: int
+    last: int
+    rules: tuple[str, ...] = ()
+    reason: str = ""
+    until: str = ""
+    fault: str = ""
+
+    def has_expired(self, today: str) -> bool:
+        """Say whether its last day is over; ``today`` as 2027-01-31."""
+        return bool(self.until) and today[: len(self.until)] > self.until
+
+
+@dataclass(frozen=True, slots=True)
+class Remarks:
+    """What all the comments of a file say.
+
+    Args:
+        ignores: what is taken away, and comments with faults.
+        boundaries: lines, first and last, that are declared a boundary.
+    """
+
+    ignores: tuple[Comment, ...] = ()
+    boundaries: tuple[tuple[int, int], ...] = ()
+
+
+NO_REMARKS = Remarks()
+
+
+@dataclass(frozen=True, slots=True)
+class FileResult:
+    """What one file gave; neither the rules nor the file are needed to judge it.
+
+    Args:
+        found: what the rules found, in source order.
+        facts: for each name of facts, what was gathered here.
+        lines: how many lines the file has.
+        remarks: what its comments say to the checker.
+    """
+
+    found: tuple[Violation, ...]
+    facts: dict[str, Any] = field(default_factory=dict)
+    lines: int = 0
+    remarks: Remarks = NO_REMARKS
+
+    def to_json(self) -> list[Any]:
+        """Give plain values for the cache, without the facts: they are kept apart."""
+        said = self.remarks
+        ignores = [
+            [each.line, each.column, each.first, each.last, each.rules, each.reason, each.until, each.fault]
+            for each in said.ignores
+        ]  # fmt: skip
+        remarks = [ignores, said.boundaries] if ignores or said.boundaries else None
+        return [self.lines, remarks, [each.to_json() for each in self.found]]
+
+    @classmethod
+    def from_json(cls, data: Sequence[Any], facts: dict[str, Any] | None = None) -> Self:
+        """Read back the result of ``to_json``."""
+        lines, said, rows = data
+        remarks = NO_REMARKS
+        if said is not None:
+            ignores = [
+                Comment(line, column, first, last, tuple(rules), reason, until, fault)
+                for line, column, first, last, rules, reason, until, fault in said[0]
+            ]
+            remarks = Remarks(tuple(ignores), tuple([(first, last) for first, last in said[1]]))
+        return cls(tuple([Violation.from_json(each) for each in rows]), facts or {}, lines, remarks)

@@ -1,6 +1,9 @@
-"""What was promised, and which part of a project a file is: from these a finding gets its severity.
+"""The promise of a project and the zones of its files: from these a finding gets its severity and its certainty.
 
-Invariant: the promise only ever weighs findings; it never decides whether something is looked for.
+Severity says how badly the promise is broken if the finding is right, certainty what kind of statement it is. From
+tier L on a value in code that was not followed counts in full, and stays unknown.
+
+Invariant: the promise only judges findings; it never decides whether a rule looks at something.
 """
 
 from __future__ import annotations
@@ -11,9 +14,8 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Final
 
-from twice.checker.findings import Reach, Violation
-from twice.checker.housekeeping import BANNED_NAME
-from twice.checker.reading import matches
+from twice.checker.files import matches
+from twice.checker.findings import Certainty, Reach, Violation
 from twice.checker.rule import Breaks, RuleFacts
 from twice.foundation.channels import Channel
 from twice.foundation.determinism_class import DeterminismClass, Scope
@@ -36,45 +38,18 @@ class Zone(StrEnum):
 _TEST_PARTS: Final = frozenset({"test", "tests", "unittests"})
 _TEST_FILES: Final = ("test_*.py", "*_test.py", "conftest.py", "tests.py")
 _TOOL_PARTS: Final = frozenset(
-    [
-        "docs",
-        "doc",
-        "script",
-        "scripts",
-        "tool",
-        "tools",
-        "tooling",
-        "benchmark",
-        "benchmarks",
-        "bench",
-        "dev",
-        "ci",
-        ".github",
-        "plotting",
-        "visualization",
-        "visualisation",
-        "viz",
-        "visualizer",
-        "gui",
-        "ui",
-        "dashboard",
-        "rendering",
-        "render",
-    ]
-)
+    ["docs", "doc", "script", "scripts", "tool", "tools", "tooling", "benchmark", "benchmarks", "bench", "dev", "ci",
+     ".github", "plotting", "visualization", "visualisation", "viz", "visualizer", "gui", "ui", "dashboard",
+     "rendering", "render"]
+)  # fmt: skip
 _TOOL_FILES: Final = (
-    "setup.py",
-    "noxfile.py",
-    "tasks.py",
-    "fabfile.py",
-    "plot*.py",
-    "*_plot.py",
-    "benchmark*.py",
-    "bench_*.py",
-)
+    "setup.py", "noxfile.py", "tasks.py", "fabfile.py", "plot*.py", "*_plot.py", "benchmark*.py", "bench_*.py",
+)  # fmt: skip
 TIERS: Final = ("XS", "S", "M", "L", "XL")
 _SURE: Final = 0.6  # Below it, a rule itself says that what it found is as often harmless.
 _TIERS_STRICT: Final = frozenset({"L", "XL"})
+_CHOICES: Final = frozenset({Channel.EFFECTS, Channel.GPU, Channel.FLOATING_POINT})
+"""What a program reads of the world, and how its machine computes: right once it is recorded, pinned or declared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +65,6 @@ class Policy:
         is_declared: whether the class was declared anywhere, and is not the usual one.
         above: what stands before a path as findings name it to make it one from the project's
             folder: "" when that is the working folder, ``sub/`` when it is the folder above.
-        bans: how badly each banned name weighs.
         below: what is taken away for the same: ``other/`` when the project is in that folder, or
             all of the project's folder for a file that is named in full.
     """
@@ -99,7 +73,6 @@ class Policy:
     scope: Scope = Scope.HOST
     tier: str | None = None
     zones: Mapping[Zone, tuple[str, ...]] = field(default_factory=dict)
-    bans: Mapping[str, Severity] = field(default_factory=dict)
     is_declared: bool = False
     above: str = ""
     below: str = ""
@@ -113,7 +86,7 @@ class Policy:
             return Breaks.LOGICAL
         return Breaks.CROSS_HOST if self.scope is Scope.CROSS_HOST else Breaks.BIT_EXACT
 
-    def placed(self, path: str) -> str:
+    def to_project_path(self, path: str) -> str:
         """Give a file's path from the project's folder, wherever the check was asked for."""
         if self.above and not path.startswith("/"):
             return self.above + path
@@ -121,7 +94,7 @@ class Policy:
 
     def zone(self, path: str) -> Zone:
         """Give the zone of a file by its path."""
-        path = self.placed(path)
+        path = self.to_project_path(path)
         for zone in Zone:
             if matches(path, self.zones.get(zone, ())):
                 return zone
@@ -132,18 +105,16 @@ class Policy:
             return Zone.TOOLING
         return Zone.CORE
 
-    def lent_zone(self, path: str) -> Zone:
+    def imported_test_zone(self, path: str) -> Zone:
         """Give the zone of a file among tests that the program imports: the core, unless told otherwise."""
-        said = matches(self.placed(path), self.zones.get(Zone.TESTS, ()))
+        said = matches(self.to_project_path(path), self.zones.get(Zone.TESTS, ()))
         return Zone.TESTS if said else Zone.CORE
 
     def severity(self, found: Violation, rule: RuleFacts, zone: Zone) -> Severity:
-        """Weigh what a rule found."""
+        """Say how badly a violation breaks the promise."""
         if rule.breaks > self.strictest or found.reach is Reach.QUIET:
             return Severity.INFORMATIONAL
-        base = rule.severity
-        if found.rule == BANNED_NAME.name:  # Its message begins with the name.
-            base = self.bans.get(found.message.partition(" ")[0], base)
+        base = rule.severity if found.severity is None else found.severity
         if base <= Severity.LOW:
             return base
         weight = int(base)
@@ -156,6 +127,17 @@ class Policy:
         elif zone is not Zone.CORE:
             weight -= 1  # Scripts and boundaries ask the world on purpose.
         return Severity(max(weight, Severity.LOW))
+
+
+def certainty_of(found: Violation, rule: RuleFacts, zone: Zone) -> Certainty:
+    """Say what kind of statement a violation is, whatever was promised."""
+    if found.reach is not Reach.LOUD or found.confidence < _SURE:
+        return Certainty.UNKNOWN
+    if found.severity is not None:
+        return Certainty.WRONG  # The project bans the name: it has chosen.
+    if zone is Zone.BOUNDARY or rule.channel in _CHOICES:
+        return Certainty.CHOICE
+    return Certainty.WRONG
 
 
 def is_test_file(path: str) -> bool:

@@ -1,4 +1,4 @@
-"""A project under check: what was promised, what is read, what is taken away; from files to a report.
+"""A project under check: the promise, the files, and what takes findings away; from files to a report.
 
 Invariant: a report is a function of the files, the configuration and the date.
 """
@@ -11,24 +11,21 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from twice.checker.accepting.baselines import Baseline, Entry, stale_of
-from twice.checker.accepting.comments import Remarks
-from twice.checker.accepting.settling import suppressed
-from twice.checker.caching import Cache
-from twice.checker.checking import check, judge
-from twice.checker.findings import Finding
-from twice.checker.judging import weighed
+from twice.checker.baseline import Baseline
+from twice.checker.cache import Cache
+from twice.checker.config import AnalysisConfig, Selection
+from twice.checker.driver import assign_severities, check, judge
+from twice.checker.files import find_package, read_file
+from twice.checker.findings import Finding, Remarks
 from twice.checker.policy import Policy
-from twice.checker.reader import Reader
-from twice.checker.reading import package_of, read
-from twice.checker.report import Report, Settled
+from twice.checker.report import Accepted, Entry, Report
 from twice.checker.rule import RuleFacts
-from twice.checker.selecting import Selection
+from twice.checker.suppressions import apply_comments
 from twice.foundation.severity import Severity
 from twice.writing import write
 
 if TYPE_CHECKING:
-    from twice.checker.fixing import Mended
+    from twice.checker.fixes import FixedFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +35,12 @@ class Project:
     Args:
         policy: what was promised.
         today: as 2027-01-31.
-        reader: how files are read.
-        selection: which rules are looked with.
+        config: how files are analysed.
+        selection: the rules that are reported.
         baseline: the path of the baseline; None without one.
         begins_baseline: whether there may be none yet at that path.
         folder: the project's folder, to which the baseline's paths are relative.
-        cache: what is known from before.
+        cache: the results of the last check.
         jobs: how many processes read at most.
         fail_on: from which severity on the check fails.
         shown_from: from which severity on findings are shown.
@@ -51,7 +48,7 @@ class Project:
 
     policy: Policy
     today: str
-    reader: Reader = field(default_factory=Reader)
+    config: AnalysisConfig = field(default_factory=AnalysisConfig)
     selection: Selection = field(default_factory=Selection)
     baseline: Path | None = None
     begins_baseline: bool = False
@@ -67,66 +64,63 @@ class Project:
         Raises:
             ConfigError: E-CONFIG-001: a rule or a catalogue is none, or the baseline cannot be read.
         """
-        baseline = Baseline() if self.baseline is None else self._accepted()
-        checked = check(paths, self.policy, reader=self.reader, jobs=self.jobs, cache=self.cache)
+        baseline = self._read_baseline()
+        checked = check(paths, self.policy, config=self.config, jobs=self.jobs, cache=self.cache)
         self.selection.require_known(checked.rules)
-        standing, taken = self._settled(checked.findings, checked.remarks, checked.rules)
-        judged = self.selection.rules(checked.rules) if self.reader.follows else frozenset()
-        asked = frozenset(map(self.policy.placed, paths))
+        left, suppressed = self._suppress(checked.findings, checked.remarks, checked.rules)
+        asked = frozenset(map(self.policy.to_project_path, paths))
 
         def is_judged(entry: Entry) -> bool:
-            gone = entry.path not in asked and not (self.folder / entry.path).exists()
-            return (entry.path in asked or gone) and entry.rule in judged
+            rule = checked.rules.get(entry.rule)
+            if not self.config.follows or rule is None:
+                return False
+            is_asked = entry.path in asked or not (self.folder / entry.path).exists()
+            return is_asked and self.selection.has(rule.name, rule.channel)
 
-        applied = baseline.apply(standing, is_judged)
+        left, baselined, stale = baseline.apply(left, is_judged)
         return Report(
-            findings=applied.standing,
+            findings=tuple(left),
             files=checked.files,
             lines=checked.lines,
             policy=self.policy,
             rules=checked.rules,
-            suppressed=taken,
-            baselined=applied.taken,
-            stale=stale_of(applied.stale),
+            suppressed=tuple(suppressed),
+            baselined=tuple(baselined),
+            stale=tuple(stale),
             fail_on=self.fail_on,
             shown_from=self.shown_from,
             has_baseline=self.baseline is not None,
         )
 
-    def _accepted(self) -> Baseline:
-        assert self.baseline is not None, "asked for where there is one"
-        if self.begins_baseline and not self.baseline.exists():
+    def _read_baseline(self) -> Baseline:
+        if self.baseline is None or (self.begins_baseline and not self.baseline.exists()):
             return Baseline()
         return Baseline.read(self.baseline)
 
-    def _settled(
+    def _suppress(
         self,
         findings: Sequence[Finding],
         remarks: Mapping[str, Remarks],
         rules: Mapping[str, RuleFacts],
-    ) -> tuple[tuple[Finding, ...], tuple[Settled, ...]]:
-        done = suppressed(
-            self.selection.selected(findings, self.policy),
-            remarks,
-            known=rules,
-            today=self.today,
-            judged=self.selection.rules(rules),
+    ) -> tuple[list[Finding], list[Accepted]]:
+        """Take away by selection and comments; faults of comments are findings too."""
+        judged = {name for name, its in rules.items() if self.selection.has(name, its.channel)}
+        chosen = self.selection.filter(findings, self.policy)
+        left, gone, faults = apply_comments(
+            chosen, remarks, known=rules, today=self.today, judged=judged
         )
-        if not done.found:
-            return done.standing, done.taken
-        own = weighed(done.found, rules, self.policy, {})
-        both = sorted([*done.standing, *own], key=_in_order)
-        return tuple(both), done.taken
+        left += assign_severities(faults, rules, self.policy, {})
+        return sorted(left, key=lambda each: each.order), gone
 
     def accept(self, report: Report, reason: str) -> int:
-        """Put all that stands into the baseline for one reason; how many entries are new.
+        """Put all findings into the baseline for one reason; how many entries are new.
 
         Raises:
             OutputUnwritable: E-OUTPUT-002.
         """
         assert self.baseline is not None, "the command has seen to it"
-        before = self._accepted()
-        after = before.accepting(report.findings, reason, self.policy)
+        before = self._read_baseline()
+        after = before.accept(report.findings, reason, self.policy)
         after.write(self.baseline)
         return len(after.entries) - len(before.entries)
 
@@ -136,16 +130,15 @@ class Project:
         Raises:
             OutputUnwritable: E-OUTPUT-002.
         """
-        before = self._accepted()
-        names = {each.fingerprint for each in report.stale}
-        gone = [each for each in before.entries if each.fingerprint in names]
-        if gone and self.baseline is not None:
-            before.without(gone).write(self.baseline)
-        return len(gone)
+        before = self._read_baseline()
+        after = before.without(each.fingerprint for each in report.stale)
+        if after != before and self.baseline is not None:
+            after.write(self.baseline)
+        return len(before.entries) - len(after.entries)
 
-    def mended(self, report: Report, *, unsafe: bool) -> dict[str, Mended]:
+    def fix(self, report: Report, *, unsafe: bool) -> dict[str, FixedFile]:
         """Give the files that fixes change, as they would be."""
-        from twice.checker.fixing import mended
+        from twice.checker.fixes import apply_fixes
 
         by_path: dict[str, list[Finding]] = {}
         for each in report.shown:
@@ -153,38 +146,32 @@ class Project:
                 by_path.setdefault(each.path, []).append(each)
         done = {}
         for path, findings in by_path.items():
-            data = read(path).data
+            data = read_file(path).data
             if data is None:
-                continue  # It has gone since; the next look says so.
-            one = mended(data, findings, partial(self._again, path), unsafe=unsafe)
+                continue  # It has gone since; the next check says so.
+            one = apply_fixes(data, findings, partial(self._check_again, path), unsafe=unsafe)
             if one.after != one.before:
                 done[path] = one
         return done
 
-    def _again(self, path: str, data: bytes) -> tuple[Finding, ...]:
+    def _check_again(self, path: str, data: bytes) -> list[Finding]:
         """Check other bytes of a file, without facts of other files."""
-        from twice.checker.looking import analyze_bytes, rule_table
+        from twice.checker.analyzer import analyze_bytes, rule_table
 
-        looked = analyze_bytes(path, data, package_of(path), self.reader, self.reader.index())
-        found = judge({path: replace(looked, facts={})}, self.policy)
-        standing, _ = self._settled(found, {path: looked.remarks}, rule_table())
-        baseline = Baseline() if self.baseline is None else self._accepted()
-        left = baseline.apply(standing, lambda _: False).standing
-        return tuple(each for each in left if each.severity >= self.shown_from)
+        result = analyze_bytes(path, data, find_package(path), self.config, self.config.index())
+        found = judge({path: replace(result, facts={})}, self.policy)
+        left, _ = self._suppress(found, {path: result.remarks}, rule_table())
+        left, _, _ = self._read_baseline().apply(left, lambda _: False)
+        return [each for each in left if each.severity >= self.shown_from]
 
     @staticmethod
-    def put(path: str, one: Mended) -> bool:
+    def put(path: str, one: FixedFile) -> bool:
         """Write a file with its fixes, unless it has changed since it was read; whether it was.
 
         Raises:
             OutputUnwritable: E-OUTPUT-002.
         """
-        if read(path).data != one.before:
+        if read_file(path).data != one.before:
             return False
         write(Path(path), one.after)
         return True
-
-
-def _in_order(finding: Finding) -> tuple[str, int, int, str, str]:
-    place = finding.found.place
-    return finding.path, place.line, place.column, finding.found.rule, finding.found.message

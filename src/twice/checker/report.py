@@ -1,4 +1,4 @@
-"""What a check came to, as every format is given it.
+"""The outcome of a check, as every format is given it.
 
 Invariant: it is complete before anything is written; the exit code is a function of it.
 """
@@ -6,33 +6,42 @@ Invariant: it is complete before anything is written; the exit code is a functio
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
-from twice.checker.findings import Finding
+from twice.checker.findings import Certainty, Finding
 from twice.checker.housekeeping import UNREADABLE
 from twice.checker.policy import Policy
+from twice.checker.rule import RuleFacts
 from twice.foundation.severity import Severity
-
-if TYPE_CHECKING:
-    from twice.checker.rule import RuleFacts
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
-    """A finding that was taken away, with the reason that somebody gave."""
+class Accepted:
+    """A finding that a comment or the baseline took away, with the reason that somebody gave."""
 
     finding: Finding
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Stale:
-    """An entry of the baseline that nothing in the program fits any more."""
+@dataclass(frozen=True, slots=True, order=True)
+class Entry:
+    """A finding in a baseline.
+
+    Args:
+        path: its file, from the project's folder.
+        rule: its rule.
+        fingerprint: names it over edits elsewhere in the file.
+        severity: how bad it was then; a finding that has become worse since was not accepted.
+        statement: the source, for people.
+        reason: why it may stay, in somebody's words.
+    """
 
     path: str
     rule: str
     fingerprint: str
+    severity: str
+    statement: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +65,19 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a check came to.
+    """The outcome of a check.
 
     Args:
-        findings: what stands, sorted by path, line, column and rule; all severities.
-        suppressed: what a comment in the source took away.
-        baselined: what the baseline took away.
-        stale: entries of the baseline that nothing fits.
+        findings: those that are left, sorted by path, line, column and rule; all severities.
         files: how many files were asked for.
         lines: how many lines they have.
         policy: what was promised.
+        rules: what is known of each rule, by name.
+        suppressed: what a comment in the source took away.
+        baselined: what the baseline took away.
+        stale: entries of the baseline that nothing fits any more.
         fail_on: from which severity on the check fails.
         shown_from: from which severity on findings are shown.
-        rules: what is known of each rule, by name.
         has_baseline: whether a baseline was in force.
         tried: what runs of a program said of the findings; None when none was run.
     """
@@ -78,9 +87,9 @@ class Report:
     lines: int
     policy: Policy
     rules: Mapping[str, RuleFacts]
-    suppressed: tuple[Settled, ...] = ()
-    baselined: tuple[Settled, ...] = ()
-    stale: tuple[Stale, ...] = field(default=())
+    suppressed: tuple[Accepted, ...] = ()
+    baselined: tuple[Accepted, ...] = ()
+    stale: tuple[Entry, ...] = ()
     fail_on: Severity = Severity.HIGH
     shown_from: Severity = Severity.LOW
     has_baseline: bool = False
@@ -88,7 +97,7 @@ class Report:
 
     @property
     def shown(self) -> tuple[Finding, ...]:
-        """What is severe enough to be shown."""
+        """The findings that are severe enough to be shown."""
         return tuple(each for each in self.findings if each.severity >= self.shown_from)
 
     @property
@@ -110,14 +119,30 @@ class Report:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many findings of each severity stand, the worst first."""
+        """How many findings of each severity there are, the worst first."""
         found = dict.fromkeys((each.word for each in reversed(Severity)), 0)
         for each in self.findings:
             found[each.severity.word] += 1
         return found
 
     @property
+    def certainties(self) -> dict[str, int]:
+        """How many of the findings that are shown are wrong, a choice, and unknown."""
+        found = dict.fromkeys((each.value for each in Certainty), 0)
+        for each in self.shown:
+            found[each.certainty.value] += 1
+        return found
+
+    @property
+    def rule_counts(self) -> dict[str, int]:
+        """How many findings of each rule are shown, by name."""
+        found: dict[str, int] = {}
+        for each in self.shown:
+            found[each.found.rule] = found.get(each.found.rule, 0) + 1
+        return dict(sorted(found.items()))
+
+    @property
     def promise(self) -> str:
-        """What was promised, in a few words."""
+        """The promise in a few words."""
         tier = f", tier {self.policy.tier}" if self.policy.tier else ""
         return f"{self.policy.kind.value}, {self.policy.scope.value}{tier}"

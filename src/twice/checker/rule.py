@@ -21,6 +21,7 @@ from twice.foundation.severity import Severity
 if TYPE_CHECKING:
     import ast
 
+    from twice.checker.policy import Zone
     from twice.checker.syntax.module import Module, Site
     from twice.checker.syntax.survey import Scope
 
@@ -28,9 +29,27 @@ Looking: TypeAlias = "Callable[[Site], Iterable[Violation]]"
 Applying: TypeAlias = "Callable[[Module], bool]"
 Suiting: TypeAlias = "Callable[[Any, Scope], bool]"
 Gathering: TypeAlias = "Callable[[Module], Any]"
-Concluding: TypeAlias = "Callable[[Mapping[str, Any]], Iterable[tuple[str, Violation]]]"
+Concluding: TypeAlias = "Callable[[ProjectFacts], Iterable[tuple[str, Violation]]]"
 
 _PAGES: Final = Path(__file__).with_name("rules") / "pages"
+
+
+class ProjectFacts(dict[str, Any]):
+    """What a rule gathered in every file, by path, with the parts of the project that the files are.
+
+    Args:
+        zone: gives the zone of a path, by the project's configuration.
+        facts: the facts of each file; the files may be added later.
+    """
+
+    def __init__(self, zone: Callable[[str], Zone], facts: Mapping[str, Any] | None = None) -> None:
+        super().__init__(facts or {})
+        self.zone = zone
+
+    def outside_tests(self) -> ProjectFacts:
+        """Give the facts of the files that are no tests."""
+        kept = {path: one for path, one in self.items() if self.zone(path) != "tests"}
+        return ProjectFacts(self.zone, kept)
 
 
 class Breaks(IntEnum):

@@ -1,4 +1,4 @@
-"""The specification beside the code, as far as a review needs it: which artifacts are there.
+"""The specification beside the code, as far as a review needs it: the artifacts that exist, and the promise.
 
 An artifact is a file ``NN-name.md`` in a folder ``determinism-and-replay``. Of its text, lines
 ``class: …``, ``scope: …`` and ``tier: …`` near the top are read, nothing else.
@@ -39,16 +39,16 @@ class Workspace:
         return frozenset(self.artifacts)
 
 
-def workspace_beside(folders: tuple[Path, ...]) -> Workspace | None:
+def find_workspace(folders: tuple[Path, ...]) -> Workspace | None:
     """Give the workspace in the first of some folders that has one; None when none has."""
     for folder in folders:
         place = folder if folder.name == FOLDER else folder / FOLDER
         if place.is_dir():
-            return workspace_of(place)
+            return _read_workspace(place)
     return None
 
 
-def workspace_of(place: Path) -> Workspace:
+def _read_workspace(place: Path) -> Workspace:
     """Read a workspace."""
     artifacts: dict[str, str] = {}
     said: dict[str, str] = {}
@@ -62,12 +62,12 @@ def workspace_of(place: Path) -> Workspace:
             continue
         artifacts.setdefault(match[1], name)
         if match[1] in {"00", "01"}:
-            for key, value in _said(place / name):
+            for key, value in _read_promise(place / name):
                 said.setdefault(key, value)
     return Workspace(artifacts, said)
 
 
-def _said(path: Path) -> list[tuple[str, str]]:
+def _read_promise(path: Path) -> list[tuple[str, str]]:
     try:
         with path.open("rb") as file:
             text = file.read(_BYTES_MAX).decode("utf-8", "replace")

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 import click
 
 from twice.cli.options import argument, option, split_commas
-from twice.errors import ConfigError, UsageError
+from twice.errors import UsageError
 from twice.foundation.determinism_class import DeterminismClass, Scope
 from twice.foundation.severity import SEVERITIES, Severity
 
 if TYPE_CHECKING:  # Help needs none of it.
     from twice.checker.auditing.projects import Project as AuditedProject
-    from twice.checker.configuring import Settings
+    from twice.checker.config import Settings
     from twice.checker.policy import Policy
     from twice.checker.project import Project
     from twice.checker.reviewing.review import Review
@@ -111,7 +111,7 @@ class SourceTree:
         """Read every draw and every question to the world."""
         from twice.checker.auditing.projects import read_project
 
-        catalogue = self.project.reader.catalogue
+        catalogue = self.project.config.catalogue
         return read_project(self.files, self.project.policy, catalogue, self._show)
 
     def review(self) -> Review:
@@ -121,7 +121,7 @@ class SourceTree:
         report = replace(self.project, cache=None).report(self.files)
         findings = tuple(replace(each, path=self._show(each.path)) for each in report.findings)
         report = replace(report, findings=findings)
-        return review(report, self.audit(), self.project.reader.catalogue, self.workspace)
+        return review(report, self.audit(), self.project.config.catalogue, self.workspace)
 
     def _show(self, path: str) -> str:
         """Give a path as seen from the folder that was asked for, never from the root of a disk."""
@@ -155,55 +155,47 @@ def open_sources(
         UsageError: E-USE-001: no such path, no Python file, or an unknown word in the promise.
         ConfigError: E-CONFIG-001. ConfigKeyUnused: E-CONFIG-003, for a key of the settings.
     """
-    from twice.checker.caching import Cache
-    from twice.checker.configuring import Settings, nearest, settings_of
+    from twice.checker.cache import Cache
+    from twice.checker.config import Settings, find_pyproject, read_settings
+    from twice.checker.files import find_files, require_existing
     from twice.checker.project import Project
-    from twice.checker.reader import Reader
-    from twice.checker.reading import files_below, require_there
-    from twice.checker.selecting import Selection
-    from twice.checker.workspace import workspace_beside
+    from twice.checker.workspace import find_workspace
 
-    require_there(options.paths, command)
+    require_existing(options.paths, command)
     starts = options.paths if project is None else (project,)
-    found = options.config or nearest(_to_folder(starts[0]).absolute())
-    settings = Settings() if found is None else settings_of(found.absolute())
-    workspace = workspace_beside((*map(_to_folder, starts), Path.cwd()))
+    found = options.config or find_pyproject(_to_folder(starts[0]).absolute())
+    settings = Settings() if found is None else read_settings(found.absolute())
+    workspace = find_workspace((*map(_to_folder, starts), Path.cwd()))
     above, below = _find_prefixes(settings.folder, starts[0])
     policy = replace(
         options.to_policy(settings, {} if workspace is None else workspace.said),
         zones=settings.zones,
-        bans={each.name: each.severity for each in settings.bans},
         above=above,
         below=below,
     )
     excluded = [*settings.exclude, *split_commas(options.exclude)]
-    files = files_below(options.paths, excluded, policy.placed)
+    files = find_files(options.paths, excluded, policy.to_project_path)
     if not files and not may_be_empty:
         raise UsageError(
             f"There is no Python file in {', '.join(map(str, options.paths))}.",
             "Expected files that end in .py, and that no pattern leaves out.",
             f"For example: {command} src",
         )
-    reader = Reader(
-        catalogues=tuple(_read_catalogue(path) for path in settings.catalogues),
-        allowed=settings.allow,
-        bans=settings.bans,
-        follows=rules.follow,
-    )
+    config = replace(settings.analysis, follows=rules.follow)
     folder = settings.folder or Path.cwd()
     default = Severity.HIGH if settings.fail_on is None else settings.fail_on
     checked = Project(
         policy=policy,
         today=datetime.now(UTC).date().isoformat(),
-        reader=reader,
-        selection=Selection(
-            select=split_commas(rules.select) or settings.select,
-            ignore=(*settings.ignore, *split_commas(rules.ignore)),
-            per_file=settings.per_file_ignores,
+        config=config,
+        selection=replace(
+            settings.selection,
+            select=split_commas(rules.select) or settings.selection.select,
+            ignore=(*settings.selection.ignore, *split_commas(rules.ignore)),
         ),
         baseline=rules.baseline or settings.baseline,
         folder=folder,
-        cache=Cache(folder if rules.cache else None, reader),
+        cache=Cache(folder if rules.cache else None, config),
         jobs=rules.jobs or len(os.sched_getaffinity(0)),
         fail_on=SEVERITIES[rules.fail_on] if rules.fail_on else default,
     )
@@ -229,15 +221,3 @@ def _find_prefixes(folder: Path | None, start: Path) -> tuple[str, str]:
         return f"{here.relative_to(folder).as_posix()}/", f"{folder.as_posix()}/"
     below = folder.relative_to(here) if folder.is_relative_to(here) else folder
     return "", f"{below.as_posix()}/"
-
-
-def _read_catalogue(path: Path) -> tuple[str, str]:
-    try:
-        return path.name, path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        said = error.strerror if isinstance(error, OSError) else error
-        raise ConfigError(
-            f"The catalogue {path} cannot be read: {said}.",
-            "Expected a TOML file of API names; paths start at the folder of pyproject.toml.",
-            "Correct the key catalogues in [tool.twice.check].",
-        ) from error

@@ -15,8 +15,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal, Self
 
+from twice.checker.files import decode, read_file, to_shown_path
 from twice.checker.findings import Finding, SourceSpan
-from twice.checker.reading import decoded, read, shown_path
 from twice.cli.output import pick
 from twice.diagnosis.divergence import OperationFound
 from twice.diagnosis.vary.report import BASELINE, FactorResult
@@ -77,7 +77,7 @@ class Parting:
         found = row.divergence
         if found is None or found.operation is None:
             return cls(row)
-        operation = replace(found.operation, file=shown_path(Path(found.operation.file)))
+        operation = replace(found.operation, file=to_shown_path(Path(found.operation.file)))
         return cls(row, operation, found.attribution[0].channel.value if found.attribution else "")
 
     @property
@@ -166,12 +166,12 @@ def _find_statements(path: str, line: int) -> list[ast.stmt]:
 
 def _read_syntax(path: str) -> ast.Module:
     """Parse a file; a file with a syntax error is empty."""
-    return _parse(read(path).data or b"")
+    return _parse(read_file(path).data or b"")
 
 
 @lru_cache(maxsize=16)
 def _parse(data: bytes) -> ast.Module:
     try:
-        return ast.parse(decoded(data))
+        return ast.parse(decode(data))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ast.Module([], [])

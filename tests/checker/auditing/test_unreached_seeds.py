@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from files import INDEX
 
+from twice.checker.analyzer import analyze_file
 from twice.checker.auditing.origins import Owner
 from twice.checker.auditing.projects import read_project
 from twice.checker.auditing.seeds import Draw, What
 from twice.checker.auditing.streams import streams
 from twice.checker.catalogue import shipped
-from twice.checker.checking import judge
-from twice.checker.local import analyze_file
+from twice.checker.driver import judge
 from twice.checker.policy import Policy
 
 WORLD = """

@@ -12,17 +12,17 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final
 
-from twice.checker.accepting.suppressing import remarks_in
 from twice.checker.auditing.effects import Ask, effects
 from twice.checker.auditing.facing import Evidence, facing
 from twice.checker.auditing.presence import presence
 from twice.checker.auditing.seeds import Draw, What, seeds
 from twice.checker.auditing.settling import settled
 from twice.checker.catalogue import Catalogue
+from twice.checker.files import decode, find_package, read_file
 from twice.checker.policy import Policy, Zone
-from twice.checker.reading import decoded, package_of, read
 from twice.checker.rules import seed_sources, streams
 from twice.checker.rules.seed_callers import SeedCallers
+from twice.checker.suppressions import read_comments
 from twice.checker.syntax.module import Module
 
 _WANTED: Final = frozenset(
@@ -97,7 +97,9 @@ class Project:
     def draws(self) -> tuple[Draw, ...]:
         """Every place that draws, makes or seeds, with its owner over all files."""
         found = [each for one in self.files for each in one.draws]
-        reach = streams.Project({one.path: _as_facts(one) for one in self.files})
+        facts = {one.path: _as_facts(one) for one in self.files}
+        zones = {one.path: Zone(one.zone) for one in self.files}
+        reach = streams.Project(facts, lambda path: zones[path])
         sources = {
             one.path: one.sources for one in self.files if one.sources and one.zone != Zone.TESTS
         }
@@ -140,13 +142,13 @@ def read_project(
     files: list[FileFacts] = []
     unread: list[Noted] = []
     for path in paths:
-        raw = read(path)
+        raw = read_file(path)
         if raw.data is None:
             unread.append(Noted(shown(path), 1, raw.reason))
             continue
         try:
-            text, zone = decoded(raw.data), policy.zone(path).value
-            found = _file(shown(path), package_of(path), text, zone, catalogue)
+            text, zone = decode(raw.data), policy.zone(path).value
+            found = _file(shown(path), find_package(path), text, zone, catalogue)
         except SyntaxError as error:
             words = f"{error.msg or 'it is not Python'} (line {error.lineno or '?'})"
             unread.append(Noted(shown(path), error.lineno or 1, words))
@@ -164,7 +166,7 @@ def _file(path: str, package: str, text: str, zone: str, catalogue: Catalogue) -
     module = Module(
         path, text, tree, package=package, catalogue=catalogue, wanted=_WANTED, follows=True
     )
-    stretches = remarks_in(text, tree).boundaries if zone == Zone.CORE else ()
+    stretches = read_comments(text, tree).boundaries if zone == Zone.CORE else ()
 
     def placed(line: int) -> str:
         inside = any(first <= line <= last for first, last in stretches)

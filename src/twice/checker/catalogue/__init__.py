@@ -20,7 +20,6 @@ from twice.errors import ConfigError
 
 FORMAT: Final = "twice.catalogue/1"
 _LINE: Final = re.compile(r'\[([\w-]+)\.(\w+)\]|"?([\w.:/*-]+)"? = "([^"\\]*)"')
-NOTHING: Final[frozenset[str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

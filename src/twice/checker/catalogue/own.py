@@ -8,7 +8,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import Final, Protocol
+from typing import Final
 
 from twice.checker.catalogue import Catalogue, catalogue_of
 from twice.errors import ConfigError
@@ -16,27 +16,11 @@ from twice.errors import ConfigError
 BANNED: Final = "banned"
 
 
-class Banned(Protocol):
-    """What a ban has."""
-
-    @property
-    def name(self) -> str:
-        """The qualified name."""
-
-    @property
-    def reason(self) -> str:
-        """Why not."""
-
-    @property
-    def instead(self) -> str:
-        """What to use."""
-
-
 def extended(
     base: Catalogue,
     texts: Sequence[tuple[str, str]],
     allowed: Sequence[str],
-    bans: Sequence[Banned],
+    bans: Sequence[str],
 ) -> Catalogue:
     """Give a catalogue with a project's own names.
 
@@ -52,8 +36,7 @@ def extended(
     if not texts and not allowed and not bans:
         return base
     found = base.extended([_own(text, name, base) for name, text in texts], allowed)
-    notes = {each.name: _note(each) for each in bans}
-    return found.extended([Catalogue({BANNED: notes}, {})], ())
+    return found.extended([Catalogue({BANNED: dict.fromkeys(bans, "")}, {})], ())
 
 
 def _own(text: str, name: str, base: Catalogue) -> Catalogue:
@@ -69,10 +52,6 @@ def _own(text: str, name: str, base: Catalogue) -> Catalogue:
                 "Correct the name; the groups are those of twice/checker/catalogue/*.toml.",
             )
     return found
-
-
-def _note(ban: Banned) -> str:
-    return f"{ban.reason.rstrip('.')}; use {ban.instead}" if ban.instead else ban.reason
 
 
 def _parsed(text: str, name: str) -> dict[str, object]:

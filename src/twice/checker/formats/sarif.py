@@ -16,9 +16,10 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from twice.checker.findings import Finding, Fix, SourceSpan
-from twice.checker.formats.explaining import pages
+from twice.checker.formats.text import all_rules
 from twice.checker.report import Report
 from twice.foundation.severity import Severity
+from twice.foundation.version import VERSION
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _FINGERPRINT: Final = "twice/v1"
@@ -32,13 +33,8 @@ _LEVELS: Final = {
 # GitHub's own scale for security-severity is not used: nothing here speaks of security.
 
 
-def render(report: Report, *, version: str = "0") -> str:
-    """Give a SARIF log with one run.
-
-    Args:
-        report: what the check came to.
-        version: of twice.
-    """
+def render(report: Report) -> str:
+    """Give a SARIF log with one run."""
     names = sorted(report.rules)
     document = {
         "$schema": _SCHEMA,
@@ -48,7 +44,7 @@ def render(report: Report, *, version: str = "0") -> str:
                 "tool": {
                     "driver": {
                         "name": "twice check",
-                        "semanticVersion": version,
+                        "semanticVersion": VERSION,
                         "rules": [*_rules(report, names)],
                     }
                 },
@@ -64,11 +60,10 @@ def render(report: Report, *, version: str = "0") -> str:
 
 
 def _rules(report: Report, names: list[str]) -> Iterator[dict[str, Any]]:
-    texts = pages()
+    pages = {rule.name: rule.page for rule in all_rules()}
     for name in names:
         rule = report.rules[name]
-        page = texts.get(name)
-        said = page.text if page is not None and page.text else rule.title
+        said = (pages[name].text if name in pages else "") or rule.title
         yield {
             "id": name,
             "shortDescription": {"text": rule.title},
@@ -114,6 +109,7 @@ def _result(
             "severity": finding.severity.word,
             "channel": finding.channel,
             "artifact": finding.artifact,
+            "certainty": finding.certainty.value,
             "confidence": found.confidence,
             "zone": finding.zone,
         },

@@ -1,4 +1,4 @@
-"""Findings for people: each with its way, what settles it and what to do; then one line of numbers.
+"""Text for people: findings with their way, their certainty and what to do, numbers, and the pages of rules.
 
 Invariant: without colour the text is plain ASCII but for what the program's own source holds.
 """
@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from twice.checker.findings import Finding, Step
+from twice.checker.findings import Certainty, Finding, Step
+from twice.checker.housekeeping import BANNED_NAME, HOUSEKEEPING
 from twice.checker.report import Report
-from twice.foundation.channels import FACTS
+from twice.checker.rule import Breaks, Rule
+from twice.errors import UsageError
+from twice.foundation.channels import FACTS, Channel
 from twice.foundation.printable import pluralize, printable, printable_lines
 from twice.foundation.severity import Severity
 
@@ -21,6 +24,17 @@ _COLOURS: Final = {
     Severity.MEDIUM: "33",
     Severity.LOW: "36",
     Severity.INFORMATIONAL: "2",
+}
+_CERTAINTIES: Final = {
+    Certainty.WRONG: "wrong, whatever is declared",
+    Certainty.CHOICE: "a choice, right once it is recorded, pinned or declared",
+    Certainty.UNKNOWN: "unknown, no effect on the result was seen",
+}
+_PROMISES: Final = {
+    Breaks.STATISTICAL: "the same distribution",
+    Breaks.LOGICAL: "the same decisions",
+    Breaks.BIT_EXACT: "the same bits on one host",
+    Breaks.CROSS_HOST: "the same bits on every host",
 }
 _STEPS_MAX: Final = 5
 _UNSEEN: Final = """\
@@ -47,9 +61,13 @@ def render(report: Report, *, colour: bool = False) -> str:
     return "\n".join(rows).lstrip("\n") + "\n"
 
 
-def concise(report: Report, *, colour: bool = False) -> str:
-    """Give one line for each finding."""
-    rows = [_headline(each, colour=colour) for each in report.shown]
+def render_statistics(report: Report) -> str:
+    """Give a line for each rule with findings that are shown, the most frequent first, and the numbers of the whole."""
+    ordered = sorted(report.rule_counts.items(), key=lambda item: (-item[1], item[0]))
+    rows = [f"{'count':>6}  {'/kLOC':>6}  rule"] if ordered else []
+    for name, count in ordered:
+        per_thousand = 1000 * count / max(report.lines, 1)
+        rows.append(f"{count:>6}  {per_thousand:>6.2f}  {name:<28}  {report.rules[name].title}")
     return "\n".join([*rows, headline(report)]) + "\n"
 
 
@@ -68,6 +86,7 @@ def _finding(finding: Finding, *, colour: bool) -> Iterator[str]:
     found = finding.found
     yield _headline(finding, colour=colour)
     yield f"    why: {printable(found.why)}"
+    yield f"    certainty: {_CERTAINTIES[finding.certainty]}"
     yield from _way(found.steps)
     yield f"    decided in: {finding.artifact} {_SHEETS.get(finding.artifact, '')}"
     yield f"    do: {printable(finding.remedy)}"
@@ -125,3 +144,55 @@ def headline(report: Report) -> str:
     verdict += f" the check ({report.fail_on.word} and worse)"
     parts.append(verdict if report.failing else f"none {report.fail_on.word} or worse")
     return "; ".join(parts)
+
+
+def all_rules() -> tuple[Rule, ...]:
+    """Give all rules, those on the checker's own work at the end."""
+    from twice.checker.rules.engine import every_rule
+
+    return (*every_rule(), BANNED_NAME, *HOUSEKEEPING)
+
+
+def explain_rule(name: str) -> str:
+    """Give a rule's page.
+
+    Raises:
+        UsageError: E-USE-001: there is no such rule.
+    """
+    rules = {each.name: each for each in all_rules()}
+    if name not in rules:
+        raise UsageError(
+            f"There is no rule {name!r}.",
+            f"Expected one of: {', '.join(rules)}.",
+            "See: twice check --list",
+        )
+    facts, page = rules[name].facts, rules[name].page
+    channel = FACTS[facts.channel]
+    rows = [f"{name}: {facts.title}", "", *([page.text, ""] if page.text else [])]
+    rows += [
+        f"severity:    {facts.severity.word}, in the core, where the value is seen to arrive",
+        f"breaks:      {_PROMISES[facts.breaks]}",
+        f"channel:     {facts.channel.value}",
+        f"decided in:  {channel.artifact} {channel.sheet}",
+        f"do:          {facts.remedy}",
+    ]
+    for heading, examples in (("Bad", page.bad), ("Good", page.good)):
+        for number, example in enumerate(examples):
+            rows += ["", f"{heading}:" if number == 0 else "or:", ""]
+            rows += [f"    {line}".rstrip() for line in example.rstrip().splitlines()]
+    return "\n".join(rows) + "\n"
+
+
+def list_rules() -> str:
+    """Give all rules by channel, one line each."""
+    rules = all_rules()
+    width = max(len(rule.name) for rule in rules)
+    rows = []
+    for channel in Channel:
+        those = [rule.facts for rule in rules if rule.facts.channel is channel]
+        if those:
+            rows.append(f"{channel.value} ({FACTS[channel].artifact} {FACTS[channel].sheet})")
+            rows += [
+                f"  {each.name:<{width}}  {each.severity.word:<8}  {each.title}" for each in those
+            ]
+    return "\n".join(rows) + "\n"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from twice.checker.findings import Violation
-from twice.checker.rule import Breaks, Rule, RuleFacts
+from twice.checker.rule import Breaks, ProjectFacts, Rule, RuleFacts
 from twice.checker.rules.seed_callers import SeedCallers
 from twice.checker.rules.seed_sources import gather
 from twice.checker.rules.seed_ways import NAME
@@ -15,10 +14,10 @@ from twice.foundation.channels import Channel
 from twice.foundation.severity import Severity
 
 
-def conclude(facts: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
+def conclude(facts: ProjectFacts) -> Iterator[tuple[str, Violation]]:
     """Report every call that relies on a default, once."""
     said = set()
-    for seeded in SeedCallers(facts).unreached():
+    for seeded in SeedCallers(facts.outside_tests()).unreached():
         for each in seeded.relied:
             if (each.path, each.found.place) in said:
                 continue

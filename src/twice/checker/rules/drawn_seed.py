@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from twice.checker.findings import Reach, Violation
-from twice.checker.rule import Breaks, Rule, RuleFacts
+from twice.checker.rule import Breaks, ProjectFacts, Rule, RuleFacts
 from twice.checker.rules import streams
 from twice.foundation.channels import Channel
 from twice.foundation.severity import Severity
@@ -18,7 +17,7 @@ _WHY = (
 )
 
 
-def conclude(facts: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
+def conclude(facts: ProjectFacts) -> Iterator[tuple[str, Violation]]:
     """Report the draws from streams that nobody seeds, where they become seeds."""
     for draw in streams.conclude(facts, seeded=False):
         if draw.is_seed and draw.picks:

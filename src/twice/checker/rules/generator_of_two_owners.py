@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from twice.checker.findings import Violation
-from twice.checker.rule import Breaks, Rule, RuleFacts
+from twice.checker.rule import Breaks, ProjectFacts, Rule, RuleFacts
 from twice.checker.rules.generator_owners import HOLDERS, Facts
 from twice.checker.rules.project_names import ProjectNames
 from twice.checker.rules.seed_sources import gather
@@ -68,8 +68,9 @@ def _is_anothers(site: Site, drawn: ast.Attribute) -> bool:
     )
 
 
-def conclude(facts: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
+def conclude(facts: ProjectFacts) -> Iterator[tuple[str, Violation]]:
     """Report every generator that two objects keep, at the second of them, or where a loop makes them."""
+    facts = facts.outside_tests()
     owners = Owners(facts)
     accessors = {each for one in facts.values() for each in one["accessors"]}
     for path, one in facts.items():

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from twice.checker.findings import Reach, Violation
-from twice.checker.rule import Breaks, Rule, RuleFacts
+from twice.checker.rule import Breaks, ProjectFacts, Rule, RuleFacts
 from twice.checker.rules import streams
 from twice.foundation.channels import Channel
 from twice.foundation.severity import Severity
@@ -15,7 +14,7 @@ NAME = "global-stream"
 _WHY = "Whoever else draws from that stream, in any library, shifts every number that comes after."
 
 
-def conclude(facts: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
+def conclude(facts: ProjectFacts) -> Iterator[tuple[str, Violation]]:
     """Report the draws from streams that somebody seeds."""
     for draw in streams.conclude(facts, seeded=True):
         is_loud = draw.picks and draw.place < streams.SHOWN_IN_FILE

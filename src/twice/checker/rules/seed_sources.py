@@ -9,7 +9,6 @@ import ast
 from collections.abc import Iterator
 from typing import Any, Final
 
-from twice.checker.policy import Policy, Zone
 from twice.checker.rules.absence import default_of
 from twice.checker.rules.generator_owners import owners_in
 from twice.checker.rules.project_names import callee_of
@@ -39,8 +38,6 @@ _COMPOUND: Final = (ast.BoolOp, ast.IfExp, ast.BinOp, ast.Call, ast.Subscript)
 
 def gather(module: Module) -> dict[str, Any] | None:
     """Give the facts of a file, as plain JSON values."""
-    if Policy().zone(module.path) is Zone.TESTS:
-        return None
     sources = _Sources(module)
     facts: dict[str, Any] = {
         **owners_in(module, sources.ways),

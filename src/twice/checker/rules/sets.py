@@ -297,19 +297,6 @@ def _is_unsaid(parameters: list[Binding]) -> bool:
     return False
 
 
-def _made(site: Site, argument: ast.expr) -> ast.expr:
-    """Return the place that makes a set of that name, or the argument itself."""
-    if isinstance(argument, ast.Name):
-        values = [
-            each.node
-            for each in site.module.names.bindings(argument.id, site.scope)
-            if each.kind == "assign" and isinstance(each.node, ast.expr)
-        ]
-        if values:
-            return values[0]
-    return argument
-
-
 def sorting(each: Taken) -> Fix | None:
     """Give the fix that sorts a set of strings where it is taken."""
     node = each.site.node

@@ -10,12 +10,13 @@ Invariant: tests and tools seed nothing for anybody but themselves.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from twice.checker.findings import Reach, Violation
-from twice.checker.policy import Policy, Zone, is_test_file
+from twice.checker.policy import Zone, is_test_file
+from twice.checker.rule import ProjectFacts
 from twice.checker.rules.absence import is_none_branch
 from twice.checker.rules.seeding import is_delay, is_named_seed, is_unseeded
 from twice.checker.rules.undisturbed import is_undisturbed
@@ -216,14 +217,14 @@ class Project:
 
     Args:
         facts: what ``gather`` gave, by path.
+        zone: gives the zone of a path.
     """
 
-    def __init__(self, facts: Mapping[str, Any]) -> None:
+    def __init__(self, facts: Mapping[str, Any], zone: Callable[[str], Zone]) -> None:
         self._facts = facts
         self._named: dict[str, list[str]] = {}
         self._seeded: dict[str, frozenset[str]] = {}
-        policy = Policy()
-        self._zones = zones = {path: policy.zone(path) for path in facts}
+        self._zones = zones = {path: zone(path) for path in facts}
         self._counts = {path for path in facts if zones[path] is Zone.CORE}
         self._of_package: dict[str, set[str]] = {}
         for path, one in facts.items():
@@ -253,7 +254,7 @@ class Project:
         found.pop(path, None)
         return list(found)
 
-    def lent(self) -> list[str]:
+    def imported_tests(self) -> list[str]:
         """Give the files among tests that the program itself imports, so that they are a part of it."""
         found: dict[str, None] = {}
         waiting = sorted(self._counts)
@@ -322,10 +323,10 @@ def _is_beside(path: str, folder: str, name: str) -> bool:
 _LAST: list[tuple[Mapping[str, Any], Project]] = []
 
 
-def _project(facts: Mapping[str, Any]) -> Project:
+def _project(facts: ProjectFacts) -> Project:
     """Give the project that facts are of; the rules that share them ask one after the other."""
     if not (_LAST and _LAST[0][0] is facts):
-        _LAST[:] = [(facts, Project(facts))]
+        _LAST[:] = [(facts, Project(facts, facts.zone))]
     return _LAST[0][1]
 
 
@@ -350,7 +351,7 @@ class Draw:
     place: int
 
 
-def conclude(facts: Mapping[str, Any], *, seeded: bool) -> Iterator[Draw]:
+def conclude(facts: ProjectFacts, *, seeded: bool) -> Iterator[Draw]:
     """Give the draws from streams that are seeded, or that are not.
 
     Noise that a tensor library draws in a library is taken for seeded by whoever uses that, but for

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from twice.checker.findings import Reach, Violation
-from twice.checker.rule import Breaks, Rule, RuleFacts
+from twice.checker.rule import Breaks, ProjectFacts, Rule, RuleFacts
 from twice.checker.rules import streams
 from twice.foundation.channels import Channel
 from twice.foundation.severity import Severity
@@ -15,7 +14,7 @@ NAME = "unseeded-global"
 _WHY = "Nothing in reach seeds that stream, so it starts from the system's entropy in each run."
 
 
-def conclude(facts: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
+def conclude(facts: ProjectFacts) -> Iterator[tuple[str, Violation]]:
     """Report the draws from streams that nobody seeds."""
     for draw in streams.conclude(facts, seeded=False):
         if draw.is_seed and draw.picks:

@@ -43,16 +43,12 @@ from twice.cli.output import print_beside, write_text
 from twice.errors import UsageError
 from twice.foundation.printable import pluralize, printable_lines
 from twice.foundation.severity import SEVERITIES
-from twice.foundation.version import VERSION
 
 if TYPE_CHECKING:
     from twice.checker.project import Project
     from twice.checker.report import Report
 
-FORMATS: Final = ("text", "concise", "json", "jsonl", "sarif", "github", "junit", "markdown")
-_RENDERERS: Final = {
-    "json": ("machine", "render"), "jsonl": ("machine", "lines"), "concise": ("text", "concise"),
-}  # fmt: skip
+FORMATS: Final = ("text", "json", "jsonl", "sarif", "github", "junit")
 _CONFIRMED_FORMATS: Final = ("text", "json", "jsonl")
 _FOR_PROGRAMS: Final = {"json", "jsonl", "sarif", "junit"}
 
@@ -85,18 +81,15 @@ class FormatOptions:
 
     def render(self, report: Report) -> str:
         """Give a report in the format."""
-        more: dict[str, object] = {}
-        if self.format == "sarif":
-            more["version"] = VERSION
-        elif self.format in {"text", "concise"}:
-            if self.statistics:
-                from twice.checker.formats import statistics, text
+        if self.format == "text":
+            from twice.checker.formats import text
 
-                return f"{statistics.render(report)}{text.headline(report)}\n"
-            more["colour"] = self.out is None and has_colour(sys.stdout)
-        module, name = _RENDERERS.get(self.format, (self.format, "render"))
-        render = getattr(import_module(f"twice.checker.formats.{module}"), name)
-        return str(render(report, **more))
+            if self.statistics:
+                return text.render_statistics(report)
+            return text.render(report, colour=self.out is None and has_colour(sys.stdout))
+        is_lines = self.format == "jsonl"
+        module = import_module(f"twice.checker.formats.{'json' if is_lines else self.format}")
+        return str(module.render_lines(report) if is_lines else module.render(report))
 
     def write(self, text: str) -> None:
         """Print a text, or write it to the file that was asked for."""
@@ -140,7 +133,7 @@ class ChangeOptions:
         """Change the sources and the baseline; the report on what they are then."""
         if self.fix:
             applied = 0
-            for path, one in project.mended(report, unsafe=self.unsafe_fixes).items():
+            for path, one in project.fix(report, unsafe=self.unsafe_fixes).items():
                 if project.put(path, one):
                     applied += one.fixes
                 else:
@@ -217,9 +210,9 @@ def command(
 ) -> int:
     """Check, print the findings, and say by the exit code what came of it."""
     if lists or explain:
-        from twice.checker.formats.explaining import explanation, listing
+        from twice.checker.formats.text import explain_rule, list_rules
 
-        output.write(explanation(explain) if explain and not lists else listing())
+        output.write(explain_rule(explain) if explain and not lists else list_rules())
         return 0
     confirm.require_sensible(output.format, changes, counts=output.statistics)
     after = () if confirm.program is not None else tuple(map(Path, confirm.arguments))
@@ -235,17 +228,17 @@ def command(
     )
     report = project.report(files)
     if changes.diff:
-        from twice.checker.fixing import difference
+        from twice.checker.fixes import render_diff
 
-        mended = project.mended(report, unsafe=changes.unsafe_fixes)
-        said = "".join(difference(path, one) for path, one in mended.items())
+        fixed = project.fix(report, unsafe=changes.unsafe_fixes)
+        said = "".join(render_diff(path, one) for path, one in fixed.items())
         # Elsewhere than on a terminal it is applied as a patch.
         is_seen = output.out is None and sys.stdout.isatty()
         output.write(printable_lines(said) if is_seen else said)
-        if report.findings and not mended:
+        if report.findings and not fixed:
             stand = pluralize(len(report.findings), "finding stands", "findings stand")
             _note(f"nothing can be corrected safely, and {stand}: run without --diff to see them")
-        return 1 if mended else 0
+        return 1 if fixed else 0
     report = changes.apply(project, report, files)
     if confirm.program is not None:
         from twice.cli.confirmation import try_findings

@@ -102,7 +102,7 @@ def add_remedies(found: Divergence) -> Divergence:
         return found
     if not Path(line.file).is_file():
         return found
-    from twice.checker.checking import check
+    from twice.checker.driver import check
     from twice.checker.policy import Policy
 
     channel = found.attribution[0].channel.value if found.attribution else ""

@@ -99,9 +99,9 @@ def find_suspicions(path: str, first: int, last: int) -> list[Suspicion]:
 @functools.cache
 def _check(path: str) -> Sequence[Finding]:
     """Check a file once; a finding that a comment settles is none."""
-    from twice.checker.accepting.settling import suppressed
-    from twice.checker.checking import check
+    from twice.checker.driver import check
     from twice.checker.policy import Policy
+    from twice.checker.suppressions import apply_comments
 
     found, today = check([path], Policy()), datetime.now(UTC).date().isoformat()
-    return suppressed(found.findings, found.remarks, known=found.rules, today=today).standing
+    return apply_comments(found.findings, found.remarks, known=found.rules, today=today)[0]

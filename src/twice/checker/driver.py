@@ -1,0 +1,211 @@
+"""Checking files: the results of all files, from the cache or anew, put together and judged by the promise.
+
+Comments and the baseline take findings away afterwards, in ``project``.
+
+Invariant: the findings are the same with and without a cache and for any number of processes, and sorted by path,
+line, column and rule. If nothing changed, no rule and no catalogue is imported.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from twice.checker.cache import Cache, Pack, digest_text
+from twice.checker.config import AnalysisConfig
+from twice.checker.files import find_package, measure_size, read_file
+from twice.checker.findings import NO_REMARKS, FileResult, Finding, Remarks, Violation
+from twice.checker.housekeeping import unreadable
+from twice.checker.policy import Policy, Zone, certainty_of
+from twice.checker.rule import RuleFacts
+from twice.foundation.digests import Algorithm, raw_digest
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The outcome of a check, before anything is taken away.
+
+    Args:
+        findings: sorted by path, line, column and rule.
+        files: how many files were asked for.
+        lines: how many lines they have.
+        remarks: what comments say to the checker, for each file with some.
+        rules: what is known of each rule, by name.
+    """
+
+    findings: tuple[Finding, ...]
+    files: int
+    lines: int
+    remarks: Mapping[str, Remarks] = field(default_factory=dict)
+    rules: Mapping[str, RuleFacts] = field(default_factory=dict)
+
+
+def check(
+    paths: Sequence[str],
+    policy: Policy,
+    *,
+    config: AnalysisConfig | None = None,
+    jobs: int = 1,
+    cache: Cache | None = None,
+) -> Checked:
+    """Check files.
+
+    Args:
+        paths: files, each once, as findings name them.
+        policy: what was promised.
+        config: how files are analysed; the shipped catalogue with values followed by default.
+        jobs: how many processes read at most.
+        cache: the results of the last check; none by default.
+    """
+    config = config or AnalysisConfig()
+    cache = cache or Cache(None, config)
+    pack = cache.load()
+    marks: dict[str, tuple[str, str]] = {}
+    results: dict[str, FileResult] = {}
+    stale: list[tuple[str, str, int]] = []
+    for path in paths:
+        package = find_package(path)
+        if not pack.files:  # Nothing is known: the analyser reads the file once.
+            stale.append((path, package, measure_size(path)))
+            continue
+        raw = read_file(path)
+        if raw.data is None:
+            results[path] = unreadable(raw.reason)
+            continue
+        marks[path] = (raw.digest, package)
+        if (known := pack.find(path, *marks[path])) is None:
+            stale.append((path, package, len(raw.data)))
+        else:
+            results[path] = known
+    if stale or not pack.rules or pack.inputs != _digest_inputs(paths, marks, policy):
+        pack = _refresh(paths, policy, config, jobs, cache, pack, results, stale, marks)
+    results = {path: results[path] for path in paths}
+    remarks = {path: one.remarks for path, one in results.items() if one.remarks != NO_REMARKS}
+    every = [(path, found) for path, one in results.items() for found in one.found]
+    every += pack.concluded
+    return Checked(
+        findings=assign_severities(every, pack.rules, policy, remarks, pack.imported_tests),
+        files=len(paths),
+        lines=sum(each.lines for each in results.values()),
+        remarks=remarks,
+        rules=pack.rules,
+    )
+
+
+def _digest_inputs(
+    paths: Sequence[str], marks: Mapping[str, tuple[str, str]], policy: Policy
+) -> str:
+    """Digest everything that the conclusions over all files depend on."""
+    files = [[path, *marks.get(path, ())] for path in paths]
+    zones = [[zone.value, *patterns] for zone, patterns in sorted(policy.zones.items())]
+    return digest_text(json.dumps([files, zones, policy.above, policy.below]))
+
+
+def _refresh(
+    paths: Sequence[str],
+    policy: Policy,
+    config: AnalysisConfig,
+    jobs: int,
+    cache: Cache,
+    pack: Pack,
+    results: dict[str, FileResult],
+    stale: Sequence[tuple[str, str, int]],
+    marks: dict[str, tuple[str, str]],
+) -> Pack:
+    """Read changed files into ``results``, put all facts together, and keep both."""
+    from twice.checker.analyzer import Task, analyze_files, conclude, rule_table
+
+    facts = json.loads(pack.facts)
+    files = {
+        path: entry
+        for path, entry in pack.files.items()
+        if path in results or os.path.exists(path)  # noqa: PTH110  (once for every file of a project)
+    }
+    for path, (digest, result) in analyze_files(
+        [Task(*each) for each in stale], config, jobs
+    ).items():
+        results[path] = result
+        for known in (facts, files, marks):
+            known.pop(path, None)
+        if digest:
+            marks[path] = (digest, find_package(path))
+            files[path] = (*marks[path], result.to_json())
+            if result.facts:
+                facts[path] = result.facts
+    found, imported = conclude({path: facts[path] for path in paths if path in facts}, policy.zone)
+    inputs = _digest_inputs(paths, marks, policy)
+    fresh = Pack(rule_table(), dict(sorted(files.items())), inputs, found, imported)
+    cache.store(fresh, {path: facts[path] for path in sorted(facts) if path in files})
+    return fresh
+
+
+def judge(results: Mapping[str, FileResult], policy: Policy) -> tuple[Finding, ...]:
+    """Judge the violations of every file, and those that all facts together show."""
+    from twice.checker.analyzer import conclude, rule_table
+
+    found, imported = conclude({path: one.facts for path, one in results.items()}, policy.zone)
+    every = [(path, each) for path, one in results.items() for each in one.found]
+    remarks = {path: one.remarks for path, one in results.items()}
+    return assign_severities([*every, *found], rule_table(), policy, remarks, imported)
+
+
+def assign_severities(
+    every: Iterable[tuple[str, Violation]],
+    rules: Mapping[str, RuleFacts],
+    policy: Policy,
+    remarks: Mapping[str, Remarks],
+    imported_tests: Collection[str] = (),
+) -> tuple[Finding, ...]:
+    """Make findings of violations: with a zone, a severity, a certainty and a fingerprint, sorted.
+
+    Args:
+        every: the violations, each with its file.
+        rules: what is known of each rule.
+        policy: what was promised.
+        remarks: for each file with some, the comments that declare a boundary.
+        imported_tests: files among tests that the program itself imports.
+    """
+    zones: dict[str, Zone] = {}
+    findings = []
+    for path, found in every:
+        zone = zones.get(path)
+        if zone is None:
+            zone = policy.zone(path)
+            if zone is Zone.TESTS and path in imported_tests:
+                zone = policy.imported_test_zone(path)
+            zones[path] = zone
+        if zone is Zone.CORE and path in remarks:
+            line, stretches = found.place.line, remarks[path].boundaries
+            if any(first <= line <= last for first, last in stretches):
+                zone = Zone.BOUNDARY
+        rule = rules[found.rule]
+        findings.append(
+            Finding(
+                found=found,
+                path=path,
+                channel=rule.channel.value,
+                artifact=rule.channel.artifact,
+                severity=policy.severity(found, rule, zone),
+                zone=zone.value,
+                remedy=rule.remedy,
+                certainty=certainty_of(found, rule, zone),
+            )
+        )
+    findings.sort(key=lambda each: each.order)
+    return _add_fingerprints(findings, policy)
+
+
+def _add_fingerprints(findings: Sequence[Finding], policy: Policy) -> tuple[Finding, ...]:
+    """Name each finding by what it is about, so that lines added above do not rename it."""
+    sha256 = raw_digest(Algorithm.SHA256)
+    seen: dict[tuple[str, str, str, str], int] = {}
+    named = []
+    for each in findings:
+        found = each.found
+        key = (found.rule, policy.to_project_path(each.path), found.symbol, found.statement)
+        occurrence = seen[key] = seen.get(key, -1) + 1
+        text = "\0".join([*key, str(occurrence)]).encode("utf-8", "surrogatepass")
+        named.append(replace(each, fingerprint=sha256(text).hex()[:24]))
+    return tuple(named)

@@ -1,0 +1,115 @@
+"""Files are analysed in several processes as in one, and the zones of a project hold for its facts."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from projects import CLOCK, LISTING, Project
+
+from twice.checker import analyzer
+from twice.checker.analyzer import Task, analyze_files
+from twice.checker.config import AnalysisConfig
+from twice.checker.findings import FileResult
+
+SIZE = 200_000  # As if they were so large; processes are worth it then.
+
+
+def tasks(folder: Path, count: int) -> list[Task]:
+    """Write files and return the tasks to read them."""
+    found = []
+    for number in range(count):
+        path = folder / f"m{number}.py"
+        path.write_text(f"{LISTING if number % 2 else CLOCK}\nX = {number}\n")
+        found.append(Task(path.as_posix(), "", SIZE))
+    return found
+
+
+def results(folder: Path, jobs: int) -> dict[str, tuple[str, FileResult]]:
+    return analyze_files(tasks(folder, 20), AnalysisConfig(), jobs)
+
+
+def test_several_processes_give_the_results_of_one(tmp_path: Path) -> None:
+    assert results(tmp_path, 3) == results(tmp_path, 1)
+
+
+def test_a_process_with_threads_is_not_forked(tmp_path: Path) -> None:
+    """Workers are new processes then: a lock that another thread holds would stay locked in a fork."""
+    held = threading.Event()
+    other = threading.Thread(target=held.wait)
+    other.start()
+    try:
+        found = results(tmp_path, 2)
+    finally:
+        held.set()
+        other.join()
+    assert found == results(tmp_path, 1)
+
+
+def in_workers(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> None:
+    """Act in every process that is no longer this one, before it reads a file."""
+    here, read = os.getpid(), analyzer.read_file
+
+    def read_file(path: str) -> object:
+        if os.getpid() != here:
+            act()
+        return read(path)
+
+    monkeypatch.setattr(analyzer, "read_file", read_file)
+
+
+def test_the_work_of_a_worker_that_dies_is_done_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_workers(monkeypatch, lambda: os._exit(9))
+
+    assert results(tmp_path, 2) == results(tmp_path, 1)
+
+
+def test_an_error_in_a_worker_is_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        raise ValueError("seven")
+
+    in_workers(monkeypatch, fail)
+
+    with pytest.raises(ValueError, match="seven"):
+        results(tmp_path, 2)
+
+
+DRAWS = "import random\n\n\ndef pick(names):\n    return random.choice(names)\n"
+SEEDS = "import pick\nimport random\n\nrandom.seed(3)\nprint(pick.pick([1, 2]))\n"
+
+
+@pytest.mark.parametrize("zone", ["core", "tests", "tooling"])
+def test_a_configured_test_seeds_nothing_for_the_program(project: Project, zone: str) -> None:
+    project.write(pick=DRAWS, spec__try_it=SEEDS, config=f'zones = {{{zone} = ["spec/"]}}\n')
+
+    found = {each["path"]: each["rule"] for each in project.check("--json").document["findings"]}
+
+    assert found["pick.py"] == ("global-stream" if zone == "core" else "unseeded-global")
+
+
+def test_a_zone_that_changes_is_not_taken_from_the_cache(project: Project) -> None:
+    rules = []
+    for zone in ("core", "tests"):
+        project.write(pick=DRAWS, spec__try_it=SEEDS, config=f'zones = {{{zone} = ["spec/"]}}\n')
+        rules.append(project.rules("pick.py", "spec")[0])
+
+    assert rules == ["global-stream", "unseeded-global"]
+
+
+def test_zones_hold_for_facts_from_any_working_folder(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.write(
+        lib__tests__pick=DRAWS, lib__tests__main=SEEDS, config="zones = {core = ['lib']}\n"
+    )
+    there = project.check("--json").document["findings"]
+    monkeypatch.chdir(project.folder / "lib" / "tests")
+    here = project.check("--json").document["findings"]
+
+    assert [each["rule"] for each in here] == [each["rule"] for each in there]
+    assert {each["zone"] for each in (*here, *there)} == {"core"}
