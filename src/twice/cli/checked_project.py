@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # Help needs none of it.
     from twice.checker.configuring import Settings
     from twice.checker.policy import Policy
     from twice.checker.project import Project
-    from twice.checker.reviewing.review import Review
+    from twice.checker.review.review import Review
     from twice.checker.workspace import Workspace
 
 _ROOTS: Final = (".git", "pyproject.toml", "setup.py", "setup.cfg")
@@ -116,7 +116,7 @@ class SourceTree:
 
     def review(self) -> Review:
         """Check and audit, and say what both mean; nothing is kept in a cache."""
-        from twice.checker.reviewing.review import review
+        from twice.checker.review.review import review
 
         report = replace(self.project, cache=None).report(self.files)
         findings = tuple(replace(each, path=self._show(each.path)) for each in report.findings)

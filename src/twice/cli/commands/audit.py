@@ -35,7 +35,7 @@ def command(
     as_json: AsJson,
 ) -> int:
     """Read and list."""
-    from twice.checker.reviewing.document import unread_json
+    from twice.checker.review.document import unread_json
 
     audited = open_sources(options, command=f"twice audit {what}").audit()
     if what == "seeds":
@@ -58,8 +58,8 @@ _Listing = tuple[int, dict[str, Any], _Rows, tuple[str, str]]
 
 
 def _list_draws(draws: Sequence[Draw]) -> _Listing:
-    from twice.checker.reviewing.document import seeds_json
-    from twice.checker.reviewing.markdown import seeds_line
+    from twice.checker.review.document import seeds_json
+    from twice.checker.review.markdown import seeds_line
 
     orphans = sum(each.is_orphan and each.zone != "tests" for each in draws)
     rows: _Rows = []
@@ -77,8 +77,8 @@ def _list_draws(draws: Sequence[Draw]) -> _Listing:
 
 
 def _list_questions(asks: Sequence[Ask]) -> _Listing:
-    from twice.checker.reviewing.document import effects_json
-    from twice.checker.reviewing.markdown import effects_line
+    from twice.checker.review.document import effects_json
+    from twice.checker.review.markdown import effects_line
 
     gaps = sum(each.is_gap for each in asks)
     rows: _Rows = []

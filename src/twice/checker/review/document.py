@@ -14,8 +14,8 @@ from twice.checker.auditing.effects import Ask
 from twice.checker.auditing.projects import Noted
 from twice.checker.auditing.seeds import Draw, What
 from twice.checker.auditing.streams import streams
-from twice.checker.reviewing.patterns import Seen
-from twice.checker.reviewing.review import ChannelGap, Judged, Review
+from twice.checker.review.patterns import PatternMatch
+from twice.checker.review.review import ChannelGap, Review, ReviewedFinding
 from twice.foundation.channels import FACTS
 
 FORMAT: Final = "twice.review/1"
@@ -34,7 +34,7 @@ def document(review: Review) -> dict[str, Any]:
             "class": review.policy.kind.value,
             "scope": review.policy.scope.value,
             "tier": review.policy.tier,
-            "declared": review.declared,
+            "declared": review.policy.is_declared,
         },
         "files": review.files,
         "lines": review.lines,
@@ -82,7 +82,7 @@ def _channel(each: ChannelGap) -> dict[str, Any]:
     }
 
 
-def _judged(each: Judged) -> dict[str, Any]:
+def _judged(each: ReviewedFinding) -> dict[str, Any]:
     finding, found = each.finding, each.finding.found
     return {
         "rule": found.rule,
@@ -96,10 +96,10 @@ def _judged(each: Judged) -> dict[str, Any]:
         "message": found.message,
         "why": found.why,
         "remedy": finding.remedy,
-        "classification": each.kind.value,
-        "specification": each.standing.value,
-        "breaks": each.victim.value,
-        "risk": each.risk,
+        "classification": each.risk.kind.value,
+        "specification": each.status.value,
+        "breaks": each.risk.breaks.value,
+        "risk": each.risk.text,
         "artifact": finding.artifact,
         "confidence": found.confidence,
         "zone": finding.zone,
@@ -107,7 +107,7 @@ def _judged(each: Judged) -> dict[str, Any]:
     }
 
 
-def _pattern(each: Seen) -> dict[str, Any]:
+def _pattern(each: PatternMatch) -> dict[str, Any]:
     return {
         "pattern": each.pattern.name,
         "title": each.pattern.title,
