@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from twice.checker import packing
@@ -38,6 +39,8 @@ class Checked:
         lines: how many lines they have.
         remarks: what comments say to the checker, for each file with some.
         rules: what is known of each rule, by name.
+        results: what each file gave, in the order in which they were asked for.
+        facts: gives the facts of each file, which a warm cache has not parsed yet.
     """
 
     findings: tuple[Finding, ...]
@@ -45,6 +48,8 @@ class Checked:
     lines: int
     remarks: Mapping[str, Remarks] = field(default_factory=dict)
     rules: Mapping[str, RuleFacts] = field(default_factory=dict)
+    results: Mapping[str, FileResult] = field(default_factory=dict)
+    facts: Callable[[], Mapping[str, Mapping[str, Any]]] = dict
 
 
 def check(
@@ -85,6 +90,8 @@ def check(
         lines=sum(each.lines for each in gathered.looked.values()),
         remarks=remarks,
         rules=gathered.rules,
+        results={path: gathered.looked[path] for path in paths},
+        facts=gathered.facts,
     )
 
 
@@ -107,6 +114,7 @@ class _Gathered:
     concluded: Sequence[tuple[str, Violation]]
     lent: Sequence[str]
     rules: Mapping[str, RuleFacts]
+    facts: Callable[[], Mapping[str, Mapping[str, Any]]]
 
 
 def _gathered(paths: Sequence[str], reader: Reader, jobs: int, cache: Cache) -> _Gathered:
@@ -132,7 +140,9 @@ def _gathered(paths: Sequence[str], reader: Reader, jobs: int, cache: Cache) -> 
             known[path] = one
     of = _digest_of(paths, marks)
     if not stale and pack.rules and pack.concluded[0] == of:
-        return _Gathered(known, pack.concluded[1], pack.lent, pack.rules)
+        return _Gathered(
+            known, pack.concluded[1], pack.lent, pack.rules, partial(json.loads, pack.facts)
+        )
     return _afresh(paths, reader, jobs, cache, pack, known, stale, marks)
 
 
@@ -180,4 +190,4 @@ def _afresh(
     kept = {path: facts[path] for path in sorted(facts) if path in files}
     pack = Pack(table, dict(sorted(files.items())), (_digest_of(paths, marks), found), borrowed)
     cache.store(pack, kept)
-    return _Gathered(looked, found, borrowed, table)
+    return _Gathered(looked, found, borrowed, table, lambda: asked)

@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from typing import Final
 
 from twice.checker.accepting.suppressing import remarks_in
+from twice.checker.audits import facts as audit_facts
+from twice.checker.audits.audit import FACTS
 from twice.checker.catalogue import Catalogue
 from twice.checker.findings import Violation
 from twice.checker.looked import FileResult, unreadable
@@ -86,11 +88,17 @@ def _read(
     follows: bool,
 ) -> FileResult:
     module = Module(
-        path, text, tree, package=package, catalogue=catalogue, wanted=index.wanted, follows=follows
+        path,
+        text,
+        tree,
+        package=package,
+        catalogue=catalogue,
+        wanted=index.wanted | audit_facts.WANTED,
+        follows=follows,
     )
     found = sorted(_local(module, index), key=_in_order)
     facts = {}
-    for name, gather in index.gathering.items():
+    for name, gather in {**index.gathering, FACTS: audit_facts.gather}.items():
         gathered = gather(module)
         if gathered:
             facts[name] = gathered

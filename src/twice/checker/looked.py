@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from twice.checker.accepting.comments import Remarks
 from twice.checker.findings import SourceSpan, Violation
@@ -51,12 +51,20 @@ class FileResult:
         )
 
 
+_NOT_CHECKED: Final = "The file was not checked: "
+
+
 def unreadable(reason: str, line: int = 1) -> Violation:
     """Give the finding of a file that could not be read."""
     return Violation(
         rule=UNREADABLE,
         place=SourceSpan(line, 1, line, 1),
-        message=f"The file was not checked: {reason}.",
+        message=f"{_NOT_CHECKED}{reason}.",
         why="What is in it is not known to be deterministic.",
         confidence=1.0,
     )
+
+
+def unread_reason(found: Violation) -> str:
+    """Give why a file could not be read, without the sentence around it."""
+    return found.message.removeprefix(_NOT_CHECKED).removesuffix(".")

@@ -15,7 +15,7 @@ from twice.checker.accepting.baselines import Baseline, Entry, stale_of
 from twice.checker.accepting.comments import Remarks
 from twice.checker.accepting.settling import suppressed
 from twice.checker.caching import Cache
-from twice.checker.checking import check, judge
+from twice.checker.checking import Checked, check, judge
 from twice.checker.findings import Finding
 from twice.checker.judging import weighed
 from twice.checker.policy import Policy
@@ -61,14 +61,18 @@ class Project:
     fail_on: Severity = Severity.HIGH
     shown_from: Severity = Severity.LOW
 
-    def report(self, paths: Sequence[str]) -> Report:
-        """Check files and take away what comments and the baseline say.
+    def check(self, paths: Sequence[str]) -> Checked:
+        """Check files; nothing is taken away."""
+        return check(paths, self.policy, reader=self.reader, jobs=self.jobs, cache=self.cache)
+
+    def report(self, paths: Sequence[str], checked: Checked | None = None) -> Report:
+        """Check files, unless they were, and take away what comments and the baseline say.
 
         Raises:
             ConfigError: E-CONFIG-001: a rule or a catalogue is none, or the baseline cannot be read.
         """
         baseline = Baseline() if self.baseline is None else self._accepted()
-        checked = check(paths, self.policy, reader=self.reader, jobs=self.jobs, cache=self.cache)
+        checked = checked or self.check(paths)
         self.selection.require_known(checked.rules)
         standing, taken = self._settled(checked.findings, checked.remarks, checked.rules)
         judged = self.selection.rules(checked.rules) if self.reader.follows else frozenset()

@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from twice.checker.auditing.effects import Ask
-from twice.checker.auditing.origins import Owner
-from twice.checker.auditing.seeds import Draw, What
+from twice.checker.audits.audit import WorldRead
+from twice.checker.audits.streams import RandomUse, StreamOwner, UseKind
 from twice.checker.review.review import ChannelGap, Review, ReviewedFinding, SpecStatus
 from twice.checker.review.risks import ReviewStep
 from twice.foundation.channels import Channel
@@ -31,12 +30,12 @@ _WANTED: Final = {
 }
 """What is missing where nothing in the code is about it."""
 _OWNERS: Final = {
-    Owner.GENERATOR: "from generators made here",
-    Owner.NAMED: "from named streams",
-    Owner.NOBODY: "owned by nobody",
-    Owner.PARAMETER: "from generators handed in",
-    Owner.PASSED: "from generators of other objects",
-    Owner.PROCESS: "from process-wide streams that are seeded",
+    StreamOwner.GENERATOR: "from generators made here",
+    StreamOwner.NAMED: "from named streams",
+    StreamOwner.NOBODY: "owned by nobody",
+    StreamOwner.PARAMETER: "from generators handed in",
+    StreamOwner.PASSED: "from generators of other objects",
+    StreamOwner.PROCESS: "from process-wide streams that are seeded",
 }
 _GRAVITY: Final = (
     "entropy", "clock", "network", "processes", "input", "process", "listing", "host",
@@ -260,7 +259,7 @@ def _group(group: FindingGroup) -> Iterator[str]:
 
 
 def _seeds(review: Review) -> Iterator[str]:
-    yield seeds_line(review.draws)
+    yield seeds_line(review.audit.uses)
     shown = [each for each in review.streams if not each.is_idle]
     if idle := idle_line(review):
         yield from ("", idle)
@@ -275,9 +274,9 @@ def _seeds(review: Review) -> Iterator[str]:
         yield from ("", f"And {len(shown) - ROWS_MAX:,} more: `twice audit seeds`.")
 
 
-def seeds_line(draws: Iterable[Draw]) -> str:
+def seeds_line(draws: Iterable[RandomUse]) -> str:
     """Who owns what is drawn outside of tests, in one line."""
-    drawn = (each for each in draws if each.what is What.DRAWS and each.zone != "tests")
+    drawn = (each for each in draws if each.kind is UseKind.DRAWS and each.zone != "tests")
     counted = Counter(each.origin.owner for each in drawn)
     if not counted:
         return "No draw was found outside of tests."
@@ -293,7 +292,7 @@ def idle_line(review: Review) -> str:
 
 
 def _effects(review: Review) -> Iterator[str]:
-    yield effects_line(review.asks)
+    yield effects_line(review.audit.reads)
     rows = gap_rows(review.gaps)
     if rows:
         yield from ("", *_table("raw in the core", "what", "call", "what becomes of it"))
@@ -306,12 +305,12 @@ def _effects(review: Review) -> Iterator[str]:
         )
 
 
-def effects_line(asks: Iterable[Ask]) -> str:
+def effects_line(asks: Iterable[WorldRead]) -> str:
     """Count in one line the effects outside of tests, governed and raw."""
     shown = [each for each in asks if each.zone != "tests"]
     if not shown:
         return "Nothing outside of tests asks the world."
-    governed = sum(each.governed for each in shown)
+    governed = sum(each.is_recorded for each in shown)
     gaps = sum(each.is_gap for each in shown)
     return (
         f"{pluralize(len(shown), 'question')} to the world outside of tests: {governed} through the effects "
@@ -319,13 +318,13 @@ def effects_line(asks: Iterable[Ask]) -> str:
     )
 
 
-def gap_rows(gaps: Iterable[Ask]) -> list[tuple[str, str, str, str]]:
+def gap_rows(gaps: Iterable[WorldRead]) -> list[tuple[str, str, str, str]]:
     """Give place, kind, call and end of raw questions, the gravest first.
 
     Those of one kind in one file share a row, and so do files that ask the same in the same way; of
     those whose answer was not followed, all of one kind do.
     """
-    groups: dict[tuple[str, ...], list[Ask]] = {}
+    groups: dict[tuple[str, ...], list[WorldRead]] = {}
     calls: dict[tuple[str, ...], str] = {}  # The first call of a kind in a file names its row.
     for each in gaps:
         key: tuple[str, ...] = (each.kind, each.use)
@@ -340,7 +339,7 @@ def gap_rows(gaps: Iterable[Ask]) -> list[tuple[str, str, str, str]]:
     ]
 
 
-def _gravity(ask: Ask) -> tuple[bool, int]:
+def _gravity(ask: WorldRead) -> tuple[bool, int]:
     return ask.use == "unseen", _GRAVITY.index(ask.kind)
 
 

@@ -12,11 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from twice.checker.auditing.effects import Ask
-from twice.checker.auditing.facing import Evidence
-from twice.checker.auditing.origins import Owner
-from twice.checker.auditing.projects import Project
-from twice.checker.auditing.seeds import SPACES, Draw, What
+from twice.checker.audits.audit import Audit, NotedPlace, WorldRead
+from twice.checker.audits.streams import SPACES, RandomUse, StreamOwner, UseKind
 from twice.checker.findings import Finding
 from twice.foundation.channels import Channel
 from twice.foundation.severity import Severity
@@ -34,7 +31,7 @@ class Sign:
         what: in a few words.
     """
 
-    source: Finding | Draw | Ask | Evidence
+    source: Finding | RandomUse | WorldRead | NotedPlace
     path: str
     line: int
     owner: str
@@ -94,30 +91,32 @@ def _worker_finding(sign: Sign) -> bool:
     return isinstance(source, Finding) and not words.isdisjoint(source.found.rule.split("-"))
 
 
-def _draw(what: What | None, test: Callable[[Draw], bool] = lambda _: True) -> _Need:
+def _draw(what: UseKind | None, test: Callable[[RandomUse], bool] = lambda _: True) -> _Need:
     return lambda sign: (
-        isinstance(sign.source, Draw) and what in {sign.source.what, None} and test(sign.source)
+        isinstance(sign.source, RandomUse)
+        and what in {sign.source.kind, None}
+        and test(sign.source)
     )
 
 
 def _question(*kinds: str, use: str = "") -> _Need:
     return lambda sign: (
-        isinstance(sign.source, Ask)
+        isinstance(sign.source, WorldRead)
         and sign.source.kind in kinds
         and (not use or sign.source.use == use)
     )
 
 
 def _evidence(channel: Channel) -> _Need:
-    return lambda sign: isinstance(sign.source, Evidence) and sign.source.channel == channel
+    return lambda sign: isinstance(sign.source, NotedPlace) and sign.source.channel == channel
 
 
-def _is_unseeded_process(draw: Draw) -> bool:
+def _is_unseeded_process(draw: RandomUse) -> bool:
     return draw.is_orphan and "process-wide" in draw.origin.note
 
 
-def _is_own_generator(draw: Draw) -> bool:
-    owners = {Owner.GENERATOR, Owner.NOBODY}
+def _is_own_generator(draw: RandomUse) -> bool:
+    owners = {StreamOwner.GENERATOR, StreamOwner.NOBODY}
     return draw.origin.owner in owners and draw.stream.startswith("self.")
 
 
@@ -129,8 +128,8 @@ PATTERNS: Final = (
             _draw(
                 None,
                 lambda each: (
-                    each.origin.owner is Owner.NOBODY
-                    and (each.what is not What.SEEDS or each.stream == SPACES)
+                    each.origin.owner is StreamOwner.NOBODY
+                    and (each.kind is not UseKind.SEEDS or each.stream == SPACES)
                 ),
             ),
         ),
@@ -144,10 +143,10 @@ PATTERNS: Final = (
         "Some process-wide streams are seeded, others are drawn from unseeded",
         (
             _draw(
-                What.SEEDS,
-                lambda each: each.origin.owner is Owner.PROCESS and each.stream != SPACES,
+                UseKind.SEEDS,
+                lambda each: each.origin.owner is StreamOwner.PROCESS and each.stream != SPACES,
             ),
-            _draw(What.DRAWS, _is_unseeded_process),
+            _draw(UseKind.DRAWS, _is_unseeded_process),
         ),
         "file",
         "The program looks seeded: the same seed is printed, and the results differ.",
@@ -159,7 +158,7 @@ PATTERNS: Final = (
         (
             _finding(Channel.SNAPSHOT),
             lambda sign: (
-                _finding(Channel.REPLAY)(sign) or _draw(What.MAKES, _is_own_generator)(sign)
+                _finding(Channel.REPLAY)(sign) or _draw(UseKind.MAKES, _is_own_generator)(sign)
             ),
         ),
         "class",
@@ -185,7 +184,7 @@ PATTERNS: Final = (
     Pattern(
         "clock-decides",
         "A clock decides a branch of a program that also draws random numbers",
-        (_question("clock", use="branch"), _draw(What.DRAWS)),
+        (_question("clock", use="branch"), _draw(UseKind.DRAWS)),
         "file",
         "A slower machine takes another branch, and draws other numbers from then on.",
         "Count ticks instead of seconds, or take the time from the run (10).",
@@ -195,8 +194,8 @@ PATTERNS: Final = (
         "Threads or tasks draw from the stream of the whole process",
         (
             _draw(
-                What.DRAWS,
-                lambda each: each.origin.owner is Owner.PROCESS or _is_unseeded_process(each),
+                UseKind.DRAWS,
+                lambda each: each.origin.owner is StreamOwner.PROCESS or _is_unseeded_process(each),
             ),
             _evidence(Channel.CONCURRENCY),
         ),
@@ -216,11 +215,9 @@ PATTERNS: Final = (
 _SIGNS_MAX: Final = 4
 
 
-def find_patterns(
-    findings: Sequence[Finding], project: Project, draws: Sequence[Draw]
-) -> tuple[PatternMatch, ...]:
+def find_patterns(findings: Sequence[Finding], audit: Audit) -> tuple[PatternMatch, ...]:
     """Give the patterns that findings of weight and the audits of the core make, each once."""
-    signs = list(_signs(findings, project, draws))
+    signs = list(_signs(findings, audit))
     found = []
     for pattern in PATTERNS:
         if pattern.lacks is not None and any(map(pattern.lacks, signs)):
@@ -232,7 +229,7 @@ def find_patterns(
     return tuple(found)
 
 
-def _signs(findings: Sequence[Finding], project: Project, draws: Sequence[Draw]) -> Iterator[Sign]:
+def _signs(findings: Sequence[Finding], audit: Audit) -> Iterator[Sign]:
     for each in findings:
         least = Severity.LOW if each.zone == "core" else Severity.MEDIUM
         if each.severity >= least:
@@ -243,13 +240,13 @@ def _signs(findings: Sequence[Finding], project: Project, draws: Sequence[Draw])
                 _first(each.found.symbol),
                 each.found.message,
             )
-    for draw in draws:
+    for draw in audit.uses:
         if draw.zone == "core":
             yield Sign(draw, draw.path, draw.line, _first(draw.function), draw.call)
-    for ask in project.asks:
-        if ask.zone == "core" and not ask.governed:
+    for ask in audit.reads:
+        if ask.zone == "core" and not ask.is_recorded:
             yield Sign(ask, ask.path, ask.line, _first(ask.function), ask.call)
-    for file in project.files:
+    for file in audit.files:
         for one in file.evidence:
             is_test = one.channel == Channel.DIVERGENCE and file.zone == "tests"
             imports = one.channel == Channel.CONCURRENCY and one.what.startswith("import ")

@@ -9,16 +9,13 @@ Invariant: nothing of the time, the machine or the number of processes is in it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from twice.checker.auditing.effects import Ask
-from twice.checker.auditing.origins import Owner
-from twice.checker.auditing.projects import Noted, Project
-from twice.checker.auditing.seeds import Draw, What
-from twice.checker.auditing.streams import Stream, streams
+from twice.checker.audits.audit import Audit, NotedPlace, WorldRead
+from twice.checker.audits.streams import StreamOwner, StreamSummary, UseKind, summarize_streams
 from twice.checker.catalogue import Catalogue
 from twice.checker.findings import Finding, Reach
 from twice.checker.housekeeping import HOUSEKEEPING_NAMES, UNREADABLE
@@ -35,7 +32,6 @@ from twice.foundation.severity import Severity
 _LIBRARIES_MAX: Final = 12
 _PLACES_MAX: Final = 3
 _PROGRAM: Final = "PROGRAM --seed 1"
-_RECORD_AND_SHOW: Final = f"twice record {_PROGRAM} -o a.twice && twice show a.twice"
 
 
 class SpecStatus(StrEnum):
@@ -125,64 +121,63 @@ class Review:
     Args:
         verdict: in one sentence, with confidence.
         policy: what was promised, or assumed.
-        files: how many were read.
-        lines: how many lines they have.
+        lines: how many lines the files have.
         workspace: the specification, when there is one.
         channels: the ten.
         findings: the worst first, then by channel.
         patterns: what findings make together.
-        draws: the seed audit.
-        asks: the effects audit.
+        audit: every draw and every question to the world.
         unknowns: what is not known.
         steps: what to do, in order.
         set_aside: how many findings comments and the baseline took away.
-        unread: the files that could not be read, with the reason.
     """
 
     verdict: ReviewVerdict
     policy: Policy
-    files: int
     lines: int
     workspace: Workspace | None
     channels: tuple[ChannelGap, ...]
     findings: tuple[ReviewedFinding, ...]
     patterns: tuple[PatternMatch, ...]
-    draws: tuple[Draw, ...]
-    asks: tuple[Ask, ...]
+    audit: Audit
     unknowns: tuple[Unknown, ...]
     steps: tuple[ReviewStep, ...]
     set_aside: int
-    unread: tuple[Noted, ...]
 
     @property
     def exit_code(self) -> int:
         """0 when nothing is high, 1 when something is; 2 when nothing is, but some files could not be read."""
         worst = max((each.finding.severity for each in self.findings), default=Severity.LOW)
-        return 1 if worst >= Severity.HIGH else 2 if self.unread else 0
+        return 1 if worst >= Severity.HIGH else 2 if self.audit.unread else 0
 
     @property
-    def streams(self) -> tuple[Stream, ...]:
-        """What is drawn outside of tests, by owner, orphans first."""
-        return streams(self.draws)
+    def files(self) -> int:
+        """How many files were asked for."""
+        return len(self.audit.files) + len(self.audit.unread)
 
     @property
-    def gaps(self) -> tuple[Ask, ...]:
+    def streams(self) -> tuple[StreamSummary, ...]:
+        """The streams that are drawn from outside of tests, orphans first."""
+        return summarize_streams(self.audit.uses)
+
+    @property
+    def gaps(self) -> tuple[WorldRead, ...]:
         """Questions of the core that no replay can answer again."""
-        return tuple(each for each in self.asks if each.is_gap)
+        return tuple(each for each in self.audit.reads if each.is_gap)
 
 
 def review(
-    report: Report, project: Project, catalogue: Catalogue, workspace: Workspace | None
+    report: Report, audit: Audit, catalogue: Catalogue, workspace: Workspace | None
 ) -> Review:
     """Put everything together.
 
     Args:
         report: of the checker.
-        project: what the audits saw.
+        audit: of the same check.
         catalogue: the API names that were in force.
         workspace: the specification, when there is one.
     """
-    draws, asks, declared = project.draws, project.asks, report.policy.is_declared
+    declared = report.policy.is_declared
     order = {channel.value: at for at, channel in enumerate(Channel)}
     own = [each for each in report.findings if each.found.rule in HOUSEKEEPING_NAMES]
     findings = sorted(
@@ -191,12 +186,11 @@ def review(
             -each.severity, order[each.channel], each.path, each.found.place.line, each.found.rule
         ),
     )  # fmt: skip
-    channels = [_gap(each, findings, project, draws, workspace) for each in Channel]
+    channels = [_gap(each, findings, audit, workspace) for each in Channel]
     tested = any(each.channel is Channel.DIVERGENCE and each.places for each in channels)
     return Review(
-        verdict=_judge(findings, draws, project, report.policy),
+        verdict=_judge(findings, audit, report.policy),
         policy=report.policy,
-        files=len(project.files) + len(project.unread),
         lines=report.lines,
         workspace=workspace,
         channels=tuple(channels),
@@ -208,26 +202,23 @@ def review(
             )
             for each in findings
         ),
-        patterns=find_patterns(findings, project, draws),
-        draws=draws,
-        asks=asks,
-        unknowns=_list_unknowns(project, draws, catalogue, workspace, own, declared=declared),
+        patterns=find_patterns(findings, audit),
+        audit=audit,
+        unknowns=tuple(_list_unknowns(audit, catalogue, workspace, own, declared=declared)),
         steps=tuple(list_steps(findings, workspace, declared=declared, tested=tested)),
         set_aside=len(report.suppressed) + len(report.baselined),
-        unread=project.unread,
     )
 
 
 def _gap(
     channel: Channel,
     findings: Sequence[Finding],
-    project: Project,
-    draws: Sequence[Draw],
+    audit: Audit,
     workspace: Workspace | None,
 ) -> ChannelGap:
     evidence = [
         (file.zone != "core", f"{each.path}:{each.line} {each.what}")
-        for file in project.files
+        for file in audit.files
         if file.zone != "tests" or channel is Channel.DIVERGENCE
         for each in file.evidence
         if each.channel == channel
@@ -236,13 +227,13 @@ def _gap(
     worst = max(mine, default=Severity.INFORMATIONAL)
     audited = 0
     if channel is Channel.EFFECTS:
-        audited = sum(each.is_gap for each in project.asks)
+        audited = sum(each.is_gap for each in audit.reads)
     elif channel in {Channel.SEEDS, Channel.RNG}:
         audited = sum(
             each.is_orphan
             and each.zone == "core"
-            and (each.what is What.DRAWS) is (channel is Channel.RNG)
-            for each in draws
+            and (each.kind is UseKind.DRAWS) is (channel is Channel.RNG)
+            for each in audit.uses
         )
     state = "clear" if evidence or mine else "not touched"
     if worst >= Severity.HIGH:
@@ -260,9 +251,7 @@ def _gap(
     )
 
 
-def _judge(
-    findings: Sequence[Finding], draws: Sequence[Draw], project: Project, policy: Policy
-) -> ReviewVerdict:
+def _judge(findings: Sequence[Finding], audit: Audit, policy: Policy) -> ReviewVerdict:
     """Say in one sentence whether the promise holds, as far as reading tells."""
     promise = f"{policy.kind.value} ({policy.scope.value})"
     high = [each for each in findings if each.severity >= Severity.HIGH]
@@ -275,7 +264,7 @@ def _judge(
     if medium:
         count = pluralize(len(medium), "finding")
         reasons.append(f"{count} of medium severity in {_channels(medium)}")
-    orphans = sum(each.is_orphan and each.zone == "core" for each in draws)
+    orphans = sum(each.is_orphan and each.zone == "core" for each in audit.uses)
     # Of a statistical promise, other numbers are the same distribution.
     if orphans and policy.kind is not DeterminismClass.STATISTICAL:
         places = pluralize(orphans, "place")
@@ -283,7 +272,7 @@ def _judge(
     if reasons:
         text = f"Doubtful whether it is {promise}: {' and '.join(reasons)}."
         return ReviewVerdict("doubtful", text, 0.7)
-    seen = len(project.files) / max(1, len(project.files) + len(project.unread))
+    seen = len(audit.files) / max(1, len(audit.files) + len(audit.unread))
     text = f"Nothing was found that breaks {promise}. Reading alone does not prove it."
     return ReviewVerdict("nothing-found", text, round(0.6 * seen, 2))
 
@@ -294,94 +283,114 @@ def _channels(findings: Sequence[Finding]) -> str:
 
 
 def _list_unknowns(
-    project: Project,
-    draws: tuple[Draw, ...],
+    audit: Audit,
     catalogue: Catalogue,
     workspace: Workspace | None,
     own: Sequence[Finding],
     *,
     declared: bool,
-) -> tuple[Unknown, ...]:
+) -> Iterator[Unknown]:
     """List what the review does not know, the most far-reaching first."""
-    found: list[Unknown] = []
-
-    def note(places: Sequence[Noted], words: str, tells: str) -> None:
-        if places:
-            shown = [f"{each.path}:{each.line} {each.what}" for each in places[:_PLACES_MAX]]
-            found.append(Unknown(words, tuple(shown), tells))
-
-    files = pluralize(len(project.unread), "file")
-    note(
-        project.unread,
-        f"{files} could not be read. This review contains nothing about them.",
-        "run twice with the Python that they are written for",
-    )
+    if audit.unread:
+        files = pluralize(len(audit.unread), "file")
+        yield Unknown(
+            f"{files} could not be read. This review contains nothing about them.",
+            _show(audit.unread),
+            "run twice with the Python that they are written for",
+        )
     remarks = [
-        Noted(each.path, each.found.place.line, each.found.message)
+        NotedPlace(each.path, each.found.place.line, each.found.message)
         for each in own
         if each.found.rule != UNREADABLE
     ]
-    comments = pluralize(len(remarks), "comment")
-    note(remarks, f"{comments} for the checker cannot be used.", "twice check PATH")
+    if remarks:
+        comments = pluralize(len(remarks), "comment")
+        words = f"{comments} for the checker cannot be used."
+        yield Unknown(words, _show(remarks), "twice check PATH")
     if not declared:
-        words = "No determinism class is declared. The review assumes bit-exact on one host."
-        tells = "declare it: --class logical, or a line class: in 01-determinism-class.md"
-        found.append(Unknown(words, (), tells))
+        yield Unknown(
+            "No determinism class is declared. The review assumes bit-exact on one host.",
+            (),
+            "declare it: --class logical, or a line class: in 01-determinism-class.md",
+        )
     if workspace is None:
-        words = f"There is no specification ({FOLDER}/), so the review knows only the code, not the intention."
-        tells = f"write {FOLDER}/01-determinism-class.md and 02-seed-governance-spec.md first"
-        found.append(Unknown(words, (), tells))
-    handed = [
-        Noted(each.path, each.line, each.call)
-        for each in project.asks
-        if each.reach is Reach.UNSEEN and each.zone == "core" and not each.governed
-    ]
-    answers = pluralize(len(handed), "answer")
-    note(
-        handed,
-        f"{answers} of the world, handed to code that was not followed.",
-        f"twice vary {_PROGRAM}",
-    )
-    passed = [
-        Noted(each.path, each.line, each.call)
-        for each in draws
-        if each.what is What.DRAWS
-        and each.zone == "core"
-        and each.origin.owner in {Owner.PASSED, Owner.PARAMETER}
-        and not each.origin.note.startswith("made in")
-    ]
-    count = pluralize(len(passed), "draw")
-    note(passed, f"{count} from generators that come from other code.", _RECORD_AND_SHOW)
-    core = [file for file in project.files if file.zone == "core"]
-    dynamic = [each for file in core for each in file.dynamic]
-    count = pluralize(len(dynamic), "place")
-    note(dynamic, f"Code is made or imported by a computed name in {count}.", _RECORD_AND_SHOW)
-    native = [each for file in core for each in file.native]
-    count = pluralize(len(native), "file")
-    note(
-        native,
-        f"Native code, which may draw, thread or keep state, is called in {count}.",
-        f"twice vary {_PROGRAM} --factor threads",
-    )
-    strangers = _list_uncatalogued(project, catalogue)
+        yield Unknown(
+            f"There is no specification ({FOLDER}/), so the review knows only the code, not the intention.",
+            (),
+            f"write {FOLDER}/01-determinism-class.md and 02-seed-governance-spec.md first",
+        )
+    yield from _list_unread_code(audit)
+    strangers = _list_uncatalogued(audit, catalogue)
     if strangers:
         more = len(strangers) - _LIBRARIES_MAX
-        words = (
+        yield Unknown(
             f"{pluralize(len(strangers), 'library', 'libraries')} that the catalogue does not know: "
-            f"{', '.join(strangers[:_LIBRARIES_MAX])}{f' and {more} more' if more > 0 else ''}."
+            f"{', '.join(strangers[:_LIBRARIES_MAX])}{f' and {more} more' if more > 0 else ''}.",
+            (),
+            "add their functions that draw, start threads or ask the world to a catalogue",
         )
-        tells = "add their functions that draw, start threads or ask the world to a catalogue"
-        found.append(Unknown(words, (), tells))
-    words = "Reading proves nothing about a run. The review did not look at a record."
-    tells = f"twice record {_PROGRAM} -o a.twice && twice verify a.twice"
-    return (*found, Unknown(words, (), tells))
+    yield Unknown(
+        "Reading proves nothing about a run. The review did not look at a record.",
+        (),
+        f"twice record {_PROGRAM} -o a.twice && twice verify a.twice",
+    )
 
 
-def _list_uncatalogued(project: Project, catalogue: Catalogue) -> list[str]:
+def _show(places: Sequence[NotedPlace]) -> tuple[str, ...]:
+    return tuple(f"{each.path}:{each.line} {each.what}" for each in places[:_PLACES_MAX])
+
+
+def _list_unread_code(audit: Audit) -> Iterator[Unknown]:
+    """List the kinds of code in the core that reading cannot follow."""
+    core = [file for file in audit.files if file.zone == "core"]
+    handed = [
+        NotedPlace(each.path, each.line, each.call)
+        for each in audit.reads
+        if each.reach is Reach.UNSEEN and each.zone == "core" and not each.is_recorded
+    ]
+    passed = [
+        NotedPlace(each.path, each.line, each.call)
+        for each in audit.uses
+        if each.kind is UseKind.DRAWS
+        and each.zone == "core"
+        and each.origin.owner in {StreamOwner.PASSED, StreamOwner.PARAMETER}
+        and not each.origin.note.startswith("made in")
+    ]
+    dynamic = [each for file in core for each in file.dynamic]
+    native = [each for file in core for each in file.native]
+    record = f"twice record {_PROGRAM} -o a.twice && twice show a.twice"
+    rows = (
+        (
+            handed,
+            f"{pluralize(len(handed), 'answer')} of the world, handed to code that was not followed.",
+            f"twice vary {_PROGRAM}",
+        ),
+        (
+            passed,
+            f"{pluralize(len(passed), 'draw')} from generators that come from other code.",
+            record,
+        ),
+        (
+            dynamic,
+            f"Code is made or imported by a computed name in {pluralize(len(dynamic), 'place')}.",
+            record,
+        ),
+        (
+            native,
+            f"Native code, which may draw, thread or keep state, is called in {pluralize(len(native), 'file')}.",
+            f"twice vary {_PROGRAM} --factor threads",
+        ),
+    )
+    for places, words, tells in rows:
+        if places:
+            yield Unknown(words, _show(places), tells)
+
+
+def _list_uncatalogued(audit: Audit, catalogue: Catalogue) -> list[str]:
     """List the libraries that the core imports and of which no group of the catalogue has a name."""
     known = {name.partition(".")[0] for names in catalogue.groups.values() for name in names}
     known |= sys.stdlib_module_names | {"twice"}
-    known |= {bit.removesuffix(".py") for file in project.files for bit in file.path.split("/")}
-    core = [file for file in project.files if file.zone == "core"]
+    known |= {bit.removesuffix(".py") for file in audit.files for bit in file.path.split("/")}
+    core = [file for file in audit.files if file.zone == "core"]
     imported = {each for file in core for each in file.packages if each and each[0] != "_"}
     return sorted(imported - known)
