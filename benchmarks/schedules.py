@@ -16,21 +16,22 @@ import gc
 import importlib
 import sys
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
 import measuring
 
 from twice.foundation.seeds import Seed
-from twice.schedules.search import Findings, search
-from twice.schedules.trial import running_trials
+from twice.schedules.trial import Main
 from twice.simulation.loop import SimulatedLoop
-from twice.simulation.order import Order
 from twice.simulation.strategies import RandomPicks
 from twice.simulation.trace import Schedule, TracingLoop
 
-Main = Callable[[], Coroutine[Any, Any, Any]]
+sys.path.insert(0, str(measuring.FOLDER.parent / "tests" / "schedules"))
+
+from explored_programs import look, make_needle
+
 STOCK = "asyncio"
 _SIMLOOM_MAX = 10
 
@@ -78,38 +79,6 @@ async def lose_updates() -> int:
 
     await asyncio.gather(add(), add(), add())
     return value
-
-
-class Bug(AssertionError):
-    """The planted failure."""
-
-
-def make_needle(noise: int, depth: int) -> Main:
-    """Make a program that fails if each of some pairs of callbacks runs the wrong way round."""
-
-    async def main() -> None:
-        wrong = 0
-
-        async def chatter(n: int) -> None:
-            for k in range(15):
-                await asyncio.sleep(0.001 * (1 + (n * 7 + k) % 3))
-
-        async def swap(k: int) -> int:
-            seen: list[str] = []
-            await asyncio.sleep(0.002 * (k + 1))
-            for name in "AB":
-                asyncio.get_running_loop().call_soon(seen.append, name)
-            await asyncio.sleep(0.0005)
-            return int(seen == ["B", "A"])
-
-        tasks = [asyncio.ensure_future(chatter(n)) for n in range(noise)]
-        for k in range(depth):
-            wrong += await swap(k)
-        await asyncio.gather(*tasks)
-        if wrong == depth:
-            raise Bug
-
-    return main
 
 
 def find_peer(name: str) -> Any:
@@ -199,25 +168,13 @@ def compare_loops(rounds: int, *, small: bool) -> Iterator[dict[str, object]]:
                 )
 
 
-def search_in_process(main: Main, schedules: int) -> Findings:
-    """Search as the process of ``twice explore`` does."""
-    with running_trials() as trials:
-        return search(
-            lambda strategy: trials.run(main, lambda: SimulatedLoop(strategy)),
-            lambda schedule: trials.run(main, lambda: TracingLoop(schedule)),
-            Order("random"),
-            Seed(1),
-            schedules,
-        )
-
-
 def compare_rates(rounds: int, *, small: bool) -> Iterator[dict[str, object]]:
     """Measure how many schedules of the lost update each candidate executes in a second."""
     number = 50 if small else 2000
     rates: dict[str, list[float]] = {}
     for _ in range(rounds):
         began = time.process_time()
-        search_in_process(lose_updates, number)
+        look(lose_updates, schedules=number)
         rates.setdefault("twice", []).append(number / (time.process_time() - began))
         gc.collect()
         gc.freeze()  # for all alike: twice does so, and undoes it
@@ -235,7 +192,7 @@ def shrink_needles(*, small: bool) -> Iterator[dict[str, object]]:
     for noise, depth in ((3, 1),) if small else ((3, 1), (10, 1), (10, 2), (20, 3)):
         what = f"needle of {depth} among {noise}"
         began = time.process_time()
-        (found,) = search_in_process(make_needle(noise, depth), 2000).found
+        (found,) = look(make_needle(noise, depth), schedules=2000).found
         took = time.process_time() - began
         for figure, unit, value in (
             ("schedules until it is found", "schedules", found.number + 1),

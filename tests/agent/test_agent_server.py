@@ -43,13 +43,15 @@ for nest in hungry:
     print(nest, given)
 """
 ENDLESS = "import time\nopen('begun', 'w').close()\ntime.sleep(1e6)\n"
+STUBBORN = f"import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n{ENDLESS}"
 LOUD = "print('x' * 100_000_000)\n"
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A folder with three programs."""
-    for name, text in {"ants": ANTS, "endless": ENDLESS, "loud": LOUD}.items():
+    """A folder with programs."""
+    texts = {"ants": ANTS, "endless": ENDLESS, "stubborn": STUBBORN, "loud": LOUD}
+    for name, text in texts.items():
         (tmp_path / f"{name}.py").write_text(text)
     return tmp_path
 
@@ -146,7 +148,8 @@ def test_a_program_that_prints_100_megabytes_gives_a_short_answer(project: Path)
     assert anyio.run(work)["result"] == "completed"
 
 
-def test_a_server_that_is_killed_takes_its_commands_with_it(project: Path) -> None:
+@pytest.mark.parametrize("program", ["endless", "stubborn"])
+def test_a_server_that_is_killed_takes_its_commands_with_it(project: Path, program: str) -> None:
     parameters = StdioServerParameters(
         command=sys.executable,
         args=["-m", "twice", "mcp", "--root", str(project), "--allow-run"],
@@ -155,7 +158,7 @@ def test_a_server_that_is_killed_takes_its_commands_with_it(project: Path) -> No
 
     async def record(client: Client) -> None:
         with suppress(Exception):  # the connection breaks, which must not end the wait below
-            await call(client, "record", program="endless.py")
+            await call(client, "record", program=f"{program}.py")
 
     async def work() -> None:
         async with Client(stdio_client(parameters)) as client:
@@ -301,8 +304,9 @@ def test_two_clients_at_once_are_answered_each(project: Path) -> None:
     anyio.run(work)
 
 
-def _list_processes(project: Path, word: str = "twice.cli.with_parent") -> list[int]:
-    """Processes of commands that run below a folder."""
+def _list_processes(project: Path, *words: str) -> list[int]:
+    """Processes of commands, and of the programs that they execute, that run below a folder."""
+    words = words or ("twice.cli.with_parent", "twice.recorder")
     found = []
     for name in os.listdir("/proc"):
         try:
@@ -311,6 +315,6 @@ def _list_processes(project: Path, word: str = "twice.cli.with_parent") -> list[
         except (OSError, UnicodeDecodeError):
             continue
         is_here = where == str(project) or str(project) in command
-        if name.isdecimal() and is_here and word in command.split("\0"):
+        if name.isdecimal() and is_here and {*words} & {*command.split("\0")}:
             found.append(int(name))
     return found

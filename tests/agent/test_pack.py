@@ -134,7 +134,7 @@ def test_every_command_exists_with_its_options() -> None:
 
 def test_factors_and_channels_in_commands_exist() -> None:
     factors = {str(each.name) for each in FACTORS}
-    channels = {str(each.channel) for each in every_rule()}
+    channels = {str(each.facts.channel) for each in every_rule()}
     text = "\n".join(line for _, line in commands())
     named = {one or other for one, other in re.findall(r'--factor (?:"([^"]+)"|([\w-]+))', text)}
     assert named
@@ -148,7 +148,9 @@ def test_references_contain_the_facts_of_their_sheets() -> None:
             continue
         text = GENERIC[f"skills/{SKILL}/references/{sheet.file_name}"]
         facts = [f"| `{each.key}` |" for each in sheet.items]
-        facts += [f"- `{each.name}`:" for each in every_rule() if each.channel.artifact == number]
+        facts += [
+            f"- `{each.name}`:" for each in every_rule() if each.facts.channel.artifact == number
+        ]
         facts += [f"{each.id} {each.title}" for each in CHECKS if number in each.sheets]
         facts += [f"| {each.change} |" for each in ROWS if each.sheet == number]
         facts += ["## Decide", "## Look", "## Prove", "## Anti-patterns", "## When not to"]

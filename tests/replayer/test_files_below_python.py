@@ -317,15 +317,17 @@ def test_a_replay_and_a_diagnosis_touch_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.integration
 def test_a_recording_in_a_copy_touches_nothing(tmp_path: Path) -> None:
-    program = write(
-        tmp_path, f"{C}\n    def main(run):\n        c_write('out', b'x')\n        print(1)\n"
-    )
+    body = "c_write('out', b'x')\n        c_read('large')\n        print(1)\n"
+    program = write(tmp_path, f"{C}\n    def main(run):\n        {body}")
+    (tmp_path / "large").write_bytes(bytes(4 << 20))
 
     options: dict[str, Any] = {"seed": 1, "allow": ("native",), "in_copy": True}
     with twice.record(program, out=tmp_path / "a.twice", **options) as made:
         assert made.was_supervised
+        (large,) = [each for each in made.native_files().histories if each.path.endswith("large")]
+        assert large.before.digest
     left = {path.name for path in tmp_path.iterdir()} - {"__pycache__"}
-    assert left == {"a.twice", "program.py"}
+    assert left == {"a.twice", "large", "program.py"}
 
 
 @pytest.mark.integration

@@ -9,7 +9,13 @@ import pytest
 
 import twice
 from programs import call, write
-from twice.errors import OutputExists, ScheduleRefused, UsageError
+from twice.errors import (
+    OutputExists,
+    OutputUnwritable,
+    ProgramNotFound,
+    ScheduleRefused,
+    UsageError,
+)
 from twice.recorder.runrecord import RunRecord
 from twice.schedules.explore import explore
 
@@ -87,6 +93,40 @@ def test_a_failing_order_is_recorded_and_comes_again_after_an_edit(
         assert again.ending["exception"]["type"] == "builtins.AssertionError"
 
 
+LOTTERY = """
+import asyncio, uuid
+
+START = uuid.uuid4()
+
+async def main():
+    tickets = []
+
+    async def draw():
+        await asyncio.sleep(1)
+        tickets.append(uuid.uuid4().bytes[0])
+
+    async def judge():
+        await asyncio.sleep(1)
+        assert not tickets or tickets[0] % 2, START
+
+    await asyncio.gather(draw(), judge())
+"""
+
+
+def test_a_failure_that_depends_on_entropy_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    program = write(tmp_path, LOTTERY)
+
+    results = [
+        explore(program, seed=seed, schedules=20, out=tmp_path / str(seed)) for seed in range(4)
+    ]
+
+    failures = [each.failures[0] for each in results if each.failures]
+    assert 0 < len(failures) < 4
+    assert failures[0].record is not None
+    assert twice.verify(failures[0].record).result == "PASS"
+
+
 def test_orders_of_another_program_are_said_to_be_unmet(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -151,6 +191,9 @@ def test_the_command_prints_the_document_of_the_contract(tmp_path: Path):
     again = call("explore", program, "--seed", 1, "-o", tmp_path / "found", cwd=tmp_path)
     assert again.returncode == 2
     assert "E-OUTPUT-001" in again.stderr
+    assert "--force" in again.stderr
+    forced = call("explore", program, "--seed", 1, "-o", "found", "--force", cwd=tmp_path)
+    assert forced.returncode == 1
 
 
 def test_bad_input_is_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -161,8 +204,32 @@ def test_bad_input_is_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         explore(program, seed=1, schedules=0, out="x")
     with pytest.raises(ScheduleRefused, match="luck"):
         explore(program, seed=1, strategy="luck", out="x")
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(OutputUnwritable, match="file takes no records: it is not a folder"):
+        explore(program, seed=1, out="file")
+    with pytest.raises(ProgramNotFound) as caught:
+        explore(f"{program.partition(':')[0]}:nope", seed=1, out="x")
+    assert caught.value.expected == "Functions there: main."
+
+
+def test_a_record_in_the_folder_is_refused_before_the_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    program = write(tmp_path, LEDGER)
     (tmp_path / "x").mkdir()
-    (tmp_path / "x" / "failure-1.twice").write_text("mine")
-    with pytest.raises(OutputExists):
-        explore(program, seed=1, out="x")
-    assert (tmp_path / "x" / "failure-1.twice").read_text() == "mine"
+    there = tmp_path / "x" / "failure-1.twice"
+    there.write_text("mine")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("twice.schedules.explore.FreshWorker", None)  # a search would need it
+        for force in (False, True):
+            with pytest.raises(OutputExists):
+                explore(program, seed=1, out="x", force=force)
+    assert there.read_text() == "mine"
+
+    there.write_bytes(b"")
+    (failure,) = explore(program, seed=1, schedules=200, out="x", force=True).failures
+    (again,) = explore(program, seed=1, schedules=200, out="x", force=True).failures
+    assert failure.record == again.record == Path("x/failure-1.twice")
+    assert twice.verify(there).result == "PASS"

@@ -138,7 +138,7 @@ def test_a_deadlock_is_a_failure_with_its_order():
     (found,) = look(main).found
 
     assert found.failure.type == "twice.errors.Deadlock"
-    assert "Lock.acquire for take" in found.failure.message
+    assert "Lock.acquire for main/take" in found.failure.message
 
 
 def test_an_error_that_nobody_waits_for_is_a_failure():

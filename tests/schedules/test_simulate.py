@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import os
 import random
+import secrets
+import ssl
 import time
+import uuid
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import twice
@@ -30,6 +35,21 @@ def test_a_seed_has_one_value():
 
     assert twice.simulate(draw, seed=1) == first != other
     assert first[1].startswith("2024-01-01T00:00:00.")
+
+
+async def ask_for_entropy() -> list[object]:
+    return [
+        os.urandom(3), os.getrandom(40), secrets.token_hex(), uuid.uuid4(), uuid.uuid1(), ssl.RAND_bytes(4),
+        random.Random().random(), np.random.default_rng().random(),
+    ]  # fmt: skip
+
+
+def test_entropy_comes_from_the_seed():
+    first = twice.simulate(ask_for_entropy, seed=1)
+
+    assert twice.simulate(ask_for_entropy, seed=1) == first
+    assert len(set(first)) == 8
+    assert set(first).isdisjoint(twice.simulate(ask_for_entropy, seed=2))
 
 
 def test_after_it_the_clocks_are_those_of_the_world():
@@ -57,7 +77,7 @@ def test_errors_of_the_function_and_of_the_loop_are_raised():
 
     with pytest.raises(ZeroDivisionError):
         twice.simulate(fail, seed=1)
-    with pytest.raises(Deadlock, match="wait \\(Task-1\\) waits"):
+    with pytest.raises(Deadlock, match=r"wait waits at .*: nobody sets it"):
         twice.simulate(wait, seed=1)
 
 
@@ -68,3 +88,5 @@ def test_a_seed_and_a_known_strategy_are_needed(monkeypatch: pytest.MonkeyPatch)
         twice.simulate(draw)
     with pytest.raises(ScheduleRefused, match="sometimes"):
         twice.simulate(draw, seed=1, strategy="sometimes")
+    with pytest.raises(ScheduleRefused, match="delay-bounded is a strategy of a search"):
+        twice.simulate(draw, seed=1, strategy="delay-bounded")

@@ -100,7 +100,7 @@ def test_tasks_that_wait_for_each_other_are_named_with_the_locks_and_their_holde
 
     waits: Any = caught.value.fields["waits"]
     assert [wait["within"] for wait in waits] == ["", "Lock.acquire", "Lock.acquire"]
-    assert waits[1]["waits_for"] == "take (Task-3)"
+    assert waits[1]["waits_for"].startswith("main/take:1 (acquired at test_simulated_loop.py:")
     assert "Lock.acquire" in str(caught.value)
     assert "test_simulated_loop.py" in str(caught.value)
 

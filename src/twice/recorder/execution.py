@@ -52,6 +52,7 @@ from twice.worker.process import NESTED as SCRATCH
 _TRACE_LINES_MAX = 50
 _UNMET_SHOWN_MAX = 5
 _MESSAGE_MAX = 2000
+WENT_UNHEARD = "was raised where nobody waits for it"
 _FORKED = (
     "the program forked: what its child processes read from the world is not recorded, "
     "and what they print after it ended is not part of the run"
@@ -113,9 +114,9 @@ def _simulate_loops(session: Session) -> AbstractContextManager[None]:
     """Give the program's event loops their schedule, if it has one."""
     if session.schedule is None:
         return nullcontext()
-    from twice.simulation.installation import simulate_loops
+    from twice.recorder.foreign_loops import simulate_all_loops
 
-    return simulate_loops(session.schedule)
+    return simulate_all_loops(session.schedule)
 
 
 def execute(
@@ -278,6 +279,12 @@ def finish(
     return session.close(redaction.value(whole, "ending")), problem
 
 
+def name_type(error: BaseException) -> str:
+    """Return the full name of an error's class; of a built-in one the name alone."""
+    kind = type(error)
+    return f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
+
+
 def describe_failure(how: str, error: BaseException, code: int) -> dict[str, Any]:
     """Describe the ending of a program that raised."""
     frames = [
@@ -308,7 +315,9 @@ def describe_ending(session: Session) -> dict[str, object]:
             f"{pluralize(len(unmet), 'order')} between steps never came about: {', '.join(unmet[:_UNMET_SHOWN_MAX])}"
         )
     if session.schedule is not None:
-        session.caveats += session.schedule.list_unheard()
+        session.caveats += [
+            f"{name_type(each)} {WENT_UNHEARD}: {each}" for each in session.schedule.unheard
+        ]
     manifest = wiring.layer.manifest()
     folder = setup.program.folder()
     files = [*user_code.list_user_modules(), *user_code.list_user_modules(".pyc")]

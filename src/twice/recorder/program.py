@@ -250,7 +250,7 @@ def make_function_error(target: str, function: str, names: Iterable[str]) -> Pro
     return ProgramNotFound(
         f"{target} has no function {function!r}.",
         f"Functions there: {offered}.",
-        "A program is a function of a run: def main(run): ...",
+        "A program is a function of a run: def main(run): ...; in a simulated loop also an async function.",
         target=target,
         function=function,
     )

@@ -144,7 +144,11 @@ def _require_function(path: Path, function: str) -> None:
             bound.add(node.id)
     first = function.split(".", maxsplit=1)[0]
     if not first.isidentifier() or first not in bound:
-        functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+        functions = [
+            node.name
+            for node in tree.body
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        ]
         raise make_function_error(path.name, function, functions)
 
 

@@ -28,6 +28,7 @@ from twice.recorder.record_form import LoopSpan
 from twice.recorder.redaction.redaction import Redaction
 from twice.recorder.snapshots import Captured, store
 from twice.recorder.streams import Streams
+from twice.simulation.entropy import SeededEntropy
 
 if TYPE_CHECKING:
     from twice.recorder.session import Session
@@ -185,6 +186,8 @@ class Wiring:
             redaction=self.redaction,
         )
         self.layer.streams = self.streams
+        if setup.order is not None:
+            self.layer.entropy = SeededEntropy(setup.seed)
         self.output = Output()
         if self.folders is not None:
             self.output = OutputCapture(setup, journal, self.folders, self.redaction)

@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from twice.errors import UsageError
+from twice.errors import OutputUnwritable, UsageError
 from twice.foundation.next_step import NextStep
 from twice.foundation.printable import pluralize, printable
 from twice.foundation.seeds import Seed
 from twice.recorder.environment.surroundings import Surroundings, environ_for_child, for_recording
+from twice.recorder.execution import WENT_UNHEARD
 from twice.recorder.program import Program
 from twice.recorder.recorder import (
     choose_master_seed,
@@ -32,7 +33,6 @@ from twice.recorder.setup import Setup
 from twice.recorder.trust import digest_identity, remember_record
 from twice.schedules.trial import UNHEARD
 from twice.simulation.order import Order
-from twice.simulation.trace import WENT_UNHEARD
 from twice.worker.process import FreshWorker, refuse_nesting
 
 FORMAT: Final = "twice.exploration/1"
@@ -171,6 +171,7 @@ def explore(
     schedules: int = 1000,
     strategy: str = "portfolio",
     out: str | os.PathLike[str],
+    force: bool = False,
     config: Mapping[str, Any] | None = None,
     env: Mapping[str, str] | None = None,
     goes_on: bool = False,
@@ -184,6 +185,7 @@ def explore(
         schedules: at most so many executions, at least 1; shrinking takes more.
         strategy: ``portfolio``, ``random``, ``pct``, ``delay-bounded`` or ``fifo``.
         out: the folder for records; made when something is found.
+        force: replace records of failures that are in the folder.
         config: plain values for ``run.config``.
         env: environment variables of the program.
         goes_on: whether to go on behind a failure, for others.
@@ -191,7 +193,8 @@ def explore(
 
     Raises:
         SeedMissing: E-SEED-001. ProgramNotFound: E-PROGRAM-001. ScheduleRefused: E-SCHEDULE-004, for a strategy that
-            there is not. UsageError: E-USE-001, for no schedules. OutputExists: E-OUTPUT-001.
+            there is not. UsageError: E-USE-001, for no schedules. OutputExists: E-OUTPUT-001, before the search. OutputUnwritable:
+            E-OUTPUT-002, before the search.
     """
     if schedules < 1:
         raise UsageError(
@@ -199,6 +202,8 @@ def explore(
             "Expected at least one.",
             "For example: --schedules 2000",
         )
+    folder = Path(out)
+    _require_room(folder, force=force)
     refuse_nesting()
     order = Order.from_json(Order(strategy).to_json())
     setup = Setup(to_program(program), choose_master_seed(seed), dict(config or {}), order=order)
@@ -214,15 +219,28 @@ def explore(
         while message["kind"] == "searching":
             progress(message["done"], schedules)
             message = child.answer()
-    folder = Path(out)
     failures = [
-        _record(setup, surroundings, each, folder / f"failure-{number}.twice")
+        _record(setup, surroundings, each, folder / f"failure-{number}.twice", force=force)
         for number, each in enumerate(message["found"], 1)
     ]
     return Exploration(
         strategy, message["schedules"], message["outcomes"], failures, message["unshrunk"],
         message["unreached"], message["exhausted"],
     )  # fmt: skip
+
+
+def _require_room(folder: Path, *, force: bool) -> None:
+    """Refuse a folder that cannot take records, before a search is made for them."""
+    for path in sorted(folder.glob("failure-*.twice")):
+        refuse_existing(path, force=force, is_record=True)
+    nearest = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK):
+        raise OutputUnwritable(
+            f"{nearest} takes no records: it is {'read-only' if nearest.is_dir() else 'not a folder'}.",
+            "Expected the path of a folder that is writable, or one that is free.",
+            "Choose another folder with -o.",
+            path=str(nearest),
+        )
 
 
 def _shows(ending: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
@@ -238,13 +256,17 @@ def _shows(ending: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
 
 
 def _record(
-    setup: Setup, surroundings: Surroundings, found: Mapping[str, Any], path: Path
+    setup: Setup,
+    surroundings: Surroundings,
+    found: Mapping[str, Any],
+    path: Path,
+    *,
+    force: bool,
 ) -> FoundFailure:
     """Record a failing schedule, and see that it fails there."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    refuse_existing(path, force=False, is_record=True)
     own = replace(setup, order=Order.from_json(found["order"]))
-    record_program(own, surroundings, path, in_copy=True)
+    record_program(own, surroundings, path, force=force, in_copy=True)
     with RunRecord.open(path) as record:
         ending = record.ending or {}
         remember_record(digest_identity(record.identity))  # what runs in a copy is not, by itself

@@ -17,7 +17,7 @@ from twice.errors import SealBroken
 from twice.recorder.child import serve_actions
 from twice.recorder.compare_points import ComparePoint
 from twice.recorder.effects.sources import RecordedSource
-from twice.recorder.execution import execute
+from twice.recorder.execution import WENT_UNHEARD, execute, name_type
 from twice.recorder.inputs import Inputs
 from twice.recorder.output import RESULTS
 from twice.recorder.session_parts import Sink
@@ -72,7 +72,9 @@ def follow_here(job: Mapping[str, Any], channel: Channel) -> None:
                 {
                     "kind": FOLLOW,
                     "ending": shown,
-                    "unheard": schedule.list_unheard(),
+                    "unheard": [
+                        f"{name_type(each)} {WENT_UNHEARD}: {each}" for each in schedule.unheard
+                    ],
                     "unmet": schedule.list_unmet(),
                     "digests": sink.digests,
                     "chain": session.points.chain,

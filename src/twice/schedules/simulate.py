@@ -1,7 +1,7 @@
 """Run an async function in a simulated loop, in this process: virtual time, one seed, no world.
 
 Clocks show virtual time, and the generators that everybody shares are seeded, as in a run that is recorded with
-``--loop simulated``. Entropy and files are real.
+``--loop simulated``, and entropy comes from the seed. Files are real.
 
 Invariant: a second call with the same seed makes the same steps, if the function reads nothing that changes.
 """
@@ -12,9 +12,11 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
+from twice.errors import ScheduleRefused
 from twice.foundation.seeds import Seed
 from twice.recorder.effects.sources import LiveSource
 from twice.recorder.execution import govern
+from twice.recorder.foreign_loops import simulate_all_loops
 from twice.recorder.inputs import Inputs
 from twice.recorder.program import Program
 from twice.recorder.recorder import choose_master_seed
@@ -22,7 +24,6 @@ from twice.recorder.run import current_session
 from twice.recorder.session import Session
 from twice.recorder.session_parts import InForce, Sink, Wiring
 from twice.recorder.setup import Setup
-from twice.simulation.installation import simulate_loops
 from twice.simulation.order import Order
 from twice.simulation.trace import Schedule
 
@@ -46,12 +47,18 @@ def simulate(
     Raises:
         SeedMissing: E-SEED-001. SimulationRefused: E-SCHEDULE-001, when the function calls what no simulation can
             repeat. Deadlock: E-SCHEDULE-002. Livelock: E-SCHEDULE-003. ScheduleRefused: E-SCHEDULE-004, for a strategy
-            that there is not. Everything that the function raises.
+            that there is not, or that belongs to a search. Everything that the function raises.
     """
+    if strategy == "delay-bounded":
+        raise ScheduleRefused(
+            "delay-bounded is a strategy of a search, and simulate runs one order.",
+            "Expected random, fifo, pct or portfolio.",
+            "Search by it: twice explore PROGRAM --strategy delay-bounded",
+        )
     order = Order.from_json(Order(strategy).to_json())
     master = choose_master_seed(seed)
     if current_session() is not None:  # the run that is recorded governs clocks and generators
-        with simulate_loops(Schedule.make(order, master)):
+        with simulate_all_loops(Schedule.make(order, master)):
             return asyncio.run(main())
     with govern(make_session(Setup(Program("inline", "simulated code"), master, order=order))):
         return asyncio.run(main())

@@ -18,9 +18,9 @@ from typing import Any
 
 from twice.errors import Deadlock, Livelock
 from twice.foundation.source_files import is_user_file
+from twice.recorder.execution import name_type
 from twice.simulation.identity import stable_orders
 from twice.simulation.loop import SimulatedLoop
-from twice.simulation.trace import name_type
 from twice.simulation.waits import SourceLine
 
 Main = Callable[[], Coroutine[Any, Any, Any]]

@@ -9,15 +9,10 @@ Invariant: how a program is executed changes nothing in what it does under a sch
 from __future__ import annotations
 
 import gc
-import os
-import select
-import signal
 from collections.abc import Callable, Mapping
 from inspect import iscoroutinefunction
 from typing import Any
 
-from twice.errors import TwiceError
-from twice.foundation.encoding import decode, encode
 from twice.recorder.execution import call_program, govern
 from twice.recorder.program import load, takes_run
 from twice.recorder.session import Session
@@ -36,7 +31,8 @@ from twice.simulation.loop import SimulatedLoop
 from twice.simulation.strategies import Fifo
 from twice.simulation.trace import Schedule, TracedStep, TracingLoop
 from twice.simulation.waits import SourceLine
-from twice.worker.channel import Channel, revive_error, tell_error
+from twice.worker.channel import Channel
+from twice.worker.fork_server import call_in_fork
 
 _REPORT_EVERY = 100
 _FORK_LIMIT_S = 60
@@ -60,7 +56,7 @@ def explore_here(job: Mapping[str, Any], channel: Channel) -> None:
 
     found: Any = None
     if not setup.program.whole:
-        found = _call_in_fork(lambda: _search_loaded(setup, look))
+        found = call_in_fork(lambda: _search_loaded(setup, look))
     if found is None:
         found = look(
             lambda strategy: _run_fork(setup, Schedule(strategy)),
@@ -76,11 +72,14 @@ def _search_loaded(setup: Setup, look: Callable[[Run, Trace], Findings]) -> obje
         main: Any = load(setup.program, is_async=True)
         if not iscoroutinefunction(main) or takes_run(main):
             return None
-        begin = session.wiring.streams.snapshot()
+        begin, entropy = session.wiring.streams.snapshot(), session.wiring.layer.entropy
+        assert entropy is not None, "a simulated run has its own"
+        read = dict(entropy.position)
         with running_trials() as trials:
 
             def run(make_loop: Callable[[], SimulatedLoop]) -> ScheduleTrial:
                 session.wiring.streams.restore(begin)
+                entropy.position = dict(read)
                 return trials.run(main, make_loop)
 
             first, second = Schedule(Fifo()), Schedule(Fifo())
@@ -109,7 +108,7 @@ def _run_fork(setup: Setup, schedule: Schedule) -> ScheduleTrial:
         )
         return told, trial.outcome, trial.steps, dict(trial.reached), steps
 
-    answer: Any = _call_in_fork(execute, _FORK_LIMIT_S)
+    answer: Any = call_in_fork(execute, _FORK_LIMIT_S)
     if answer is None:
         error = f"the execution did not end within {_FORK_LIMIT_S} s, or its process died"
         return ScheduleTrial(TrialFailure("died", error, None), "died", 0, {})
@@ -137,44 +136,3 @@ def _execute(session: Session, schedule: Schedule) -> ScheduleTrial:
     return ScheduleTrial(
         failure, describe_outcome(failure, value), schedule.count, schedule.reached
     )
-
-
-def _call_in_fork(function: Callable[[], object], limit_s: float | None = None) -> object:
-    """Call a function in a fork and return its value, which has a canonical form; None if the fork dies or takes too long.
-
-    An error of twice is raised here.
-    """
-    read, write = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        code = 1
-        try:
-            os.close(read)
-            try:
-                answer = encode(("value", function()))
-            except TwiceError as error:
-                answer = encode(("error", tell_error(error)))
-            with os.fdopen(write, "wb") as pipe:
-                pipe.write(answer)
-            code = 0
-        finally:
-            os._exit(code)
-    os.close(write)
-    text = bytearray()
-    with os.fdopen(read, "rb", buffering=0) as pipe:
-        while select.select([pipe], [], [], limit_s)[0]:
-            part = pipe.read(1 << 20)
-            if not part:
-                break
-            text += part
-        else:
-            os.kill(pid, signal.SIGKILL)
-            text.clear()
-    os.waitpid(pid, 0)
-    if not text:
-        return None
-    decoded: Any = decode(bytes(text))
-    kind, value = decoded
-    if kind == "error":
-        raise revive_error(value)
-    return value

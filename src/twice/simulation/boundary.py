@@ -42,7 +42,7 @@ def make_refusal(name: str) -> SimulationRefused:
     """Build the error for a function of the table that is refused, with the line of the program that called it."""
     row = read_table()[name]
     return SimulationRefused(
-        f"{name} was called inside a simulated loop{_find_caller()}: {row['why']}.",
+        f"{name} was called in a simulated run{_find_caller()}: {row['why']}.",
         "Expected calls that a simulation can repeat: tasks, timers, queues, locks and streams of asyncio.",
         f"{row['instead']}.",
         function=name,

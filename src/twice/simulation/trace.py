@@ -27,9 +27,8 @@ from twice.simulation.identity import SimulatedTask
 from twice.simulation.loop import SimulatedLoop
 from twice.simulation.order import Order
 from twice.simulation.strategies import Fifo, Strategy, make_strategy
-from twice.simulation.waits import SourceLine, find_place, noting_holders
+from twice.simulation.waits import SourceLine, find_place, noting_deeds
 
-WENT_UNHEARD = "was raised where nobody waits for it"
 _DIGEST_BYTES = 16
 
 
@@ -148,21 +147,10 @@ class Schedule:
             if later in self.unmet or earlier not in self.made or later not in self.made
         ]
 
-    def list_unheard(self) -> list[str]:
-        """Return the errors of tasks and callbacks that nobody waited for."""
-        return [f"{name_type(each)} {WENT_UNHEARD}: {each}" for each in self.unheard]
-
     def is_held_back(self, key: str) -> bool:
         """Return whether a step must wait for one that was not made yet."""
         earlier = self.after.get(key)
         return earlier is not None and earlier not in self.made
-
-
-def name_type(error: BaseException) -> str:
-    """Return the full name of an error's class."""
-    kind = type(error)
-    module = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
-    return module + kind.__qualname__
 
 
 class TracingLoop(SimulatedLoop):
@@ -178,8 +166,8 @@ class TracingLoop(SimulatedLoop):
         self._held: dict[str, list[Any]] = {}
 
     def run_forever(self) -> None:
-        """Run until ``stop()``; locks know their holders meanwhile."""
-        with noting_holders():
+        """Run until ``stop()``; locks know their holders meanwhile, and queues who used them."""
+        with noting_deeds():
             super().run_forever()
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:

@@ -5,12 +5,15 @@ Invariant: nothing here runs code of the program.
 
 from __future__ import annotations
 
+import functools
 import os
-from asyncio import locks, tasks
-from collections.abc import Iterator
+import re
+import sys
+from asyncio import events, locks, queues, tasks
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from twice.errors import Deadlock
 from twice.foundation.printable import pluralize
@@ -20,7 +23,11 @@ if TYPE_CHECKING:
     from twice.simulation.loop import SimulatedLoop
 
 _TASKS_SHOWN_MAX = 20
-_HOLDER = "_holder_of_the_run"
+_HOLDINGS: Final = "_holdings_of_the_run"
+_PUTS: Final = "_puts_of_the_run"
+_GETS: Final = "_gets_of_the_run"
+_DEEDS_MAX = 3
+_UNNAMED = re.compile(r"Task-\d+")
 
 
 class SourceLine(NamedTuple):
@@ -69,46 +76,117 @@ def _list_frames(waiting: Any) -> Iterator[FrameType]:
             return
 
 
-@contextmanager
-def noting_holders() -> Iterator[None]:
-    """Let each lock know the task that holds it, for the report of a deadlock."""
-    acquire, release = locks.Lock.acquire, locks.Lock.release
+class Deed(NamedTuple):
+    """A task that took or gave something, and the line of the program at which it did.
 
-    async def acquire_noted(self: Any) -> Literal[True]:
-        await acquire(self)
-        setattr(self, _HOLDER, tasks.current_task())
+    Not the task itself: it could not be collected, which is when a task says that it failed unheard.
+    """
+
+    actor: Any
+    name: str
+    code: CodeType | None
+    line: int
+
+    def tell(self, verb: str) -> str:
+        """Say it: ``main/take (acquired at pool.py:9)``."""
+        name = _name_actor(self.actor, self.name)
+        if self.code is None:
+            return name
+        return f"{name} ({verb} at {SourceLine(self.code.co_filename, self.line, '')})"
+
+
+_BEGIN_OF_STEP = events.Handle._run.__code__
+_is_user = functools.cache(is_user_file)  # asked at each use of a lock or a queue
+
+
+def _make_deed() -> Deed:
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and not _is_user(frame.f_code.co_filename):
+        # Below it is the line that runs the loop, which says nothing.
+        frame = None if frame.f_code is _BEGIN_OF_STEP else frame.f_back
+    code, line = (None, 0) if frame is None else (frame.f_code, frame.f_lineno)
+    task = tasks.current_task()
+    return Deed(getattr(task, "actor", None), task.get_name() if task else "", code, line)
+
+
+def _make_acquire(real: Callable[[Any], Awaitable[Literal[True]]]) -> Any:
+    @functools.wraps(real)  # a task of it bears its name
+    async def acquire(self: Any) -> Literal[True]:
+        await real(self)
+        vars(self).setdefault(_HOLDINGS, []).append(_make_deed())
         return True
 
-    def release_noted(self: Any) -> None:
-        release(self)
-        setattr(self, _HOLDER, None)
+    return acquire
 
-    locks.Lock.acquire, locks.Lock.release = acquire_noted, release_noted  # type: ignore[method-assign]
+
+def _make_release(real: Callable[[Any], None]) -> Any:
+    @functools.wraps(real)
+    def release(self: Any) -> None:
+        real(self)
+        held: list[Deed] = vars(self).get(_HOLDINGS, [])
+        if held:  # another task may give back what the first one took
+            actor = getattr(tasks.current_task(), "actor", None)
+            del held[next((n for n, deed in enumerate(held) if deed.actor is actor), 0)]
+
+    return release
+
+
+def _make_exchange(real: Callable[..., Any], name: str) -> Any:
+    @functools.wraps(real)
+    def exchange(self: Any, *args: Any) -> Any:
+        value, deed = real(self, *args), _make_deed()
+        deeds: dict[object, Deed] = vars(self).setdefault(name, {})
+        deeds.pop(deed.actor, None)  # the last one comes last
+        deeds[deed.actor] = deed
+        if len(deeds) > _DEEDS_MAX:
+            del deeds[next(iter(deeds))]
+        return value
+
+    return exchange
+
+
+@contextmanager
+def noting_deeds() -> Iterator[None]:
+    """Let locks and semaphores know who holds them, and queues who put and got, for the report of a deadlock."""
+    rows: list[tuple[Any, str, Any]] = [
+        *((each, "acquire", _make_acquire(each.acquire)) for each in (locks.Lock, locks.Semaphore)),
+        *((each, "release", _make_release(each.release)) for each in (locks.Lock, locks.Semaphore)),
+        (queues.Queue, "put_nowait", _make_exchange(queues.Queue.put_nowait, _PUTS)),
+        (queues.Queue, "get_nowait", _make_exchange(queues.Queue.get_nowait, _GETS)),
+    ]
+    before = [(holder, name, getattr(holder, name)) for holder, name, _ in rows]
+    for holder, name, value in rows:
+        setattr(holder, name, value)
     try:
         yield
     finally:
-        locks.Lock.acquire, locks.Lock.release = acquire, release  # type: ignore[method-assign]
+        for holder, name, value in before:
+            setattr(holder, name, value)
 
 
 class Wait(NamedTuple):
     """A task that waits.
 
     Attributes:
-        task: its name and its coroutine's.
+        task: its lineage or, if it was given one, its name; its coroutine's beside a name.
         place: in the program's source.
         within: the function of the library in which it waits (``Lock.acquire``); empty if it is none.
-        waits_for: the task that has to end before it goes on, or that holds the lock; None if no task is known.
+        waits_for: the task that has to end before it goes on, or those that hold what it needs; None for none that
+            is known.
+        lacks: what nobody does, and who did it last; empty if that is not known.
     """
 
     task: str
     place: SourceLine | None
     within: str
     waits_for: str | None
+    lacks: str = ""
 
     def __str__(self) -> str:
         text = f"{self.task} waits" + (f" at {self.place}" if self.place else "")
         text += f" in {self.within}" if self.within else ""
-        return text + (f" for {self.waits_for}" if self.waits_for else "")
+        text += f" for {self.waits_for}" if self.waits_for else ""
+        return text + (f": {self.lacks}" if self.lacks else "")
 
 
 def list_waits(loop: SimulatedLoop) -> list[Wait]:
@@ -121,21 +199,65 @@ def list_waits(loop: SimulatedLoop) -> list[Wait]:
 
 
 def _describe_wait(task: tasks.Task[Any]) -> Wait:
-    frames = list(_list_frames(task.get_coro()))
-    within, waits_for = "", None
-    if frames and not is_user_file(frames[-1].f_code.co_filename):
-        within = frames[-1].f_code.co_qualname
-        holder = getattr(frames[-1].f_locals.get("self"), _HOLDER, None)
-        waits_for = _name_task(holder) if isinstance(holder, tasks.Task) else None
+    within, waits_for, lacks = "", "", ""
+    for frame in reversed(list(_list_frames(task.get_coro()))):
+        if is_user_file(frame.f_code.co_filename):
+            break
+        name = frame.f_code.co_qualname
+        within = within or name
+        is_of_asyncio = str(frame.f_globals.get("__name__")).startswith("asyncio.")
+        if (
+            is_of_asyncio and name in _LACKS
+        ):  # the outermost says most: Queue.join waits for an event
+            within = name
+            lacks, asked, verb = _LACKS[name]
+            told = _tell_deeds(frame.f_locals.get("self"), asked, verb)
+            if told and asked == _HOLDINGS:
+                waits_for, lacks = told, ""
+            elif told:
+                lacks = f"{lacks} after {told}"
     awaited = getattr(task, "_fut_waiter", None)
     if isinstance(awaited, tasks.Task):
         waits_for = _name_task(awaited)
-    return Wait(_name_task(task), _find_user_place(task), within, waits_for)
+    return Wait(_name_task(task), _find_user_place(task), within, waits_for or None, lacks)
+
+
+def _tell_deeds(target: object, asked: str, verb: str) -> str:
+    noted: dict[object, Deed] | list[Deed] = {} if target is None else vars(target).get(asked, {})
+    deeds = list(noted.values() if isinstance(noted, dict) else noted)
+    told = [each.tell(verb) for each in deeds[:_DEEDS_MAX]]
+    if len(deeds) > len(told):
+        told.append(f"{len(deeds) - len(told)} more")
+    return ", ".join(told)
+
+
+_LACKS: Final = {
+    "Lock.acquire": ("nobody releases it", _HOLDINGS, "acquired"),
+    "Semaphore.acquire": ("nobody releases it", _HOLDINGS, "acquired"),
+    "Condition.wait": ("nobody notifies it", "", ""),
+    "Event.wait": ("nobody sets it", "", ""),
+    "Barrier.wait": ("nobody else comes to it", "", ""),
+    "Queue.get": ("nobody puts", _PUTS, "put"),
+    "Queue.put": ("nobody gets", _GETS, "got"),
+    "Queue.join": ("nobody calls task_done()", _GETS, "got"),
+}
+"""Of each function of ``asyncio`` that waits: what has to be done, and what is known of who did something about it."""
 
 
 def _name_task(task: tasks.Task[Any]) -> str:
+    actor = getattr(task, "actor", None)
+    if actor is not None:
+        return _name_actor(actor, task.get_name())
     name = getattr(task.get_coro(), "__qualname__", "?").rpartition("<locals>.")[2]
     return f"{name} ({task.get_name()})"
+
+
+def _name_actor(actor: Any, name: str) -> str:
+    """Name a task by its lineage, or by its function and the name that it was given."""
+    if actor is None:
+        return name or "the program"
+    key = str(actor.key)
+    return key if _UNNAMED.fullmatch(name) else f"{key.rpartition('/')[2]} ({name})"
 
 
 def make_deadlock(loop: SimulatedLoop) -> Deadlock:

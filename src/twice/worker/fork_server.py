@@ -26,9 +26,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from twice.errors import ProgramFailed
+from twice.errors import ProgramFailed, TwiceError
 from twice.foundation.with_blocks import Closing
-from twice.worker.channel import Channel
+from twice.worker.channel import Channel, pair, revive_error, tell_error
 from twice.worker.process import ForkedWorker, FreshWorker, Heard
 
 ACTION: Final = "fork"
@@ -140,6 +140,45 @@ def serve_forks(channel: Channel, load: Callable[[], None], run: Callable[[], No
         for fork in _reap(forks):
             os.kill(fork, signal.SIGKILL)
             os.waitpid(fork, 0)
+
+
+def call_in_fork(function: Callable[[], object], limit_s: float | None = None) -> object:
+    """Call a function in a fork of this process and return its value.
+
+    Args:
+        function: returns a value that has a canonical form.
+        limit_s: the wall time after which the fork is killed; None for ever.
+
+    Returns:
+        None if the fork died or was killed.
+
+    Raises:
+        TwiceError: the error that the function raised.
+    """
+    channel, theirs = pair()
+    fork = os.fork()
+    if fork == 0:
+        try:
+            channel.replace(theirs.detach())
+            try:
+                message = {"kind": "value", "value": function()}
+            except TwiceError as error:
+                message = tell_error(error)
+            channel.send(message)
+        finally:
+            os._exit(0)
+    theirs.close()
+    try:
+        answer = channel.receive(limit_s)
+    except TimeoutError:
+        answer = None
+    finally:
+        channel.close()
+        os.kill(fork, signal.SIGKILL)
+        os.waitpid(fork, 0)
+    if answer is not None and answer["kind"] == "error":
+        raise revive_error(answer)
+    return answer and answer["value"]
 
 
 def _become(handed: list[int]) -> None:

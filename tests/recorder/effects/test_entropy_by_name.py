@@ -15,6 +15,7 @@ class Drawing:
 
     def __init__(self) -> None:
         self.sizes: list[int] = []
+        self.entropy = None
 
     def require_actor(self, _op: object) -> None:
         return None

@@ -8,7 +8,9 @@ Covered: ``os.urandom``, and through ``random._urandom`` also ``secrets``, ``Sys
 Elsewhere: ``/dev/urandom`` opened as a file (``files.special_files``), names of ``tempfile`` (``files.temporary_names``).
 Not covered: what other libraries draw in C (keys that ``cryptography`` makes).
 
-Invariant: recording returns the bytes that the kernel gave.
+A simulated run draws entropy from its seed, so that another run in the same order gets the same bytes.
+
+Invariant: any other recording returns the bytes that the kernel gave.
 """
 
 from __future__ import annotations
@@ -54,14 +56,14 @@ def patches(layer: EffectLayer) -> list[Patch]:
         Patch(uuid, "uuid1", _governed_uuid1(layer), call),
     ]
     if hasattr(os, "getrandom"):  # Linux alone has it
-        getrandom = _governed_bytes(layer, ops.GETRANDOM, os.getrandom)
+        getrandom = _governed_bytes(layer, ops.GETRANDOM, layer.entropy or os.getrandom)
         rows.append(Patch(os, "getrandom", getrandom, _read_byte))
     return rows
 
 
 def ssl_patches(layer: EffectLayer, ssl: Any) -> list[Patch]:
     """Return the patches of ``ssl``, once it is loaded."""
-    rand_bytes = _governed_bytes(layer, ops.SSL_RANDOM, ssl.RAND_bytes)
+    rand_bytes = _governed_bytes(layer, ops.SSL_RANDOM, layer.entropy or ssl.RAND_bytes)
     return [Patch(ssl, "RAND_bytes", rand_bytes, _read_byte)]
 
 
@@ -71,8 +73,11 @@ def torch_patches(layer: EffectLayer, torch: Any) -> list[Patch]:
     real, manual_seed = kind.seed, kind.manual_seed
     wrappers = files_of(torch.seed)
 
+    def draw(self: Any) -> int:
+        return int.from_bytes(layer.entropy(8), "little") if layer.entropy else int(real(self))
+
     def seed(self: Any) -> int:
-        value = int(layer.ask(ops.TORCH_SEED, lambda: real(self), asker_of(_getframe(1), wrappers)))
+        value = int(layer.ask(ops.TORCH_SEED, lambda: draw(self), asker_of(_getframe(1), wrappers)))
         manual_seed(self, value)
         return value
 
@@ -98,7 +103,8 @@ def _governed_uuid1(layer: EffectLayer) -> Callable[..., uuid.UUID]:
 
     def uuid1(node: int | None = None, clock_seq: int | None = None) -> uuid.UUID:
         asked = (node, clock_seq)
-        live = lambda: real(node, clock_seq).bytes  # noqa: E731
+        made = uuid.UUID(bytes=layer.entropy(16), version=1) if layer.entropy else None
+        live = lambda: (made or real(node, clock_seq)).bytes  # noqa: E731
         return uuid.UUID(bytes=layer.ask(ops.UUID1, live, _getframe(1).f_code, asked))
 
     return uuid1
@@ -106,7 +112,7 @@ def _governed_uuid1(layer: EffectLayer) -> Callable[..., uuid.UUID]:
 
 def governed_urandom(layer: EffectLayer) -> Callable[[int], bytes]:
     """Build a replacement for ``os.urandom`` and ``random._urandom``."""
-    number, real = ops.URANDOM.number, _REAL_URANDOM
+    number, real = ops.URANDOM.number, layer.entropy or _REAL_URANDOM
     last: dict[str, Any] | None = None
     # While recording, what user code asks is noted here as ``layer.read`` would; its globals say who asks,
     # because to ask a frame for its code raises one more audit event.
@@ -134,15 +140,17 @@ def governed_urandom(layer: EffectLayer) -> Callable[[int], bytes]:
             return real(size)
         if layer.is_strict(asker_of(frame, _WRAPPERS)):
             return _read(layer, actor, size)
-        pair: Any = layer.read_lenient(actor, ops.URANDOM, lambda: (size, real(size)))
+        draw = layer.entropy.read_for_library if layer.entropy else _REAL_URANDOM
+        pair: Any = layer.read_lenient(actor, ops.URANDOM, lambda: (size, draw(size)))
         fits = isinstance(pair, tuple) and len(pair) == 2 and pair[0] == size
-        return bytes(pair[1]) if fits else real(size)
+        return bytes(pair[1]) if fits else draw(size)
 
     return urandom
 
 
 def _read(layer: EffectLayer, actor: Actor | None, size: int) -> bytes:
-    value = layer.read(actor, ops.URANDOM, lambda: _REAL_URANDOM(size), int(size))
+    real = layer.entropy or _REAL_URANDOM
+    value = layer.read(actor, ops.URANDOM, lambda: real(size), int(size))
     assert isinstance(value, bytes), "entropy is recorded as bytes"
     return value
 

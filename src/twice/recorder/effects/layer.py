@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from twice.recorder.effects.files.filesystem import Files
     from twice.recorder.effects.network.connections import Connections
     from twice.recorder.streams import Streams
+    from twice.simulation.entropy import SeededEntropy
 
 Journal = Callable[[str, bytes, int], None]
 _HANDED_OVER_MAX = 64
@@ -99,6 +100,7 @@ class EffectLayer:
         self.ungoverned: dict[int, int] = {}
         self.remarks: list[str] = []  # what a verdict has to say of the run
         self.streams: Streams | None = None  # which a declared effect may draw from
+        self.entropy: SeededEntropy | None = None  # of a simulated run; the kernel's otherwise
         self.own_variables: Callable[[], Mapping[Any, Any]] = dict  # which the program itself set
         self.beside: Callable[[Op], None] | None = None  # told of what nobody owns
         self.descriptors: Watch | None = None

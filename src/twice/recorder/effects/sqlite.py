@@ -69,7 +69,9 @@ class _Functions:
         if self._is_seeded or self._layer.actor() is None:
             return
         self._is_seeded = True
-        live = lambda: int.from_bytes(_urandom(_SEED_BYTES), "little") >> 1 | 1  # noqa: E731  (0: no seed)
+        entropy = self._layer.entropy
+        real = entropy.read_for_library if entropy else _urandom
+        live = lambda: int.from_bytes(real(_SEED_BYTES), "little") >> 1 | 1  # noqa: E731  (0: no seed)
         # A record of an earlier version has no seed: then each replay draws its own.
         seed = self._layer.fact(ops.SQLITE_SEED, "", live, needed=False)
         outside(seed_generator, int(seed))
@@ -116,7 +118,9 @@ class _Functions:
         return self._bytes(max(1, int(size)))
 
     def _bytes(self, size: int) -> bytes:
-        return bytes(self._ask(ops.SQLITE_RANDOM, lambda: _urandom(size)))
+        entropy = self._layer.entropy
+        real = entropy.read_for_library if entropy else _urandom
+        return bytes(self._ask(ops.SQLITE_RANDOM, lambda: real(size)))
 
     def _ask(self, op: ops.Op, live: Callable[[], object]) -> Any:
         actor = self._layer.actor()

@@ -287,8 +287,11 @@ class FileLedger:
         if entry.before.kind != "file":
             return
         if entry.before.size >= _BACKGROUND_FROM:
-            entry.digest = self._hashing.submit(self._observe, path)
-            return
+            with suppress(
+                RuntimeError
+            ):  # no thread starts where children are numbered anew, as in a copy
+                entry.digest = self._hashing.submit(self._observe, path)
+                return
         try:
             entry.before = self._observe(path)
         except FileUnsettled as error:
