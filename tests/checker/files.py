@@ -42,4 +42,6 @@ def audit_of(files: Mapping[str, str]) -> Audit:
             follows=True,
         )  # fmt: skip
     facts = json.loads(json.dumps({path: each.facts for path, each in results.items()}))
-    return Audit.of(Checked((), len(files), 0, results=results, facts=lambda: facts), Policy())
+    return Audit.from_check(
+        Checked((), len(files), 0, results=results, facts=lambda: facts), Policy()
+    )

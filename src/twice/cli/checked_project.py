@@ -113,17 +113,19 @@ class SourceTree:
         from twice.checker.audits.audit import Audit
 
         checked = checked or self.project.check(self.files)
-        return Audit.of(checked, self.project.policy, self._show)
+        return Audit.from_check(checked, self.project.policy, self._show)
 
     def review(self) -> Review:
         """Check and audit, and say what both mean."""
-        from twice.checker.review.review import review
+        from twice.checker.review.review import build_review
 
         checked = self.project.check(self.files)
         report = self.project.report(self.files, checked)
         findings = tuple(replace(each, path=self._show(each.path)) for each in report.findings)
         report = replace(report, findings=findings)
-        return review(report, self.audit(checked), self.project.reader.catalogue, self.workspace)
+        return build_review(
+            report, self.audit(checked), self.project.reader.catalogue, self.workspace
+        )
 
     def _show(self, path: str) -> str:
         """Give a path as seen from the folder that was asked for, never from the root of a disk."""

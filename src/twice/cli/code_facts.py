@@ -7,7 +7,6 @@ Invariant: nothing is executed; the project's own settings, comments and baselin
 
 from __future__ import annotations
 
-import ast
 import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -140,20 +139,11 @@ def _open(project: Path, sources: Sequence[str]) -> SourceTree:
 
 
 def _find_imports(files: Sequence[AuditedFile], modules: Sequence[str]) -> Iterator[SourcePlace]:
-    """Give every import of some modules, or of what is in them."""
-    for each in files:
-        if not any(_is_of(name, modules) for name in each.imports):
-            continue
-        for node in ast.walk(ast.parse(Path(each.path).read_bytes())):
-            if isinstance(node, ast.Import):
-                names = [one.name for one in node.names]
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                names = [f"{node.module}.{one.name}" for one in node.names]
-            else:
-                continue
-            found = [name for name in names if _is_of(name, modules)]
-            if found:
-                yield SourcePlace(each.path, node.lineno, f"import of {found[0]}")
+    """Give every line that imports one of some modules, or something in them."""
+    for file in files:
+        found = {each.line: each for each in reversed(file.imports) if _is_of(each.what, modules)}
+        for line in sorted(found):
+            yield SourcePlace(file.path, line, f"import of {found[line].what}")
 
 
 def _is_of(name: str, modules: Sequence[str]) -> bool:

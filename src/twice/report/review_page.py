@@ -16,18 +16,19 @@ def page_of_review(review: Review) -> str:
     return render(
         "review",
         review=review,
-        basis=markdown.basis(review),
-        steps=[(each, markdown.settles(each)) for each in review.steps],
+        basis=markdown.describe_basis(review),
+        steps=[(each, markdown.describe_settled(each)) for each in review.steps],
         channels=[
-            (each, markdown.counts(each), markdown.artifact(each)) for each in review.channels
+            (each, markdown.describe_counts(each), markdown.describe_artifact(each))
+            for each in review.channels
         ],
         groups=groups,
-        besides=markdown.besides(review, groups),
-        seeds_line=markdown.seeds_line(review.audit.uses),
+        besides=markdown.describe_rest(review, groups),
+        seeds_line=markdown.describe_draws(review.audit.uses),
         streams=[each for each in review.streams if not each.is_idle],
-        idle=markdown.idle_line(review),
-        effects_line=markdown.effects_line(review.audit.reads),
-        gaps=markdown.gap_rows(review.gaps),
+        idle=markdown.describe_idle(review),
+        effects_line=markdown.describe_reads(review.audit.reads),
+        gaps=markdown.list_gaps(review.gaps),
         places_max=markdown.PLACES_MAX,
         lines_max=markdown.LINES_MAX,
         rows_max=markdown.ROWS_MAX,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from files import audit_of
 
+from twice.checker.audits import facts, random_draws
 from twice.checker.audits.audit import WorldRead
+from twice.checker.catalogue import shipped
 
 
 def asked(source: str, name: str = "program") -> tuple[WorldRead, ...]:
@@ -129,6 +131,12 @@ def test_the_groups_of_the_rules_are_those_of_the_audit() -> None:
         ("network", "httpx.delete('u')"),
         ("host", "os.getloadavg()"),
     ]
+
+
+def test_every_group_that_an_audit_asks_for_is_in_the_catalogue() -> None:
+    asked_for = {*facts.READS, *facts.PRESENT, *random_draws.GROUPS}
+
+    assert sorted(asked_for - shipped().groups.keys()) == []
 
 
 def test_tests_and_tools_have_no_gaps() -> None:

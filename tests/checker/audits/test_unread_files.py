@@ -39,7 +39,7 @@ LINES = st.sampled_from(
 
 def audit(path: Path) -> Audit:
     """Return the audits of one file of a disk."""
-    return Audit.of(check([str(path)], Policy()), Policy())
+    return Audit.from_check(check([str(path)], Policy()), Policy())
 
 
 @settings(deadline=None)

@@ -33,9 +33,9 @@ def test_the_risk_of_a_single_rule_is_of_a_rule_that_there_is_and_differs_from_i
 
 
 def test_the_status_follows_the_artifacts_that_are_there() -> None:
-    assert SpecStatus.of("07", None) is SpecStatus.NO_SPECIFICATION
-    assert SpecStatus.of("07", Workspace({"02": "02-a.md"})) is SpecStatus.UNSPECIFIED
-    assert SpecStatus.of("07", Workspace({"07": "07-b.md"})) is SpecStatus.MISMATCH
+    assert SpecStatus.from_workspace("07", None) is SpecStatus.NO_SPECIFICATION
+    assert SpecStatus.from_workspace("07", Workspace({"02": "02-a.md"})) is SpecStatus.UNSPECIFIED
+    assert SpecStatus.from_workspace("07", Workspace({"07": "07-b.md"})) is SpecStatus.MISMATCH
 
 
 def test_patterns_have_names_needs_and_remedies() -> None:

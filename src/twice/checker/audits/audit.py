@@ -88,7 +88,7 @@ class AuditedFile:
         present: what it certainly does that a specification asks about.
         dynamic: where code is made or imported by a computed name.
         native: where code that is not Python is loaded.
-        imports: what it imports, by qualified name, sorted.
+        imports: what it imports by full name, without relative imports.
     """
 
     path: str
@@ -99,12 +99,12 @@ class AuditedFile:
     present: tuple[NotedPlace, ...]
     dynamic: tuple[NotedPlace, ...]
     native: tuple[NotedPlace, ...]
-    imports: tuple[str, ...]
+    imports: tuple[NotedPlace, ...]
 
     @property
     def packages(self) -> list[str]:
         """The top-level packages that it imports, sorted."""
-        return sorted({each.partition(".")[0] for each in self.imports})
+        return sorted({each.what.partition(".")[0] for each in self.imports})
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,9 @@ class Audit:
     facts: Mapping[str, Mapping[str, Any]]
 
     @classmethod
-    def of(cls, checked: Checked, policy: Policy, shown: Callable[[str], str] = str) -> Audit:
+    def from_check(
+        cls, checked: Checked, policy: Policy, shown: Callable[[str], str] = str
+    ) -> Audit:
         """Read the audits from a check.
 
         Args:
@@ -213,7 +215,7 @@ def _audit_file(
         (*noted("present"), *world),
         noted("dynamic"),
         noted("native"),
-        tuple(every.get("streams.gather", {}).get("imports", ())),
+        noted("imports"),
     )
 
 

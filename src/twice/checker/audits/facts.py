@@ -9,10 +9,11 @@ Invariant: plain JSON values without a path, in source order.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from twice.checker.audits.random_draws import RandomReader
+from twice.checker.catalogue import Catalogue
 from twice.checker.syntax.module import Module, Site
 from twice.checker.syntax.survey import Scope
 from twice.checker.syntax.uses.outcomes import Outcome, Use
@@ -22,7 +23,7 @@ from twice.foundation.channels import Channel
 WANTED: Final[frozenset[type[ast.AST]]] = frozenset(
     {ast.Subscript, ast.FunctionDef, ast.AsyncFunctionDef, ast.Import, ast.ImportFrom}
 )
-_KINDS: Final = {
+READS: Final = {
     "clock": "clock",
     "entropy": "entropy",
     "environment-read": "environment",
@@ -57,7 +58,7 @@ _COMPARING: Final = frozenset(
 )  # fmt: skip
 _GPU_WORDS: Final = frozenset({"cuda", "cudnn", "use_deterministic_algorithms"})
 _ONLY_ASKS: Final = ("is_available", "device_count", "is_initialized", "is_built")
-_PRESENT: Final = {
+PRESENT: Final = {
     "thread": Channel.CONCURRENCY,
     "executor": Channel.CONCURRENCY,
     "pool": Channel.CONCURRENCY,
@@ -72,10 +73,12 @@ _PRESENT: Final = {
 def gather(module: Module) -> dict[str, Any]:
     """Give the facts of a file."""
     catalogue = module.catalogue
+    imports = list(_imports(module))
     facts: dict[str, list[Any]] = {
+        "imports": imports,
         "draws": [],
         "reads": [],
-        "evidence": [*_imports(module), *_definitions(module)],
+        "evidence": [*_packages(catalogue, imports), *_definitions(module)],
         "present": [],
         "dynamic": [],
         "native": [
@@ -83,13 +86,13 @@ def gather(module: Module) -> dict[str, Any]:
             for each in sorted(module.imported & catalogue.names("native-packages").keys())
         ],
     }
-    random, present = RandomReader(module), catalogue.together(*_PRESENT)
+    random, present = RandomReader(module), catalogue.together(*PRESENT)
     has_layer = module.speaks_of("effects")
-    read = catalogue.together(*_KINDS)
+    read = catalogue.together(*READS)
     methods = {*catalogue.methods["file-reading"], *catalogue.methods["listing"]}
     for node, scope, name in module.calls:
         method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-        if random.may_read(name, method) and (row := random.read(node, scope, name)):
+        if random.can_read(name, method) and (row := random.read(node, scope, name)):
             facts["draws"].append(row)
         if name is None or name[0] == ".":
             if method in methods or (has_layer and method):
@@ -98,7 +101,7 @@ def gather(module: Module) -> dict[str, Any]:
         if name in read:
             facts["reads"] += _read_function(module.site(node, scope), name)
         if name in present:
-            channel = next(_PRESENT[each] for each in _PRESENT if catalogue.has(each, name))
+            channel = next(PRESENT[each] for each in PRESENT if catalogue.has(each, name))
             facts["present"].append((node.lineno, name, channel))
         # A name that is written out is an import.
         if catalogue.has("dynamic-code", name) and not (
@@ -122,7 +125,7 @@ def gather(module: Module) -> dict[str, Any]:
 
 def _read_function(site: Site, name: str) -> Iterator[list[Any]]:
     """Give the row of ``WorldRead`` of a function that reads the world."""
-    kind = next(_KINDS[each] for each in _KINDS if site.catalogue.has(each, name))
+    kind = next(READS[each] for each in READS if site.catalogue.has(each, name))
     if name not in _BESIDE and not (kind == "files" and _writes(site, 1)):
         yield _row(site, kind)
 
@@ -206,21 +209,24 @@ _Evidence = tuple[int, str, Channel]
 """A line, a few words and a channel."""
 
 
-def _imports(module: Module) -> Iterator[_Evidence]:
+def _imports(module: Module) -> Iterator[tuple[int, str]]:
+    """Give what is imported by its full name, with its line; relative imports are left out."""
+    for kind in (ast.Import, ast.ImportFrom):
+        for node, _ in module.survey.nodes.get(kind, ()):
+            if isinstance(node, ast.Import):
+                yield from ((node.lineno, each.name) for each in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                yield from ((node.lineno, f"{node.module}.{each.name}") for each in node.names)
+
+
+def _packages(catalogue: Catalogue, imports: Iterable[tuple[int, str]]) -> Iterator[_Evidence]:
     groups = {
         "concurrent-packages": Channel.CONCURRENCY, "numeric-packages": Channel.FLOATING_POINT
     }  # fmt: skip
-    for kind in (ast.Import, ast.ImportFrom):
-        for node, _ in module.survey.nodes.get(kind, ()):
-            names = []
-            if isinstance(node, ast.Import):
-                names = [each.name for each in node.names]
-            elif isinstance(node, ast.ImportFrom) and not node.level:
-                names = [node.module or ""]
-            for name in names:
-                for group, channel in groups.items():
-                    if module.catalogue.has(group, name.partition(".")[0]):
-                        yield getattr(node, "lineno", 1), f"import {name}", channel
+    for line, package in dict.fromkeys((line, name.partition(".")[0]) for line, name in imports):
+        for group, channel in groups.items():
+            if catalogue.has(group, package):
+                yield line, f"import {package}", channel
 
 
 def _definitions(module: Module) -> Iterator[_Evidence]:

@@ -27,7 +27,7 @@ _SPACE_WORDS: Final = frozenset({"space", "spaces"})
 _STREAM_METHODS: Final = frozenset({"rng", "python"})
 _SPACE_METHODS: Final = frozenset({"sample", "seed"})
 _PROCESS_DRAWS: Final = ("global-draws", "tensor-draws", "layer-draws")
-_GROUPS: Final = (
+GROUPS: Final = (
     "seeding", "key-draws", "key-derivations", "generators", "library-draws", "draws-by-default",
     "loaders", *_GENERATOR_KINDS, *_PROCESS_DRAWS,
 )  # fmt: skip
@@ -49,12 +49,12 @@ class RandomReader:
     def __init__(self, module: Module) -> None:
         self._module = module
         catalogue = module.catalogue
-        self._names = catalogue.together(*_GROUPS)
+        self._names = catalogue.together(*GROUPS)
         self._methods = {*_STREAM_METHODS, *_SPACE_METHODS}.union(
             *(catalogue.methods[each] for each in ("drawing", "seeding", "library-draws"))
         )
 
-    def may_read(self, name: str | None, method: str) -> bool:
+    def can_read(self, name: str | None, method: str) -> bool:
         """Say whether a call of a name, or of a method, can have to do with randomness at all."""
         return name in self._names or method in self._methods
 

@@ -19,7 +19,7 @@ from twice.foundation.channels import FACTS
 FORMAT: Final = "twice.review/1"
 
 
-def document(review: Review) -> dict[str, Any]:
+def to_document(review: Review) -> dict[str, Any]:
     """Give the document of a review."""
     return {
         "format": FORMAT,

@@ -116,11 +116,11 @@ def group_findings(review: Review) -> list[FindingGroup]:
     return [FindingGroup(tuple(items)) for items in groups.values()]
 
 
-def markdown(review: Review) -> str:
+def render_markdown(review: Review) -> str:
     """Write the review."""
     confidence = f"Confidence {review.verdict.confidence:.0%}."
     lines = [
-        "# Determinism review", "", f"**{review.verdict.text}** {confidence}", "", basis(review), ""
+        "# Determinism review", "", f"**{review.verdict.text}** {confidence}", "", describe_basis(review), ""
     ]  # fmt: skip
     sections = (
         ("What to do, in this order", _steps(review)),
@@ -137,7 +137,7 @@ def markdown(review: Review) -> str:
     return "\n".join(map(printable, lines))
 
 
-def basis(review: Review) -> str:
+def describe_basis(review: Review) -> str:
     """Describe the basis of the review in one line."""
     policy = review.policy
     spec = "no specification"
@@ -154,10 +154,10 @@ def basis(review: Review) -> str:
 def _steps(review: Review) -> Iterator[str]:
     for number, step in enumerate(review.steps, start=1):
         run = f" `{step.command}`." if step.command else ""
-        yield f"{number}. **{step.title}**{settles(step)}.{run} {step.reason}"
+        yield f"{number}. **{step.title}**{describe_settled(step)}.{run} {step.reason}"
 
 
-def settles(step: ReviewStep) -> str:
+def describe_settled(step: ReviewStep) -> str:
     """How many findings a step settles, and of which rules; "" when none."""
     if not step.findings:
         return ""
@@ -172,8 +172,8 @@ def _channels(review: Review) -> Iterator[str]:
         if each.places:
             touched = f"{pluralize(each.places, 'place')}, first {quote_markdown(each.first)}"
         yield (
-            f"| {each.channel.value} | {each.state} | {counts(each)} | {touched} | "
-            f"{artifact(each)} |"
+            f"| {each.channel.value} | {each.state} | {describe_counts(each)} | {touched} | "
+            f"{describe_artifact(each)} |"
         )
 
 
@@ -181,7 +181,7 @@ def _table(*columns: str) -> tuple[str, str]:
     return f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"
 
 
-def counts(each: ChannelGap) -> str:
+def describe_counts(each: ChannelGap) -> str:
     """Count findings by severity in words, from medium upwards, the others together."""
     heavy = [
         f"{n} {severity.word}" for severity, n in each.findings if n and severity >= Severity.MEDIUM
@@ -195,7 +195,7 @@ def counts(each: ChannelGap) -> str:
     return ", ".join(heavy) or "none"
 
 
-def artifact(each: ChannelGap) -> str:
+def describe_artifact(each: ChannelGap) -> str:
     """Which artifact settles it and whether it is there."""
     sheet = f"{each.channel.artifact}-{each.channel.facts.sheet}"
     if each.present:
@@ -216,14 +216,14 @@ def _patterns(review: Review) -> Iterator[str]:
 def _findings(review: Review) -> Iterator[str]:
     groups = group_findings(review)
     parts = [list(_group(group)) for group in groups] or [["None of medium severity or above."]]
-    if said := besides(review, groups):
+    if said := describe_rest(review, groups):
         parts.append([said])
     for number, part in enumerate(parts):
         yield from [""] * (number > 0)
         yield from part
 
 
-def besides(review: Review, groups: Sequence[FindingGroup]) -> str:
+def describe_rest(review: Review, groups: Sequence[FindingGroup]) -> str:
     """Describe the findings that the document leaves out."""
     light = len(review.findings) - sum(len(group.items) for group in groups)
     parts = []
@@ -259,9 +259,9 @@ def _group(group: FindingGroup) -> Iterator[str]:
 
 
 def _seeds(review: Review) -> Iterator[str]:
-    yield seeds_line(review.audit.uses)
+    yield describe_draws(review.audit.uses)
     shown = [each for each in review.streams if not each.is_idle]
-    if idle := idle_line(review):
+    if idle := describe_idle(review):
         yield from ("", idle)
     if shown:
         yield from ("", *_table("stream", "owner", "made or seeded", "draws", "first"))
@@ -274,7 +274,7 @@ def _seeds(review: Review) -> Iterator[str]:
         yield from ("", f"And {len(shown) - ROWS_MAX:,} more: `twice audit seeds`.")
 
 
-def seeds_line(draws: Iterable[RandomUse]) -> str:
+def describe_draws(draws: Iterable[RandomUse]) -> str:
     """Who owns what is drawn outside of tests, in one line."""
     drawn = (each for each in draws if each.kind is UseKind.DRAWS and each.zone != "tests")
     counted = Counter(each.origin.owner for each in drawn)
@@ -284,7 +284,7 @@ def seeds_line(draws: Iterable[RandomUse]) -> str:
     return f"{pluralize(counted.total(), 'draw')} outside of tests: {', '.join(parts)}."
 
 
-def idle_line(review: Review) -> str:
+def describe_idle(review: Review) -> str:
     """Describe the generators without a visible draw; "" without any."""
     idle = sum(each.is_idle for each in review.streams)
     made = pluralize(idle, "generator is", "generators are")
@@ -292,8 +292,8 @@ def idle_line(review: Review) -> str:
 
 
 def _effects(review: Review) -> Iterator[str]:
-    yield effects_line(review.audit.reads)
-    rows = gap_rows(review.gaps)
+    yield describe_reads(review.audit.reads)
+    rows = list_gaps(review.gaps)
     if rows:
         yield from ("", *_table("raw in the core", "what", "call", "what becomes of it"))
     for where, kind, call, ends in rows[:ROWS_MAX]:
@@ -305,7 +305,7 @@ def _effects(review: Review) -> Iterator[str]:
         )
 
 
-def effects_line(asks: Iterable[WorldRead]) -> str:
+def describe_reads(asks: Iterable[WorldRead]) -> str:
     """Count in one line the effects outside of tests, governed and raw."""
     shown = [each for each in asks if each.zone != "tests"]
     if not shown:
@@ -318,7 +318,7 @@ def effects_line(asks: Iterable[WorldRead]) -> str:
     )
 
 
-def gap_rows(gaps: Iterable[WorldRead]) -> list[tuple[str, str, str, str]]:
+def list_gaps(gaps: Iterable[WorldRead]) -> list[tuple[str, str, str, str]]:
     """Give place, kind, call and end of raw questions, the gravest first.
 
     Those of one kind in one file share a row, and so do files that ask the same in the same way; of

@@ -45,7 +45,7 @@ class SpecStatus(StrEnum):
     """The channel's artifact is there, and the code does otherwise than any such artifact may allow."""
 
     @classmethod
-    def of(cls, artifact: str, workspace: Workspace | None) -> SpecStatus:
+    def from_workspace(cls, artifact: str, workspace: Workspace | None) -> SpecStatus:
         """Give the status of a finding that an artifact settles."""
         if workspace is None:
             return cls.NO_SPECIFICATION
@@ -166,7 +166,7 @@ class Review:
         return tuple(each for each in self.audit.reads if each.is_gap)
 
 
-def review(
+def build_review(
     report: Report, audit: Audit, catalogue: Catalogue, workspace: Workspace | None
 ) -> Review:
     """Put everything together.
@@ -198,7 +198,7 @@ def review(
             ReviewedFinding(
                 each,
                 assess_risk(report.rules[each.found.rule]),
-                SpecStatus.of(each.artifact, workspace),
+                SpecStatus.from_workspace(each.artifact, workspace),
             )
             for each in findings
         ),
@@ -392,5 +392,5 @@ def _list_uncatalogued(audit: Audit, catalogue: Catalogue) -> list[str]:
     known |= sys.stdlib_module_names | {"twice"}
     known |= {bit.removesuffix(".py") for file in audit.files for bit in file.path.split("/")}
     core = [file for file in audit.files if file.zone == "core"]
-    imported = {each for file in core for each in file.packages if each and each[0] != "_"}
+    imported = {each for file in core for each in file.packages if each[0] != "_"}
     return sorted(imported - known)

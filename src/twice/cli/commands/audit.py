@@ -59,7 +59,7 @@ _Listing = tuple[int, dict[str, Any], _Rows, tuple[str, str]]
 
 def _list_draws(draws: Sequence[RandomUse]) -> _Listing:
     from twice.checker.review.document import seeds_json
-    from twice.checker.review.markdown import seeds_line
+    from twice.checker.review.markdown import describe_draws
 
     orphans = sum(each.is_orphan and each.zone != "tests" for each in draws)
     rows: _Rows = []
@@ -72,18 +72,18 @@ def _list_draws(draws: Sequence[RandomUse]) -> _Listing:
         made = f"made in {each.where}" if each.where else ""
         whence = "; ".join(filter(None, (seed, made, origin.note)))
         rows.append((f"{each.path}:{each.line}", owner, each.kind.value, each.call, whence))
-    last = (seeds_line(draws), f"orphans outside of tests: {orphans}")
+    last = (describe_draws(draws), f"orphans outside of tests: {orphans}")
     return orphans, {"format": "twice.seed-audit/1", **seeds_json(draws)}, rows, last
 
 
 def _list_questions(asks: Sequence[WorldRead]) -> _Listing:
     from twice.checker.review.document import effects_json
-    from twice.checker.review.markdown import effects_line
+    from twice.checker.review.markdown import describe_reads
 
     gaps = sum(each.is_gap for each in asks)
     rows: _Rows = []
     for each in asks:
         through = "GAP" if each.is_gap else "layer" if each.is_recorded else each.zone
         rows.append((f"{each.path}:{each.line}", through, each.kind, each.call, each.ends))
-    last = (effects_line(asks), f"raw in the core: {gaps}")
+    last = (describe_reads(asks), f"raw in the core: {gaps}")
     return gaps, {"format": "twice.effects-audit/1", **effects_json(asks)}, rows, last
