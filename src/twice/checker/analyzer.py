@@ -19,6 +19,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final
 
+from twice.checker.audits import facts as audit_facts
+from twice.checker.audits.audit import FACTS
 from twice.checker.catalogue import Catalogue
 from twice.checker.config import AnalysisConfig
 from twice.checker.files import SourceFile, decode, read_file
@@ -70,11 +72,12 @@ def analyze_file(
                 tree,
                 package=package,
                 catalogue=catalogue,
-                wanted=index.wanted,
+                wanted=index.wanted | audit_facts.WANTED,
                 follows=follows,
             )
             found = _run_rules(module, index)
-            facts = {name: gather(module) for name, gather in index.gathering.items()}
+            gathering = {**index.gathering, FACTS: audit_facts.gather}
+            facts = {name: gather(module) for name, gather in gathering.items()}
             module.close()
         except RecursionError:
             return unreadable("its expressions are nested too deeply", lines=lines)

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
 
 from twice.checker.cache import Cache, Pack, digest_text
 from twice.checker.config import AnalysisConfig
@@ -33,6 +35,8 @@ class Checked:
         lines: how many lines they have.
         remarks: what comments say to the checker, for each file with some.
         rules: what is known of each rule, by name.
+        results: the results of the files, in the order in which they were asked for.
+        facts: gives the facts of each file, which a warm cache has not parsed yet.
     """
 
     findings: tuple[Finding, ...]
@@ -40,6 +44,8 @@ class Checked:
     lines: int
     remarks: Mapping[str, Remarks] = field(default_factory=dict)
     rules: Mapping[str, RuleFacts] = field(default_factory=dict)
+    results: Mapping[str, FileResult] = field(default_factory=dict)
+    facts: Callable[[], Mapping[str, Mapping[str, Any]]] = field(default=dict, compare=False)
 
 
 def check(
@@ -63,8 +69,10 @@ def check(
     cache = cache or Cache(None, config)
     pack = cache.load()
     known = _recall(paths, pack)
+    facts: Callable[[], Mapping[str, Any]] = partial(json.loads, pack.facts)
     if known.stale or not pack.rules or pack.inputs != _digest_inputs(paths, known, policy):
-        pack = _refresh(paths, known, pack, policy, config, jobs, cache)
+        pack, fresh = _refresh(paths, known, pack, policy, config, jobs, cache)
+        facts = partial(dict, fresh)
     results = {path: known.results[path] for path in paths}
     remarks = {path: one.remarks for path, one in results.items() if one.remarks != NO_REMARKS}
     every = [(path, found) for path, one in results.items() for found in one.found]
@@ -75,6 +83,8 @@ def check(
         lines=sum(each.lines for each in results.values()),
         remarks=remarks,
         rules=pack.rules,
+        results=results,
+        facts=facts,
     )
 
 
@@ -122,7 +132,7 @@ def _refresh(
     config: AnalysisConfig,
     jobs: int,
     cache: Cache,
-) -> Pack:
+) -> tuple[Pack, dict[str, Any]]:
     """Read changed files, put all facts together, and keep everything."""
     from twice.checker.analyzer import analyze_files, conclude, rule_table
 
@@ -144,8 +154,9 @@ def _refresh(
     found, imported = conclude({path: facts[path] for path in paths if path in facts}, policy.zone)
     inputs = _digest_inputs(paths, known, policy)
     fresh = Pack(rule_table(), dict(sorted(files.items())), inputs, found, imported)
-    cache.store(fresh, {path: facts[path] for path in sorted(facts) if path in files})
-    return fresh
+    kept = {path: facts[path] for path in sorted(facts) if path in files}
+    cache.store(fresh, kept)
+    return fresh, kept
 
 
 def judge(results: Mapping[str, FileResult], policy: Policy) -> tuple[Finding, ...]:
