@@ -11,25 +11,27 @@ import pytest
 from projects import CLOCK, LISTING, Project
 
 from twice.checker import analyzer
-from twice.checker.analyzer import Task, analyze_files
+from twice.checker.analyzer import analyze_files
 from twice.checker.config import AnalysisConfig
+from twice.checker.files import SourceFile
 from twice.checker.findings import FileResult
 
 SIZE = 200_000  # As if they were so large; processes are worth it then.
 
 
-def tasks(folder: Path, count: int) -> list[Task]:
-    """Write files and return the tasks to read them."""
+def sources(folder: Path, count: int) -> list[SourceFile]:
+    """Write files and return them."""
     found = []
     for number in range(count):
         path = folder / f"m{number}.py"
         path.write_text(f"{LISTING if number % 2 else CLOCK}\nX = {number}\n")
-        found.append(Task(path.as_posix(), "", SIZE))
+        found.append(SourceFile(path.as_posix(), "", SIZE))
     return found
 
 
 def results(folder: Path, jobs: int) -> dict[str, tuple[str, FileResult]]:
-    return analyze_files(tasks(folder, 20), AnalysisConfig(), jobs)
+    found = analyze_files(sources(folder, 20), AnalysisConfig(), jobs)
+    return {each.path: its for each, its in found}
 
 
 def test_several_processes_give_the_results_of_one(tmp_path: Path) -> None:

@@ -21,9 +21,9 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
     original = analyzer.analyze_files
 
-    def analyze_files(tasks, config, jobs):
-        found.extend(each.path for each in tasks)
-        return original(tasks, config, jobs)
+    def analyze_files(stale, config, jobs):
+        found.extend(each.path for each in stale)
+        return original(stale, config, jobs)
 
     monkeypatch.setattr(analyzer, "analyze_files", analyze_files)
     return found

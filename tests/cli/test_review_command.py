@@ -93,6 +93,14 @@ def test_json_has_ten_channels_and_findings_by_severity(project: Path) -> None:
     assert by_channel["gpu"]["touched"] is False
 
 
+def test_a_review_counts_the_lines_that_a_check_counts(tmp_path: Path) -> None:
+    (tmp_path / "ended.py").write_text("x = 1\ny = 2\n")
+    (tmp_path / "unfinished.py").write_text("x = 1\r\ny = 2")
+    (tmp_path / "empty.py").touch()
+
+    assert told(tmp_path, ".")["lines"] == 4
+
+
 def test_every_finding_says_what_kind_of_gap_it_is_and_what_it_risks(project: Path) -> None:
     for each in told(project, "sim")["findings"]:
         assert each["classification"]

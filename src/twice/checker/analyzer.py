@@ -16,12 +16,14 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
+from twice.checker.audits import facts as audit_facts
+from twice.checker.audits.audit import FACTS
 from twice.checker.catalogue import Catalogue
 from twice.checker.config import AnalysisConfig
-from twice.checker.files import decode, read_file
+from twice.checker.files import SourceFile, decode, read_file
 from twice.checker.findings import FileResult, Violation
 from twice.checker.housekeeping import BANNED_NAME, HOUSEKEEPING, unreadable
 from twice.checker.policy import Zone
@@ -70,11 +72,12 @@ def analyze_file(
                 tree,
                 package=package,
                 catalogue=catalogue,
-                wanted=index.wanted,
+                wanted=index.wanted | audit_facts.WANTED,
                 follows=follows,
             )
             found = _run_rules(module, index)
-            facts = {name: gather(module) for name, gather in index.gathering.items()}
+            gathering = {**index.gathering, FACTS: audit_facts.gather}
+            facts = {name: gather(module) for name, gather in gathering.items()}
             module.close()
         except RecursionError:
             return unreadable("its expressions are nested too deeply", lines=lines)
@@ -167,57 +170,45 @@ def _choose(found: list[Violation], index: Index) -> Iterator[Violation]:
             yield each
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """A file to be read.
-
-    Args:
-        path: as findings name it.
-        package: the dotted package that it is in.
-        size: in bytes, to share the work evenly.
-    """
-
-    path: str
-    package: str
-    size: int
+_Analyzed = tuple[SourceFile, tuple[str, FileResult]]
 
 
 def analyze_files(
-    tasks: Sequence[Task], config: AnalysisConfig, jobs: int
-) -> dict[str, tuple[str, FileResult]]:
-    """Read files; for each the digest of the bytes that were read, and the result."""
-    total = sum(each.size for each in tasks)
-    workers = min(jobs, len(tasks), 1 + total // _FEW_BYTES)
+    files: Sequence[SourceFile], config: AnalysisConfig, jobs: int
+) -> list[_Analyzed]:
+    """Read files, in any order; for each the digest of the bytes that were read, and the result."""
+    total = sum(each.size for each in files)
+    workers = min(jobs, len(files), 1 + total // _FEW_BYTES)
     index = config.index()  # The rules are imported once, before processes are made.
     with gc_paused():
         if workers > 1:
             from concurrent.futures.process import BrokenProcessPool
 
             try:
-                return _analyze_in_pool(tasks, config, workers)
+                return _analyze_in_pool(files, config, workers)
             except BrokenProcessPool:
                 pass  # A worker was killed, mostly for want of memory: one process needs less.
-        return {each.path: _analyze_task(each, config, index) for each in tasks}
+        return [(each, _read_and_analyze(each, config, index)) for each in files]
 
 
 def _analyze_in_pool(
-    tasks: Sequence[Task], config: AnalysisConfig, workers: int
-) -> dict[str, tuple[str, FileResult]]:
+    files: Sequence[SourceFile], config: AnalysisConfig, workers: int
+) -> list[_Analyzed]:
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
     # A fork copies no threads, and a lock that one of them holds stays locked for ever.
     is_alone = sys.platform.startswith("linux") and threading.active_count() == 1
-    largest_first = sorted(tasks, key=lambda each: -each.size)
-    count = min(len(tasks), workers * _PIECES_PER_JOB)
+    largest_first = sorted(files, key=lambda each: -each.size)
+    count = min(len(files), workers * _PIECES_PER_JOB)
     pieces = [largest_first[at::count] for at in range(count)]
     context = get_context("fork" if is_alone else "spawn")
     with ProcessPoolExecutor(workers, context, _start_worker, (config,)) as pool:
-        return {
-            path: (digest, FileResult.from_json(result, facts))
-            for piece in pool.map(_analyze_piece, pieces)
-            for path, digest, result, facts in piece
-        }
+        return [
+            (each, (digest, FileResult.from_json(result, facts)))
+            for piece, rows in zip(pieces, pool.map(_analyze_piece, pieces), strict=True)
+            for each, (digest, result, facts) in zip(piece, rows, strict=True)
+        ]
 
 
 _WORKER: list[tuple[AnalysisConfig, Index]] = []
@@ -227,20 +218,19 @@ def _start_worker(config: AnalysisConfig) -> None:
     _WORKER[:] = [(config, config.index())]
 
 
-def _analyze_piece(tasks: Sequence[Task]) -> list[tuple[str, str, list[Any], dict[str, Any]]]:
+def _analyze_piece(files: Sequence[SourceFile]) -> list[tuple[str, list[Any], dict[str, Any]]]:
     """Read several files in a worker; as plain values, which are sent faster than objects."""
-    (config, index), done = _WORKER[0], []
-    for each in tasks:
-        digest, result = _analyze_task(each, config, index)
-        done.append((each.path, digest, result.to_json(), result.facts))
-    return done
+    found = [_read_and_analyze(each, *_WORKER[0]) for each in files]
+    return [(digest, result.to_json(), result.facts) for digest, result in found]
 
 
-def _analyze_task(task: Task, config: AnalysisConfig, index: Index) -> tuple[str, FileResult]:
-    raw = read_file(task.path)
+def _read_and_analyze(
+    file: SourceFile, config: AnalysisConfig, index: Index
+) -> tuple[str, FileResult]:
+    raw = read_file(file.path)
     if raw.data is None:
         return "", unreadable(raw.reason)
-    return raw.digest, analyze_bytes(task.path, raw.data, task.package, config, index)
+    return raw.digest, analyze_bytes(file.path, raw.data, file.package, config, index)
 
 
 def analyze_bytes(

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
 
 from twice.checker.cache import Cache, Pack, digest_text
 from twice.checker.config import AnalysisConfig
-from twice.checker.files import find_package, measure_size, read_file
+from twice.checker.files import SourceFile, find_package, measure_size, read_file
 from twice.checker.findings import NO_REMARKS, FileResult, Finding, Remarks, Violation
 from twice.checker.housekeeping import unreadable
 from twice.checker.policy import Policy, Zone, certainty_of
@@ -33,6 +35,8 @@ class Checked:
         lines: how many lines they have.
         remarks: what comments say to the checker, for each file with some.
         rules: what is known of each rule, by name.
+        results: the results of the files, in the order in which they were asked for.
+        facts: gives the facts of each file, which a warm cache has not parsed yet.
     """
 
     findings: tuple[Finding, ...]
@@ -40,6 +44,8 @@ class Checked:
     lines: int
     remarks: Mapping[str, Remarks] = field(default_factory=dict)
     rules: Mapping[str, RuleFacts] = field(default_factory=dict)
+    results: Mapping[str, FileResult] = field(default_factory=dict)
+    facts: Callable[[], Mapping[str, Mapping[str, Any]]] = field(default=dict, compare=False)
 
 
 def check(
@@ -62,26 +68,12 @@ def check(
     config = config or AnalysisConfig()
     cache = cache or Cache(None, config)
     pack = cache.load()
-    marks: dict[str, tuple[str, str]] = {}
-    results: dict[str, FileResult] = {}
-    stale: list[tuple[str, str, int]] = []
-    for path in paths:
-        package = find_package(path)
-        if not pack.files:  # Nothing is known: the analyser reads the file once.
-            stale.append((path, package, measure_size(path)))
-            continue
-        raw = read_file(path)
-        if raw.data is None:
-            results[path] = unreadable(raw.reason)
-            continue
-        marks[path] = (raw.digest, package)
-        if (known := pack.find(path, *marks[path])) is None:
-            stale.append((path, package, len(raw.data)))
-        else:
-            results[path] = known
-    if stale or not pack.rules or pack.inputs != _digest_inputs(paths, marks, policy):
-        pack = _refresh(paths, policy, config, jobs, cache, pack, results, stale, marks)
-    results = {path: results[path] for path in paths}
+    known = _recall(paths, pack)
+    facts: Callable[[], Mapping[str, Any]] = partial(json.loads, pack.facts)
+    if known.stale or not pack.rules or pack.inputs != _digest_inputs(paths, known, policy):
+        pack, fresh = _refresh(paths, known, pack, policy, config, jobs, cache)
+        facts = partial(dict, fresh)
+    results = {path: known.results[path] for path in paths}
     remarks = {path: one.remarks for path, one in results.items() if one.remarks != NO_REMARKS}
     every = [(path, found) for path, one in results.items() for found in one.found]
     every += pack.concluded
@@ -91,54 +83,80 @@ def check(
         lines=sum(each.lines for each in results.values()),
         remarks=remarks,
         rules=pack.rules,
+        results=results,
+        facts=facts,
     )
 
 
-def _digest_inputs(
-    paths: Sequence[str], marks: Mapping[str, tuple[str, str]], policy: Policy
-) -> str:
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The results that need no new reading, the digest and package of each file, and the files that changed."""
+
+    results: dict[str, FileResult] = field(default_factory=dict)
+    marks: dict[str, tuple[str, str]] = field(default_factory=dict)
+    stale: list[SourceFile] = field(default_factory=list)
+
+
+def _recall(paths: Sequence[str], pack: Pack) -> _Known:
+    known = _Known()
+    for path in paths:
+        package = find_package(path)
+        if not pack.files:  # Nothing is known: the analyser reads the file once.
+            known.stale.append(SourceFile(path, package, measure_size(path)))
+            continue
+        raw = read_file(path)
+        if raw.data is None:
+            known.results[path] = unreadable(raw.reason)
+            continue
+        known.marks[path] = (raw.digest, package)
+        result = pack.find(path, raw.digest, package)
+        if result is None:
+            known.stale.append(SourceFile(path, package, len(raw.data)))
+        else:
+            known.results[path] = result
+    return known
+
+
+def _digest_inputs(paths: Sequence[str], known: _Known, policy: Policy) -> str:
     """Digest everything that the conclusions over all files depend on."""
-    files = [[path, *marks.get(path, ())] for path in paths]
+    files = [[path, *known.marks.get(path, ())] for path in paths]
     zones = [[zone.value, *patterns] for zone, patterns in sorted(policy.zones.items())]
     return digest_text(json.dumps([files, zones, policy.above, policy.below]))
 
 
 def _refresh(
     paths: Sequence[str],
+    known: _Known,
+    pack: Pack,
     policy: Policy,
     config: AnalysisConfig,
     jobs: int,
     cache: Cache,
-    pack: Pack,
-    results: dict[str, FileResult],
-    stale: Sequence[tuple[str, str, int]],
-    marks: dict[str, tuple[str, str]],
-) -> Pack:
-    """Read changed files into ``results``, put all facts together, and keep both."""
-    from twice.checker.analyzer import Task, analyze_files, conclude, rule_table
+) -> tuple[Pack, dict[str, Any]]:
+    """Read changed files, put all facts together, and keep everything."""
+    from twice.checker.analyzer import analyze_files, conclude, rule_table
 
     facts = json.loads(pack.facts)
     files = {
         path: entry
         for path, entry in pack.files.items()
-        if path in results or os.path.exists(path)  # noqa: PTH110  (once for every file of a project)
+        if path in known.results or os.path.exists(path)  # noqa: PTH110  (once for every file)
     }
-    for path, (digest, result) in analyze_files(
-        [Task(*each) for each in stale], config, jobs
-    ).items():
-        results[path] = result
-        for known in (facts, files, marks):
-            known.pop(path, None)
+    for one, (digest, result) in analyze_files(known.stale, config, jobs):
+        for table in (facts, files, known.marks):
+            table.pop(one.path, None)
+        known.results[one.path] = result
         if digest:
-            marks[path] = (digest, find_package(path))
-            files[path] = (*marks[path], result.to_json())
+            known.marks[one.path] = (digest, one.package)
+            files[one.path] = (digest, one.package, result.to_json())
             if result.facts:
-                facts[path] = result.facts
+                facts[one.path] = result.facts
     found, imported = conclude({path: facts[path] for path in paths if path in facts}, policy.zone)
-    inputs = _digest_inputs(paths, marks, policy)
+    inputs = _digest_inputs(paths, known, policy)
     fresh = Pack(rule_table(), dict(sorted(files.items())), inputs, found, imported)
-    cache.store(fresh, {path: facts[path] for path in sorted(facts) if path in files})
-    return fresh
+    kept = {path: facts[path] for path in sorted(facts) if path in files}
+    cache.store(fresh, kept)
+    return fresh, kept
 
 
 def judge(results: Mapping[str, FileResult], policy: Policy) -> tuple[Finding, ...]:

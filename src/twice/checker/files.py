@@ -54,6 +54,21 @@ class Raw:
         return "" if self.data is None else raw_digest(Algorithm.SHA256)(self.data).hex()
 
 
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file to be read.
+
+    Args:
+        path: as findings name it.
+        package: the dotted package that it is in.
+        size: in bytes, to share the work evenly.
+    """
+
+    path: str
+    package: str
+    size: int
+
+
 def require_existing(paths: Sequence[Path], command: str) -> None:
     """Refuse paths at which nothing is.
 

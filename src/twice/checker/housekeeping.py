@@ -80,16 +80,24 @@ BANNED_NAME: Final = Rule(
 """Not one of them: it speaks of the program, so it can be suppressed like any rule."""
 
 
+_NOT_CHECKED: Final = "The file was not checked: "
+
+
 def unreadable(reason: str, line: int = 1, lines: int = 0) -> FileResult:
     """Give the result of a file that could not be read."""
     found = Violation(
         rule=UNREADABLE,
         place=SourceSpan(line, 1, line, 1),
-        message=f"The file was not checked: {reason}.",
+        message=f"{_NOT_CHECKED}{reason}.",
         why="What is in it is not known to be deterministic.",
         confidence=1.0,
     )
     return FileResult((found,), lines=lines)
+
+
+def unread_reason(found: Violation) -> str:
+    """Give why a file could not be read, without the sentence around it."""
+    return found.message.removeprefix(_NOT_CHECKED).removesuffix(".")
 
 
 def ban_rule(bans: Sequence[Ban], group: str) -> Rule:

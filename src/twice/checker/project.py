@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from twice.checker.baseline import Baseline
 from twice.checker.cache import Cache
 from twice.checker.config import AnalysisConfig, Selection
-from twice.checker.driver import assign_severities, check, judge
+from twice.checker.driver import Checked, assign_severities, check, judge
 from twice.checker.files import find_package, read_file
 from twice.checker.findings import Finding, Remarks
 from twice.checker.policy import Policy
@@ -58,14 +58,18 @@ class Project:
     fail_on: Severity = Severity.HIGH
     shown_from: Severity = Severity.LOW
 
-    def report(self, paths: Sequence[str]) -> Report:
-        """Check files and take away what comments and the baseline say.
+    def check(self, paths: Sequence[str]) -> Checked:
+        """Check files; nothing is taken away."""
+        return check(paths, self.policy, config=self.config, jobs=self.jobs, cache=self.cache)
+
+    def report(self, paths: Sequence[str], checked: Checked | None = None) -> Report:
+        """Check files, unless they were, and take away what comments and the baseline say.
 
         Raises:
             ConfigError: E-CONFIG-001: a rule or a catalogue is none, or the baseline cannot be read.
         """
         baseline = self._read_baseline()
-        checked = check(paths, self.policy, config=self.config, jobs=self.jobs, cache=self.cache)
+        checked = checked or self.check(paths)
         self.selection.require_known(checked.rules)
         left, suppressed = self._suppress(checked.findings, checked.remarks, checked.rules)
         asked = frozenset(map(self.policy.to_project_path, paths))

@@ -22,11 +22,12 @@ from twice.foundation.determinism_class import DeterminismClass, Scope
 from twice.foundation.severity import SEVERITIES, Severity
 
 if TYPE_CHECKING:  # Help needs none of it.
-    from twice.checker.auditing.projects import Project as AuditedProject
+    from twice.checker.audits.audit import Audit
     from twice.checker.config import Settings
+    from twice.checker.driver import Checked
     from twice.checker.policy import Policy
     from twice.checker.project import Project
-    from twice.checker.reviewing.review import Review
+    from twice.checker.review.review import Review
     from twice.checker.workspace import Workspace
 
 _ROOTS: Final = (".git", "pyproject.toml", "setup.py", "setup.cfg")
@@ -107,21 +108,24 @@ class SourceTree:
     project: Project
     workspace: Workspace | None
 
-    def audit(self) -> AuditedProject:
-        """Read every draw and every question to the world."""
-        from twice.checker.auditing.projects import read_project
+    def audit(self, checked: Checked | None = None) -> Audit:
+        """List every draw and every question to the world."""
+        from twice.checker.audits.audit import Audit
 
-        catalogue = self.project.config.catalogue
-        return read_project(self.files, self.project.policy, catalogue, self._show)
+        checked = checked or self.project.check(self.files)
+        return Audit.from_check(checked, self.project.policy, self._show)
 
     def review(self) -> Review:
-        """Check and audit, and say what both mean; nothing is kept in a cache."""
-        from twice.checker.reviewing.review import review
+        """Check and audit, and say what both mean."""
+        from twice.checker.review.review import build_review
 
-        report = replace(self.project, cache=None).report(self.files)
+        checked = self.project.check(self.files)
+        report = self.project.report(self.files, checked)
         findings = tuple(replace(each, path=self._show(each.path)) for each in report.findings)
         report = replace(report, findings=findings)
-        return review(report, self.audit(), self.project.config.catalogue, self.workspace)
+        return build_review(
+            report, self.audit(checked), self.project.config.catalogue, self.workspace
+        )
 
     def _show(self, path: str) -> str:
         """Give a path as seen from the folder that was asked for, never from the root of a disk."""

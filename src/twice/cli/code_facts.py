@@ -7,7 +7,6 @@ Invariant: nothing is executed; the project's own settings, comments and baselin
 
 from __future__ import annotations
 
-import ast
 import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -22,7 +21,7 @@ from twice.specification.tiers import Trait
 from twice.specification.workspace import Workspace
 
 if TYPE_CHECKING:
-    from twice.checker.auditing.projects import FileFacts
+    from twice.checker.audits.audit import AuditedFile
 
 _SHARED: Final = frozenset(
     {"shared-generator", "generator-across-threads", "generator-of-two-owners"}
@@ -49,25 +48,27 @@ def read_code(project: Path, sources: Sequence[str]) -> SourceFacts:
         UsageError: E-USE-001, for a path at which nothing is. ConfigError: for settings that cannot be read.
     """
     tree = _open(project, sources)
-    audited = tree.audit()
+    checked = tree.project.check(tree.files)
+    audited = tree.audit(checked)
     reported = [
         ReportedFinding(
             each.found.rule,
             each.artifact,
             SourcePlace(each.path, each.found.place.line, each.found.message),
         )
-        for each in tree.project.report(tree.files).findings
+        for each in tree.project.report(tree.files, checked).findings
         if each.severity >= Severity.MEDIUM and each.zone != _TESTS
     ]
     draws, orphans = [], []
-    for each in audited.draws:
+    for each in audited.uses:
         fault = f"is {each.origin.note}" if each.origin.unreached else ""
         if each.zone != _TESTS:
             place = SourcePlace(each.path, each.line, each.call, each.function, fault)
             draws.append(place)
             orphans += [place] * each.is_orphan
     asks = [
-        (SourcePlace(each.path, each.line, each.call, each.function), each) for each in audited.asks
+        (SourcePlace(each.path, each.line, each.call, each.function), each)
+        for each in audited.reads
     ]
     inner = [each for each in audited.files if each.zone != _TESTS]
     return SourceFacts(
@@ -119,7 +120,7 @@ def _list_sources(workspace: Workspace) -> list[str]:
     return sources if all(Path(each).exists() for each in sources) else []
 
 
-def _find_present(files: Sequence[FileFacts]) -> dict[Trait, str]:
+def _find_present(files: Sequence[AuditedFile]) -> dict[Trait, str]:
     places: dict[Trait, list[str]] = {}
     for one in files:
         for each in one.present if one.zone != _TESTS else ():
@@ -137,21 +138,12 @@ def _open(project: Path, sources: Sequence[str]) -> SourceTree:
     return open_sources(options, rules, project=project, may_be_empty=True)
 
 
-def _find_imports(files: Sequence[FileFacts], modules: Sequence[str]) -> Iterator[SourcePlace]:
-    """Give every import of some modules, or of what is in them."""
-    for each in files:
-        if not any(_is_of(name, modules) for name in each.imports):
-            continue
-        for node in ast.walk(ast.parse(Path(each.path).read_bytes())):
-            if isinstance(node, ast.Import):
-                names = [one.name for one in node.names]
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                names = [f"{node.module}.{one.name}" for one in node.names]
-            else:
-                continue
-            found = [name for name in names if _is_of(name, modules)]
-            if found:
-                yield SourcePlace(each.path, node.lineno, f"import of {found[0]}")
+def _find_imports(files: Sequence[AuditedFile], modules: Sequence[str]) -> Iterator[SourcePlace]:
+    """Give every line that imports one of some modules, or something in them."""
+    for file in files:
+        found = {each.line: each for each in reversed(file.imports) if _is_of(each.what, modules)}
+        for line in sorted(found):
+            yield SourcePlace(file.path, line, f"import of {found[line].what}")
 
 
 def _is_of(name: str, modules: Sequence[str]) -> bool:

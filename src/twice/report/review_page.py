@@ -5,33 +5,30 @@ Invariant: the page says what the Markdown says.
 
 from __future__ import annotations
 
-from twice.checker.reviewing import markdown
-from twice.checker.reviewing.grouping import grouped
-from twice.checker.reviewing.review import Review
-from twice.foundation.severity import Severity
+from twice.checker.review import markdown
+from twice.checker.review.review import Review
 from twice.report.page import render
 
 
 def page_of_review(review: Review) -> str:
     """Return a page about the review of a project."""
-    groups = grouped(review.findings, Severity.MEDIUM)
-    streams = [each for each in review.streams if not each.is_idle]
-    n_idle = len(review.streams) - len(streams)
+    groups = markdown.group_findings(review)
     return render(
         "review",
         review=review,
-        basis=markdown.basis(review),
-        steps=[(each, markdown.settles(each)) for each in review.steps],
+        basis=markdown.describe_basis(review),
+        steps=[(each, markdown.describe_settled(each)) for each in review.steps],
         channels=[
-            (each, markdown.counts(each), markdown.artifact(each)) for each in review.channels
+            (each, markdown.describe_counts(each), markdown.describe_artifact(each))
+            for each in review.channels
         ],
         groups=groups,
-        besides=markdown.besides(review, sum(len(group.items) for group in groups)),
-        seeds_line=markdown.seeds_line(review.draws),
-        streams=streams,
-        idle=markdown.idle_line(n_idle) if n_idle else "",
-        effects_line=markdown.effects_line(review.asks),
-        gaps=list(markdown.gap_cells(review.gaps)),
+        besides=markdown.describe_rest(review, groups),
+        seeds_line=markdown.describe_draws(review.audit.uses),
+        streams=[each for each in review.streams if not each.is_idle],
+        idle=markdown.describe_idle(review),
+        effects_line=markdown.describe_reads(review.audit.reads),
+        gaps=markdown.list_gaps(review.gaps),
         places_max=markdown.PLACES_MAX,
         lines_max=markdown.LINES_MAX,
         rows_max=markdown.ROWS_MAX,

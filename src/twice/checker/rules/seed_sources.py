@@ -69,9 +69,9 @@ class _Sources:
     def made(self) -> Iterator[dict[str, Any]]:
         """Give every call that seeds, with the ways of its seed."""
         catalogue = self._module.catalogue
-        asked = catalogue.together("library-draws", "seeding", *MAKERS)
+        asked = catalogue.together("library-draws", "draws-by-default", "seeding", *MAKERS)
         for node, scope, called in self._module.calls:
-            if called not in asked and not catalogue.has_method("reseeding", last_name(node)):
+            if called not in asked and not catalogue.has_method("seeding", last_name(node)):
                 continue
             site = self._module.site(node, scope)
             seed = self._seed(site, called)
@@ -87,9 +87,10 @@ class _Sources:
     def _seed(self, site: Site, called: str | None) -> ast.expr | None:
         """Return the seed of a call that makes a generator, seeds one, or makes a library draw."""
         catalogue = self._module.catalogue
-        library = catalogue.names("library-draws").get(called or "")
-        if library:
-            return site.keyword(library.partition(" ")[0])
+        for group in ("library-draws", "draws-by-default"):
+            library = catalogue.names(group).get(called or "")
+            if library:
+                return site.keyword(library.partition(" ")[0])
         if catalogue.has("key-derivations", called):
             return None
         return seed_in(site)

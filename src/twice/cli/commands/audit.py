@@ -24,8 +24,8 @@ from twice.cli.output import align, tell
 from twice.foundation.printable import printable
 
 if TYPE_CHECKING:
-    from twice.checker.auditing.effects import Ask
-    from twice.checker.auditing.seeds import Draw
+    from twice.checker.audits.audit import WorldRead
+    from twice.checker.audits.streams import RandomUse
 
 
 @build_command
@@ -35,13 +35,13 @@ def command(
     as_json: AsJson,
 ) -> int:
     """Read and list."""
-    from twice.checker.reviewing.document import unread_json
+    from twice.checker.review.document import unread_json
 
     audited = open_sources(options, command=f"twice audit {what}").audit()
     if what == "seeds":
-        found, document, rows, last = _list_draws(audited.draws)
+        found, document, rows, last = _list_draws(audited.uses)
     else:
-        found, document, rows, last = _list_questions(audited.asks)
+        found, document, rows, last = _list_questions(audited.reads)
     unread = unread_json(audited.unread)
     lines = [
         *align(rows, indent=""),
@@ -57,9 +57,9 @@ _Listing = tuple[int, dict[str, Any], _Rows, tuple[str, str]]
 """How many faults there are, the document, the rows, and the lines under them."""
 
 
-def _list_draws(draws: Sequence[Draw]) -> _Listing:
-    from twice.checker.reviewing.document import seeds_json
-    from twice.checker.reviewing.markdown import seeds_line
+def _list_draws(draws: Sequence[RandomUse]) -> _Listing:
+    from twice.checker.review.document import seeds_json
+    from twice.checker.review.markdown import describe_draws
 
     orphans = sum(each.is_orphan and each.zone != "tests" for each in draws)
     rows: _Rows = []
@@ -71,19 +71,19 @@ def _list_draws(draws: Sequence[Draw]) -> _Listing:
         seed = f"seed {origin.seed}" if origin.seed else ""
         made = f"made in {each.where}" if each.where else ""
         whence = "; ".join(filter(None, (seed, made, origin.note)))
-        rows.append((f"{each.path}:{each.line}", owner, each.what.value, each.call, whence))
-    last = (seeds_line(draws), f"orphans outside of tests: {orphans}")
+        rows.append((f"{each.path}:{each.line}", owner, each.kind.value, each.call, whence))
+    last = (describe_draws(draws), f"orphans outside of tests: {orphans}")
     return orphans, {"format": "twice.seed-audit/1", **seeds_json(draws)}, rows, last
 
 
-def _list_questions(asks: Sequence[Ask]) -> _Listing:
-    from twice.checker.reviewing.document import effects_json
-    from twice.checker.reviewing.markdown import effects_line
+def _list_questions(asks: Sequence[WorldRead]) -> _Listing:
+    from twice.checker.review.document import effects_json
+    from twice.checker.review.markdown import describe_reads
 
     gaps = sum(each.is_gap for each in asks)
     rows: _Rows = []
     for each in asks:
-        through = "GAP" if each.is_gap else "layer" if each.governed else each.zone
+        through = "GAP" if each.is_gap else "layer" if each.is_recorded else each.zone
         rows.append((f"{each.path}:{each.line}", through, each.kind, each.call, each.ends))
-    last = (effects_line(asks), f"raw in the core: {gaps}")
+    last = (describe_reads(asks), f"raw in the core: {gaps}")
     return gaps, {"format": "twice.effects-audit/1", **effects_json(asks)}, rows, last

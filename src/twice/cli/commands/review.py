@@ -23,7 +23,7 @@ from twice.cli.options import AsJson, build_command, option, refuse_together
 from twice.cli.output import write_text
 
 if TYPE_CHECKING:
-    from twice.checker.reviewing.review import Review
+    from twice.checker.review.review import Review
 
 _ENDINGS: Final = {".html": "html", ".htm": "html", ".json": "json"}
 
@@ -59,13 +59,13 @@ def _render(review: Review, form: str, *, report: bool) -> str:
 
         return page_of_review(review)
     if form == "markdown" and not report:
-        from twice.checker.reviewing.markdown import markdown
+        from twice.checker.review.markdown import render_markdown
 
-        return markdown(review)
-    from twice.checker.reviewing.document import document
+        return render_markdown(review)
+    from twice.checker.review.document import to_document
     from twice.report.review_assessment import assess_review
 
-    written = document(review)
+    written = to_document(review)
     if report:
         assessment = assess_review(written)
         if form == "markdown":

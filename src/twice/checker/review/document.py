@@ -10,18 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from twice.checker.auditing.effects import Ask
-from twice.checker.auditing.projects import Noted
-from twice.checker.auditing.seeds import Draw, What
-from twice.checker.auditing.streams import streams
-from twice.checker.reviewing.patterns import Seen
-from twice.checker.reviewing.review import ChannelGap, Judged, Review
+from twice.checker.audits.audit import NotedPlace, WorldRead
+from twice.checker.audits.streams import RandomUse, UseKind, summarize_streams
+from twice.checker.review.patterns import PatternMatch
+from twice.checker.review.review import ChannelGap, Review, ReviewedFinding
 from twice.foundation.channels import FACTS
 
 FORMAT: Final = "twice.review/1"
 
 
-def document(review: Review) -> dict[str, Any]:
+def to_document(review: Review) -> dict[str, Any]:
     """Give the document of a review."""
     return {
         "format": FORMAT,
@@ -34,11 +32,11 @@ def document(review: Review) -> dict[str, Any]:
             "class": review.policy.kind.value,
             "scope": review.policy.scope.value,
             "tier": review.policy.tier,
-            "declared": review.declared,
+            "declared": review.policy.is_declared,
         },
         "files": review.files,
         "lines": review.lines,
-        "unread": unread_json(review.unread),
+        "unread": unread_json(review.audit.unread),
         "specification": None
         if review.workspace is None
         else {"artifacts": list(review.workspace.artifacts.values())},
@@ -46,8 +44,8 @@ def document(review: Review) -> dict[str, Any]:
         "findings": [_judged(each) for each in review.findings],
         "set_aside": review.set_aside,
         "patterns": [_pattern(each) for each in review.patterns],
-        "seeds": seeds_json(review.draws),
-        "effects": effects_json(review.asks),
+        "seeds": seeds_json(review.audit.uses),
+        "effects": effects_json(review.audit.reads),
         "unknowns": [
             {"what": each.what, "places": list(each.places), "tells": each.tells}
             for each in review.unknowns
@@ -82,7 +80,7 @@ def _channel(each: ChannelGap) -> dict[str, Any]:
     }
 
 
-def _judged(each: Judged) -> dict[str, Any]:
+def _judged(each: ReviewedFinding) -> dict[str, Any]:
     finding, found = each.finding, each.finding.found
     return {
         "rule": found.rule,
@@ -96,10 +94,10 @@ def _judged(each: Judged) -> dict[str, Any]:
         "message": found.message,
         "why": found.why,
         "remedy": finding.remedy,
-        "classification": each.kind.value,
-        "specification": each.standing.value,
-        "breaks": each.victim.value,
-        "risk": each.risk,
+        "classification": each.risk.kind.value,
+        "specification": each.status.value,
+        "breaks": each.risk.breaks.value,
+        "risk": each.risk.text,
         "artifact": finding.artifact,
         "confidence": found.confidence,
         "zone": finding.zone,
@@ -107,7 +105,7 @@ def _judged(each: Judged) -> dict[str, Any]:
     }
 
 
-def _pattern(each: Seen) -> dict[str, Any]:
+def _pattern(each: PatternMatch) -> dict[str, Any]:
     return {
         "pattern": each.pattern.name,
         "title": each.pattern.title,
@@ -119,23 +117,23 @@ def _pattern(each: Seen) -> dict[str, Any]:
     }
 
 
-def seeds_json(draws: Sequence[Draw]) -> dict[str, Any]:
+def seeds_json(draws: Sequence[RandomUse]) -> dict[str, Any]:
     """Give the seed audit as JSON."""
     return {
         "orphans": sum(each.is_orphan and each.zone != "tests" for each in draws),
-        "draws": sum(each.what is What.DRAWS for each in draws),
+        "draws": sum(each.kind is UseKind.DRAWS for each in draws),
         "streams": [
             {
                 "stream": each.name,
-                "owner": each.owner.value,
+                "owner": each.origin.owner.value,
                 "orphan": each.is_orphan,
                 "made": each.made or None,
-                "seed": each.seed or None,
-                "note": each.note or None,
+                "seed": each.origin.seed or None,
+                "note": each.origin.note or None,
                 "draws": each.draws,
                 "first": each.first,
             }
-            for each in streams(draws)
+            for each in summarize_streams(draws)
         ],
         "places": [
             {
@@ -143,7 +141,7 @@ def seeds_json(draws: Sequence[Draw]) -> dict[str, Any]:
                 "line": each.line,
                 "function": each.function,
                 "zone": each.zone,
-                "what": each.what.value,
+                "what": each.kind.value,
                 "call": each.call,
                 "stream": each.stream,
                 "owner": each.origin.owner.value,
@@ -157,12 +155,12 @@ def seeds_json(draws: Sequence[Draw]) -> dict[str, Any]:
     }
 
 
-def unread_json(unread: Sequence[Noted]) -> list[dict[str, str]]:
+def unread_json(unread: Sequence[NotedPlace]) -> list[dict[str, str]]:
     """Give the files that could not be read as JSON."""
     return [{"path": each.path, "reason": each.what} for each in unread]
 
 
-def effects_json(asks: Sequence[Ask]) -> dict[str, Any]:
+def effects_json(asks: Sequence[WorldRead]) -> dict[str, Any]:
     """Give the effects audit as JSON."""
     return {
         "gaps": sum(each.is_gap for each in asks),
@@ -175,7 +173,7 @@ def effects_json(asks: Sequence[Ask]) -> dict[str, Any]:
                 "zone": each.zone,
                 "kind": each.kind,
                 "call": each.call,
-                "through": "effects-layer" if each.governed else "raw",
+                "through": "effects-layer" if each.is_recorded else "raw",
                 "use": each.use,
                 "ends": each.ends,
                 "gap": each.is_gap,

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import textwrap
-from pathlib import Path
+from files import audit_of
 
-from twice.checker.auditing.effects import Ask
-from twice.checker.auditing.projects import read_project
+from twice.checker.audits import facts, random_draws
+from twice.checker.audits.audit import WorldRead
 from twice.checker.catalogue import shipped
-from twice.checker.policy import Policy
 
 
-def asked(folder: Path, source: str, name: str = "program.py") -> tuple[Ask, ...]:
+def asked(source: str, name: str = "program") -> tuple[WorldRead, ...]:
     """Return the effects audit of one file."""
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(textwrap.dedent(source), encoding="utf-8")
-    policy = Policy(
-        below=f"{folder}/"
-    )  # the folders above, as of /dev/shm, say nothing of the project
-    return read_project([str(path)], policy, shipped(), lambda _: name).asks
+    return audit_of({name: source}).reads
 
 
-def test_every_kind_of_question_is_listed(tmp_path: Path) -> None:
+def test_every_kind_of_question_is_listed() -> None:
     asks = asked(
-        tmp_path,
         """
         import os, platform, socket, subprocess, sys, time, uuid, requests
         from pathlib import Path
@@ -45,9 +36,8 @@ def test_every_kind_of_question_is_listed(tmp_path: Path) -> None:
     assert all(each.is_gap for each in asks)
 
 
-def test_what_goes_through_the_layer_is_no_gap(tmp_path: Path) -> None:
+def test_what_goes_through_the_layer_is_no_gap() -> None:
     asks = asked(
-        tmp_path,
         """
         import time
         import twice
@@ -64,7 +54,7 @@ def test_what_goes_through_the_layer_is_no_gap(tmp_path: Path) -> None:
         """,
     )
 
-    assert [(each.kind, each.governed) for each in asks] == [
+    assert [(each.kind, each.is_recorded) for each in asks] == [
         ("network", True),
         ("clock", True),
         ("environment", True),
@@ -74,9 +64,8 @@ def test_what_goes_through_the_layer_is_no_gap(tmp_path: Path) -> None:
     assert [each.call for each in asks if each.is_gap] == ["time.time()"]
 
 
-def test_a_measured_duration_is_harmless(tmp_path: Path) -> None:
+def test_a_measured_duration_is_harmless() -> None:
     asks = asked(
-        tmp_path,
         """
         import time
 
@@ -93,9 +82,8 @@ def test_a_measured_duration_is_harmless(tmp_path: Path) -> None:
     ]
 
 
-def test_where_the_answer_ends_is_said(tmp_path: Path) -> None:
+def test_where_the_answer_ends_is_said() -> None:
     (ask,) = asked(
-        tmp_path,
         """
         import time
 
@@ -108,15 +96,51 @@ def test_where_the_answer_ends_is_said(tmp_path: Path) -> None:
     assert (ask.function, ask.use, ask.ends) == ("World.step", "state", "it becomes state")
 
 
-def test_writing_asks_nothing(tmp_path: Path) -> None:
+def test_writing_asks_nothing() -> None:
     source = 'open("a", "w").write("x")\nopen("b", mode="ab").close()\nopen("c", "r+").read()\n'
-    asks = asked(tmp_path, source)
+    asks = asked(source)
 
     assert [each.line for each in asks] == [3]
 
 
-def test_tests_and_tools_have_no_gaps(tmp_path: Path) -> None:
+def test_a_path_that_is_opened_or_read_with_an_encoding_is_a_question() -> None:
+    reads = asked(
+        """
+        from pathlib import Path
+
+        def f(path: Path, door):
+            Path("a").read_text("utf-8")
+            path.read_text(encoding="utf-8")
+            with path.open() as file, Path("b").open("rb") as other:
+                text = file.read() + other.read()
+            with path.open("w") as out, Path("c").open(mode="ab") as log:
+                out.write(text)
+            door.open()
+        """,
+    )
+
+    assert [(each.line, each.kind) for each in reads] == [
+        (5, "files"), (6, "files"), (7, "files"), (7, "files")
+    ]  # fmt: skip
+
+
+def test_the_groups_of_the_rules_are_those_of_the_audit() -> None:
+    reads = asked("import httpx, os, subprocess\nx = [httpx.delete('u'), os.getloadavg(), id(3)]\n")
+
+    assert [(each.kind, each.call) for each in reads] == [
+        ("network", "httpx.delete('u')"),
+        ("host", "os.getloadavg()"),
+    ]
+
+
+def test_every_group_that_an_audit_asks_for_is_in_the_catalogue() -> None:
+    asked_for = {*facts.READS, *facts.PRESENT, *random_draws.GROUPS}
+
+    assert sorted(asked_for - shipped().groups.keys()) == []
+
+
+def test_tests_and_tools_have_no_gaps() -> None:
     source = "import time\nNOW = [time.time()]\nprint(NOW[0] if NOW[0] > 3 else 0)\n"
 
-    assert [each.is_gap for each in asked(tmp_path, source, "tests/test_a.py")] == [False]
-    assert [each.is_gap for each in asked(tmp_path, source, "scripts/a.py")] == [False]
+    assert [each.is_gap for each in asked(source, "tests/test_a")] == [False]
+    assert [each.is_gap for each in asked(source, "scripts/a")] == [False]

@@ -2,40 +2,31 @@
 
 from __future__ import annotations
 
-import textwrap
-from pathlib import Path
+from files import audit_of
 
-from twice.checker.auditing.origins import Owner
-from twice.checker.auditing.projects import read_project
-from twice.checker.auditing.seeds import SPACES, Draw, What
-from twice.checker.auditing.streams import streams
-from twice.checker.catalogue import shipped
-from twice.checker.policy import Policy
-
-
-def audited(folder: Path, **sources: str) -> tuple[Draw, ...]:
-    """Write files, and return their seed audit; ``__`` in a name is a folder."""
-    paths = []
-    for name, source in sources.items():
-        path = folder / f"{name.replace('__', '/')}.py"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(textwrap.dedent(source), encoding="utf-8")
-        paths.append(str(path))
-
-    def shown(path: str) -> str:
-        return Path(path).relative_to(folder).as_posix()
-
-    return read_project(paths, Policy(), shipped(), shown).draws
+from twice.checker.audits.streams import (
+    SPACES,
+    RandomUse,
+    StreamOwner,
+    UseKind,
+    summarize_streams,
+)
 
 
-def drawn(draws: tuple[Draw, ...]) -> list[tuple[str, Owner, str]]:
+def audited(**sources: str) -> tuple[RandomUse, ...]:
+    """Return the seed audit of files; ``__`` in a name is a folder."""
+    return audit_of({name.replace("__", "/"): text for name, text in sources.items()}).uses
+
+
+def drawn(draws: tuple[RandomUse, ...]) -> list[tuple[str, StreamOwner, str]]:
     """Return each draw: the call, its owner, and where the generator was made."""
-    return [(each.call, each.origin.owner, each.where) for each in draws if each.what is What.DRAWS]
+    return [
+        (each.call, each.origin.owner, each.where) for each in draws if each.kind is UseKind.DRAWS
+    ]
 
 
-def test_a_stream_of_the_run_owns_what_is_drawn_from_it(tmp_path: Path) -> None:
+def test_a_stream_of_the_run_owns_what_is_drawn_from_it() -> None:
     draws = audited(
-        tmp_path,
         main="""
         def main(run):
             rng = run.rng("weather")
@@ -45,16 +36,15 @@ def test_a_stream_of_the_run_owns_what_is_drawn_from_it(tmp_path: Path) -> None:
     )
 
     assert [(owner, origin) for _, owner, origin in drawn(draws)] == [
-        (Owner.NAMED, "main.py:3"),
-        (Owner.NAMED, "main.py:5"),
+        (StreamOwner.NAMED, "main.py:3"),
+        (StreamOwner.NAMED, "main.py:5"),
     ]
     assert {each.origin.seed for each in draws} == {"weather", "agent/{}"}
     assert not any(each.is_orphan for each in draws)
 
 
-def test_a_generator_is_traced_to_where_it_was_made_and_to_its_seed(tmp_path: Path) -> None:
+def test_a_generator_is_traced_to_where_it_was_made_and_to_its_seed() -> None:
     (made, draw) = audited(
-        tmp_path,
         world="""
         import numpy as np
 
@@ -67,20 +57,17 @@ def test_a_generator_is_traced_to_where_it_was_made_and_to_its_seed(tmp_path: Pa
         """,
     )
 
-    assert (made.what, made.stream) == (What.MAKES, "self.rng")
+    assert (made.kind, made.stream) == (UseKind.MAKES, "self.rng")
     assert (draw.origin.owner, draw.where, draw.origin.seed) == (
-        Owner.GENERATOR,
+        StreamOwner.GENERATOR,
         "world.py:6",
         "config.seed",
     )
     assert draw.function == "World.step"
 
 
-def test_a_generator_without_a_seed_is_an_orphan_and_so_is_what_is_drawn_from_it(
-    tmp_path: Path,
-) -> None:
+def test_a_generator_without_a_seed_is_an_orphan_and_so_is_what_is_drawn_from_it() -> None:
     draws = audited(
-        tmp_path,
         a="""
         import random
         rng = random.Random()
@@ -91,14 +78,13 @@ def test_a_generator_without_a_seed_is_an_orphan_and_so_is_what_is_drawn_from_it
     )
 
     assert [each.is_orphan for each in draws] == [True, True, True, True]
-    first, second = streams(draws)
+    first, second = summarize_streams(draws)
     assert (first.name, first.draws, first.made) == ("rng", 1, "a.py:3")
-    assert "entropy" in second.note
+    assert "entropy" in second.origin.note
 
 
-def test_a_fallback_without_a_seed_is_noted_on_the_draw(tmp_path: Path) -> None:
+def test_a_fallback_without_a_seed_is_noted_on_the_draw() -> None:
     draws = audited(
-        tmp_path,
         a="""
         import numpy as np
 
@@ -107,16 +93,15 @@ def test_a_fallback_without_a_seed_is_noted_on_the_draw(tmp_path: Path) -> None:
             return rng.normal()
         """,
     )
-    (draw,) = [each for each in draws if each.what is What.DRAWS]
+    (draw,) = [each for each in draws if each.kind is UseKind.DRAWS]
 
-    assert draw.origin.owner is Owner.PARAMETER
+    assert draw.origin.owner is StreamOwner.PARAMETER
     assert draw.origin.note == "unseeded on one way (line 5)"
     assert [each.line for each in draws if each.is_orphan] == [5]
 
 
-def test_a_seed_that_may_be_none_is_noted(tmp_path: Path) -> None:
+def test_a_seed_that_may_be_none_is_noted() -> None:
     made, _ = audited(
-        tmp_path,
         a="""
         import numpy as np
 
@@ -129,19 +114,18 @@ def test_a_seed_that_may_be_none_is_noted(tmp_path: Path) -> None:
     assert not made.is_orphan
 
 
-def test_a_process_wide_stream_belongs_to_whoever_seeds_it(tmp_path: Path) -> None:
+def test_a_process_wide_stream_belongs_to_whoever_seeds_it() -> None:
     world = "import random\ndef step():\n    return random.random()\n"
 
-    alone = audited(tmp_path, world=world)
-    seeded = audited(tmp_path, world=world, main="import random\nimport world\nrandom.seed(7)\n")
+    alone = audited(world=world)
+    seeded = audited(world=world, main="import random\nimport world\nrandom.seed(7)\n")
 
-    assert drawn(alone) == [("random.random()", Owner.NOBODY, "")]
-    assert drawn(seeded) == [("random.random()", Owner.PROCESS, "main.py:3")]
+    assert drawn(alone) == [("random.random()", StreamOwner.NOBODY, "")]
+    assert drawn(seeded) == [("random.random()", StreamOwner.PROCESS, "main.py:3")]
 
 
-def test_a_script_that_seeds_does_not_seed_another_script(tmp_path: Path) -> None:
+def test_a_script_that_seeds_does_not_seed_another_script() -> None:
     draws = audited(
-        tmp_path,
         one="import random, sys\nrandom.seed(int(sys.argv[1]))\nrandom.random()\n",
         two="import random\nrandom.random()\n",
     )
@@ -150,21 +134,19 @@ def test_a_script_that_seeds_does_not_seed_another_script(tmp_path: Path) -> Non
     assert draws[-1].origin.note.startswith("one.py:2 seeds the process-wide stream of random")
 
 
-def test_a_test_that_seeds_does_not_make_the_program_seeded(tmp_path: Path) -> None:
+def test_a_test_that_seeds_does_not_make_the_program_seeded() -> None:
     draws = audited(
-        tmp_path,
         world="import random\nrandom.random()\n",
         tests__test_world="import random\nrandom.seed(1)\n",
     )
 
-    (draw,) = [each for each in draws if each.what is What.DRAWS]
+    (draw,) = [each for each in draws if each.kind is UseKind.DRAWS]
     assert draw.is_orphan
     assert draw.origin.note.startswith("only a test seeds")
 
 
-def test_seeding_one_library_does_not_seed_another(tmp_path: Path) -> None:
+def test_seeding_one_library_does_not_seed_another() -> None:
     draws = audited(
-        tmp_path,
         a="""
         import random
         import numpy as np
@@ -176,19 +158,22 @@ def test_seeding_one_library_does_not_seed_another(tmp_path: Path) -> None:
         """,
     )
 
-    assert [owner for _, owner, _ in drawn(draws)] == [Owner.PROCESS, Owner.NOBODY, Owner.NOBODY]
+    assert [owner for _, owner, _ in drawn(draws)] == [
+        StreamOwner.PROCESS,
+        StreamOwner.NOBODY,
+        StreamOwner.NOBODY,
+    ]
 
 
-def test_seeding_from_nothing_is_an_orphan(tmp_path: Path) -> None:
-    (seeding,) = audited(tmp_path, a="import random\nrandom.seed()\n")
+def test_seeding_from_nothing_is_an_orphan() -> None:
+    (seeding,) = audited(a="import random\nrandom.seed()\n")
 
     assert seeding.is_orphan
-    assert seeding.what is What.SEEDS
+    assert seeding.kind is UseKind.SEEDS
 
 
-def test_what_another_object_holds_is_found_by_its_attribute(tmp_path: Path) -> None:
+def test_what_another_object_holds_is_found_by_its_attribute() -> None:
     draws = audited(
-        tmp_path,
         model="""
         import random
 
@@ -203,12 +188,13 @@ def test_what_another_object_holds_is_found_by_its_attribute(tmp_path: Path) -> 
         """,
     )
 
-    assert drawn(draws) == [("self.model.random.choice([1, 2])", Owner.GENERATOR, "model.py:6")]
+    assert drawn(draws) == [
+        ("self.model.random.choice([1, 2])", StreamOwner.GENERATOR, "model.py:6")
+    ]
 
 
-def test_a_generator_that_is_unpacked_is_found_too(tmp_path: Path) -> None:
+def test_a_generator_that_is_unpacked_is_found_too() -> None:
     draws = audited(
-        tmp_path,
         env="""
         from gymnasium.utils import seeding
 
@@ -223,13 +209,14 @@ def test_a_generator_that_is_unpacked_is_found_too(tmp_path: Path) -> None:
         """,
     )
 
-    assert [each.stream for each in draws if each.what is What.MAKES] == ["self.np_random"]
-    assert [(owner, where) for _, owner, where in drawn(draws)] == [(Owner.GENERATOR, "env.py:6")]
+    assert [each.stream for each in draws if each.kind is UseKind.MAKES] == ["self.np_random"]
+    assert [(owner, where) for _, owner, where in drawn(draws)] == [
+        (StreamOwner.GENERATOR, "env.py:6")
+    ]
 
 
-def test_libraries_that_draw_unless_they_are_told_how(tmp_path: Path) -> None:
+def test_libraries_that_draw_unless_they_are_told_how() -> None:
     draws = audited(
-        tmp_path,
         a="""
         import networkx as nx
         from sklearn.model_selection import train_test_split
@@ -239,22 +226,25 @@ def test_libraries_that_draw_unless_they_are_told_how(tmp_path: Path) -> None:
         """,
     )
 
-    assert [owner for _, owner, _ in drawn(draws)] == [Owner.NOBODY, Owner.GENERATOR, Owner.NOBODY]
+    assert [owner for _, owner, _ in drawn(draws)] == [
+        StreamOwner.NOBODY,
+        StreamOwner.GENERATOR,
+        StreamOwner.NOBODY,
+    ]
 
 
-def test_spaces_have_generators_of_their_own(tmp_path: Path) -> None:
+def test_spaces_have_generators_of_their_own() -> None:
     source = "def f(env):\n    env.reset(seed=1)\n    return env.action_space.sample()\n"
 
-    (orphan,) = audited(tmp_path, a=source)
-    draw, _ = audited(tmp_path, a=source, b="def g(env):\n    env.action_space.seed(1)\n")
+    (orphan,) = audited(a=source)
+    draw, _ = audited(a=source, b="def g(env):\n    env.action_space.seed(1)\n")
 
     assert (orphan.stream, orphan.is_orphan) == (SPACES, True)
-    assert (draw.origin.owner, draw.where) == (Owner.PROCESS, "b.py:2")
+    assert (draw.origin.owner, draw.where) == (StreamOwner.PROCESS, "b.py:2")
 
 
-def test_keys_are_traced_through_splits(tmp_path: Path) -> None:
+def test_keys_are_traced_through_splits() -> None:
     draws = audited(
-        tmp_path,
         a="""
         import jax
         key = jax.random.PRNGKey(3)
@@ -264,12 +254,11 @@ def test_keys_are_traced_through_splits(tmp_path: Path) -> None:
     )
 
     (_, _, normal) = draws
-    assert (normal.origin.owner, normal.origin.seed) == (Owner.GENERATOR, "3")
+    assert (normal.origin.owner, normal.origin.seed) == (StreamOwner.GENERATOR, "3")
 
 
-def test_names_that_only_look_like_draws_are_left_alone(tmp_path: Path) -> None:
+def test_names_that_only_look_like_draws_are_left_alone() -> None:
     draws = audited(
-        tmp_path,
         a="""
         from mylib import random_walks, choice
 
@@ -289,9 +278,8 @@ def test_names_that_only_look_like_draws_are_left_alone(tmp_path: Path) -> None:
     assert draws == ()
 
 
-def test_a_generator_under_another_name_is_drawn_from(tmp_path: Path) -> None:
+def test_a_generator_under_another_name_is_drawn_from() -> None:
     draws = audited(
-        tmp_path,
         world="""
         class World:
             def __init__(self, rng, names):
@@ -305,6 +293,28 @@ def test_a_generator_under_another_name_is_drawn_from(tmp_path: Path) -> None:
     )
 
     assert [(each.call, each.origin.owner) for each in draws] == [
-        ("self._r.normal()", Owner.PARAMETER),
-        ("r.normal()", Owner.PASSED),
+        ("self._r.normal()", StreamOwner.PARAMETER),
+        ("r.normal()", StreamOwner.PASSED),
+    ]
+
+
+def test_a_library_draws_from_its_generator_under_any_of_its_names_and_only_when_it_shuffles() -> (
+    None
+):
+    draws = audited(
+        a="""
+        import numpy as np
+        from scipy.stats import qmc
+        from sklearn.model_selection import KFold
+        qmc.LatinHypercube(d=2, rng=np.random.default_rng(3))
+        qmc.Halton(d=2)
+        KFold(5)
+        KFold(5, shuffle=True)
+        """,
+    )
+
+    assert [(each.line, each.is_orphan) for each in draws if each.kind is UseKind.DRAWS] == [
+        (5, True),
+        (6, True),
+        (8, True),
     ]

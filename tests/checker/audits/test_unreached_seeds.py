@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-from pathlib import Path
 
 import pytest
-from files import INDEX
+from files import INDEX, audit_of
 
 from twice.checker.analyzer import analyze_file
-from twice.checker.auditing.origins import Owner
-from twice.checker.auditing.projects import read_project
-from twice.checker.auditing.seeds import Draw, What
-from twice.checker.auditing.streams import streams
+from twice.checker.audits.streams import StreamOwner, UseKind, summarize_streams
 from twice.checker.catalogue import shipped
 from twice.checker.driver import judge
 from twice.checker.policy import Policy
@@ -174,18 +170,6 @@ REACHED = {
 }  # fmt: skip
 
 
-def audited(folder: Path, files: dict[str, str]) -> tuple[Draw, ...]:
-    """Write files, and return their seed audit."""
-    for name, source in files.items():
-        path = folder / f"{name}.py"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(textwrap.dedent(source), encoding="utf-8")
-    paths = [str(folder / f"{name}.py") for name in files]
-    return read_project(
-        paths, Policy(), shipped(), lambda path: Path(path).relative_to(folder).as_posix()
-    ).draws
-
-
 def named(files: dict[str, str]) -> list[tuple[str, int, str]]:
     """Return the findings of default-seed in files."""
     looked = {
@@ -202,25 +186,23 @@ def named(files: dict[str, str]) -> list[tuple[str, int, str]]:
 
 
 @pytest.mark.parametrize("case", UNREACHED)
-def test_what_the_seed_of_the_run_never_reaches_is_an_orphan(case: str, tmp_path: Path) -> None:
-    draws = audited(tmp_path, UNREACHED[case])
+def test_what_the_seed_of_the_run_never_reaches_is_an_orphan(case: str) -> None:
+    draws = audit_of(UNREACHED[case]).uses
 
     assert [each for each in draws if each.is_orphan], case
-    assert all(each.origin.owner is not Owner.NOBODY for each in draws)
+    assert all(each.origin.owner is not StreamOwner.NOBODY for each in draws)
     assert {each.origin.note.partition(":")[0] for each in draws if each.is_orphan} <= {
         f"seeded with {text}, which the run's seed never reaches" for text in TEXTS
     }
 
 
 @pytest.mark.parametrize("case", REACHED)
-def test_what_may_have_the_seed_of_the_run_is_none(case: str, tmp_path: Path) -> None:
-    assert not any(
-        each.is_orphan and each.zone != "tests" for each in audited(tmp_path, REACHED[case])
-    )
+def test_what_may_have_the_seed_of_the_run_is_none(case: str) -> None:
+    assert not any(each.is_orphan and each.zone != "tests" for each in audit_of(REACHED[case]).uses)
     assert named(REACHED[case]) == []
 
 
-def test_packages_that_lend_from_each_other_end_the_search(tmp_path: Path) -> None:
+def test_packages_that_lend_from_each_other_end_the_search() -> None:
     files = {
         "p/__init__": "from q import *\nfrom .world import *\n",
         "q/__init__": "from p import *\n",
@@ -228,15 +210,15 @@ def test_packages_that_lend_from_each_other_end_the_search(tmp_path: Path) -> No
         "a": "import p, q\nw = p.World(3)\nv = q.Nothing(3)\n",
     }
 
-    assert [each.path for each in audited(tmp_path, files) if each.is_orphan] == ["p/world.py"]
+    assert [each.path for each in audit_of(files).uses if each.is_orphan] == ["p/world.py"]
 
 
-def test_a_draw_is_an_orphan_with_its_generator_and_the_stream_says_both(tmp_path: Path) -> None:
+def test_a_draw_is_an_orphan_with_its_generator_and_the_stream_says_both() -> None:
     source = "import random\nrng = random.Random(42)\nrng.random()\n"
-    made, drawn = audited(tmp_path, {"a": source})
-    (stream,) = streams((made, drawn))
+    made, drawn = audit_of({"a": source}).uses
+    (stream,) = summarize_streams((made, drawn))
 
-    assert (drawn.what, drawn.is_orphan, drawn.where) == (What.DRAWS, True, "a.py:2")
+    assert (drawn.kind, drawn.is_orphan, drawn.where) == (UseKind.DRAWS, True, "a.py:2")
     assert stream.is_orphan
     assert stream.whose == (
         "a generator made here, seed 42; seeded with 42, which the run's seed never reaches"

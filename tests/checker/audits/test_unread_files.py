@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from twice.checker.auditing.projects import read_project
-from twice.checker.catalogue import shipped
+from twice.checker.audits.audit import Audit
+from twice.checker.driver import check
 from twice.checker.policy import Policy
 
 LINES = st.sampled_from(
@@ -37,16 +37,21 @@ LINES = st.sampled_from(
 )
 
 
+def audit(path: Path) -> Audit:
+    """Return the audits of one file of a disk."""
+    return Audit.from_check(check([str(path)], Policy()), Policy())
+
+
 @settings(deadline=None)
 @given(st.one_of(st.lists(LINES, max_size=12).map("\n".join).map(str.encode), st.binary()))
 def test_every_file_is_read_or_named(data: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.py"
         path.write_bytes(data)
-        project = read_project([str(path)], Policy(), shipped(), lambda _: "a.py")
+        project = audit(path)
 
         assert len(project.files) + len(project.unread) == 1
-        assert len(project.draws) == sum(len(each.draws) for each in project.files)
+        assert len(project.uses) == sum(len(each.uses) for each in project.files)
         assert all(each.what for each in project.unread)
 
 
@@ -65,7 +70,7 @@ def test_a_file_that_cannot_be_read_is_named_with_the_reason(
     tmp_path: Path, data: bytes, reason: str
 ) -> None:
     (tmp_path / "a.py").write_bytes(data)
-    project = read_project([str(tmp_path / "a.py")], Policy(), shipped())
+    project = audit(tmp_path / "a.py")
 
     (one,) = project.unread
     assert reason in one.what
@@ -73,7 +78,7 @@ def test_a_file_that_cannot_be_read_is_named_with_the_reason(
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    project = read_project([str(tmp_path / "gone.py")], Policy(), shipped())
+    project = audit(tmp_path / "gone.py")
 
     assert project.files == ()
     assert project.unread[0].what.startswith("it cannot be read")

@@ -1,0 +1,269 @@
+"""Streams of random numbers: who draws, makes and seeds them, and who owns them over all files.
+
+A process-wide stream is seeded for a file when something in its reach seeds it, as the rules see it. A seed that is
+written into the program, or a default that a call relies on, owns nothing: its generator keeps its owner and is an
+orphan, with a note that says why.
+
+Invariant: there are as many places after they are settled as before, in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, Final
+
+from twice.foundation.printable import pluralize
+
+SPACES: Final = "spaces"
+"""The generators of spaces of actions and observations, taken together."""
+
+
+class UseKind(StrEnum):
+    """What a place does with random numbers."""
+
+    DRAWS = "draws"
+    MAKES = "makes"
+    SEEDS = "seeds"
+
+
+class StreamOwner(StrEnum):
+    """Who owns a stream of random numbers."""
+
+    NAMED = "named-stream"
+    """A stream of the run, by name."""
+    GENERATOR = "generator"
+    """A generator that this project makes from a seed."""
+    PARAMETER = "parameter"
+    """A generator that the caller hands in."""
+    PASSED = "passed"
+    """A generator that some other object holds; where it was made was not seen."""
+    PROCESS = "process-wide"
+    """The one stream of a library for the whole process, which somebody here seeds."""
+    NOBODY = "nobody"
+    """Made without a seed, or a process-wide stream that nobody seeds."""
+
+
+_OWNER_WORDS: Final = {
+    StreamOwner.NAMED: "a stream of the run",
+    StreamOwner.GENERATOR: "a generator made here",
+    StreamOwner.PARAMETER: "handed in",
+    StreamOwner.PASSED: "held by another object",
+    StreamOwner.PROCESS: "process-wide",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StreamOrigin:
+    """Where a generator comes from.
+
+    Args:
+        owner: whose it is.
+        line: where it was made, in the same file; 0 when that was not seen.
+        seed: the text of the seed, "" when there is none.
+        attribute: the attribute that holds it, when another object does; the parameter that it is.
+        note: what else is to be known, as the end of a sentence.
+        unreached: whether the run's seed never reaches it, although it has one.
+    """
+
+    owner: StreamOwner
+    line: int = 0
+    seed: str = ""
+    attribute: str = ""
+    note: str = ""
+    unreached: bool = False
+
+    @property
+    def is_orphan(self) -> bool:
+        """Whether nobody owns it, or its owner seeds it with what is not the run's."""
+        return self.owner is StreamOwner.NOBODY or self.unreached
+
+
+@dataclass(frozen=True, slots=True)
+class RandomUse:
+    """A place that draws, makes a generator or seeds one.
+
+    Args:
+        path: the file.
+        line: from 1.
+        function: dotted path of the function; "" at the top of the file.
+        kind: draws, makes or seeds.
+        call: the call, as it is written, shortened.
+        stream: the stream: its name in the run, the expression that holds it, or the library.
+        origin: whose it is.
+        where: ``path:line`` where the generator was made or the stream seeded; "" not seen.
+        zone: what part of the project the place is.
+    """
+
+    path: str
+    line: int
+    function: str
+    kind: UseKind
+    call: str
+    stream: str
+    origin: StreamOrigin
+    where: str
+    zone: str
+
+    @property
+    def is_orphan(self) -> bool:
+        """Whether nobody owns what is drawn, or its owner seeds it with what is not the run's."""
+        return self.origin.is_orphan
+
+
+class StreamOwners:
+    """Settles over all files who owns process-wide streams and generators that other objects hold."""
+
+    def __init__(self, uses: Sequence[RandomUse], reach: Callable[[str], frozenset[str]]) -> None:
+        self._reach = reach
+        self._seeded: dict[tuple[str, str], RandomUse] = {}
+        """For each stream, and for each stream and file, the place that seeds it."""
+        self._held: dict[str, list[RandomUse]] = {}
+        """For each attribute the places that make a generator for it."""
+        for each in uses:
+            owner = each.origin.owner
+            if each.kind is UseKind.SEEDS and owner is StreamOwner.PROCESS:
+                for stream in each.stream.split(", "):
+                    self._seeded.setdefault((stream, each.path), each)
+                    other = self._seeded.get((stream, ""))
+                    if other is None or (other.zone != "core" and each.zone == "core"):
+                        self._seeded[stream, ""] = each
+            elif (
+                each.kind is UseKind.MAKES
+                and owner in {StreamOwner.GENERATOR, StreamOwner.NAMED}
+                and "." in each.stream
+                and each.zone != "tests"
+            ):
+                attribute = each.stream.rpartition(".")[2].strip(" ,()")
+                self._held.setdefault(attribute, []).append(each)
+
+    def settle(self, each: RandomUse) -> RandomUse:
+        """Give a draw with the owner that all files show; anything else as it is."""
+        origin = each.origin
+        if each.kind is not UseKind.DRAWS:
+            return each
+        if origin.owner is StreamOwner.PROCESS:
+            by = self._seeded.get((each.stream, each.path)) or self._seeded.get((each.stream, ""))
+            note = self._orphaned(each, by)
+            if note or by is None:
+                return replace(each, origin=StreamOrigin(StreamOwner.NOBODY, note=note))
+            origin = replace(origin, seed=by.origin.seed, note=by.origin.note)
+            return replace(each, origin=origin, where=f"{by.path}:{by.line}")
+        if origin.owner is StreamOwner.PASSED and origin.attribute in self._held:
+            makers = self._held[origin.attribute]
+            where = f"{makers[0].path}:{makers[0].line}"
+            if len({one.path for one in makers}) > 1:
+                note = f"made in {pluralize(len(makers), 'place')}, the first {where}"
+                return replace(each, origin=replace(origin, note=note))
+            seeds = " or ".join(dict.fromkeys(one.origin.seed for one in makers))
+            return replace(each, origin=replace(makers[0].origin, seed=seeds), where=where)
+        return each
+
+    def _orphaned(self, each: RandomUse, by: RandomUse | None) -> str:
+        """Why nobody owns a draw from a process-wide stream; "" when somebody does."""
+        what, besides = f"the process-wide stream of {each.stream}", ""
+        if each.stream == SPACES:
+            what, besides = "a space", ", and env.reset(seed=...) does not"
+        if by is None:
+            return f"nobody here seeds {what}{besides}"
+        if by.path == each.path:
+            return ""
+        if by.zone == "tests" and each.zone != "tests":
+            return f"only a test seeds {what}{besides}"
+        library = each.stream.partition(".")[0]
+        if each.stream != SPACES and library not in self._reach(each.path):
+            return f"{by.path}:{by.line} seeds {what}, which this file is not run with"
+        return ""
+
+
+def mark_unreached(each: RandomUse, notes: Mapping[str, str]) -> RandomUse:
+    """Make an orphan of a place whose seed the run's never reaches; ``notes`` say why, by ``path:line``."""
+    origin, note = each.origin, notes.get(each.where)
+    owners = {StreamOwner.GENERATOR, StreamOwner.PROCESS}
+    if note is None or each.is_orphan or origin.owner not in owners:
+        return each
+    note = f"{note}; {origin.note}" if origin.note else note
+    return replace(each, origin=replace(origin, note=note, unreached=True))
+
+
+@dataclass(frozen=True, slots=True)
+class StreamSummary:
+    """A stream that is drawn from, or made.
+
+    Args:
+        name: its name in the run, the expression that holds it first, or the library.
+        origin: whose it is.
+        made: ``path:line`` where it was made or seeded; "" not seen.
+        draws: how many places draw from it.
+        first: ``path:line`` of the first place that draws, or makes it.
+        zone: what part of the project that place is.
+    """
+
+    name: str
+    origin: StreamOrigin
+    made: str
+    draws: int
+    first: str
+    zone: str
+
+    @property
+    def is_orphan(self) -> bool:
+        """Whether nobody owns it, or its owner seeds it with what is not the run's."""
+        return self.origin.is_orphan
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it is made from a seed, and no draw was seen."""
+        return not self.draws and not self.is_orphan
+
+    @property
+    def whose(self) -> str:
+        """Who owns it, in words."""
+        origin = self.origin
+        if origin.owner is StreamOwner.NOBODY:
+            return origin.note
+        words = _OWNER_WORDS[origin.owner]
+        if origin.owner in {StreamOwner.GENERATOR, StreamOwner.PROCESS} and origin.seed:
+            words += f", seed {origin.seed}"
+        return f"{words}; {origin.note}" if origin.note else words
+
+
+def summarize_streams(uses: Sequence[RandomUse]) -> tuple[StreamSummary, ...]:
+    """Give the streams outside of tests: orphans first, those of the core before others, then the most used."""
+    groups: dict[tuple[str, str], list[RandomUse]] = {}
+    inner = [each for each in uses if each.zone != "tests"]
+    for each in inner:
+        if each.kind is not UseKind.SEEDS:
+            groups.setdefault(_key(each), []).append(each)
+    found = [_summarize(group) for group in groups.values()]
+    said = {each.made for each in found}
+    found += [
+        _summarize([each])
+        for each in inner
+        if each.kind is UseKind.SEEDS and each.is_orphan
+        and not (each.origin.unreached and each.where in said)
+    ]  # fmt: skip
+
+    def rank(each: StreamSummary) -> tuple[Any, ...]:
+        aside = each.is_orphan and each.zone != "core"
+        return not each.is_orphan, aside, -each.draws, each.first, each.name
+
+    return tuple(sorted(found, key=rank))
+
+
+def _key(each: RandomUse) -> tuple[str, str]:
+    owner = each.origin.owner
+    if owner in {StreamOwner.GENERATOR, StreamOwner.NOBODY} and each.where:
+        return owner.value, each.where
+    return owner.value, each.origin.attribute if owner is StreamOwner.PARAMETER else each.stream
+
+
+def _summarize(group: Sequence[RandomUse]) -> StreamSummary:
+    drawn = [each for each in group if each.kind is UseKind.DRAWS]
+    made = next((each for each in group if each.kind is UseKind.MAKES), group[0])
+    one = next((each for each in group if each.origin.unreached), made)
+    first = (drawn or group)[0]
+    where = "" if one.origin.owner is StreamOwner.PARAMETER else one.where
+    at = f"{first.path}:{first.line}"
+    return StreamSummary(one.stream, one.origin, where, len(drawn), at, first.zone)
