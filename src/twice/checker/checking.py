@@ -49,7 +49,7 @@ class Checked:
     remarks: Mapping[str, Remarks] = field(default_factory=dict)
     rules: Mapping[str, RuleFacts] = field(default_factory=dict)
     results: Mapping[str, FileResult] = field(default_factory=dict)
-    facts: Callable[[], Mapping[str, Mapping[str, Any]]] = dict
+    facts: Callable[[], Mapping[str, Mapping[str, Any]]] = field(default=dict, compare=False)
 
 
 def check(
