@@ -166,7 +166,9 @@ def test_findings_are_the_same_in_one_process_and_in_two(tmp_path: Path) -> None
     one = same(paths, 1)
 
     assert one.findings
-    assert same(paths, 2) == one
+    two = same(paths, 2)
+    assert two == one
+    assert two.facts() == one.facts()
     assert same(list(reversed(paths)), 1).findings == one.findings
 
 

@@ -78,7 +78,7 @@ def command(
 
 def _review(project: Path, component: str) -> Blockers:
     """Review the sources; what is high or critical, by the layer that it blocks."""
-    from twice.cli.checked_project import SourceOptions, open_sources
+    from twice.cli.checked_project import RuleOptions, SourceOptions, open_sources
     from twice.foundation.channels import Channel
     from twice.foundation.severity import Severity
 
@@ -88,7 +88,8 @@ def _review(project: Path, component: str) -> Blockers:
     )
     paths = [project / each for each in scope.strings("sources")]
     paths = [each.relative_to(here) if each.is_relative_to(here) else each for each in paths]
-    found = open_sources(SourceOptions(tuple(paths)), command="twice review").review()
+    options, rules = SourceOptions(tuple(paths)), RuleOptions(cache=False)
+    found = open_sources(options, rules, command="twice review").review()
     blockers: Blockers = {}
     for each in (one.finding for one in found.findings if one.finding.severity >= Severity.HIGH):
         critical, channel = each.severity is Severity.CRITICAL, Channel(each.channel)
