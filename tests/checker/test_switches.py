@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from files import found as weighed
 from projects import Project
 from test_rules import findings
 
+from twice.checker.catalogue import shipped
+from twice.checker.rules.engine import every_rule
 from twice.foundation.severity import Severity
 
 RULES = {"inert-flag", "overwritten-flags", "partial-flags", "atomic-scatter"}
@@ -19,6 +23,18 @@ def said(text: str) -> list[tuple[str, int, Severity]]:
         for each in findings(text)
         if each.found.rule in RULES
     ]
+
+
+def test_variables_that_a_rule_tells_to_set_are_variables_that_are_read() -> None:
+    known = {*shipped().names("switches"), *shipped().names("deciding-switches")}
+    named = {
+        (rule.name, each)
+        for rule in every_rule()
+        for each in re.findall(r"\b[A-Z]+[A-Z0-9]*_[A-Z0-9_]+\b", rule.facts.remedy)
+    }
+
+    assert len(named) > 5
+    assert {(rule, each) for rule, each in named if each not in known} == set()
 
 
 def test_a_variable_with_a_space_in_its_name_is_inert() -> None:

@@ -278,7 +278,7 @@ def gather(module: Module) -> dict[str, Any] | None:
     Channel.GPU,
     Breaks.BIT_EXACT,
     Severity.MEDIUM,
-    'Set os.environ["CUBLASWORKSPACE_CONFIG"] = ":4096:8" before torch is used.',
+    'Set os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8" before torch is used.',
     gather=gather,
 )
 def cublas_workspace(facts: ProjectFacts) -> Iterator[tuple[str, Violation]]:
@@ -290,7 +290,7 @@ def cublas_workspace(facts: ProjectFacts) -> Iterator[tuple[str, Violation]]:
     Channel.GPU,
     Breaks.BIT_EXACT,
     Severity.MEDIUM,
-    "Call torch.use_deterministic_algorithms(True) and set CUBLASWORKSPACE_CONFIG=:4096:8 as well.",
+    "Call torch.use_deterministic_algorithms(True) and set CUBLAS_WORKSPACE_CONFIG=:4096:8 as well.",
     gather=gather,
 )
 def partial_flags(facts: ProjectFacts) -> Iterator[tuple[str, Violation]]:
