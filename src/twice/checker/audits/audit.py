@@ -181,7 +181,7 @@ def _audit_file(
         inside = any(first <= line <= last for first, last in stretches)
         return Zone.BOUNDARY.value if inside else zone.value
 
-    def noted(key: str) -> tuple[NotedPlace, ...]:
+    def list_notes(key: str) -> tuple[NotedPlace, ...]:
         return tuple(
             NotedPlace(path, line, what, *said) for line, what, *said in facts.get(key, ())
         )
@@ -203,7 +203,7 @@ def _audit_file(
     ]
     more = [
         each
-        for each in noted("evidence")
+        for each in list_notes("evidence")
         if each.channel != Channel.DIVERGENCE or zone is Zone.TESTS
     ]
     return AuditedFile(
@@ -212,10 +212,10 @@ def _audit_file(
         tuple(uses),
         tuple(reads),
         (*drawn, *world, *more),
-        (*noted("present"), *world),
-        noted("dynamic"),
-        noted("native"),
-        noted("imports"),
+        (*list_notes("present"), *world),
+        list_notes("dynamic"),
+        list_notes("native"),
+        list_notes("imports"),
     )
 
 

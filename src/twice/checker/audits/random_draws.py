@@ -272,13 +272,13 @@ class RandomReader:
                 inner = self._module.names.qualified(first.func, scope)
                 if self._is_constructor(inner):
                     call, name = first, inner
-            yield self._made(self._module.site(call, scope), name or "")
+            yield self._find_origin(self._module.site(call, scope), name or "")
         elif method == "manual_seed" and first is not None:
             yield StreamOrigin(StreamOwner.GENERATOR, call.lineno, self._module.shown(first))
         elif method in {"manual_seed", "spawn"} and isinstance(call.func, ast.Attribute):
             yield from self._trace(call.func.value, scope, depth - 1)
 
-    def _made(self, site: Site, name: str) -> StreamOrigin:
+    def _find_origin(self, site: Site, name: str) -> StreamOrigin:
         """Give the origin that a call of a constructor is."""
         call, seed = site.call, _seed(site.call)
         if name == "random.SystemRandom":

@@ -145,7 +145,7 @@ class StreamOwners:
             return each
         if origin.owner is StreamOwner.PROCESS:
             by = self._seeded.get((each.stream, each.path)) or self._seeded.get((each.stream, ""))
-            note = self._orphaned(each, by)
+            note = self._explain_orphan(each, by)
             if note or by is None:
                 return replace(each, origin=StreamOrigin(StreamOwner.NOBODY, note=note))
             origin = replace(origin, seed=by.origin.seed, note=by.origin.note)
@@ -160,7 +160,7 @@ class StreamOwners:
             return replace(each, origin=replace(makers[0].origin, seed=seeds), where=where)
         return each
 
-    def _orphaned(self, each: RandomUse, by: RandomUse | None) -> str:
+    def _explain_orphan(self, each: RandomUse, by: RandomUse | None) -> str:
         """Why nobody owns a draw from a process-wide stream; "" when somebody does."""
         what, besides = f"the process-wide stream of {each.stream}", ""
         if each.stream == SPACES:

@@ -41,7 +41,7 @@ def to_document(review: Review) -> dict[str, Any]:
         if review.workspace is None
         else {"artifacts": list(review.workspace.artifacts.values())},
         "channels": [_channel(each) for each in review.channels],
-        "findings": [_judged(each) for each in review.findings],
+        "findings": [_describe_finding(each) for each in review.findings],
         "set_aside": review.set_aside,
         "patterns": [_pattern(each) for each in review.patterns],
         "seeds": seeds_json(review.audit.uses),
@@ -80,7 +80,7 @@ def _channel(each: ChannelGap) -> dict[str, Any]:
     }
 
 
-def _judged(each: ReviewedFinding) -> dict[str, Any]:
+def _describe_finding(each: ReviewedFinding) -> dict[str, Any]:
     finding, found = each.finding, each.finding.found
     return {
         "rule": found.rule,

@@ -91,7 +91,7 @@ class FindingGroup:
         reasons = {_why(each)[0] for each in self.items}
         return f"{_why(self.first)[0]}." if len(reasons) == 1 and len(self.items) > 1 else ""
 
-    def said(self, each: ReviewedFinding) -> str:
+    def describe(self, each: ReviewedFinding) -> str:
         """Return the text of one finding, without the text that all findings share."""
         found = each.finding.found
         if not self.why:
@@ -246,7 +246,7 @@ def _group(group: FindingGroup) -> Iterator[str]:
         found = each.finding.found
         where = f" in {quote_markdown(found.symbol)}" if found.symbol else ""
         yield f"- {_place(each.finding.path, found.place.line)}{where} ({found.confidence:.0%} sure):"
-        yield f"  {escape_markdown(group.said(each))}"
+        yield f"  {escape_markdown(group.describe(each))}"
         if found.statement:
             yield f"  {quote_markdown(found.statement)}"
     lines = [

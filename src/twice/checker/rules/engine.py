@@ -38,10 +38,10 @@ def rule(
         **triggers: the other fields of ``Rule``, by name.
     """
 
-    def made(look: Looking) -> Rule:
+    def decorate(look: Looking) -> Rule:
         return Rule(_facts_of(look, channel, breaks, severity, remedy), look=look, **triggers)
 
-    return made
+    return decorate
 
 
 def project_rule(
@@ -49,11 +49,11 @@ def project_rule(
 ) -> Callable[[Concluding], Rule]:
     """Make a rule of a function of the facts of all files, which ``gather`` takes from one file."""
 
-    def made(conclude: Concluding) -> Rule:
+    def decorate(conclude: Concluding) -> Rule:
         facts = _facts_of(conclude, channel, breaks, severity, remedy)
         return Rule(facts, gather=gather, conclude=conclude)
 
-    return made
+    return decorate
 
 
 def _facts_of(
