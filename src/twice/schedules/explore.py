@@ -277,9 +277,8 @@ def _record(
         record_program(own, surroundings, path, force=force, in_copy=True)
         with RunRecord.open(path) as record:
             is_kept = _shows(record.ending or {}, found)
-            remember_record(
-                digest_identity(record.identity)
-            )  # what runs in a copy is not, by itself
+            # What runs in a copy is not remembered by itself.
+            remember_record(digest_identity(record.identity))
     return FoundFailure(
         path if is_kept else None, found["error"], found["constraints"], found["sentences"], found["runs"],
         found["schedule"], found["minimal"],

@@ -287,9 +287,8 @@ class FileLedger:
         if entry.before.kind != "file":
             return
         if entry.before.size >= _BACKGROUND_FROM:
-            with suppress(
-                RuntimeError
-            ):  # no thread starts where children are numbered anew, as in a copy
+            # No thread starts where children are numbered anew, as in a copy.
+            with suppress(RuntimeError):
                 entry.digest = self._hashing.submit(self._observe, path)
                 return
         try:
