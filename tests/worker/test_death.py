@@ -10,8 +10,10 @@ import random
 import select
 import signal
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -184,3 +186,27 @@ def test_a_session_may_be_killed_at_any_moment(path: Path, is_branch: bool) -> N
 def _kill(pid: int) -> None:
     with suppress(ProcessLookupError):  # it has ended
         os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.fresh
+@pytest.mark.integration
+def test_an_interrupt_while_a_message_is_taken_in_loses_none(tmp_path: Path) -> None:
+    (tmp_path / "talker.py").write_text(
+        "import signal, sys\n"
+        "from twice.worker.channel import inherited\n"
+        "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        "channel = inherited(int(sys.argv[1]))\n"
+        "for kind in ('started', 'ended'):\n"
+        "    channel.send({'kind': kind, 'pid': 1})\n"
+    )
+
+    def hear(message: Mapping[str, Any]) -> None:
+        if message["kind"] == "started":
+            signal.raise_signal(signal.SIGINT)
+
+    environ = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    with FreshWorker("talker", environ, passes_interrupts=True, heard=hear) as worker:
+        kinds = [worker.answer()["kind"] for _ in range(2)]
+
+    assert kinds == ["started", "ended"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
