@@ -26,7 +26,7 @@ def exit_by_signals() -> None:
 
 def would_end(number: int) -> bool:
     """Return whether a signal would end this process, because the program has set no handler."""
-    return signal.getsignal(number) in (signal.SIG_DFL, _exit)
+    return signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler, _exit)
 
 
 def _exit(number: int, frame: FrameType | None) -> NoReturn:

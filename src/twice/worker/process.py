@@ -260,12 +260,10 @@ class FreshWorker(Worker):
         self.program_pid = self._process.pid
         self._passing: dict[signal.Signals, Any] = {}
         if passes_interrupts and threading.current_thread() is threading.main_thread():
-            ending = [number for number in PASSED_ON if would_end(number)]
-            # Passed on and not raised here: where a message is taken in, an exception would lose it.
-            if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-                ending.append(signal.SIGINT)
-            for number in ending:  # the program handles it
-                self._passing[number] = signal.signal(number, self._interrupt)
+            # An interrupt too: raised where a message is taken in, it would lose it.
+            for number in (*PASSED_ON, signal.SIGINT):
+                if would_end(number):  # then the program handles it
+                    self._passing[number] = signal.signal(number, self._interrupt)
         self._shown, self._done = [0, 0], threading.Event()
         self._shower = threading.Thread(target=self._show_forever, daemon=True) if show else None
         if self._shower is not None:
@@ -284,8 +282,7 @@ class FreshWorker(Worker):
             except KeyboardInterrupt:
                 if not self._passes_interrupts:
                     raise
-                # By a handler of the caller's own: let the worker close its record, then go on.
-                self._interrupt()
+                self._interrupt()  # by a handler of the caller's own
                 continue
             if message is not None and message.get("kind") == "started":
                 self.program_pid = int(message["pid"])
