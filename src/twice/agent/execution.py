@@ -60,16 +60,19 @@ async def execute(command: Sequence[str], folder: Path, timeout_s: float, beat: 
     """
     at = list(command).index("--") if "--" in command else len(command)
     whole = [*command[:at], "--json", *command[at:]]
-    start = [sys.executable, "-P", "-m", "twice.cli.with_parent", str(os.getpid()), *whole]
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-        process = await anyio.open_process(
-            start,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=errors,
-            cwd=folder,
-            start_new_session=True,
-        )
+    start = [sys.executable, "-P", "-m", "twice.cli.with_parent", str(os.getpid())]
+    watching, theirs = map(os.fdopen, os.pipe(), "rw")
+    with watching, tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        with theirs:
+            process = await anyio.open_process(
+                [*start, str(theirs.fileno()), *whole],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=errors,
+                cwd=folder,
+                start_new_session=True,
+                pass_fds=[theirs.fileno()],
+            )
         try:
             with anyio.move_on_after(timeout_s) as limit:
                 async with anyio.create_task_group() as group:
@@ -79,6 +82,7 @@ async def execute(command: Sequence[str], folder: Path, timeout_s: float, beat: 
         finally:
             with anyio.CancelScope(shield=True):
                 await _end(process)
+                await anyio.wait_readable(watching)  # until the process that watched it has ended
         if limit.cancelled_caught:
             raise CallTooLong(
                 f"twice {command[0]} did not end within {timeout_s:g} seconds.",
