@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final
 
+from twice.checker.analysis import links
 from twice.checker.audits import facts as audit_facts
 from twice.checker.audits.audit import FACTS
 from twice.checker.catalogue import Catalogue
@@ -56,9 +57,7 @@ def analyze_file(
     lines = _count_lines(text)
     with gc_paused(), _deep_stack():
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # invalid escapes in other people's strings
-                tree = ast.parse(text)
+            tree = _parse(text)
         except SyntaxError as error:
             said = f"{error.msg or 'it is not Python'} (line {error.lineno or '?'})"
             return unreadable(said, error.lineno or 1, lines)
@@ -76,7 +75,7 @@ def analyze_file(
                 follows=follows,
             )
             found = _run_rules(module, index)
-            gathering = {**index.gathering, FACTS: audit_facts.gather}
+            gathering = {**index.gathering, FACTS: audit_facts.gather, links.FACTS: links.gather}
             facts = {name: gather(module) for name, gather in gathering.items()}
             module.close()
         except RecursionError:
@@ -87,6 +86,12 @@ def analyze_file(
             lines,
             read_comments(text, tree),
         )
+
+
+def _parse(text: str) -> ast.Module:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # invalid escapes in other people's strings
+        return ast.parse(text)
 
 
 @contextmanager
@@ -249,6 +254,75 @@ def analyze_bytes(
         return result
     # As they come back from the cache, so that fresh facts and cached ones are alike.
     return replace(result, facts=json.loads(json.dumps(result.facts)))
+
+
+def link(
+    results: Mapping[str, FileResult],
+    facts: Mapping[str, Mapping[str, Any]],
+    marks: Mapping[str, tuple[str, str]],
+    answers: dict[str, dict[str, Any]],
+    zone: Callable[[str], Zone],
+    config: AnalysisConfig,
+) -> dict[str, FileResult]:
+    """Follow values that leave their files; give the results that change by it.
+
+    Args:
+        results: what each file gave.
+        facts: the facts of each file.
+        marks: the digest and package of each file.
+        answers: what files answered before, for each digest and package; new answers are added.
+        zone: gives the zone of a path.
+        config: how files are analysed.
+    """
+    of_links = {path: one[links.FACTS] for path, one in facts.items() if links.FACTS in one}
+    project = links.Project(of_links, lambda path: zone(path) is Zone.TESTS)
+
+    def ask(path: str, questions: Sequence[links.Question]) -> list[Any]:
+        known = answers.setdefault("\0".join(marks[path]), {})
+        texts = [json.dumps(each) for each in questions]
+        missing = [each for each, text in zip(questions, texts, strict=True) if text not in known]
+        if missing:
+            found = _answer(path, marks[path], missing, config)
+            known.update(zip(map(json.dumps, missing), found, strict=True))
+        return [known[text] for text in texts]
+
+    followed = links.Links(project, ask)
+    followed.follow(end for one in results.values() for found in one.found for end in found.open)
+    changed = {}
+    for path, one in results.items():
+        found = tuple([followed.close(each) if each.open else each for each in one.found])
+        if found != one.found:
+            changed[path] = replace(one, found=found)
+    return changed
+
+
+def _answer(
+    path: str, mark: tuple[str, str], questions: Sequence[links.Question], config: AnalysisConfig
+) -> list[Any]:
+    """Read a file a second time, for questions alone; one that has changed since answers nothing."""
+    raw = read_file(path)
+    nothing = [None] * len(questions)
+    if raw.data is None or raw.digest != mark[0]:
+        return nothing
+    with gc_paused(), _deep_stack():
+        try:
+            text = decode(raw.data)
+            tree = _parse(text)
+            module = Module(
+                path,
+                text,
+                tree,
+                package=mark[1],
+                catalogue=config.catalogue,
+                wanted=frozenset(),
+                follows=True,
+            )
+            found = links.answer(module, questions)
+            module.close()
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return nothing
+    answers: list[Any] = json.loads(json.dumps(found))
+    return answers
 
 
 def conclude(

@@ -24,7 +24,7 @@ from twice.checker.rule import RuleFacts
 from twice.foundation.digests import Algorithm, raw_digest
 
 FOLDER: Final = ".twice_cache"
-_FORMAT: Final = "twice.check-cache/2"
+_FORMAT: Final = "twice.check-cache/3"
 _SOURCES: Final = Path(__file__).parent
 
 
@@ -39,6 +39,8 @@ class Pack:
         concluded: the violations that all files together show, each with its path.
         imported_tests: files among tests that the program itself imports.
         facts: the text of the facts of every file; parsed when they are asked for.
+        linked: the results that other files change, for each path.
+        answers: what files answered to questions of others, for their digest and package.
     """
 
     rules: Mapping[str, RuleFacts] = field(default_factory=dict)
@@ -47,6 +49,8 @@ class Pack:
     concluded: list[tuple[str, Violation]] = field(default_factory=list)
     imported_tests: list[str] = field(default_factory=list)
     facts: str = "{}"
+    linked: dict[str, FileResult] = field(default_factory=dict)
+    answers: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def find(self, path: str, digest: str, package: str) -> FileResult | None:
         """Give the result of a file without its facts, if the file did not change."""
@@ -91,6 +95,8 @@ class Cache:
                 "concluded": [[at, found.to_json()] for at, found in pack.concluded],
                 "imported_tests": pack.imported_tests,
                 "files": pack.files,
+                "linked": {path: one.to_json() for path, one in pack.linked.items()},
+                "answers": pack.answers,
             },
             separators=(",", ":"),
         )
@@ -114,6 +120,8 @@ def _unpack(data: Mapping[str, Any], facts: str) -> Pack:
         [(path, Violation.from_json(row)) for path, row in data["concluded"]],
         data["imported_tests"],
         facts,
+        {path: FileResult.from_json(row) for path, row in data["linked"].items()},
+        data["answers"],
     )
 
 

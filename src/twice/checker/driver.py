@@ -73,7 +73,7 @@ def check(
     if known.stale or not pack.rules or pack.inputs != _digest_inputs(paths, known, policy):
         pack, fresh = _refresh(paths, known, pack, policy, config, jobs, cache)
         facts = partial(dict, fresh)
-    results = {path: known.results[path] for path in paths}
+    results = {path: pack.linked.get(path, known.results[path]) for path in paths}
     remarks = {path: one.remarks for path, one in results.items() if one.remarks != NO_REMARKS}
     every = [(path, found) for path, one in results.items() for found in one.found]
     every += pack.concluded
@@ -134,7 +134,7 @@ def _refresh(
     cache: Cache,
 ) -> tuple[Pack, dict[str, Any]]:
     """Read changed files, put all facts together, and keep everything."""
-    from twice.checker.analyzer import analyze_files, conclude, rule_table
+    from twice.checker.analyzer import analyze_files, conclude, link, rule_table
 
     facts = json.loads(pack.facts)
     files = {
@@ -151,9 +151,16 @@ def _refresh(
             files[one.path] = (digest, one.package, result.to_json())
             if result.facts:
                 facts[one.path] = result.facts
-    found, imported = conclude({path: facts[path] for path in paths if path in facts}, policy.zone)
+    asked = {path: facts[path] for path in paths if path in facts}
+    found, imported = conclude(asked, policy.zone)
     inputs = _digest_inputs(paths, known, policy)
     fresh = Pack(rule_table(), dict(sorted(files.items())), inputs, found, imported)
+    if config.follows:
+        marks = {"\0".join(each) for each in known.marks.values()}
+        answers = {mark: its for mark, its in pack.answers.items() if mark in marks}
+        results = {path: known.results[path] for path in paths}
+        fresh.linked = link(results, asked, known.marks, answers, policy.zone, config)
+        fresh.answers = answers
     kept = {path: facts[path] for path in sorted(facts) if path in files}
     cache.store(fresh, kept)
     return fresh, kept

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from twice.foundation.severity import Severity
 
@@ -87,6 +87,25 @@ class Fix:
     edits: tuple[Edit, ...]
 
 
+class OpenEnd(NamedTuple):
+    """Where a value leaves its file before it was seen to end; ``analysis.links`` follows it on.
+
+    Args:
+        way: ``into`` a parameter of a function of another file, ``out`` of a function of this one to its callers;
+            ``unseen`` or ``returned`` for one that cannot be followed.
+        function: the qualified name of the function; "" when it cannot be followed.
+        parameter: its position in the call, or its keyword.
+        is_order: whether the order of a collection is followed, and not a value.
+        back: where what the function returns ends in this file, as the number of its ``Use``.
+    """
+
+    way: str
+    function: str = ""
+    parameter: str = ""
+    is_order: bool = False
+    back: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Violation:
     """What a rule says of a place, before the promise is known.
@@ -103,6 +122,7 @@ class Violation:
         steps: the way of the value, from the source to where it ends.
         fix: what would correct it, when that is known.
         severity: how badly it weighs, where the project says so and not the rule.
+        open: where the value leaves the file, if that decides how far it travels.
     """
 
     rule: str
@@ -116,6 +136,7 @@ class Violation:
     steps: tuple[Step, ...] = ()
     fix: Fix | None = None
     severity: Severity | None = None
+    open: tuple[OpenEnd, ...] = ()
 
     def to_json(self) -> list[Any]:
         """Give plain values for the cache and for the facts of a file."""
@@ -132,12 +153,26 @@ class Violation:
             [[_span(each.place), each.text] for each in self.steps],
             fix and [fix.title, fix.safe, [[_span(each.place), each.text] for each in fix.edits]],
             self.severity,
+            self.open,
         ]
 
     @classmethod
     def from_json(cls, data: Sequence[Any]) -> Self:
         """Read back the result of ``to_json``."""
-        rule, place, message, why, reach, confidence, symbol, statement, steps, fix, severity = data
+        (
+            rule,
+            place,
+            message,
+            why,
+            reach,
+            confidence,
+            symbol,
+            statement,
+            steps,
+            fix,
+            severity,
+            ends,
+        ) = data
         return cls(
             rule,
             SourceSpan(*place),
@@ -151,6 +186,7 @@ class Violation:
             fix
             and Fix(fix[0], fix[1], tuple([Edit(SourceSpan(*at), text) for at, text in fix[2]])),
             None if severity is None else Severity(severity),
+            tuple([OpenEnd(*each) for each in ends]),
         )
 
 

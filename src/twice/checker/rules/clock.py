@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from twice.checker.findings import Violation
@@ -141,7 +142,7 @@ def _outcome(site: Site) -> Outcome:
             use = min(use, Use.UNSEEN)
         elif steady and not span and use in {Use.STATE, Use.RETURNED, Use.KEY}:
             use = Use.TIMING  # A mark to measure from: it tells nothing by itself.
-        quieter.append(Outcome(use, each.node, each.way))
+        quieter.append(replace(each, use=use))
     return gravest(quieter, Outcome(Use.UNSEEN, site.node))
 
 

@@ -17,7 +17,7 @@ from twice.checker.syntax.module import Module, Site
 from twice.checker.syntax.names import LOCAL
 from twice.checker.syntax.reaching import is_single
 from twice.checker.syntax.survey import Binding
-from twice.checker.syntax.uses.loads import parameter_of
+from twice.checker.syntax.uses.loads import argument_place, parameter_at
 from twice.checker.syntax.uses.outcomes import Outcome, Use, gravest
 from twice.checker.syntax.uses.ties import CHOOSING, SORTING, leaves_ties
 from twice.checker.syntax.uses.words import last_name
@@ -270,7 +270,7 @@ def _handed(site: Site) -> Iterator[Taken]:
         function = site.module.loads.called(call, site.scope)
         if function is None:
             break
-        name = parameter_of(call, argument, function)
+        name = parameter_at(function, argument_place(call, argument))
         parameters = function.bindings.get(name or "", [])
         if not parameters or not _is_unsaid(parameters):
             continue

@@ -21,7 +21,7 @@ from twice.checker.syntax.kind import Kind
 from twice.checker.syntax.kinds import Kinds
 from twice.checker.syntax.names import Names
 from twice.checker.syntax.survey import Scope, Survey
-from twice.checker.syntax.uses.following import Reading
+from twice.checker.syntax.uses.following import STEPS, Reading
 from twice.checker.syntax.uses.loads import Loads
 from twice.checker.syntax.uses.order import Orders
 from twice.checker.syntax.uses.outcomes import Outcome, Use, gravest
@@ -153,7 +153,11 @@ class Module:
     def _reading(self) -> Reading:
         is_script = self.speaks_of("__main__") and self.speaks_of("__name__ ==")
         known = (self.survey, self.names, self.kinds, self.catalogue, self.loads, self.attributes)
-        return Reading(*known, is_script=is_script)
+        return Reading(*known, self.name, is_script=is_script)
+
+    def renew_steps(self) -> None:
+        """Let values be followed as far as in a file of which nothing was asked yet."""
+        self._reading.steps.left = STEPS
 
     def close(self) -> None:
         """Break the one cycle that holds the tree, so that no collector has to find it."""
@@ -301,10 +305,7 @@ class Site:
     def value(self, node: ast.AST | None = None) -> Outcome:
         """Give the gravest end of a value: the node's own, or another's."""
         start = self.node if node is None else node
-        if not self.module.follows:
-            return Outcome(Use.UNSEEN, start)
-        nothing = Outcome(Use.UNSEEN, start)
-        return gravest(self.module.values.follow(start, self.scope), nothing)
+        return gravest(self.ends(node), Outcome(Use.UNSEEN, start))
 
     def ends(self, node: ast.AST | None = None) -> list[Outcome]:
         """Give every end of a value: the node's own, or another's."""
@@ -373,6 +374,7 @@ class Site:
             statement=module.statement_text(at, whole=True),
             steps=steps,
             fix=fix,
+            open=() if outcome is None else outcome.open,
         )
 
     def _steps(self, outcome: Outcome) -> tuple[Step, ...]:

@@ -6,36 +6,40 @@ Invariant: each pair of node and mode is visited once, and no more than ``_BUDGE
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from twice.checker.catalogue import Catalogue
+from twice.checker.findings import OpenEnd
 from twice.checker.syntax.attributes import Attributes
 from twice.checker.syntax.kinds import Kinds
-from twice.checker.syntax.names import Names
+from twice.checker.syntax.names import LOCAL, Names
 from twice.checker.syntax.reaching import reaches
-from twice.checker.syntax.survey import Scope, Survey, targets
-from twice.checker.syntax.uses.loads import Loads, parameter_of
+from twice.checker.syntax.survey import Binding, Scope, Survey, targets
+from twice.checker.syntax.uses.loads import Loads, argument_place, parameter_at
 from twice.checker.syntax.uses.outcomes import Outcome, Use
 from twice.checker.syntax.uses.words import LABEL, MEASURING, TELEMETRY, TIMING, about, last_name
 
 _BUDGET: Final = 300
 _CALL_DEPTH: Final = 2
+STEPS: Final = 60_000
 
 
 @dataclass(slots=True)
 class Steps:
     """How many stations may still be looked at in one file: a file that repeats itself has an end, too."""
 
-    left: int = 60_000
+    left: int = STEPS
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
     """What is known of a file, for whoever follows a value in it.
 
-    ``is_script`` says that its functions are there for itself, and nobody imports them.
+    ``is_script`` says that its functions are there for itself, and nobody imports them; ``module`` is the dotted name
+    under which others import it.
     """
 
     survey: Survey
@@ -44,8 +48,37 @@ class Reading:
     catalogue: Catalogue
     loads: Loads
     attributes: Attributes
+    module: str = ""
     is_script: bool = False
     steps: Steps = field(default_factory=Steps)
+
+    def elsewhere(self, func: ast.AST, scope: Scope) -> str | None:
+        """Give the qualified name of a function, constructor or method that another file may define."""
+        name = self.names.qualified(func, scope)
+        if name is None and isinstance(func, ast.Attribute):
+            owner = self._instance(func.value, scope)
+            name = None if owner is None else f"{owner}.{func.attr}"
+        if name is None or name[0] == LOCAL or name.partition(".")[0] in sys.stdlib_module_names:
+            return None
+        return name
+
+    def _instance(self, node: ast.AST, scope: Scope) -> str | None:
+        """Return the class of another file that an object is said to be of, or was made of."""
+        bindings: list[Binding] = []
+        owner = scope.owner
+        if isinstance(node, ast.Name):
+            bindings = self.names.bindings(node.id, scope)
+        elif isinstance(node, ast.Attribute) and owner and _is_self(node.value):
+            bindings = [each for each, _, _ in self.attributes.of(owner).get(node.attr, ())]
+        if len(bindings) != 1:
+            return None
+        made = bindings[0].node
+        if isinstance(made, ast.Name):
+            return self._instance(made, scope)
+        if isinstance(made, ast.Call):
+            return self.names.qualified(made.func, scope)
+        said = made.annotation if isinstance(made, (ast.arg, ast.AnnAssign)) else None
+        return None if said is None else self.names.qualified(said, scope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +101,12 @@ class At:
         """Give the station around this one."""
         return At(node, self.scope, self.way, self.calls)
 
-    def ends(self, use: Use, node: ast.AST | None = None) -> Outcome:
+    def ends(
+        self, use: Use, node: ast.AST | None = None, leaving: OpenEnd | None = None
+    ) -> Outcome:
         """Give the end of the way here."""
-        return Outcome(use, self.node if node is None else node, self.way)
+        ends = () if leaving is None else (leaving,)
+        return Outcome(use, self.node if node is None else node, self.way, ends)
 
 
 class Trail:
@@ -79,11 +115,19 @@ class Trail:
     Args:
         look: gives what one station leads to: stations and ends.
         steps: how many stations of the file may still be looked at.
+        is_order: whether an order is followed, and not a value.
     """
 
-    def __init__(self, look: Callable[[At], Iterator[At | Outcome]], steps: Steps) -> None:
+    def __init__(
+        self,
+        look: Callable[[At], Iterator[At | Outcome]],
+        steps: Steps,
+        *,
+        is_order: bool = False,
+    ) -> None:
         self._look = look
         self._steps = steps
+        self._is_order = is_order
 
     def follow(self, start: At) -> list[Outcome]:
         """Give every end, in the order in which they were found."""
@@ -100,11 +144,18 @@ class Trail:
                 found.append(at.ends(Use.UNSEEN))
                 break
             for each in self._look(at):
-                if isinstance(each, Outcome):
-                    found.append(each)
-                else:
+                if isinstance(each, At):
                     waiting.append(each)
+                elif each.open and self._is_order:
+                    ends = [end._replace(is_order=True) for end in each.open]
+                    found.append(replace(each, open=tuple(ends)))
+                else:
+                    found.append(each)
         return found
+
+
+def _is_self(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and node.id == "self"
 
 
 def to_name(reading: Reading, at: At, name: ast.Name) -> Iterator[At | Outcome]:
@@ -287,7 +338,13 @@ def to_caller(reading: Reading, at: At, node: ast.AST, *, is_value: bool) -> Ite
         yield at.ends(Use.DROPPED, node)
         return
     if not calls or not private:
-        yield at.ends(Use.LABEL if is_value and about(name, LABEL) else Use.RETURNED, node)
+        use = Use.LABEL if is_value and about(name, LABEL) else Use.RETURNED
+        is_method = function.parent is not None and function.parent.is_class
+        yield at.ends(
+            use,
+            node,
+            None if is_method else OpenEnd("out", f"{reading.module}.{Names.path(function)}"),
+        )
     for call, scope in calls:
         yield At(call, scope, (*at.way, node), at.calls + 1)
 
@@ -305,11 +362,17 @@ def _is_never_called(reading: Reading, function: Scope) -> bool:
     )
 
 
-def to_parameter(reading: Reading, at: At, call: ast.Call) -> Iterator[At | Outcome]:
-    """Go on inside the function of the file that a value was passed to."""
+def to_parameter(
+    reading: Reading, at: At, call: ast.Call, back: Callable[[], Use]
+) -> Iterator[At | Outcome]:
+    """Go on inside the function of the file that a value was passed to; ``back`` says where its result ends."""
     function = reading.loads.called(call, at.scope) if at.calls < _CALL_DEPTH else None
-    name = None if function is None else parameter_of(call, at.node, function)
-    if function is None or name is None or name not in function.bindings:
+    place = argument_place(call, at.node)
+    if function is None:
+        yield at.ends(Use.UNSEEN, call, _into(reading, at, call, place, back))
+        return
+    name = parameter_at(function, place)
+    if name is None:
         yield at.ends(Use.UNSEEN, call)
         return
     loads = reading.loads.of(name, function)
@@ -317,3 +380,13 @@ def to_parameter(reading: Reading, at: At, call: ast.Call) -> Iterator[At | Outc
         yield at.ends(Use.DROPPED, call)
     for load, scope in loads:
         yield At(load, scope, (*at.way, call), at.calls + 1)
+
+
+def _into(
+    reading: Reading, at: At, call: ast.Call, place: str | None, back: Callable[[], Use]
+) -> OpenEnd | None:
+    """Where a value goes into a function of another file; None when it is not known which."""
+    name = reading.elsewhere(call.func, at.scope)
+    if name is None or place is None:
+        return None
+    return OpenEnd("into", name, place, back=back())

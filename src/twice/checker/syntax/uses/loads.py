@@ -250,24 +250,25 @@ def _position(node: ast.expr) -> tuple[int, int]:
     return node.lineno, node.col_offset
 
 
-def parameter_of(call: ast.Call, argument: ast.AST, function: Scope) -> str | None:
-    """Give the name of the parameter that an argument of a call becomes."""
-    node = function.node
-    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        return None
-    names = [each.arg for each in [*node.args.posonlyargs, *node.args.args]]
-    if (
-        function.parent is not None
-        and function.parent.is_class
-        and names[:1] in (["self"], ["cls"])
-    ):
-        names = names[1:]
+def argument_place(call: ast.Call, argument: ast.AST) -> str | None:
+    """Give the position of an argument in its call, or its keyword; None when a star hides it."""
     for position, each in enumerate(call.args):
         if isinstance(each, ast.Starred):
             return None
         if each is argument:
-            return names[position] if position < len(names) else None
-    for keyword in call.keywords:
-        if keyword.value is argument or keyword is argument:
-            return keyword.arg
-    return None
+            return str(position)
+    return next((each.arg for each in call.keywords if argument in {each, each.value}), None)
+
+
+def parameter_at(function: Scope, place: str | None) -> str | None:
+    """Give the name of the parameter of a function that an argument at a place of its call becomes."""
+    node = function.node
+    if place is None or not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return None
+    if not place.isdigit():
+        return place if place in function.bindings else None
+    names = [each.arg for each in [*node.args.posonlyargs, *node.args.args]]
+    is_method = function.parent is not None and function.parent.is_class
+    if is_method and names[:1] in (["self"], ["cls"]):
+        names = names[1:]
+    return names[int(place)] if int(place) < len(names) else None

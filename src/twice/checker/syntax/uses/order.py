@@ -75,7 +75,9 @@ class Orders:
 
     def follow(self, node: ast.AST, scope: Scope) -> list[Outcome]:
         """Give the ends of the order in which an expression's elements come."""
-        return Trail(self._look, self._reading.steps).follow(At(node, scope, (node,)))
+        return Trail(self._look, self._reading.steps, is_order=True).follow(
+            At(node, scope, (node,))
+        )
 
     def filled(self, container: ast.expr, scope: Scope, put: ast.AST) -> list[Outcome]:
         """Give the ends of the order in which things are put into a container, one by one."""
@@ -84,7 +86,7 @@ class Orders:
             if isinstance(each, Outcome):
                 found.append(each)
             else:
-                found.extend(Trail(self._look, self._reading.steps).follow(each))
+                found.extend(Trail(self._look, self._reading.steps, is_order=True).follow(each))
         return found
 
     def worked(self, popped: ast.Call, scope: Scope, loop: ast.While) -> list[Outcome]:
@@ -94,7 +96,7 @@ class Orders:
             if isinstance(each, Outcome):
                 found.append(each)
             else:
-                found.extend(Trail(self._look, self._reading.steps).follow(each))
+                found.extend(Trail(self._look, self._reading.steps, is_order=True).follow(each))
         return found
 
     def _look(self, at: At) -> Iterator[At | Outcome]:
@@ -344,7 +346,7 @@ class Orders:
         elif qualified is not None and qualified[0] != "." and word[:1].isupper():
             yield at.ends(Use.STATE, call)  # An object of a library keeps it.
         else:
-            yield from to_parameter(self._reading, at, call)
+            yield from to_parameter(self._reading, at, call, lambda: Use.UNSEEN)
 
     def _is_asked_for(self, call: ast.Call) -> bool:
         """Whether it is asked if there is a first one at all: ``not next(iter(s), None)``."""
@@ -369,7 +371,7 @@ class Orders:
         if chooses:
             ends = self._values.follow(call, at.scope)
         else:
-            ends = Trail(self._look, self._reading.steps).follow(at.on(call))
+            ends = Trail(self._look, self._reading.steps, is_order=True).follow(at.on(call))
         for each in ends:
             yield replace(each, use=min(each.use, Use.UNSEEN))
 

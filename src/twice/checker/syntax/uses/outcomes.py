@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
+from typing import Final
 
-from twice.checker.findings import Reach
+from twice.checker.findings import OpenEnd, Reach
 
 
 class Use(IntEnum):
@@ -50,6 +51,11 @@ class Use(IntEnum):
             return Reach.QUIET
         return Reach.UNSEEN if self is Use.UNSEEN else Reach.LOUD
 
+    @property
+    def words(self) -> str:
+        """What becomes of the value, as a part of a sentence."""
+        return _WORDS[self]
+
 
 _WORDS: dict[Use, str] = {
     Use.ERASED: "its order is lost on the way",
@@ -76,22 +82,31 @@ class Outcome:
         use: where it ends.
         node: the syntax where it ends.
         way: the syntax that it passed, the source first.
+        open: where the value leaves the file.
     """
 
     use: Use
     node: ast.AST
     way: tuple[ast.AST, ...] = ()
+    open: tuple[OpenEnd, ...] = ()
 
     def words(self, line: int) -> str:
         """Say what becomes of the value, as the end of a sentence; its node stands in that line."""
-        return f"{_WORDS[self.use]} in line {line}"
+        return f"{self.use.words} in line {line}"
+
+
+_LEAVING: Final = {Use.UNSEEN: OpenEnd("unseen"), Use.RETURNED: OpenEnd("returned")}
 
 
 def gravest(outcomes: Iterable[Outcome], otherwise: Outcome) -> Outcome:
-    """Give the gravest outcome, the first of several, or another when there is none."""
-    best = otherwise
-    empty = True
-    for each in outcomes:
-        if empty or each.use > best.use:
-            best, empty = each, False
-    return best
+    """Give the gravest outcome, the first of several, or another when there is none.
+
+    If it leaves the file there, all ends that leave it are the outcome's.
+    """
+    every = list(outcomes)
+    best = max(every, key=lambda each: each.use, default=otherwise)
+    if best.use not in _LEAVING:
+        return replace(best, open=()) if best.open else best
+    ends = [end for each in every for end in each.open or filter(None, [_LEAVING.get(each.use)])]
+    is_open = any(each.function for each in ends)
+    return replace(best, open=tuple(dict.fromkeys(ends)) if is_open else ())

@@ -23,7 +23,7 @@ from twice.checker.syntax.uses.following import (
     to_parameter,
     to_target,
 )
-from twice.checker.syntax.uses.outcomes import Outcome, Use
+from twice.checker.syntax.uses.outcomes import Outcome, Use, gravest
 from twice.checker.syntax.uses.words import (
     LABEL,
     LIMITS,
@@ -274,7 +274,17 @@ class Values:
         elif catalogue.has("storing", qualified) or (qualified is None and word in _WRITES):
             yield at.ends(Use.STORED if self._is_stored(at, call, qualified) else Use.LABEL, call)
         else:
-            yield from to_parameter(reading, at, call)
+            yield from to_parameter(reading, at, call, lambda: self._result(call, at.scope))
+
+    def _result(self, call: ast.Call, scope: Scope) -> Use:
+        """Return where the result of a call ends; ``UNSEEN`` for one in a loop of them."""
+        if call in self._running:
+            return Use.UNSEEN
+        self._running.add(call)
+        nothing = Outcome(Use.UNSEEN, call)
+        use = gravest(self.follow(call, scope), nothing).use
+        self._running.discard(call)
+        return use
 
     @staticmethod
     def _is_stored(at: At, call: ast.Call, qualified: str | None) -> bool:

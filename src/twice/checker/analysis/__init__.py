@@ -1,0 +1,1 @@
+"""What is known of the code under check, beyond one file."""
