@@ -26,8 +26,10 @@ SIZE_MAX: Final = 8 * 1024 * 1024
 """In bytes. The parser needs some hundred bytes of memory for each byte of source."""
 
 _SKIPPED: Final = frozenset(
-    {"__pycache__", "node_modules", "site-packages", "venv", "build", "dist", "__pypackages__"}
+    {"__pycache__", "node_modules", "site-packages", "venv", "__pypackages__"}
 )
+_MADE: Final = frozenset({"build", "dist"})
+"""What a packaging tool makes; below a package they are packages like others."""
 _ENVIRONMENTS: Final = frozenset({("pyvenv.cfg", False), ("conda-meta", True)})
 """What stands in a folder of installed packages, whatever it is called; ``env`` is a package of many."""
 _PATH_SHOWN: Final = 200
@@ -135,7 +137,8 @@ def _walk(top: str, excluded: Sequence[str], placed: Callable[[str], str]) -> It
         prefix = "" if folder == "." else f"{folder}/"
         for name, is_folder in those:
             if is_folder:
-                if name.startswith(".") or name in _SKIPPED:
+                is_made = name in _MADE and ("__init__.py", False) not in those
+                if name.startswith(".") or name in _SKIPPED or is_made:
                     continue
             elif not name.endswith(_SUFFIXES):
                 continue

@@ -147,16 +147,16 @@ class Audit:
     @cached_property
     def uses(self) -> tuple[RandomUse, ...]:
         """Every place that draws, makes or seeds, with its owner over all files."""
+        from twice.checker.analysis.seed_flow import SeedFlow
         from twice.checker.rules import streams
-        from twice.checker.rules.seed_callers import SeedCallers
 
         def facts_of(name: str, files: Sequence[AuditedFile]) -> dict[str, Any]:
             every = {each.path: self.facts[each.path].get(name) for each in files}
             return {path: one for path, one in every.items() if one}
 
         inner = [each for each in self.files if each.zone != Zone.TESTS]
-        callers = SeedCallers(facts_of("seed_sources.gather", inner))
-        notes = {f"{each.path}:{each.line}": each.note for each in callers.unreached()}
+        flow = SeedFlow(facts_of("seed_facts.gather", inner))
+        notes = {f"{each.path}:{each.at[0]}": each.note for each in flow.list_unreached()}
         zones = {each.path: Zone(each.zone) for each in self.files}
         reach = streams.Project(facts_of("streams.gather", self.files), lambda path: zones[path])
         owners = StreamOwners([each for file in self.files for each in file.uses], reach.seeded)
