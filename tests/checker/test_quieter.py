@@ -98,13 +98,6 @@ class Policy:
         "def load(maps, start_seed, n):\n    for i in range(n):\n        loaded_seed = i + start_seed\n        yield maps[loaded_seed]\n",
         "def talk(model, text_seed):\n    said = []\n    return model.generate(text_seed=text_seed + said)\n",
         "class Levels:\n    def age(self, k):\n        self.seed_staleness += k\n",
-        """
-from lib import manual_seed
-
-def evaluation(rank, config, model, loader):
-    manual_seed(config.seed + rank)
-    return [model(batch) for batch in loader]
-""",
     ],
     "class-counter": [
         """

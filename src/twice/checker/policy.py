@@ -50,6 +50,8 @@ _SURE: Final = 0.6  # Below it, a rule itself says that what it found is as ofte
 _TIERS_STRICT: Final = frozenset({"L", "XL"})
 _CHOICES: Final = frozenset({Channel.EFFECTS, Channel.GPU, Channel.FLOATING_POINT})
 """What a program reads of the world, and how its machine computes: right once it is recorded, pinned or declared."""
+_CHOICE_RULES: Final = frozenset({"default-seed", "literal-seed"})
+"""Two runs do not differ by a number that is written down: it is right once it is declared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +135,9 @@ def certainty_of(found: Violation, rule: RuleFacts, zone: Zone) -> Certainty:
     """Say what kind of statement a violation is, whatever was promised."""
     if found.reach is not Reach.LOUD or found.confidence < _SURE:
         return Certainty.UNKNOWN
-    if found.severity is not None:
+    if found.severity is not None and rule.name not in _CHOICE_RULES:
         return Certainty.WRONG  # The project bans the name: it has chosen.
-    if zone is Zone.BOUNDARY or rule.channel in _CHOICES:
+    if zone is Zone.BOUNDARY or rule.channel in _CHOICES or rule.name in _CHOICE_RULES:
         return Certainty.CHOICE
     return Certainty.WRONG
 

@@ -41,6 +41,7 @@ _ESTIMATORS: Final = frozenset({"base_estimator", "estimator", "final_estimator"
 _ENSEMBLES: Final = ("Classifier", "Regressor")
 _NAMES_OF_THINGS: Final = {"builtins.id", "builtins.hash"}
 _SHOWN: Final = {Use.DROPPED, Use.LABEL, Use.TELEMETRY, Use.TIMING}
+_TENSORS: Final = ("torch", "tensorflow", "cupy")
 _NO_SEED: Final = "Who gives no seed gets another stream in each run, and nothing says so."
 
 
@@ -66,25 +67,19 @@ def default_seed(facts: ProjectFacts) -> Iterator[tuple[str, Violation]]:
                 message = f"{each.at[-1]} leaves {each.name} out, which is then {each.text}."
             yield each.path, found_at(each.at, "default-seed", message, why)
     for path, function, name, at in flow.list_defaults():
-        calls = [
-            (where, call)
-            for where, call, given in flow.list_calls(path, function, name)
-            if not given
-        ]
-        shown, where = f"{name}={at[-1]} of {function.removesuffix('.__init__')}", ""
-        message = f"{shown} seeds a generator: who leaves it out shares one stream with all others who do."
-        if calls:
-            where = f"{calls[0][0]}:{calls[0][1]['at'][0]}"
-            message = f"{shown} seeds a generator, and {pluralize(len(calls), 'call')} ({where}) leave it out: they share one stream."
+        every = list(flow.list_calls(path, function, name))
+        calls = [(where, call) for where, call, given in every if not given]
         # Two components share a stream, or a seed was at hand that never arrives.
         is_met = len(calls) > 1 or any("holds" in call for _, call in calls)
-        yield (
-            path,
-            replace(
-                found_at(at, "default-seed", message, "The run's seed changes nothing there."),
-                severity=Severity.MEDIUM if is_met else None,
-            ),
-        )
+        if every and not is_met:
+            continue
+        shown = f"{name}={at[-1]} of {function.removesuffix('.__init__')} seeds a generator"
+        why = "All who leave it out share one stream, whatever the run's seed."
+        if calls:
+            first = f"{calls[0][0]}:{calls[0][1]['at'][0]}"
+            shown = f"{shown}, and {pluralize(len(calls), 'call')} of it take that: {first}"
+        found = found_at(at, "default-seed", f"{shown}.", why)
+        yield path, replace(found, severity=Severity.MEDIUM if is_met else None)
 
 
 @rule(
@@ -122,8 +117,10 @@ def drawn_seed(facts: ProjectFacts) -> Iterator[tuple[str, Violation]]:
         if seeded:
             why = "The seed depends on who seeded that stream, and on how many draws others had made before."
         for draw in streams.conclude(facts, seeded=seeded):
-            if draw.is_seed and draw.picks:
-                called = draw.found.message.partition(" ")[0]
+            called = draw.found.message.partition(" ")[0]
+            # A tensor library is seeded by whoever uses it, and a file that seeds its stream knows what it draws.
+            is_known = seeded and (facts[draw.path]["seeds"] or called.startswith(_TENSORS))
+            if draw.is_seed and draw.picks and not is_known:
                 reach = Reach.UNSEEN if seeded else Reach.LOUD
                 found = streams.renamed(draw.found, "drawn-seed", why, reach)
                 yield draw.path, replace(found, message=f"{called} draws a seed.", confidence=0.8)
