@@ -108,7 +108,9 @@ def _find_entropy(site: Site) -> list[Outcome]:
     ):
         return [Outcome(Use.DROPPED, site.node)]  # time-seed says the latter.
     return [
-        replace(each, use=min(each.use, Use.UNSEEN), open=()) if _is_for_telling_apart(each) else each
+        replace(each, use=min(each.use, Use.UNSEEN), open=())
+        if _is_for_telling_apart(each)
+        else each
         for each in ends
     ]
 
