@@ -76,10 +76,7 @@ def test_a_measured_duration_is_harmless() -> None:
         """,
     )
 
-    assert [(each.use, each.is_gap) for each in asks] == [
-        ("telemetry", False),
-        ("telemetry", False),
-    ]
+    assert [(each.use, each.is_gap) for each in asks] == [("timing", False), ("telemetry", False)]
 
 
 def test_where_the_answer_ends_is_said() -> None:

@@ -16,7 +16,7 @@ CLOCK = "time.time()"
     ("body", "expected"),
     [
         ("print(time.time())", Use.TELEMETRY),
-        ("start = time.time()\nlogger.info('took %s', time.monotonic() - start)", Use.TELEMETRY),
+        ("start = time.time()\nlogger.info('took %s', time.monotonic() - start)", Use.TIMING),
         ("time.time()", Use.DROPPED),
         ("return {'at': time.time()}", Use.RETURNED),
         ("self.started = time.time()", Use.STATE),

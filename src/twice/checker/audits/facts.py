@@ -31,6 +31,7 @@ READS: Final = {
     "listing": "listing",
     "network": "network",
     "network-clients": "network",
+    "download": "network",
     "child": "processes",
     "child-status": "processes",
     "asking-people": "input",

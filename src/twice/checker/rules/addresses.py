@@ -22,6 +22,14 @@ _IDENTIFIERS: Final = frozenset({"id", "ids", "uid", "guid", "uuid", "identifier
 _FILE_ENDING: Final = re.compile(r"\.[a-z][a-z0-9]{1,6}$")
 _HASH: Final = frozenset({"hash", "hashed", "hashvalue", "hashable"})
 _NUMBERS: Final = {"int", "float", "bool"}
+_PICKLED: Final = {
+    "__getnewargs__",
+    "__getnewargs_ex__",
+    "__getstate__",
+    "__reduce__",
+    "__reduce_ex__",
+}
+_ORDERS: Final = {"builtins.max", "builtins.min", "builtins.sorted"}
 _SERIALIZERS: Final = {"to_dict", "as_dict", "to_json", "serialize"}
 
 
@@ -35,7 +43,8 @@ _SERIALIZERS: Final = {"to_dict", "as_dict", "to_json", "serialize"}
 def address_as_identifier(site: Site) -> Iterator[Violation]:
     """An object is given its address for a name."""
     function = site.scope.method
-    if function is not None and function.name.startswith("__") and function.name != "__init__":
+    name = "" if function is None else function.name
+    if name.startswith("__") and name not in {"__init__", *_PICKLED}:
         return
     parent = site.module.survey.parents.get(site.node)
     is_text = isinstance(parent, ast.FormattedValue) or (
@@ -48,7 +57,12 @@ def address_as_identifier(site: Site) -> Iterator[Violation]:
             and isinstance(outcome.node, ast.Attribute)
             and about(outcome.node.attr, _IDENTIFIERS)
         )
-        if (is_kept and (is_text or own)) or (is_text and outcome.use in {Use.STORED, Use.DIGEST}):
+        is_pickled = outcome.use is Use.RETURNED and (name in _PICKLED or captures(name))
+        if (
+            is_pickled
+            or (is_kept and (is_text or own))
+            or (is_text and outcome.use in {Use.STORED, Use.DIGEST})
+        ):
             yield site.violation(
                 f"{site.module.shown(site.node)}, an address, becomes an identifier.",
                 "Another process puts the object at another address",
@@ -95,6 +109,16 @@ def _find_way_out(site: Site, function: str) -> Outcome | None:
         str(getattr(text.values[-1], "value", ""))
     ):
         return Outcome(Use.STORED, text)  # The name of a file, which stays.
+    ordering = next(
+        (
+            each
+            for each in site.above()
+            if isinstance(each, ast.Call) and site.qualified(each.func) in _ORDERS
+        ),
+        None,
+    )
+    if ordering is not None:
+        return Outcome(Use.KEY, ordering)
     leaving = [
         each
         for each in ends

@@ -21,7 +21,7 @@ from twice.checker.syntax.module import Module, Site
 from twice.checker.syntax.names import LOCAL, Names
 from twice.checker.syntax.survey import Scope
 from twice.checker.syntax.uses.outcomes import Outcome, Use
-from twice.checker.syntax.uses.words import about, last_name
+from twice.checker.syntax.uses.words import about, last_name, parts
 from twice.foundation.channels import Channel
 from twice.foundation.severity import Severity
 
@@ -85,12 +85,25 @@ def _find_key(site: Site) -> Outcome | None:
     calls=("pickling",),
 )
 def pickle_digest(site: Site) -> Iterator[Violation]:
-    """A digest is taken of a pickle."""
+    """A digest is taken of a pickle, or it is a key."""
     called = site.called or ""
-    outcome = _find_digest(site) if called.endswith(".dumps") else None
+    if not called.endswith(".dumps"):
+        return
+    hashed, key = _find_digest(site), _find_encoded_key(site, "obj")
+    if hashed is not None and any(each.use is Use.STORED for each in site.ends()):
+        hashed = None  # A checksum of what is written, and read back as it was.
+    outcome = hashed or key
     if outcome is not None:
         why = "Equal values can have different pickles: shared objects, sets, versions"
-        yield site.violation(f"{called}() is hashed.", why, outcome=outcome)
+        what = "is hashed" if hashed else "of a key stands for it"
+        yield site.violation(f"{called}() {what}.", why, outcome=outcome)
+
+
+def _find_encoded_key(site: Site, name: str) -> Outcome | None:
+    """Return the place itself when what is encoded is called a key."""
+    subject = site.argument(0, name)
+    is_key = subject is not None and "key" in parts(last_name(subject))
+    return Outcome(Use.KEY, site.node, (site.node,)) if is_key else None
 
 
 @rule(
@@ -160,6 +173,7 @@ def unsorted_json_digest(site: Site) -> Iterator[Violation]:
     """JSON that is hashed, or is a key, has its keys in the order in which they were put in."""
     given, subject = site.keyword("sort_keys"), site.argument(0, "obj")
     is_sorted = given is not None and not (isinstance(given, ast.Constant) and not given.value)
+    is_sorted |= "OPT_SORT_KEYS" in site.module.source(site.node)
     kind = site.kind(subject)
     has_no_keys = (
         kind is not None
@@ -169,13 +183,13 @@ def unsorted_json_digest(site: Site) -> Iterator[Violation]:
     if subject is None or site.has_star or is_sorted or has_no_keys:
         return
     hashed = _find_digest(site)
-    outcome = hashed or _find_key_here(site)
+    outcome = hashed or _find_key_here(site) or _find_encoded_key(site, "obj")
     if outcome is not None:
         yield site.violation(
-            f"json.dumps() keeps the order of the keys, and its text {'is hashed' if hashed else 'is a key'}.",
+            f"{site.called}() keeps the order of the keys, and its text {'is hashed' if hashed else 'is a key'}.",
             "Equal dictionaries that were filled in another order get another one",
             outcome=outcome,
-            fix=None if given is not None else _make_fix(site),
+            fix=None if given is not None or site.called != "json.dumps" else _make_fix(site),
         )
 
 
@@ -288,13 +302,13 @@ def text_key(site: Site) -> Iterator[Violation]:
 
 def _is_nested(site: Site, node: ast.expr) -> bool:
     """Whether it is built of containers or objects, or of the ``*args`` and ``**kwargs`` of a function."""
-    parts: list[ast.expr] = []
+    inner: list[ast.expr] = []
     if isinstance(node, (ast.Tuple, ast.List)):
-        parts = node.elts
+        inner = node.elts
     elif isinstance(node, ast.Dict):
-        parts = node.values
-    kinds = [site.kind(each) for each in parts]
-    return any(_is_star(each, site.scope) for each in (node, *parts)) or any(
+        inner = node.values
+    kinds = [site.kind(each) for each in inner]
+    return any(_is_star(each, site.scope) for each in (node, *inner)) or any(
         kind is not None
         and kind.name in _CONTAINERS
         # What a dictionary's kind says of its elements is what its keys are.
@@ -309,3 +323,21 @@ def _is_star(node: ast.AST, scope: Scope) -> bool:
     if not isinstance(node, ast.Name) or not isinstance(arguments, ast.arguments):
         return False
     return node.id in [each.arg for each in (arguments.vararg, arguments.kwarg) if each]
+
+
+@rule(
+    Channel.ENCODING,
+    Breaks.LOGICAL,
+    Severity.MEDIUM,
+    "Give each function a name and a version by hand, and hash those.",
+    calls=("source-text",),
+)
+def source_digest(site: Site) -> Iterator[Violation]:
+    """A digest takes a function's source text for what it does."""
+    outcome = _find_digest(site)
+    if outcome is not None:
+        yield site.violation(
+            f"{site.called}() is hashed.",
+            "Functions that see other values have one text, and a comment changes it",
+            outcome=outcome,
+        )

@@ -304,13 +304,15 @@ class Site:
 
     def value(self, node: ast.AST | None = None) -> Outcome:
         """Give the gravest end of a value: the node's own, or another's."""
-        start = self.node if node is None else node
-        return gravest(self.ends(node), Outcome(Use.UNSEEN, start))
+        return gravest(self.ends(node), Outcome(Use.UNSEEN, self.node if node is None else node))
 
     def ends(self, node: ast.AST | None = None) -> list[Outcome]:
         """Give every end of a value: the node's own, or another's."""
+        if not self.module.follows:
+            return []
         start = self.node if node is None else node
-        return self.module.values.follow(start, self.scope) if self.module.follows else []
+        is_time = self.catalogue.has("clock", self.module.called.get(start))
+        return self.module.values.follow(start, self.scope, is_time=is_time)
 
     def order(self, node: ast.AST | None = None) -> Outcome:
         """Give the gravest end of the order in which an expression's elements come."""

@@ -1,6 +1,6 @@
 """What following a value and following an order share: a worklist, names, attributes, functions.
 
-Invariant: each pair of node and mode is visited once, and no more than ``_BUDGET`` of them.
+Invariant: each pair of node and key is visited once, and no more than ``_BUDGET`` of them.
 """
 
 from __future__ import annotations
@@ -90,16 +90,26 @@ class At:
         scope: where it is evaluated.
         way: what it passed.
         calls: how many calls were followed so far.
+        key: the constant under which the value was put into the dictionary that ``node`` is; "" for none.
     """
 
     node: ast.AST
     scope: Scope
     way: tuple[ast.AST, ...]
     calls: int = 0
+    key: str = ""
 
     def on(self, node: ast.AST) -> At:
         """Give the station around this one."""
-        return At(node, self.scope, self.way, self.calls)
+        return At(node, self.scope, self.way, self.calls, self.key)
+
+    def passing(self, node: ast.AST, passed: ast.AST | None = None) -> At:
+        """Give the station around this one, which is a step of the way; or another is."""
+        return self.to(node, self.scope, passed or node)
+
+    def to(self, node: ast.AST, scope: Scope, passed: ast.AST, calls: int = 0) -> At:
+        """Give a station elsewhere, that is reached by way of some syntax and more calls."""
+        return At(node, scope, (*self.way, passed), self.calls + calls, self.key)
 
     def ends(
         self, use: Use, node: ast.AST | None = None, leaving: OpenEnd | None = None
@@ -132,13 +142,13 @@ class Trail:
     def follow(self, start: At) -> list[Outcome]:
         """Give every end, in the order in which they were found."""
         waiting = [start]
-        seen: set[ast.AST] = set()
+        seen: set[tuple[ast.AST, str]] = set()
         found: list[Outcome] = []
         while waiting:
             at = waiting.pop()
-            if at.node in seen:
+            if (at.node, at.key) in seen:
                 continue
-            seen.add(at.node)
+            seen.add((at.node, at.key))
             self._steps.left -= 1
             if len(seen) > _BUDGET or self._steps.left < 0:
                 found.append(at.ends(Use.UNSEEN))
@@ -184,7 +194,7 @@ def to_name(reading: Reading, at: At, name: ast.Name) -> Iterator[At | Outcome]:
         if several and scope is at.scope and not reaches(reading.survey, name, load, bindings):
             continue
         unread = False
-        yield At(load, scope, (*at.way, name), at.calls)
+        yield at.to(load, scope, name)
     if unread:
         yield at.ends(Use.DROPPED, name)
 
@@ -202,7 +212,7 @@ def to_attribute(
         loads = [each for each in loads if reading.survey.statement(each[0]) is not own_statement]
     if loads:
         for load, scope in loads:
-            yield At(load, scope, (*at.way, target), at.calls)
+            yield at.to(load, scope, target)
         return
     if about(target.attr, TELEMETRY) or about(last_name(target.value), TELEMETRY):
         yield at.ends(Use.TELEMETRY, target)
@@ -215,18 +225,21 @@ def to_attribute(
 def to_target(reading: Reading, at: At, target: ast.AST) -> Iterator[At | Outcome]:
     """Go on after the assignment of a value to a target of any form."""
     for one in targets(target):
-        if isinstance(one, ast.Subscript):
-            key = one.slice.value if isinstance(one.slice, ast.Constant) else None
-            if isinstance(key, str) and about(key, TELEMETRY):
-                yield at.ends(Use.TELEMETRY, one)
-                continue
-
-        if isinstance(one, ast.Name):
+        key = constant_key(one)
+        if key and about(key, TELEMETRY):
+            yield at.ends(Use.TELEMETRY, one)
+        elif isinstance(one, ast.Name):
             yield from to_name(reading, at, one)
         elif isinstance(one, ast.Attribute):
             yield from to_attribute(reading, at, one)
         elif isinstance(one, ast.Subscript):
-            yield from to_container(reading, at, one.value, one)
+            yield from to_container(reading, replace(at, key=key), one.value, one)
+
+
+def constant_key(node: ast.AST) -> str:
+    """Give the text that an entry is looked up by; "" when it is another expression, or no entry."""
+    index = node.slice if isinstance(node, ast.Subscript) else None
+    return index.value if isinstance(index, ast.Constant) and isinstance(index.value, str) else ""
 
 
 def to_container(
@@ -249,7 +262,7 @@ def to_container(
                 and (scope is not at.scope or reaches(reading.survey, put, load, bindings))
             ]
             for load, scope in others:
-                yield At(load, scope, (*at.way, put), at.calls)
+                yield at.to(load, scope, put)
             if reading.loads.is_tracked(container.id, at.scope) and not any(
                 _is_undone(reading, load) for load, _ in others
             ):
@@ -346,7 +359,7 @@ def to_caller(reading: Reading, at: At, node: ast.AST, *, is_value: bool) -> Ite
             None if is_method else OpenEnd("out", f"{reading.module}.{Names.path(function)}"),
         )
     for call, scope in calls:
-        yield At(call, scope, (*at.way, node), at.calls + 1)
+        yield at.to(call, scope, node, calls=1)
 
 
 def _is_never_called(reading: Reading, function: Scope) -> bool:
@@ -379,7 +392,7 @@ def to_parameter(
     if not loads:
         yield at.ends(Use.DROPPED, call)
     for load, scope in loads:
-        yield At(load, scope, (*at.way, call), at.calls + 1)
+        yield at.to(load, scope, call, calls=1)
 
 
 def _into(

@@ -216,7 +216,7 @@ class Loads:
             return found
         if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
             owner = scope.owner
-            if func.value.id == "self" and owner is not None:
+            if func.value.id in {"self", "cls"} and owner is not None:
                 for inner in owner.inner:
                     if inner.name == func.attr and inner.is_function:
                         return inner

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from twice.checker.syntax.names import LOCAL
@@ -17,6 +18,7 @@ from twice.checker.syntax.uses.following import (
     At,
     Reading,
     Trail,
+    constant_key,
     to_caller,
     to_container,
     to_name,
@@ -57,7 +59,7 @@ _WRITES: Final = {
 }
 SEED_KEYWORDS: Final = frozenset({"random_seed", "random_state", "rng_seed", "seed"})
 """Keyword arguments that take a seed."""
-_ENDINGS: Final = (ast.Raise, ast.Break, ast.Return, ast.Continue, ast.Pass)
+_ENDINGS: Final = (ast.Break, ast.Return, ast.Continue, ast.Pass)
 
 
 class Values:
@@ -70,9 +72,17 @@ class Values:
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
         self._running: set[ast.AST] = set()
+        self._is_time = False
 
-    def follow(self, node: ast.AST, scope: Scope) -> list[Outcome]:
-        """Give the ends of an expression's value."""
+    def follow(self, node: ast.AST, scope: Scope, *, is_time: bool = False) -> list[Outcome]:
+        """Give the ends of an expression's value.
+
+        Args:
+            node: the expression.
+            scope: where it is evaluated.
+            is_time: whether it is a clock's time, of which differences are durations.
+        """
+        self._is_time = is_time
         return Trail(self._look, self._reading.steps).follow(At(node, scope, (node,)))
 
     def _look(self, at: At) -> Iterator[At | Outcome]:
@@ -82,6 +92,11 @@ class Values:
             return
         if isinstance(parent, ast.Dict):
             yield self._displayed(at, parent)
+        elif self._is_time and isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Sub):
+            # A duration is judged where it ends; what it starts from tells nothing by itself.
+            yield at.ends(Use.TIMING, parent) if parent.right is node else at.passing(parent)
+        elif self._is_time and (isinstance(parent, ast.Tuple) or has_own_text(parent)):
+            yield at.passing(parent)
         elif isinstance(parent, _CARRIES):
             yield at.on(parent)
         elif isinstance(parent, ast.keyword):
@@ -96,7 +111,7 @@ class Values:
             else:
                 yield from self._argument(at, parent, None)
         elif isinstance(parent, ast.Attribute):
-            yield at.on(parent)
+            yield self._attribute(at, parent)
         elif isinstance(parent, ast.Subscript):
             yield from self._subscript(at, parent)
         elif isinstance(parent, ast.stmt):
@@ -104,7 +119,7 @@ class Values:
         elif isinstance(parent, ast.withitem) and parent.optional_vars is not None:
             yield from to_target(self._reading, at, parent.optional_vars)
         elif isinstance(parent, ast.IfExp):
-            yield at.ends(Use.BRANCH, parent) if parent.test is node else at.on(parent)
+            yield at.ends(self._decision(at), parent) if parent.test is node else at.on(parent)
         elif isinstance(parent, ast.Compare):
             yield from self._compared(at, parent)
         elif isinstance(parent, ast.YieldFrom) and isinstance(at.way[-1], ast.Return):
@@ -128,18 +143,30 @@ class Values:
             if value is at.node and isinstance(key, ast.Constant) and isinstance(key.value, str):
                 if about(key.value, TELEMETRY):
                     return at.ends(Use.TELEMETRY, key)
-                return At(parent, at.scope, (*at.way, key), at.calls)
+                return replace(at.passing(parent, key), key=key.value)
         return at.on(parent)
+
+    def _attribute(self, at: At, parent: ast.Attribute) -> At | Outcome:
+        """Follow a value into a method or a part of it; ``get`` of another key leaves it behind."""
+        call = self._reading.survey.parents.get(parent)
+        if parent.attr in {"get", "pop"} and isinstance(call, ast.Call) and call.func is parent:
+            asked = call.args[0] if call.args else None
+            if at.key and isinstance(asked, ast.Constant) and asked.value != at.key:
+                return at.ends(Use.DROPPED, call)
+        return replace(at.on(parent), key="") if at.key else at.on(parent)
 
     def _subscript(self, at: At, parent: ast.Subscript) -> Iterator[At | Outcome]:
         if parent.value is at.node:
-            if isinstance(parent.ctx, ast.Load):
-                yield at.on(parent)
+            key = constant_key(parent)
+            if at.key and key and key != at.key:
+                yield at.ends(Use.DROPPED, parent)
+            elif isinstance(parent.ctx, ast.Load):
+                yield replace(at.on(parent), key="") if key else at.on(parent)
             return
         if about(last_name(parent.value), TELEMETRY):
             yield at.ends(Use.TELEMETRY, parent)
         elif isinstance(parent.ctx, ast.Load):
-            yield At(parent, at.scope, (*at.way, parent), at.calls)  # what it looks up
+            yield at.passing(parent)  # what it looks up
         else:
             yield at.ends(Use.KEY, parent)
 
@@ -159,7 +186,7 @@ class Values:
         elif isinstance(parent, ast.Return):
             yield from to_caller(reading, at, parent, is_value=True)
         elif isinstance(parent, (ast.If, ast.While)):
-            yield at.ends(self._branch(parent), parent)
+            yield at.ends(min(self._branch(parent), self._decision(at)), parent)
         elif isinstance(parent, (ast.For, ast.AsyncFor)):
             yield from to_target(reading, at, parent.target)
         elif isinstance(parent, ast.Raise):
@@ -202,10 +229,18 @@ class Values:
         others = [each for each in [parent.left, *parent.comparators] if each is not at.node]
         if any(isinstance(each, ast.Constant) and each.value is None for each in others):
             yield at.ends(Use.DROPPED, parent)
-        elif any(about(last_name(each), TIMING) for each in others):
+        elif any(
+            isinstance(each, (ast.Name, ast.Attribute)) and about(last_name(each), TIMING)
+            for each in (ast.walk(parent) if self._is_time else others)
+        ):
             yield at.ends(Use.TIMING, parent)
         else:
-            yield at.on(parent)
+            yield at.passing(parent) if self._is_time else at.on(parent)
+
+    def _decision(self, at: At) -> Use:
+        """Classify a condition: a time that is compared with nothing says that there is one, and decides nothing."""
+        compared = not self._is_time or any(isinstance(each, ast.Compare) for each in at.way)
+        return Use.BRANCH if compared else Use.DROPPED
 
     def _branch(self, parent: ast.If | ast.While) -> Use:
         """Classify a branch: one that only logs, delays or gives up decides nothing."""
@@ -213,7 +248,10 @@ class Values:
             calls = [
                 each for one in parent.body for each in ast.walk(one) if isinstance(each, ast.Call)
             ]
-            return Use.TIMING if any(last_name(each) == "sleep" for each in calls) else Use.BRANCH
+            if any(last_name(each) == "sleep" for each in calls):
+                return Use.TIMING
+            # How often a loop goes round by the clock matters when it keeps what it makes.
+            return Use.UNSEEN if self._is_time else Use.BRANCH
         if parent.orelse:
             return Use.BRANCH
         uses = [self._harmless(each) for each in parent.body]
@@ -222,6 +260,10 @@ class Values:
     def _harmless(self, statement: ast.stmt) -> Use | None:
         if isinstance(statement, ast.Raise):
             return Use.TIMING
+        if self._is_time and isinstance(statement, _ENDINGS):
+            # Whoever gives up or waits for the next time hands nothing on.
+            value = getattr(statement, "value", None)
+            return Use.TIMING if value is None or isinstance(value, ast.Constant) else None
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
             called = last_name(statement.value)
             if self._is_telemetry(statement.value) or about(called, SHOWING):
@@ -252,7 +294,7 @@ class Values:
         elif catalogue.has("carrying", qualified) or (
             qualified is None and word in {"format", "join"}
         ):
-            yield at.on(call)
+            yield at.passing(call) if self._is_time and has_own_text(call) else at.on(call)
         elif self._is_telemetry(call) or catalogue.has("telemetry", qualified):
             yield at.ends(Use.TELEMETRY, call)
         elif catalogue.has("waiting", qualified) or (
@@ -271,6 +313,8 @@ class Values:
             yield at.ends(Use.LABEL, call)
         elif isinstance(call.func, ast.Attribute) and word in _PUTS:
             yield from to_container(reading, at, call.func.value, call)
+        elif _inserts(call):
+            yield at.ends(Use.STORED, call)
         elif catalogue.has("storing", qualified) or (qualified is None and word in _WRITES):
             yield at.ends(Use.STORED if self._is_stored(at, call, qualified) else Use.LABEL, call)
         else:
@@ -282,7 +326,7 @@ class Values:
             return Use.UNSEEN
         self._running.add(call)
         nothing = Outcome(Use.UNSEEN, call)
-        use = gravest(self.follow(call, scope), nothing).use
+        use = gravest(self.follow(call, scope, is_time=self._is_time), nothing).use
         self._running.discard(call)
         return use
 
@@ -308,6 +352,24 @@ class Values:
                 return True
             return about(last_name(func.value), TELEMETRY) or about(func.attr, TELEMETRY)
         return isinstance(func, ast.Name) and (func.id == "print" or about(func.id, TELEMETRY))
+
+
+def has_own_text(node: ast.AST) -> bool:
+    """Say whether an expression puts a value into a text that has more in it."""
+    match node:
+        case ast.JoinedStr(values=parts):
+            return any(isinstance(each, ast.Constant) for each in parts)
+        case ast.BinOp(left=ast.Constant(value=str()), op=ast.Mod() | ast.Add()):
+            return True
+        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str()), attr="format")):
+            return True
+    return False
+
+
+def _inserts(call: ast.Call) -> bool:
+    """Whether a call is given a statement that writes rows into a table."""
+    text = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
+    return isinstance(text, str) and text.lstrip()[:7].upper() in {"INSERT ", "UPDATE ", "REPLACE"}
 
 
 def _is_stamp(at: At, keyword: str) -> bool:

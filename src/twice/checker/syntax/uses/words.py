@@ -289,7 +289,19 @@ LOGGING: Final = frozenset({"log", "logger", "logging"})
 """What a log is called that is written to."""
 LOGS: Final = frozenset({"log", "logs"})
 LIMITS: Final = frozenset(
-    ["deadline", "timeout", "expiry", "expires", "expiration", "delay", "wait", "backoff", "ttl"]
+    [
+        "deadline",
+        "timeout",
+        "expiry",
+        "expires",
+        "expiration",
+        "delay",
+        "wait",
+        "backoff",
+        "ttl",
+        "sleep",
+        "pause",
+    ]
 )
 """What a variable is called that holds a time limit."""
 NAMING: Final = frozenset(
@@ -317,6 +329,14 @@ NAMING: Final = frozenset(
     ]
 )
 """What a variable is called that holds a name, and nothing that is computed with."""
+BESIDE: Final = (MEASURING | TELEMETRY | SHOWING | {"performance", "benchmarks", "stats"}) - {
+    "callback", "checkpoint", "recorder", "report", "save", "show", "summary", "time", "usage", "writer"
+}  # fmt: skip
+"""What a function, a class or a file is called that is there to measure, to log or to show."""
+SPANS: Final = MEASURING | TELEMETRY | frozenset(
+    ["durations", "frequency", "hours", "hz", "minutes", "ms", "runtimes", "sec", "second", "seconds", "secs", "span", "timers", "times", "took"]
+)  # fmt: skip
+"""What holds a duration."""
 SEED: Final = frozenset(["seed", "seeds"])
 GENERATOR: Final = frozenset(["rng", "rngs", "prng", "random", "randomizer", "generator", "rand"])
 
