@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from files import audit_of
 
-from twice.checker.audits.streams import (
-    SPACES,
-    RandomUse,
-    StreamOwner,
-    UseKind,
-    summarize_streams,
-)
+from twice.checker.analysis.generators import StreamOwner, UseKind
+from twice.checker.analysis.stream_uses import SPACES
+from twice.checker.audits.streams import RandomUse, summarize_streams
 
 
 def audited(**sources: str) -> tuple[RandomUse, ...]:

@@ -6,11 +6,10 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
+from twice.checker.analysis.seed_expressions import is_generator, is_global_draw, is_none, none_test
 from twice.checker.findings import Violation
 from twice.checker.rule import Breaks, Rule, RuleFacts
-from twice.checker.rules.absence import none_test
 from twice.checker.rules.roles import captures, mentioned, methods, own_attribute, restores
-from twice.checker.rules.seeding import is_generator, is_global_draw, is_none
 from twice.checker.syntax.module import Site
 from twice.checker.syntax.uses.words import TELEMETRY, about
 from twice.foundation.channels import Channel

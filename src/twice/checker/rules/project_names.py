@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from twice.checker.rules.seed_ways import Ways
+from twice.checker.analysis.seeds import SeedReader
 from twice.checker.syntax.module import Module
 from twice.checker.syntax.names import LOCAL
 from twice.checker.syntax.survey import Scope
@@ -23,7 +23,7 @@ _LIBRARIES: Final = frozenset(
 )
 
 
-def callee_of(module: Module, ways: Ways, node: ast.Call, scope: Scope) -> tuple[str, bool]:
+def callee_of(module: Module, ways: SeedReader, node: ast.Call, scope: Scope) -> tuple[str, bool]:
     """Give what a call calls, where the project may define it, else ""; and whether it is a base's."""
     func, called = node.func, module.called.get(node)
     if called is not None:

@@ -1,9 +1,9 @@
-"""Which objects keep the generator that they are handed, and to whom a file hands one: facts, for ``Owners``.
+"""Which objects of a file keep the generator that they are handed, and to whom the file hands one.
 
 An object keeps a generator when its constructor stores the parameter on ``self``, has it as a field, or passes it on
 to a base or to an object of its own that does. A function keeps one for each object that it makes with it.
 
-Invariant: of a class that is in no file only the name of the argument is known; alone it is never enough.
+Invariant: a file says only what it does itself; whose class keeps what is settled by ``shared_generators``.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import ast
 from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
+from twice.checker.analysis.seed_expressions import is_generator
+from twice.checker.analysis.seeds import SeedReader, is_record, place_of
 from twice.checker.rules.project_names import callee_of
-from twice.checker.rules.seed_ways import Ways, is_record, place_of
-from twice.checker.rules.seeding import is_generator
 from twice.checker.syntax.module import Module
 from twice.checker.syntax.reaching import latest
 from twice.checker.syntax.survey import COMPREHENSIONS, Scope, targets
@@ -34,7 +34,7 @@ _ASKING: Final = frozenset({"has", "is", "use", "uses"})
 _LENDERS: Final = HOLDERS | {"args", "config", "context", "ctx", "options", "run", "self"}
 
 
-def owners_in(module: Module, ways: Ways) -> dict[str, Any]:
+def owners_in(module: Module, ways: SeedReader) -> dict[str, Any]:
     """Give who keeps generators in a file, and what it hands to whom."""
     if not module.speaks_of(*GENERATOR):
         return {"keepers": {}, "handed": [], "shared": [], "accessors": [], "taken": []}
@@ -49,7 +49,7 @@ def owners_in(module: Module, ways: Ways) -> dict[str, Any]:
 
 
 class _Owners:
-    def __init__(self, module: Module, ways: Ways) -> None:
+    def __init__(self, module: Module, ways: SeedReader) -> None:
         self._module = module
         self._ways = ways
         self._passed: dict[Scope, dict[str, list[list[Any]]]] = {}
