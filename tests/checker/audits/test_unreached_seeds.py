@@ -210,7 +210,9 @@ def test_what_may_have_the_seed_of_the_run_is_none(case: str) -> None:
 def test_two_components_that_leave_the_seed_out_share_a_stream() -> None:
     files = {"world": WORLD, "a": "from world import World\nboth = World(3), World(4)\n"}
 
-    assert ("world.py", 5, f"{SIGNATURE[:-1]}, and 2 calls of it take that: a.py:2.") in named(files)
+    assert ("world.py", 5, f"{SIGNATURE[:-1]}, and 2 calls of it take that: a.py:2.") in named(
+        files
+    )
 
 
 def test_packages_that_lend_from_each_other_end_the_search() -> None:

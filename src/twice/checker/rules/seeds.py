@@ -28,8 +28,7 @@ from twice.checker.findings import Reach, Violation
 from twice.checker.rule import Breaks, ProjectFacts, mentions
 from twice.checker.rules import streams
 from twice.checker.rules.engine import project_rule, rule
-from twice.checker.rules.environments import calls_on, holder_of_made
-from twice.checker.rules.showing import reach_of
+from twice.checker.rules.environments import calls_on, holder_of_made, reach_of
 from twice.checker.syntax.module import Site
 from twice.checker.syntax.uses.outcomes import Use
 from twice.checker.syntax.uses.words import SEED, about, last_name
@@ -373,44 +372,3 @@ def unseeded_reset(site: Site) -> Iterator[Violation]:
             reach=reach_of(site),
             confidence=0.8,
         )
-
-
-@rule(
-    Channel.SEEDS,
-    Breaks.LOGICAL,
-    Severity.MEDIUM,
-    "Ask whether it is None: if seed is not None.",
-    nodes=(ast.BoolOp, ast.If),
-    applies=mentions("seed"),
-    suits=lambda node, _: is_seed_name(node.test if isinstance(node, ast.If) else node.values[0]),
-)
-def zero_seed(site: Site) -> Iterator[Violation]:
-    """A seed of 0 counts as a missing one."""
-    node = site.node
-    if isinstance(node, ast.BoolOp):
-        given, last = node.values[0], node.values[-1]
-        is_same = isinstance(last, ast.Constant) and last.value == 0 and last.value is not False
-        is_used = is_named_seed(site) or site.value().use is Use.SEED
-        if isinstance(node.op, ast.And) or is_same or not is_used:
-            return
-        what = f"becomes {site.module.shown(last)}"
-    else:
-        assert isinstance(node, ast.If), "the other kind"
-        given, what = node.test, "seeds nothing"
-        if not any(_is_seeding(each, given) for each in node.body):
-            return
-    yield site.violation(
-        f"{site.module.shown(given)} may be 0, which then {what}.",
-        "Who asks for the seed 0 gets another stream than the one that is on record.",
-        confidence=0.8,
-    )
-
-
-def _is_seeding(statement: ast.stmt, given: ast.expr) -> bool:
-    """Whether a call that is called after a seed gets an expression."""
-    call, text = getattr(statement, "value", None), ast.dump(given)
-    return (
-        isinstance(call, ast.Call)
-        and (about(last_name(call), SEED) or last_name(call) == "default_rng")
-        and any(ast.dump(each) == text for each in call.args)
-    )

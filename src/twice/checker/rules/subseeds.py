@@ -1,4 +1,4 @@
-"""The rules about seeds that are made of others: counted up, drawn from a generator, or made of an identity."""
+"""The rules about seeds that are made of others: counted up, drawn from a generator, or made of an identity; and a seed of 0."""
 
 from __future__ import annotations
 
@@ -310,4 +310,45 @@ def _is_handed_on(site: Site, node: ast.AST) -> bool:
     called = site.qualified(call.func)
     return (called is None or called.partition(".")[0] not in _LIBRARIES) and all(
         isinstance(each, (ast.Name, ast.Attribute, ast.Constant)) for each in _list_others(node)
+    )
+
+
+@rule(
+    Channel.SEEDS,
+    Breaks.LOGICAL,
+    Severity.MEDIUM,
+    "Ask whether it is None: if seed is not None.",
+    nodes=(ast.BoolOp, ast.If),
+    applies=mentions("seed"),
+    suits=lambda node, _: is_seed_name(node.test if isinstance(node, ast.If) else node.values[0]),
+)
+def zero_seed(site: Site) -> Iterator[Violation]:
+    """A seed of 0 counts as a missing one."""
+    node = site.node
+    if isinstance(node, ast.BoolOp):
+        given, last = node.values[0], node.values[-1]
+        is_same = isinstance(last, ast.Constant) and last.value == 0 and last.value is not False
+        is_used = is_named_seed(site) or site.value().use is Use.SEED
+        if isinstance(node.op, ast.And) or is_same or not is_used:
+            return
+        what = f"becomes {site.module.shown(last)}"
+    else:
+        assert isinstance(node, ast.If), "the other kind"
+        given, what = node.test, "seeds nothing"
+        if not any(_is_seeding(each, given) for each in node.body):
+            return
+    yield site.violation(
+        f"{site.module.shown(given)} may be 0, which then {what}.",
+        "Who asks for the seed 0 gets another stream than the one that is on record.",
+        confidence=0.8,
+    )
+
+
+def _is_seeding(statement: ast.stmt, given: ast.expr) -> bool:
+    """Whether a call that is called after a seed gets an expression."""
+    call, text = getattr(statement, "value", None), ast.dump(given)
+    return (
+        isinstance(call, ast.Call)
+        and (about(last_name(call), SEED) or last_name(call) == "default_rng")
+        and any(ast.dump(each) == text for each in call.args)
     )
