@@ -27,6 +27,7 @@ def test_what_nobody_reads_is_a_note(name: str, value: str) -> None:
     assert project(name, value, "return world.size") == {}
 
 
+@pytest.mark.parametrize("read", ["world.{}", "getattr(world, '{}')"])
 @pytest.mark.parametrize(
     ("name", "value", "rule"),
     [
@@ -34,8 +35,12 @@ def test_what_nobody_reads_is_a_note(name: str, value: str) -> None:
         ("world_uid", "str(uuid.uuid4())", "entropy"),
     ],
 )
-def test_what_another_file_returns_is_found(name: str, value: str, rule: str) -> None:
-    assert rule in project(name, value, f"return world.{name}")
+def test_what_another_file_returns_is_found(read: str, name: str, value: str, rule: str) -> None:
+    assert rule in project(name, value, f"return {read.format(name)}")
+
+
+def test_a_private_id_is_for_telling_objects_apart() -> None:
+    assert project("_uid", "uuid.uuid4()", "table[world._uid] = world") == {}
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,8 @@ class WorldRow:
         is_data = outcome.use in self.sinks
         if not is_data and not self.doubts:
             return None
-        if not is_quiet and not (is_data and (not self.in_run or advances(name))):
+        is_elsewhere = outcome.use > Use.UNSEEN and not is_data
+        if is_elsewhere or (self.in_run and not advances(name)):
             outcome = replace(outcome, use=Use.UNSEEN, open=())
         message = self.message.format(called=site.called, function=name)
         return (
