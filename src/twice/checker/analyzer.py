@@ -20,6 +20,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from twice.checker.analysis import links
+from twice.checker.analysis.streams import StreamSeeding
 from twice.checker.audits import facts as audit_facts
 from twice.checker.audits.audit import FACTS
 from twice.checker.catalogue import Catalogue
@@ -29,7 +30,6 @@ from twice.checker.findings import FileResult, Violation
 from twice.checker.housekeeping import BANNED_NAME, HOUSEKEEPING, unreadable
 from twice.checker.policy import Zone
 from twice.checker.rule import ProjectFacts, Rule, RuleFacts
-from twice.checker.rules import streams
 from twice.checker.rules.engine import Index, every_rule
 from twice.checker.suppressions import read_comments
 from twice.checker.syntax.module import Module, Site
@@ -338,7 +338,7 @@ def conclude(
         if rule.conclude is not None:
             found.extend(rule.conclude(by_name.setdefault(rule.fact_name, ProjectFacts(zone))))
     imports = by_name.setdefault("streams.gather", ProjectFacts(zone))
-    return found, streams.Project(imports, zone).imported_tests()
+    return found, StreamSeeding(imports, zone).imported_tests()
 
 
 def rule_table() -> dict[str, RuleFacts]:

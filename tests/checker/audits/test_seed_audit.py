@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from files import audit_of
 
-from twice.checker.audits.streams import (
-    SPACES,
-    RandomUse,
-    StreamOwner,
-    UseKind,
-    summarize_streams,
-)
+from twice.checker.analysis.generators import SPACES, StreamOwner, UseKind
+from twice.checker.audits.streams import RandomUse, summarize_streams
 
 
 def audited(**sources: str) -> tuple[RandomUse, ...]:

@@ -7,8 +7,9 @@ import textwrap
 import pytest
 from files import INDEX, audit_of
 
+from twice.checker.analysis.generators import StreamOwner, UseKind
 from twice.checker.analyzer import analyze_file
-from twice.checker.audits.streams import StreamOwner, UseKind, summarize_streams
+from twice.checker.audits.streams import summarize_streams
 from twice.checker.catalogue import shipped
 from twice.checker.driver import judge
 from twice.checker.policy import Policy

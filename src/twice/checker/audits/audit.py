@@ -10,14 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from twice.checker.audits.streams import (
-    RandomUse,
-    StreamOrigin,
-    StreamOwner,
-    StreamOwners,
-    UseKind,
-    mark_unreached,
-)
+from twice.checker.analysis.generators import StreamOrigin, StreamOwner, UseKind
+from twice.checker.audits.streams import RandomUse, StreamOwners, mark_unreached
 from twice.checker.findings import Reach
 from twice.checker.housekeeping import UNREADABLE, unread_reason
 from twice.checker.policy import Policy, Zone
@@ -147,7 +141,7 @@ class Audit:
     @cached_property
     def uses(self) -> tuple[RandomUse, ...]:
         """Every place that draws, makes or seeds, with its owner over all files."""
-        from twice.checker.rules import streams
+        from twice.checker.analysis.streams import StreamSeeding
         from twice.checker.rules.seed_callers import SeedCallers
 
         def facts_of(name: str, files: Sequence[AuditedFile]) -> dict[str, Any]:
@@ -158,7 +152,7 @@ class Audit:
         callers = SeedCallers(facts_of("seed_sources.gather", inner))
         notes = {f"{each.path}:{each.line}": each.note for each in callers.unreached()}
         zones = {each.path: Zone(each.zone) for each in self.files}
-        reach = streams.Project(facts_of("streams.gather", self.files), lambda path: zones[path])
+        reach = StreamSeeding(facts_of("streams.gather", self.files), lambda path: zones[path])
         owners = StreamOwners([each for file in self.files for each in file.uses], reach.seeded)
         found = (owners.settle(each) for file in self.files for each in file.uses)
         return tuple(mark_unreached(each, notes) for each in found)

@@ -12,7 +12,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from twice.checker.audits.random_draws import RandomReader
+from twice.checker.analysis.generators import Generators
 from twice.checker.catalogue import Catalogue
 from twice.checker.syntax.module import Module, Site
 from twice.checker.syntax.survey import Scope
@@ -86,13 +86,13 @@ def gather(module: Module) -> dict[str, Any]:
             for each in sorted(module.imported & catalogue.names("native-packages").keys())
         ],
     }
-    random, present = RandomReader(module), catalogue.together(*PRESENT)
+    random, present = Generators(module), catalogue.together(*PRESENT)
     has_layer = module.speaks_of("effects")
     read = catalogue.together(*READS)
     methods = {*catalogue.methods["file-reading"], *catalogue.methods["listing"]}
     for node, scope, name in module.calls:
         method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-        if random.can_read(name, method) and (row := random.read(node, scope, name)):
+        if row := random.audit_call(node, scope, name):
             facts["draws"].append(row)
         if name is None or name[0] == ".":
             if method in methods or (has_layer and method):

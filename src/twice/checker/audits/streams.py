@@ -11,39 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Any, Final
 
+from twice.checker.analysis.generators import SPACES, StreamOrigin, StreamOwner, UseKind
 from twice.foundation.printable import pluralize
-
-SPACES: Final = "spaces"
-"""The generators of spaces of actions and observations, taken together."""
-
-
-class UseKind(StrEnum):
-    """What a place does with random numbers."""
-
-    DRAWS = "draws"
-    MAKES = "makes"
-    SEEDS = "seeds"
-
-
-class StreamOwner(StrEnum):
-    """Who owns a stream of random numbers."""
-
-    NAMED = "named-stream"
-    """A stream of the run, by name."""
-    GENERATOR = "generator"
-    """A generator that this project makes from a seed."""
-    PARAMETER = "parameter"
-    """A generator that the caller hands in."""
-    PASSED = "passed"
-    """A generator that some other object holds; where it was made was not seen."""
-    PROCESS = "process-wide"
-    """The one stream of a library for the whole process, which somebody here seeds."""
-    NOBODY = "nobody"
-    """Made without a seed, or a process-wide stream that nobody seeds."""
-
 
 _OWNER_WORDS: Final = {
     StreamOwner.NAMED: "a stream of the run",
@@ -52,32 +23,6 @@ _OWNER_WORDS: Final = {
     StreamOwner.PASSED: "held by another object",
     StreamOwner.PROCESS: "process-wide",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class StreamOrigin:
-    """Where a generator comes from.
-
-    Args:
-        owner: whose it is.
-        line: where it was made, in the same file; 0 when that was not seen.
-        seed: the text of the seed, "" when there is none.
-        attribute: the attribute that holds it, when another object does; the parameter that it is.
-        note: what else is to be known, as the end of a sentence.
-        unreached: whether the run's seed never reaches it, although it has one.
-    """
-
-    owner: StreamOwner
-    line: int = 0
-    seed: str = ""
-    attribute: str = ""
-    note: str = ""
-    unreached: bool = False
-
-    @property
-    def is_orphan(self) -> bool:
-        """Whether nobody owns it, or its owner seeds it with what is not the run's."""
-        return self.owner is StreamOwner.NOBODY or self.unreached
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from twice.checker.analysis.generators import UseKind
 from twice.checker.audits.audit import NotedPlace, WorldRead
-from twice.checker.audits.streams import RandomUse, UseKind, summarize_streams
+from twice.checker.audits.streams import RandomUse, summarize_streams
 from twice.checker.review.patterns import PatternMatch
 from twice.checker.review.review import ChannelGap, Review, ReviewedFinding
 from twice.foundation.channels import FACTS

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from twice.checker.analysis.generators import StreamOwner, UseKind
 from twice.checker.audits.audit import WorldRead
-from twice.checker.audits.streams import RandomUse, StreamOwner, UseKind
+from twice.checker.audits.streams import RandomUse
 from twice.checker.review.review import ChannelGap, Review, ReviewedFinding, SpecStatus
 from twice.checker.review.risks import ReviewStep
 from twice.foundation.channels import Channel

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from twice.checker.analysis.generators import SPACES, StreamOwner, UseKind
 from twice.checker.audits.audit import Audit, NotedPlace, WorldRead
-from twice.checker.audits.streams import SPACES, RandomUse, StreamOwner, UseKind
+from twice.checker.audits.streams import RandomUse
 from twice.checker.findings import Finding
 from twice.foundation.channels import Channel
 from twice.foundation.severity import Severity

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from twice.checker.analysis.generators import StreamOwner, UseKind
 from twice.checker.audits.audit import Audit, NotedPlace, WorldRead
-from twice.checker.audits.streams import StreamOwner, StreamSummary, UseKind, summarize_streams
+from twice.checker.audits.streams import StreamSummary, summarize_streams
 from twice.checker.catalogue import Catalogue
 from twice.checker.findings import Finding, Reach
 from twice.checker.housekeeping import HOUSEKEEPING_NAMES, UNREADABLE

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Final
 
+from twice.checker.findings import Reach
 from twice.checker.syntax.module import Site
 from twice.checker.syntax.survey import Binding, Scope
 from twice.checker.syntax.uses.values import SEED_KEYWORDS
+from twice.checker.syntax.uses.words import about
 
 
 def holder_of_made(site: Site, name: ast.expr, *, plainly: bool = False) -> Scope | None:
@@ -97,3 +100,41 @@ def calls_on(site: Site, name: str, holder: Scope) -> Iterator[tuple[str, ast.Ca
             node, parent = parent, parents.get(parent)
         if trail and isinstance(parent, ast.Call) and parent.func is node:
             yield ".".join(trail), parent
+
+
+_SHOWS: Final = frozenset(
+    [
+        "animation",
+        "drawing",
+        "gif",
+        "human",
+        "interactive",
+        "keyboard",
+        "manual",
+        "plot",
+        "render",
+        "teleop",
+    ]
+)
+_BY_HAND: Final = frozenset({"keyboard_control", "manual", "manual_control"})
+
+
+def reach_of(site: Site) -> Reach:
+    """Give how loud a missing seed is here: in doubt where somebody plays or looks, by a name or a setting."""
+    stem = site.module.path.rpartition("/")[2].removesuffix(".py")
+    function = site.scope.method
+    is_shown = about(stem, _SHOWS) or any(
+        _is_by_hand(each, shown=function is not None)
+        for node, scope, _ in site.module.calls
+        if node.keywords and scope.method is function
+        for each in node.keywords
+    )
+    return Reach.UNSEEN if is_shown else Reach.LOUD
+
+
+def _is_by_hand(keyword: ast.keyword, *, shown: bool) -> bool:
+    """Whether a keyword asks for a player at the keyboard, or, in a function, for a window."""
+    value = keyword.value.value if isinstance(keyword.value, ast.Constant) else None
+    return (keyword.arg in _BY_HAND and value is True) or (
+        shown and keyword.arg == "render_mode" and value == "human"
+    )

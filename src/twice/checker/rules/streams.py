@@ -1,205 +1,198 @@
-"""Draws from process-wide streams, and who seeds them: what two rules share.
-
-A file's facts are what it draws, what it seeds and what it imports. A stream counts as seeded for a
-file when the file seeds it, or a file that uses it does, or one that such a file imports, or any file of
-the same package.
-
-Invariant: tests and tools seed nothing for anybody but themselves.
-"""
+"""The rules about streams that the whole process shares: who draws from them, and who seeds them anew."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from twice.checker.analysis.generators import GROUPS, Generators
+from twice.checker.analysis.streams import Reseedings, StreamSeeding
 from twice.checker.findings import Reach, Violation
-from twice.checker.policy import Zone, is_test_file
-from twice.checker.rule import ProjectFacts
-from twice.checker.rules.absence import is_none_branch
-from twice.checker.rules.seeding import is_delay, is_named_seed, is_unseeded
-from twice.checker.rules.undisturbed import is_undisturbed
+from twice.checker.rule import Breaks, ProjectFacts, mentions
+from twice.checker.rules.absence import is_none_branch, none_test
+from twice.checker.rules.engine import project_rule, rule
+from twice.checker.rules.environments import reach_of
+from twice.checker.rules.roles import is_seeder
+from twice.checker.rules.seeding import (
+    is_delay,
+    is_entry,
+    is_generator,
+    is_global_draw,
+    is_named_seed,
+    is_unseeded,
+)
 from twice.checker.syntax.module import Module, Site
-from twice.checker.syntax.names import LOCAL
 from twice.checker.syntax.survey import Scope
 from twice.checker.syntax.uses.outcomes import Use
-from twice.checker.syntax.uses.words import about, last_name, parts
+from twice.checker.syntax.uses.words import GENERATOR, SEED, TIMING, about, last_name, parts
+from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
-DRAWING: Final = ("global-draws", "tensor-draws")
-SHOWN_IN_FILE: Final = 4
-"""So many functions of a file are reported in full; those after them say the same once more."""
-_IN_PLACE: Final = frozenset({"shuffle"})
-_ACTIONS: Final = frozenset({"action", "actions"})
-_ACTING: Final = _ACTIONS | {
-    "act",
-    "choose",
-    "explore",
-    "exploration",
-    "sample",
-    "select",
-    "shuffle",
-}
-_DISTRIBUTIONS: Final = frozenset(
-    {
-        "bernoulli",
-        "categorical",
-        "dist",
-        "distribution",
-        "dists",
-        "family",
-        "multinomial",
-        "normal",
-        "pi",
-    }
+_LINES_TOGETHER: Final = 2
+"""Draws of a function that stand no farther below its first are one finding."""
+_SHIFTS: Final = (
+    "Whoever else draws from that stream, in any library, shifts every number that comes after."
 )
+_UNSEEDED: Final = (
+    "Nothing in reach seeds that stream, so it starts from the system's entropy in each run."
+)
+_DELAYS_SHIFT: Final = (
+    "Each one takes a number out of the stream, so the world's delays decide all later ones."
+)
+_OF_DELAYS: Final = TIMING | {"jitter", "noise", "network", "io"}
 _QUIETER: Final = (Reach.LOUD, Reach.UNSEEN, Reach.QUIET)
 _TENSORS: Final = frozenset({"cupy", "tensorflow", "torch"})
+_SHOWN: Final = {"random": "the random module", "numpy": "numpy's legacy functions"}
+_DISTRIBUTIONS: Final = frozenset(
+    ["bernoulli", "categorical", "dist", "distrib", "distribution", "dists", "multinomial", "normal", "pi"]
+)  # fmt: skip
+_ACTIONS: Final = frozenset({"act", "action", "actions"})
+_ACTING: Final = _ACTIONS | {"choose", "explore", "exploration", "sample", "select", "shuffle"}
 _NAMES: Final = frozenset({"uuid", "guid", "nonce", "token"})
 _RANDOM_ID: Final = frozenset({"random", "id"})
 _TRIES: Final = frozenset({"test", "tests", "demo", "example", "selftest"})
-_SHOWN: Final = {
-    "random": "the random module",
-    "numpy": "numpy's legacy functions",
-}
+_FITTING: Final = frozenset({"aug", "augment", "augmentation", "augmentations", "loss", "forward"})
+_SHOWING: Final = frozenset(
+    ["__repr__", "__str__", "_repr_html_", "render", "_render", "log_state"]
+)
+_DEBUGGING: Final = frozenset({"debug", "debugging", "verbose", "verbosity"})
+_GETS: Final = frozenset({"get", "current", "fetch"})
+_SETS: Final = frozenset({"set", "setup", "init", "reset"})
+_MODULES: Final = frozenset({"numpy.random", "random", "numpy.random.mtrand"})
+_MADE_UP: Final = frozenset({"dummy", "fake", "mock", "placeholder", "stub"})
+_BENCHMARKS: Final = frozenset({"bench", "benchmark", "benchmarks", "perf", "profiling"})
 
 
 def gather(module: Module) -> dict[str, Any]:
     """Give what a file draws and seeds in process-wide streams, and what it imports."""
-    draws: dict[tuple[str, str, int, bool], list[Site]] = {}
+    catalogue, reader, reseedings = module.catalogue, Generators(module), Reseedings(module)
     seeds: list[str] = []
     waits: list[tuple[str, Site]] = []
-    catalogue = module.catalogue
-    asked = catalogue.together("restoring-stream", "seeding", "jitter", *DRAWING)
-    from_distributions = "torch" in module.imported and module.speaks_of("sample")
-    for node, scope, qualified in module.calls:
-        if qualified is None or qualified[0] == LOCAL:
-            if from_distributions and _is_sampled(node, scope):
-                key = ("torch", *_together(module, node, scope), False)
-                draws.setdefault(key, []).append(module.site(node, scope))
+    draws: dict[tuple[Any, ...], list[Site]] = {}
+    asked = catalogue.together("restoring-stream", "jitter", *GROUPS) - catalogue.together(
+        "layer-draws", "loaders"
+    )
+    for node, scope, name in module.calls:
+        if name not in asked and last_name(node) not in {"sample", "rsample", "rvs"}:
             continue
-        if qualified not in asked:
-            continue
-        if catalogue.has("restoring-stream", qualified):
-            seeds.extend(catalogue.names("restoring-stream")[qualified].split())
-        elif catalogue.has("seeding", qualified):
-            if not is_unseeded(module.site(node, scope)):
-                seeds.extend(catalogue.names("seeding")[qualified].split())
-        elif catalogue.has("jitter", qualified):
-            site = module.site(node, scope)
-            stream, _, option = catalogue.names("jitter")[qualified].partition(" unless ")
+        site = module.site(node, scope)
+        if restored := catalogue.names("restoring-stream").get(name or ""):
+            seeds += restored.split()
+        elif catalogue.has("seeding", name):
+            if not is_unseeded(site):
+                seeds += catalogue.names("seeding")[name or ""].split()
+        elif delays := catalogue.names("jitter").get(name or ""):
+            stream, _, option = delays.partition(" unless ")
             if not option or site.keyword(option) is None:
                 waits.append((stream, site))
-        elif any(catalogue.has(group, qualified) for group in DRAWING):
-            site = module.site(node, scope)
-            if _has_generator(site) or is_none_branch(site):
+        elif stream := _stream_of(reader, site, name):
+            if is_none_branch(site):
                 continue
             if is_delay(site):
-                waits.append((stream_of(qualified), site))
-            else:
-                key = (stream_of(qualified), *_together(module, node, scope), _is_seed(site))
-                draws.setdefault(key, []).append(site)
+                waits.append((stream, site))
+                continue
+            key = (stream, _assess(site, stream, reseedings), scope.method, _becomes_seed(site))
+            together = draws.setdefault(key, [])
+            if together and node.lineno > together[0].call.lineno + _LINES_TOGETHER:
+                draws[*key, node.lineno] = together
+                draws[key] = together = []
+            together.append(site)
     return {
         "module": module.name,
         "imports": sorted({*module.survey.imported, *module.survey.stars}),
         "seeds": sorted(set(seeds)),
-        "delays": [{"stream": each, "found": _delay(each, site).to_json()} for each, site in waits],
+        "delays": [
+            {"stream": each, "found": _describe([site], each, "a delay ").to_json()}
+            for each, site in waits
+        ],
         "draws": [
             {
                 "stream": stream,
-                "picks": _picks(sites),
-                "acts": any(_acts(each.call, each.scope) for each in sites),
+                "picks": any(_picks(each) for each in sites),
                 "seed": is_seed,
                 "imports": sites[0].scope.method is None,
-                "found": _found(stream, sites).to_json(),
+                "found": replace(_describe(sites, stream), reach=reach).to_json(),
             }
-            for (stream, _, _, is_seed), sites in draws.items()
+            for (stream, reach, _, is_seed, *_), sites in draws.items()
         ],
     }
 
 
-def _is_seed(site: Site) -> bool:
+def _stream_of(reader: Generators, site: Site, name: str | None) -> str:
+    """Return the library whose process-wide stream a call draws from; "" for any other call."""
+    func = site.call.func
+    is_own = name is None or name[0] == "."
+    if is_own and isinstance(func, ast.Attribute) and func.attr in {"sample", "rsample"}:
+        is_torch = "torch" in site.module.imported and about(last_name(func.value), _DISTRIBUTIONS)
+        return "torch" if is_torch and not _is_distribution(site.scope.owner) else ""
+    return reader.process_draw(site, None if is_own else name).partition(".")[0]
+
+
+def _is_distribution(owner: Scope | None) -> bool:
+    """Whether a class is a distribution: whoever samples it, does it for something."""
+    bases = getattr(owner.node, "bases", ()) if owner is not None else ()
+    names = ["" if owner is None else owner.name, *(last_name(each) for each in bases)]
+    return any(about(each, _DISTRIBUTIONS) for each in names)
+
+
+def _becomes_seed(site: Site) -> bool:
     """Whether a drawn number becomes a seed, or is called one."""
     return is_named_seed(site) or any(each.use is Use.SEED for each in site.ends())
 
 
-def stream_of(qualified: str) -> str:
-    """Give the library whose process-wide stream a call draws from."""
-    return qualified.partition(".")[0]
+def _picks(site: Site) -> bool:
+    """Whether plain numbers, an order, an index or an action are drawn, and no noise in a tensor."""
+    if not site.catalogue.has("tensor-draws", site.called) and site.called is not None:
+        return True
+    return site.catalogue.has("tensor-picks", site.called) or _is_done(site)
 
 
-def _delay(stream: str, site: Site) -> Violation:
-    shown = _SHOWN.get(stream, stream)
-    message = f"{site.called}() draws a delay from the process-wide stream of {shown}."
-    return site.found("jitter-on-stream", message, "")
+def _is_done(site: Site) -> bool:
+    """Whether what is drawn is an action, by where it goes or by its function."""
+    function, statement = site.scope.method, site.module.survey.statement(site.node)
+    words = [] if function is None else [function.name]
+    words += [last_name(each) for each in site.call.args]
+    if isinstance(statement, ast.Assign):
+        words += [last_name(each) for each in statement.targets]
+    return any(about(each, _ACTIONS) for each in words)
 
 
-def _picks(sites: list[Site]) -> bool:
-    """Whether some draw is of plain numbers, or picks or orders things: no noise in a tensor."""
-    return any(
-        each.catalogue.has("global-draws", each.called)
-        or each.catalogue.has("tensor-picks", each.called)
-        for each in sites
+def _assess(site: Site, stream: str, reseedings: Reseedings) -> Reach:
+    """Say how far a draw matters: not where it is a name or a try, in doubt where nobody can shift it."""
+    function, owner = site.scope.method, site.scope.owner
+    if _ends_quietly(site) or (
+        function is not None and not _TRIES.isdisjoint(parts(function.name))
+    ):
+        return Reach.QUIET
+    folder, _, stem = site.module.path.removesuffix(".py").rpartition("/")
+    names = [stem, *("" if each is None else each.name for each in (function, owner))]
+    is_apart = (
+        reseedings.precede(site, stream)
+        or _is_fitting_noise(site, stream)
+        or reach_of(site) is not Reach.LOUD
+        or any(about(each, _MADE_UP) for each in names)
+        or about(f"{folder}_{stem}".replace("/", "_"), _BENCHMARKS)
     )
+    return Reach.UNSEEN if is_apart else Reach.LOUD
 
 
-def _is_sampled(call: ast.Call, scope: Scope) -> bool:
-    """Whether an action or the like is sampled from a distribution of a tensor library."""
-    func = call.func
-    return (
-        func.__class__ is ast.Attribute
-        and func.attr in {"sample", "rsample"}
-        and about(last_name(func.value), _DISTRIBUTIONS)
-        and _acts(call, scope)
-    )
-
-
-def _acts(call: ast.Call, scope: Scope) -> bool:
-    """Whether a draw is of what is done: an action, a sample, an order, noise on an action."""
-    function, owner = scope.method, scope.owner
-    if owner is not None and isinstance(owner.node, ast.ClassDef):
-        names = [owner.name, *(last_name(each) for each in owner.node.bases)]
-        if any(about(name, _DISTRIBUTIONS) for name in names):
-            return False  # A distribution: whoever samples it, does it for something.
-    return (function is not None and about(function.name, _ACTING)) or any(
-        about(last_name(each), _ACTIONS) for each in call.args
-    )
-
-
-def _has_generator(site: Site) -> bool:
-    return site.has_star or site.keyword("generator") is not None
-
-
-def _together(module: Module, node: ast.AST, scope: Scope) -> tuple[str, int]:
-    """Return a key for draws to report together: of one function, or one statement outside any."""
-    function = scope.method
-    if function is not None:
-        return module.in_function(function), getattr(function.node, "lineno", 0)
-    return "", module.survey.statement(node).lineno
-
-
-def _found(stream: str, sites: list[Site]) -> Violation:
-    """Give one finding for the draws of a function, at the gravest and first of them."""
-    quiet = [each for each in sites if _ends_quietly(each)]
-    aside = [each for each in sites if each not in quiet and is_undisturbed(each, stream)]
-    loud = [each for each in sites if each not in quiet and each not in aside]
-    site = (loud or aside or quiet)[0]
-    reach = Reach.LOUD if loud else Reach.UNSEEN if aside else Reach.QUIET
-    others = len(sites) - 1
-    more = f", and {others} more here do" if others else ""
-    function = site.scope.method
-    is_try = function is not None and not _TRIES.isdisjoint(parts(function.name))
-    return site.found(
-        "global-stream",
-        f"{site.called or site.module.shown(site.call.func)}() draws from the process-wide stream of {_SHOWN.get(stream, stream)}{more}.",
-        "",
-        reach=Reach.QUIET if is_try else reach,
-        confidence=0.9 if loud else 0.5,
-    )
+def _is_fitting_noise(site: Site, stream: str) -> bool:
+    """Whether it is noise in what a network learns from, which follows the one seed of the training."""
+    function, owner = site.scope.method, site.scope.owner
+    if function is None or "torch" not in site.module.imported or stream not in {"torch", "random"}:
+        return False
+    bases = {last_name(each) for each in getattr(getattr(owner, "node", None), "bases", ())}
+    if "Transform" not in bases and not about(function.name, _FITTING):
+        return False
+    is_index = any(isinstance(each, ast.Subscript) for end in site.ends() for each in end.way)
+    return not is_index and not _is_done(site)
 
 
 def _ends_quietly(site: Site) -> bool:
-    if last_name(site.call) in _IN_PLACE:
+    """Whether a name, a log or a time limit is drawn."""
+    if last_name(site.call) == "shuffle":
         return False
     statement = site.module.survey.statement(site.node)
     if isinstance(statement, ast.Assign) and about(last_name(statement.targets[0]), _NAMES):
@@ -208,176 +201,110 @@ def _ends_quietly(site: Site) -> bool:
     if function is not None and isinstance(statement, ast.Return):
         words = parts(function.name)
         if words >= _RANDOM_ID or not words.isdisjoint(_NAMES):
-            return True  # It makes a name.
+            return True
     return site.value().use in {Use.LABEL, Use.TELEMETRY, Use.TIMING}
 
 
-class Project:
-    """Who seeds what in a project.
-
-    Args:
-        facts: what ``gather`` gave, by path.
-        zone: gives the zone of a path.
-    """
-
-    def __init__(self, facts: Mapping[str, Any], zone: Callable[[str], Zone]) -> None:
-        self._facts = facts
-        self._named: dict[str, list[str]] = {}
-        self._seeded: dict[str, frozenset[str]] = {}
-        self._zones = zones = {path: zone(path) for path in facts}
-        self._counts = {path for path in facts if zones[path] is Zone.CORE}
-        self._of_package: dict[str, set[str]] = {}
-        for path, one in facts.items():
-            if zones[path] is not Zone.TESTS and (package := _package(one["module"])):
-                self._of_package.setdefault(package, set()).update(one["seeds"])
-            for name in _names(path, one["module"]):
-                self._named.setdefault(name, []).append(path)
-        self._imports = {path: self._imported(one["imports"], path) for path, one in facts.items()}
-        self._users: dict[str, list[str]] = {path: [] for path in facts}
-        for path, imported in self._imports.items():
-            for each in imported:
-                self._users[each].append(path)
-
-    def _imported(self, names: list[str], path: str) -> list[str]:
-        found: dict[str, None] = {}
-        folder = path.rpartition("/")[0]
-        for whole in names:
-            name = whole
-            while name:
-                paths = self._named.get(name, [])
-                if "." not in name:
-                    paths = [each for each in paths if _is_beside(each, folder, name)]
-                if paths:
-                    found.update(dict.fromkeys(paths))
-                    break
-                name = name.rpartition(".")[0]
-        found.pop(path, None)
-        return list(found)
-
-    def imported_tests(self) -> list[str]:
-        """Give the files among tests that the program itself imports, so that they are a part of it."""
-        found: dict[str, None] = {}
-        waiting = sorted(self._counts)
-        while waiting:
-            for each in self._imports[waiting.pop()]:
-                if each not in found and self._zones[each] is Zone.TESTS and not is_test_file(each):
-                    found[each] = None
-                    waiting.append(each)
-        return sorted(found)
-
-    def is_script(self, path: str) -> bool:
-        """Whether a file is in no package and imported by none."""
-        return not self._users[path] and not _package(self._facts[path]["module"])
-
-    def seeded(self, path: str) -> frozenset[str]:
-        """Give the streams that are seeded for what a file draws."""
-        known = self._seeded.get(path)
-        if known is None:
-            known = self._seeded[path] = self._found_seeded(path)
-        return known
-
-    def _found_seeded(self, path: str) -> frozenset[str]:
-        users = _closure(path, self._users)
-        heads = [each for each in users if each == path or each in self._counts]
-        package = _package(self._facts[path]["module"])
-        found: set[str] = set()
-        if package:
-            found.update(self._of_package.get(package, ()))
-        seen: set[str] = set()
-        for head in heads:
-            for each in _closure(head, self._imports, seen):
-                if each == head or each in self._counts:
-                    found.update(self._facts[each]["seeds"])
-        return frozenset(found)
+def _describe(sites: list[Site], stream: str, what: str = "") -> Violation:
+    """Make the finding of draws that stand together, at the first of them; without the reason."""
+    first = sites[0]
+    shown = first.called or first.module.shown(first.call.func)
+    more = f", and {len(sites) - 1} more here do" if len(sites) > 1 else ""
+    whose = _SHOWN.get(stream, stream)
+    message = f"{shown}() draws {what}from the process-wide stream of {whose}{more}."
+    return first.violation(message, "")
 
 
-def _package(module: str) -> str:
-    """Return the top package of a module; "" if it is in no package."""
-    return module.partition(".")[0] if "." in module else ""
+_LAST: list[tuple[ProjectFacts, StreamSeeding]] = []
 
 
-def _closure(start: str, edges: Mapping[str, list[str]], seen: set[str] | None = None) -> list[str]:
-    reached = set() if seen is None else seen
-    waiting, found = [start], []
-    while waiting:
-        each = waiting.pop()
-        if each not in reached:
-            reached.add(each)
-            found.append(each)
-            waiting.extend(edges[each])
-    return found
-
-
-def _names(path: str, module: str) -> Iterator[str]:
-    """Yield the dotted names under which a file can be imported."""
-    bits = path.removesuffix(".py").removesuffix("/__init__").split("/")
-    names = {".".join(bits[start:]) for start in range(len(bits))}
-    yield from sorted({*names, module})
-
-
-def _is_beside(path: str, folder: str, name: str) -> bool:
-    own = path.removesuffix("/__init__.py").removesuffix(".py")
-    return own in {f"{folder}/{name}".lstrip("/"), name} or path.endswith("/__init__.py")
-
-
-_LAST: list[tuple[Mapping[str, Any], Project]] = []
-
-
-def _project(facts: ProjectFacts) -> Project:
-    """Give the project that facts are of; the rules that share them ask one after the other."""
+def _seeding(facts: ProjectFacts) -> StreamSeeding:
+    """Return who seeds what; the rules that share the facts ask one after the other."""
     if not (_LAST and _LAST[0][0] is facts):
-        _LAST[:] = [(facts, Project(facts, facts.zone))]
+        _LAST[:] = [(facts, StreamSeeding(facts, facts.zone))]
     return _LAST[0][1]
 
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """The draws of one function, as a rule gets them when all files are known.
+    """Draws that stand together, as a rule gets them when all files are known.
 
     Args:
         path: the file.
         found: the finding.
         picks: whether it is of plain numbers, or picks or orders things: no noise in a tensor.
         is_seed: whether what is drawn becomes a seed.
-        is_script: whether the file is in no package and imported by none.
-        place: how many functions of the file draw from the stream before it, without quiet ones.
+        starts: whether it is the first in a file that is in no package and that none imports.
     """
 
     path: str
     found: Violation
     picks: bool
     is_seed: bool
-    is_script: bool
-    place: int
+    starts: bool
 
 
 def conclude(facts: ProjectFacts, *, seeded: bool) -> Iterator[Draw]:
     """Give the draws from streams that are seeded, or that are not.
 
-    Noise that a tensor library draws in a library is taken for seeded by whoever uses that, but for
-    noise on what is done.
+    Noise that a tensor library draws in a library is taken for seeded by whoever uses that.
     """
     for path, one in facts.items():
         if not one["draws"]:
             continue
-        project = _project(facts)
-        known, script = project.seeded(path), project.is_script(path)
-        places: dict[str, int] = {}
+        seeding = _seeding(facts)
+        known, is_script = seeding.seeded(path), seeding.is_script(path)
+        started: set[str] = set()
         for draw in one["draws"]:
             stream, found = draw["stream"], Violation.from_json(draw["found"])
-            is_seeded = stream in known or not (draw["picks"] or draw["acts"] or script)
-            if draw["seed"] and stream in _TENSORS and not script:
+            is_seeded = stream in known or not (draw["picks"] or is_script)
+            if draw["seed"] and stream in _TENSORS and not is_script:
                 is_seeded = True
             elif draw["seed"] and draw["imports"]:
                 is_seeded = stream in one["seeds"]  # Nobody else can have seeded it before.
             if is_seeded is seeded:
-                place = places.get(stream, 0)
-                yield Draw(path, found, draw["picks"], draw["seed"], script, place)
-                places[stream] = place + (found.reach is not Reach.QUIET)
+                starts = is_script and stream not in started
+                yield Draw(path, found, draw["picks"], draw["seed"], starts)
+                if found.reach is not Reach.QUIET:
+                    started.add(stream)
 
 
-def delays(facts: Mapping[str, Any]) -> Iterator[tuple[str, Violation, bool]]:
-    """Give the delays that are drawn, and whether anything else draws from the stream or seeds it."""
+def renamed(found: Violation, rule: str, why: str, reach: Reach) -> Violation:
+    """Give a finding as one of another rule, no louder than it was."""
+    return replace(found, rule=rule, why=why, reach=max(found.reach, reach, key=_QUIETER.index))
+
+
+@project_rule(
+    Channel.RNG,
+    Breaks.LOGICAL,
+    Severity.MEDIUM,
+    "Draw from a generator of its own: run.rng(name), np.random.default_rng(seed), random.Random(seed).",
+    gather=gather,
+)
+def global_stream(facts: ProjectFacts) -> Iterator[tuple[str, Violation]]:
+    """A draw comes from the stream that the whole process shares."""
+    for draw in conclude(facts, seeded=True):
+        reach = Reach.LOUD if draw.picks else Reach.UNSEEN
+        yield draw.path, renamed(draw.found, "global-stream", _SHIFTS, reach)
+
+
+@project_rule(
+    Channel.SEEDS,
+    Breaks.LOGICAL,
+    Severity.HIGH,
+    "Draw from a generator that is made with the run's seed: run.rng(name), np.random.default_rng(seed).",
+    gather=gather,
+)
+def unseeded_global(facts: ProjectFacts) -> Iterator[tuple[str, Violation]]:
+    """A draw comes from the process-wide stream, and nothing in reach seeds it."""
+    for draw in conclude(facts, seeded=False):
+        if not (draw.is_seed and draw.picks):  # drawn-seed says so.
+            reach = Reach.LOUD if draw.starts else Reach.UNSEEN
+            yield draw.path, renamed(draw.found, "unseeded-global", _UNSEEDED, reach)
+
+
+def _find_global_delays(facts: ProjectFacts) -> Iterator[tuple[str, Violation]]:
+    """Report the delays from process-wide streams; with doubt where nothing else draws from the stream or seeds it."""
     shared = {
         stream
         for one in facts.values()
@@ -385,9 +312,198 @@ def delays(facts: Mapping[str, Any]) -> Iterator[tuple[str, Violation, bool]]:
     }
     for path, one in facts.items():
         for each in one["delays"]:
-            yield path, Violation.from_json(each["found"]), each["stream"] in shared
+            reach = Reach.LOUD if each["stream"] in shared else Reach.UNSEEN
+            found = Violation.from_json(each["found"])
+            yield path, renamed(found, "jitter-on-stream", _DELAYS_SHIFT, reach)
 
 
-def renamed(found: Violation, rule: str, why: str, reach: Reach) -> Violation:
-    """Give a finding as one of another rule, no louder than it was."""
-    return replace(found, rule=rule, why=why, reach=max(found.reach, reach, key=_QUIETER.index))
+@rule(
+    Channel.RNG,
+    Breaks.LOGICAL,
+    Severity.MEDIUM,
+    "Draw delays from a generator of their own that results never use: random.SystemRandom().",
+    methods=("draws",),
+    gather=gather,
+    conclude=_find_global_delays,
+)
+def jitter_on_stream(site: Site) -> Iterator[Violation]:
+    """The delay before a retry is drawn from a stream that results are drawn from."""
+    func = site.call.func
+    assert isinstance(func, ast.Attribute), "methods are asked for"
+    if about(last_name(func.value), _OF_DELAYS) or not is_generator(site, func.value):
+        return
+    kind = site.kind(func.value)
+    if (kind is None or kind.origin != "random.SystemRandom") and is_delay(site):
+        shown = site.module.shown(func.value)
+        yield site.violation(f"A delay is drawn from {shown}.", _DELAYS_SHIFT)
+
+
+@rule(
+    Channel.SEEDS,
+    Breaks.LOGICAL,
+    Severity.MEDIUM,
+    "Give it generator=torch.Generator().manual_seed(seed), and a worker_init_fn where workers draw.",
+    calls=("loaders",),
+)
+def unseeded_worker(site: Site) -> Iterator[Violation]:
+    """A data loader shuffles by torch's process-wide stream."""
+    if Generators(site.module).process_draw(site, site.called):
+        yield site.violation(
+            f"{last_name(site.call.func)}() has no generator of its own for the order of samples.",
+            "It draws from torch's process-wide stream, which everything else draws from too.",
+            confidence=0.8,
+        )
+
+
+@rule(
+    Channel.RNG,
+    Breaks.LOGICAL,
+    Severity.MEDIUM,
+    "Make a generator of its own from the seed, and draw from that.",
+    calls=("seeding",),
+)
+def global_reseed(site: Site) -> Iterator[Violation]:
+    """A library's function seeds the stream that the whole process shares."""
+    function = site.scope.method
+    if function is None or (is_entry(site) and not _is_in_ticks(site)):
+        return
+    reach = Reach.UNSEEN if about(function.name, SEED) else Reach.LOUD
+    yield site.violation(
+        f"{function.name} seeds the process-wide stream by {site.called}().",
+        "Everybody else in the process draws from that stream, and starts again with it.",
+        reach=reach,
+    )
+
+
+def _is_in_ticks(site: Site) -> bool:
+    """Whether a site is in the loop of a run's ticks: ``for tick in run.ticks(10)``."""
+    return any(
+        isinstance(each, ast.For) and last_name(each.iter) == "ticks" for each in site.above()
+    )
+
+
+@rule(
+    Channel.RNG,
+    Breaks.LOGICAL,
+    Severity.MEDIUM,
+    "Raise an error where no seed was set, or make a generator of its own.",
+    nodes=(ast.FunctionDef,),
+    applies=mentions("seed"),
+)
+def accessor_reseeds(site: Site) -> Iterator[Violation]:
+    """Asking for something seeds the streams of the whole process."""
+    node = site.node
+    assert isinstance(node, ast.FunctionDef), "functions are asked for"
+    decorators = {last_name(each) for each in node.decorator_list}
+    gets = about(node.name, _GETS) and not about(node.name, _SETS)
+    if not gets and decorators.isdisjoint({"property", "cached_property"}):
+        return
+    for each in node.body:
+        tested = none_test(each.test) if isinstance(each, ast.If) else None
+        if tested is None or not tested[1]:
+            continue
+        for one in ast.walk(each):
+            if not isinstance(one, ast.Call) or not isinstance(one.func, ast.Name):
+                continue  # A method seeds one generator.
+            if (one.args or one.keywords) and is_seeder(one.func.id):
+                yield site.violation(
+                    f"{node.name}() seeds the whole process by {one.func.id}() when nothing was set.",
+                    "Every stream starts anew in the middle of a run, and who asks first decides when.",
+                    node=one,
+                    confidence=0.85,
+                )
+                return
+
+
+@rule(
+    Channel.RNG,
+    Breaks.LOGICAL,
+    Severity.MEDIUM,
+    "Draw in every case and show the result, or show with a generator of its own.",
+    calls=("global-draws", "tensor-draws"),
+    methods=("draws",),
+    once_per_function=True,
+)
+def draw_in_debug(site: Site) -> Iterator[Violation]:
+    """A number is drawn only while debugging, logging or rendering."""
+    func, function, switch = site.call.func, site.scope.method, _find_switch(site)
+    when = "" if switch is None else f"if {site.module.shown(switch)}"
+    if not when and function is not None and function.owner and function.name in _SHOWING:
+        when = f"when {function.name} is called"
+    if not when:
+        return
+    if is_global_draw(site, site.call) or (
+        isinstance(func, ast.Attribute) and is_generator(site, func.value)
+    ):
+        yield site.violation(
+            f"{site.module.shown(func)}() draws only {when}.",
+            "With the output switched on, every number that is drawn later is another one.",
+        )
+
+
+def _find_switch(site: Site) -> ast.expr | None:
+    """Return the condition around a site that asks whether something is shown."""
+    below = site.node
+    for each in site.above():
+        if isinstance(each, (ast.If, ast.IfExp)):
+            body = each.body if isinstance(each.body, list) else [each.body]
+            if below in body and _asks(each.test):
+                return each.test
+        elif isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            return None
+        below = each
+    return None
+
+
+def _asks(test: ast.expr) -> bool:
+    if isinstance(test, ast.Call):
+        return last_name(test.func) == "isEnabledFor"
+    if isinstance(test, ast.Compare):
+        test = test.left
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        return any(_asks(each) for each in test.values)
+    return isinstance(test, (ast.Name, ast.Attribute)) and about(last_name(test), _DEBUGGING)
+
+
+def _may_give_module(node: ast.AST, scope: Scope) -> bool:
+    """Whether a name, or a choice of names, is given; or a function has defaults."""
+    del scope
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return bool(node.args.defaults or node.args.kw_defaults)
+    return isinstance(
+        getattr(node, "value", None), (ast.Name, ast.Attribute, ast.BoolOp, ast.IfExp)
+    )
+
+
+@rule(
+    Channel.RNG,
+    Breaks.LOGICAL,
+    Severity.MEDIUM,
+    "Require a generator, or make one from a seed: np.random.default_rng(seed).",
+    nodes=(ast.Assign, ast.keyword, ast.FunctionDef, ast.AsyncFunctionDef),
+    suits=_may_give_module,
+    applies=mentions("random"),
+)
+def module_as_generator(site: Site) -> Iterator[Violation]:
+    """The module of the process-wide stream is passed off as a generator."""
+    node = site.node
+    given: list[ast.expr | None] = []
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        given = [*node.args.defaults, *node.args.kw_defaults]
+    elif isinstance(node, (ast.Assign, ast.keyword)):
+        name = last_name(node.targets[0]) if isinstance(node, ast.Assign) else node.arg or ""
+        value = node.value
+        if about(name, GENERATOR):
+            given = [value]
+            if isinstance(value, ast.BoolOp):
+                given = [*value.values]
+            elif isinstance(value, ast.IfExp):
+                given = [value.body, value.orelse]
+    for each in given:
+        if isinstance(each, (ast.Name, ast.Attribute)) and site.qualified(each) in _MODULES:
+            yield site.violation(
+                f"{site.module.shown(each)} is the process-wide stream, and is given as a generator.",
+                _SHIFTS,
+                node=each,
+            )
+            return

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from twice.checker.findings import Violation
 from twice.checker.rule import Breaks, Rule, RuleFacts
-from twice.checker.rules.environments import calls_on, holder_of_made
-from twice.checker.rules.showing import reach_of
+from twice.checker.rules.environments import calls_on, holder_of_made, reach_of
 from twice.checker.syntax.module import Site
 from twice.foundation.channels import Channel
 from twice.foundation.severity import Severity

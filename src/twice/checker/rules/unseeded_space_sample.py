@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from twice.checker.findings import Violation
 from twice.checker.rule import Breaks, Rule, RuleFacts
-from twice.checker.rules.environments import calls_on, holder_of_made
-from twice.checker.rules.showing import reach_of
+from twice.checker.rules.environments import calls_on, holder_of_made, reach_of
 from twice.checker.syntax.module import Module, Site
 from twice.checker.syntax.uses.words import about, last_name
 from twice.foundation.channels import Channel

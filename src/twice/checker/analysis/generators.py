@@ -1,45 +1,160 @@
-"""Calls that draw random numbers, make generators or seed them, and whose the generators are, within one file.
+"""The random generators of one file: where they are made, from which seed, whose they are, and who draws from them.
 
-Invariant: one row for each call at most; a generator that cannot be traced is ``PASSED``, nothing is guessed.
+A process-wide stream, such as that of ``random.random``, is a generator too: the library's. Who seeds it is settled
+over all files, by ``analysis.streams``.
+
+Invariant: one use for each call at most; a generator that cannot be traced is ``PASSED``, nothing is guessed.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import astuple
-from typing import Any, Final
+from dataclasses import astuple, dataclass
+from enum import StrEnum
+from typing import Any, Final, NamedTuple
 
-from twice.checker.audits.streams import SPACES, StreamOrigin, StreamOwner, UseKind
+from twice.checker.rules.absence import default_of, is_lazy
+from twice.checker.rules.seeding import is_none, is_set_later, is_unseeded
 from twice.checker.syntax.module import Module, Site
 from twice.checker.syntax.survey import Binding, Scope
 from twice.checker.syntax.uses.words import about, last_name
 
+SPACES: Final = "spaces"
+"""The generators of spaces of actions and observations, taken together."""
 _DEPTH: Final = 6
 _SEED_KEYWORDS: Final = frozenset({"seed", "x", "a", "entropy", "key", "seed_value"})
 _FIXED_WITHOUT_SEED: Final = frozenset({"torch.Generator"})
 """Generators that begin at a fixed position when nobody seeds them."""
-_GENERATOR_WORDS: Final = frozenset(
+_WORDS: Final = frozenset(
     ["rng", "random", "generator", "prng", "rand", "randomstate", "rngs", "rnd"]
 )
-_GENERATOR_KINDS: Final = ("numpy-generator", "stdlib-generator", "torch-generator")
+_KINDS: Final = ("numpy-generator", "stdlib-generator", "torch-generator")
 _SPACE_WORDS: Final = frozenset({"space", "spaces"})
 _STREAM_METHODS: Final = frozenset({"rng", "python"})
 _SPACE_METHODS: Final = frozenset({"sample", "seed"})
 _PROCESS_DRAWS: Final = ("global-draws", "tensor-draws", "layer-draws")
 GROUPS: Final = (
     "seeding", "key-draws", "key-derivations", "generators", "library-draws", "draws-by-default",
-    "loaders", *_GENERATOR_KINDS, *_PROCESS_DRAWS,
+    "loaders", *_KINDS, *_PROCESS_DRAWS,
 )  # fmt: skip
 _STREAM_OF: Final = {"numpy": "numpy.random"}
 """Where a library's process-wide stream is not called as the library is."""
-_PROCESS: Final = StreamOrigin(StreamOwner.PROCESS)
-
-_Use = tuple[UseKind, str, StreamOrigin]
-"""What a call does, the stream and whose it is."""
 
 
-class RandomReader:
+class UseKind(StrEnum):
+    """What a place does with random numbers."""
+
+    DRAWS = "draws"
+    MAKES = "makes"
+    SEEDS = "seeds"
+
+
+class StreamOwner(StrEnum):
+    """Who owns a stream of random numbers."""
+
+    NAMED = "named-stream"
+    """A stream of the run, by name."""
+    GENERATOR = "generator"
+    """A generator that this project makes from a seed."""
+    PARAMETER = "parameter"
+    """A generator that the caller hands in."""
+    PASSED = "passed"
+    """A generator that some other object holds; where it was made was not seen."""
+    PROCESS = "process-wide"
+    """The one stream of a library for the whole process, which somebody here seeds."""
+    NOBODY = "nobody"
+    """Made without a seed, or a process-wide stream that nobody seeds."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamOrigin:
+    """Where a generator comes from.
+
+    Args:
+        owner: whose it is.
+        line: where it was made, in the same file; 0 when that was not seen.
+        seed: the text of the seed, "" when there is none.
+        attribute: the attribute that holds it, when another object does; the parameter that it is.
+        note: what else is to be known, as the end of a sentence.
+        unreached: whether the run's seed never reaches it, although it has one.
+    """
+
+    owner: StreamOwner
+    line: int = 0
+    seed: str = ""
+    attribute: str = ""
+    note: str = ""
+    unreached: bool = False
+
+    @property
+    def is_orphan(self) -> bool:
+        """Whether nobody owns it, or its owner seeds it with what is not the run's."""
+        return self.owner is StreamOwner.NOBODY or self.unreached
+
+
+class StreamUse(NamedTuple):
+    """What a call does with which stream, and whose that is."""
+
+    kind: UseKind
+    stream: str
+    origin: StreamOrigin
+
+
+class Lifetime(StrEnum):
+    """How long a generator that a call makes lives, and so who shares it."""
+
+    CALL = "one call of a function"
+    INSTANCE = "an instance"
+    CLASS = "all instances of a class"
+    MODULE = "all callers in the process"
+    DEFAULT = "all calls of a function, as an argument's default"
+
+
+@dataclass(frozen=True, slots=True)
+class Generator:
+    """A generator where it is made.
+
+    Args:
+        target: what it is assigned to; None when it goes on at once.
+        lifetime: how long it lives.
+        is_unseeded: whether it starts from the system's entropy, and nothing in the function seeds it.
+        lazy: the test that it is missing, before it is made at its first use; None for no such test.
+    """
+
+    target: ast.expr | None
+    lifetime: Lifetime
+    is_unseeded: bool
+    lazy: ast.AST | None
+
+    @classmethod
+    def from_site(cls, site: Site) -> Generator:
+        """Read the call of a constructor."""
+        parents, scope = site.module.survey.parents, site.scope
+        parent = parents.get(site.node)
+        if isinstance(parent, ast.Attribute) and parent.attr == "manual_seed":
+            parent = parents.get(parents[parent])
+        target: ast.expr | None = None
+        if isinstance(parent, ast.Assign) and len(parent.targets) == 1:
+            target = parent.targets[0]
+        elif isinstance(parent, ast.AnnAssign):
+            target = parent.target
+        lifetime = Lifetime.CALL
+        if isinstance(parent, ast.arguments):
+            lifetime = Lifetime.DEFAULT
+        elif isinstance(target, ast.Attribute):
+            is_module = site.qualified(target.value) is not None
+            lifetime = Lifetime.MODULE if is_module else Lifetime.INSTANCE
+        elif isinstance(target, ast.Name) and scope.is_class:
+            lifetime = Lifetime.CLASS
+        elif isinstance(target, ast.Name):
+            holder = site.module.names.holder(target.id, scope)
+            lifetime = Lifetime.CALL if holder is None or holder.parent else Lifetime.MODULE
+        unseeded = is_unseeded(site) and not is_set_later(site)
+        return cls(target, lifetime, unseeded, is_lazy(site))
+
+
+class Generators:
     """Reads the calls of one file.
 
     Args:
@@ -50,117 +165,133 @@ class RandomReader:
         self._module = module
         catalogue = module.catalogue
         self._names = catalogue.together(*GROUPS)
+        self._constructors = catalogue.together("generators", *_KINDS) - catalogue.together(
+            "key-derivations"
+        )
         self._methods = {*_STREAM_METHODS, *_SPACE_METHODS}.union(
             *(catalogue.methods[each] for each in ("drawing", "seeding", "library-draws"))
         )
 
-    def can_read(self, name: str | None, method: str) -> bool:
-        """Say whether a call of a name, or of a method, can have to do with randomness at all."""
-        return name in self._names or method in self._methods
-
-    def read(self, node: ast.Call, scope: Scope, name: str | None) -> list[Any] | None:
+    def audit_call(self, node: ast.Call, scope: Scope, name: str | None) -> list[Any] | None:
         """Give the row of ``RandomUse`` of a call; None when it has nothing to do with randomness."""
+        method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        if name not in self._names and method not in self._methods:
+            return None
         site = self._module.site(node, scope)
-        found = None
-        if name is not None and name in self._names:
-            found = self._read_function(site, name)
+        found = None if name is None else self.read_function(site, name)
         if found is None and isinstance(node.func, ast.Attribute):
             found = self._read_method(site, node.func)
         if found is None:
             return None
-        kind, stream, origin = found
-        place = (node.lineno, self._module.in_function(scope), kind, self._module.shown(node))
-        return [*place, stream, astuple(origin)[:-1]]
+        place = (node.lineno, self._module.in_function(scope), found.kind, self._module.shown(node))
+        return [*place, found.stream, astuple(found.origin)[:-1]]
 
-    def _read_function(self, site: Site, name: str) -> _Use | None:
+    def process_draw(self, site: Site, name: str | None) -> str:
+        """Give the process-wide stream that a call draws from; "" when it draws from none."""
+        if name is None:
+            is_method = isinstance(site.call.func, ast.Attribute)
+            note = self._module.catalogue.methods["library-draws"].get(last_name(site.call))
+            use = self._library_draw(site, note) if note and is_method else None
+        else:
+            use = self.read_function(site, name)
+        is_drawn = use is not None and use.kind is UseKind.DRAWS
+        if use is None or not is_drawn or use.origin.owner is not StreamOwner.PROCESS:
+            return ""
+        return use.stream
+
+    def read_function(self, site: Site, name: str) -> StreamUse | None:
+        """Read the call of a function of a library."""
+        if name not in self._names:
+            return None
         catalogue, call = site.catalogue, site.call
         if (seeded := catalogue.names("seeding").get(name)) is not None:
             streams = [_STREAM_OF.get(each, each) for each in seeded.split()]
-            return UseKind.SEEDS, ", ".join(streams or [_library(name)]), self._seeding(site)
+            where = ", ".join(streams or [_library(name)])
+            return StreamUse(UseKind.SEEDS, where, self._seeding(site))
         if name in catalogue.together("key-draws", "key-derivations"):
             key = site.argument(0, "key")
-            if key is None:
-                return UseKind.DRAWS, "?", StreamOrigin(StreamOwner.PASSED)
-            return UseKind.DRAWS, self._module.shown(key), self._origin(key, site.scope)
-        if self._is_constructor(name):
+            return self._draw_of(key, site.scope) if key is not None else _drawn("?")
+        if name in self._constructors:
             parent = self._module.survey.parents.get(call)
-            if isinstance(parent, ast.Call) and self._is_constructor(site.qualified(parent.func)):
+            if isinstance(parent, ast.Call) and site.qualified(parent.func) in self._constructors:
                 return None  # Generator(PCG64(seed)) is one place.
-            return UseKind.MAKES, self._target(call), self._origin(call, site.scope)
+            return StreamUse(UseKind.MAKES, self._target(call), self._origin(call, site.scope))
         if name in catalogue.together(*_PROCESS_DRAWS):
             owned = site.keyword("generator") is not None or site.has_star
             if catalogue.has("global-draws", name) or not owned:
-                return UseKind.DRAWS, _library(name), _PROCESS
+                return _drawn(_library(name), StreamOwner.PROCESS)
         if note := catalogue.names("library-draws").get(name):
             return self._library_draw(site, note)
         if note := catalogue.names("draws-by-default").get(name):
             keywords, _, condition = note.partition(" when ")
-            told = site.keyword(condition) if condition else ast.Constant(True)
-            if isinstance(told, ast.Constant) and told.value is True:
-                return self._library_draw(site, keywords, "numpy.random")
+            if not condition or _is_true(site.keyword(condition)):
+                return self._library_draw(site, f"{keywords} numpy.random")
         if catalogue.has("loaders", name) and not site.has_star:
-            shuffles, given = site.keyword("shuffle"), site.keyword("generator")
-            if name.endswith("DataLoader") and not (
-                isinstance(shuffles, ast.Constant) and shuffles.value
-            ):
+            given = site.keyword("generator")
+            if name.endswith("DataLoader") and not _is_true(site.argument(2, "shuffle")):
                 return None
-            if given is None:
-                return UseKind.DRAWS, "torch", _PROCESS
-            return UseKind.DRAWS, self._module.shown(given), self._origin(given, site.scope)
+            if given is not None:
+                return self._draw_of(given, site.scope)
+            return _drawn("torch", StreamOwner.PROCESS)
         return None
 
-    def _read_method(self, site: Site, func: ast.Attribute) -> _Use | None:
+    def _read_method(self, site: Site, func: ast.Attribute) -> StreamUse | None:
         catalogue, call = site.catalogue, site.call
         word, receiver = func.attr, func.value
         if name := _stream_name(call):
-            origin = StreamOrigin(StreamOwner.NAMED, call.lineno, name)
-            return UseKind.MAKES, name, origin
+            return StreamUse(
+                UseKind.MAKES, name, StreamOrigin(StreamOwner.NAMED, call.lineno, name)
+            )
         if note := catalogue.methods.get("library-draws", {}).get(word):
             return self._library_draw(site, note)
         if word in _SPACE_METHODS and about(last_name(receiver), _SPACE_WORDS):
             if word == "sample":
-                return UseKind.DRAWS, SPACES, _PROCESS
+                return _drawn(SPACES, StreamOwner.PROCESS)
             seed = self._module.shown(given) if (given := _seed(call)) else ""
-            return UseKind.SEEDS, SPACES, StreamOrigin(StreamOwner.PROCESS, call.lineno, seed)
+            origin = StreamOrigin(StreamOwner.PROCESS, call.lineno, seed)
+            return StreamUse(UseKind.SEEDS, SPACES, origin)
         draws = catalogue.has_method("drawing", word)
         if not draws and not catalogue.has_method("seeding", word):
             return None
         if not self._is_generator(receiver, site.scope):
             return None
-        stream = self._module.shown(receiver)
         if draws:
-            return UseKind.DRAWS, stream, self._origin(receiver, site.scope)
-        given = _seed(call)
+            return self._draw_of(receiver, site.scope)
+        stream, given = self._module.shown(receiver), _seed(call)
         if given is None and not site.has_star:
-            return UseKind.SEEDS, stream, _nobody(call, "seeded from the system's entropy")
-        seed = "" if given is None else self._module.shown(given)
-        return UseKind.SEEDS, stream, StreamOrigin(StreamOwner.GENERATOR, call.lineno, seed)
+            origin = _nobody(call, "seeded from the system's entropy")
+        else:
+            seed = "" if given is None else self._module.shown(given)
+            origin = StreamOrigin(StreamOwner.GENERATOR, call.lineno, seed)
+        return StreamUse(UseKind.SEEDS, stream, origin)
+
+    def _draw_of(self, node: ast.expr, scope: Scope) -> StreamUse:
+        return StreamUse(UseKind.DRAWS, self._module.shown(node), self._origin(node, scope))
 
     def _seeding(self, site: Site) -> StreamOrigin:
         """Give the origin of a process-wide stream at a call that seeds it."""
         seed = _seed(site.call)
-        if _is_none(seed) or (seed is None and not site.has_star):
+        if is_none(seed) or (seed is None and not site.has_star):
             return _nobody(site.call, "seeded from the system's entropy")
         text = "*" if seed is None else self._module.shown(seed)
         note = self._optional(seed, site.scope)
         return StreamOrigin(StreamOwner.PROCESS, site.call.lineno, text, note=note)
 
-    def _library_draw(self, site: Site, note: str, library: str = "") -> _Use | None:
+    def _library_draw(self, site: Site, note: str) -> StreamUse | None:
         """Give the draw of a library's function, which an argument owns, or else the library's stream.
 
         The note names the arguments, the stream at its end unless that is given.
         """
-        keywords = note.split()
-        stream = library or keywords.pop()
+        *keywords, stream = note.split()
         named = [(each, given) for each in keywords if (given := site.keyword(each)) is not None]
         if not named and site.has_star:
             return None
         for keyword, given in named:
-            if not _is_none(given):
+            if not is_none(given):
                 text = self._module.shown(given)
                 origin = StreamOrigin(StreamOwner.GENERATOR, site.call.lineno, text)
-                return UseKind.DRAWS, f"{keyword}={text}", origin
-        return UseKind.DRAWS, stream, _PROCESS
+                return StreamUse(UseKind.DRAWS, f"{keyword}={text}", origin)
+        return _drawn(stream, StreamOwner.PROCESS)
 
     def _target(self, call: ast.Call) -> str:
         """Return the generator's name: the target of the assignment that contains the call."""
@@ -174,25 +305,19 @@ class RandomReader:
             target = statement.target
         return "(passed on)" if target is None else self._module.shown(target)
 
-    def _is_constructor(self, name: str | None) -> bool:
-        catalogue = self._module.catalogue
-        return name in catalogue.together("generators", *_GENERATOR_KINDS) and not catalogue.has(
-            "key-derivations", name
-        )
-
     def _is_generator(self, receiver: ast.AST, scope: Scope, depth: int = 4) -> bool:
         kind = self._module.kinds.of(receiver, scope)
         if kind is not None:
-            return kind.name in _GENERATOR_KINDS
+            return kind.name in _KINDS
         if isinstance(receiver, ast.Call):
             name = self._module.names.qualified(receiver.func, scope)
-            return bool(_stream_name(receiver)) or self._is_constructor(name)
+            return bool(_stream_name(receiver)) or name in self._constructors
         if not isinstance(receiver, (ast.Name, ast.Attribute, ast.Subscript)):
             return False
         qualified = self._module.names.qualified(receiver, scope)
         if qualified is not None and qualified[0] != ".":
             return False  # A module of a library that is in no catalogue.
-        if about(last_name(receiver), _GENERATOR_WORDS):
+        if about(last_name(receiver), _WORDS):
             return True
         # Another name for what is called a generator: self._r = rng, r = agent._rng
         held = list(self._bindings(receiver, scope))
@@ -267,10 +392,10 @@ class RandomReader:
             yield StreamOrigin(StreamOwner.NAMED, call.lineno, stream)
         elif self._module.catalogue.has("key-derivations", name) and first is not None:
             yield from self._trace(first, scope, depth - 1)
-        elif self._is_constructor(name):
+        elif name in self._constructors:
             if isinstance(first, ast.Call):  # Generator(PCG64(seed)): the inner one is seeded.
                 inner = self._module.names.qualified(first.func, scope)
-                if self._is_constructor(inner):
+                if inner in self._constructors:
                     call, name = first, inner
             yield self._find_origin(self._module.site(call, scope), name or "")
         elif method == "manual_seed" and first is not None:
@@ -283,7 +408,7 @@ class RandomReader:
         call, seed = site.call, _seed(site.call)
         if name == "random.SystemRandom":
             return _nobody(call, "draws from the system's entropy")
-        if seed is not None and not _is_none(seed):
+        if seed is not None and not is_none(seed):
             note = self._optional(seed, site.scope)
             shown = self._module.shown(seed)
             return StreamOrigin(StreamOwner.GENERATOR, call.lineno, shown, note=note)
@@ -301,24 +426,23 @@ class RandomReader:
         bindings = self._module.names.bindings(seed.id, scope)
         if len(bindings) != 1 or not isinstance(bindings[0].node, ast.arg):
             return ""
-        argument = bindings[0].node
-        arguments = self._module.survey.parents.get(argument)
-        if not isinstance(arguments, ast.arguments):
-            return ""
-        plain = [*arguments.posonlyargs, *arguments.args]
-        defaults = {
-            **dict(zip(reversed(plain), reversed(arguments.defaults), strict=False)),
-            **dict(zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)),
-        }
-        return f"unseeded when {seed.id} is not given" if _is_none(defaults.get(argument)) else ""
+        arguments = self._module.survey.parents.get(bindings[0].node)
+        is_optional = isinstance(arguments, ast.arguments) and is_none(
+            default_of(arguments, seed.id)
+        )
+        return f"unseeded when {seed.id} is not given" if is_optional else ""
+
+
+def _drawn(stream: str, owner: StreamOwner = StreamOwner.PASSED) -> StreamUse:
+    return StreamUse(UseKind.DRAWS, stream, StreamOrigin(owner))
 
 
 def _nobody(call: ast.Call, note: str) -> StreamOrigin:
     return StreamOrigin(StreamOwner.NOBODY, call.lineno, note=note)
 
 
-def _is_none(node: ast.AST | None) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
+def _is_true(node: ast.AST | None) -> bool:
+    return isinstance(node, ast.Constant) and bool(node.value)
 
 
 def _library(name: str) -> str:
@@ -343,10 +467,8 @@ def _stream_name(call: ast.Call) -> str:
         return ""
     first = call.args[0]
     if isinstance(first, ast.JoinedStr):
-        parts = (
+        return "".join(
             str(getattr(each, "value", "")) if isinstance(each, ast.Constant) else "{}"
             for each in first.values
         )
-        return "".join(parts)
-    is_text = isinstance(first, ast.Constant) and isinstance(first.value, str)
-    return str(first.value) if is_text and isinstance(first, ast.Constant) else ""
+    return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
