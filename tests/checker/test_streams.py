@@ -105,12 +105,12 @@ def test_a_space_is_seeded_by_any_file(files: dict[str, str], expected: list[str
     assert rules(files) == expected
 
 
-def test_an_action_drawn_by_a_tensor_library_weighs_more_where_nothing_seeds_it() -> None:
+def test_an_action_drawn_by_a_tensor_library_counts_whoever_seeds_it() -> None:
     acting = "import torch\n\ndef act(policy):\n    return policy.dist.sample()\n"
     seeding = "import acting, torch\ntorch.manual_seed(3)\n"
     alone = {"acting.py": acting, "main.py": "import acting\n"}
     assert [each.severity for each in findings(alone)] == [Severity.MEDIUM]
-    assert [each.severity for each in findings({**alone, "main.py": seeding})] == [Severity.LOW]
+    assert rules({**alone, "main.py": seeding}) == ["global-stream"]
 
 
 def test_modules_that_import_each_other_are_no_trouble() -> None:
@@ -118,18 +118,11 @@ def test_modules_that_import_each_other_are_no_trouble() -> None:
     assert rules(files) == ["global-stream"]
 
 
-def test_the_draws_of_a_function_are_reported_once() -> None:
+def test_draws_on_neighbouring_lines_are_reported_once() -> None:
     text = "import random\nrandom.seed(3)\n\ndef roll():\n    a = random.random()\n    return a, random.random()\n"
     (found,) = findings({"dice.py": text})
     assert "1 more here" in found.found.message
     assert found.found.place.line == 5
-
-
-def test_after_four_functions_of_a_file_the_rest_are_notes() -> None:
-    bodies = [f"def roll_{each}():\n    return random.random()\n" for each in range(6)]
-    found = findings({"dice.py": "\n".join(["import random", *bodies])})
-    weights = [each.severity for each in found]
-    assert weights == [Severity.HIGH, *[Severity.MEDIUM] * 3, *[Severity.INFORMATIONAL] * 2]
 
 
 @pytest.mark.parametrize(

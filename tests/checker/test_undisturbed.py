@@ -52,9 +52,8 @@ class Blur(Transform):
     def make_params(self, inputs):
         return {"size": int(torch.randint(1, 5, (1,)).item())}
 """,
-        # Data that is made up, an order that nobody sees, a token.
+        # Data that is made up, a token.
         "import numpy as np\n\nclass FakeEnv:\n    def observe(self):\n        return np.random.random(3)\n",
-        "import random\n\ndef spread(rows):\n    random.shuffle(list(rows))\n    return rows\n",
         "import random\n\ndef random_token(n):\n    return [random.choice('abc') for _ in range(n)]\n",
         "import random\n\ndef main():\n    play(manual_control=True, start=random.randint(0, 9))\n",
     ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from files import audit_of
 
-from twice.checker.analysis import generators
+from twice.checker.analysis import stream_uses
 from twice.checker.audits import facts
 from twice.checker.audits.audit import WorldRead
 from twice.checker.catalogue import shipped
@@ -135,7 +135,7 @@ def test_the_groups_of_the_rules_are_those_of_the_audit() -> None:
 
 
 def test_every_group_that_an_audit_asks_for_is_in_the_catalogue() -> None:
-    asked_for = {*facts.READS, *facts.PRESENT, *generators.GROUPS}
+    asked_for = {*facts.READS, *facts.PRESENT, *stream_uses.GROUPS}
 
     assert sorted(asked_for - shipped().groups.keys()) == []
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from files import audit_of
 
-from twice.checker.analysis.generators import SPACES, StreamOwner, UseKind
+from twice.checker.analysis.generators import StreamOwner, UseKind
+from twice.checker.analysis.stream_uses import SPACES
 from twice.checker.audits.streams import RandomUse, summarize_streams
 
 

@@ -139,7 +139,8 @@ class Reseedings:
     @cached_property
     def _by_function(self) -> dict[Scope | None, list[tuple[ast.Expr, frozenset[str]]]]:
         """Each with the streams that it seeds; none for a function that seeds everything, by its name."""
-        module, found = self._module, {}
+        module = self._module
+        found: dict[Scope | None, list[tuple[ast.Expr, frozenset[str]]]] = {}
         known = module.catalogue.names("seeding")
         for call, scope, called in module.calls:
             statement = module.survey.parents.get(call)

@@ -12,7 +12,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from twice.checker.analysis.generators import Generators
+from twice.checker.analysis.stream_uses import StreamReader
 from twice.checker.catalogue import Catalogue
 from twice.checker.syntax.module import Module, Site
 from twice.checker.syntax.survey import Scope
@@ -86,7 +86,7 @@ def gather(module: Module) -> dict[str, Any]:
             for each in sorted(module.imported & catalogue.names("native-packages").keys())
         ],
     }
-    random, present = Generators(module), catalogue.together(*PRESENT)
+    random, present = StreamReader(module), catalogue.together(*PRESENT)
     has_layer = module.speaks_of("effects")
     read = catalogue.together(*READS)
     methods = {*catalogue.methods["file-reading"], *catalogue.methods["listing"]}

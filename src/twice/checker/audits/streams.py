@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from twice.checker.analysis.generators import SPACES, StreamOrigin, StreamOwner, UseKind
+from twice.checker.analysis.generators import StreamOrigin, StreamOwner, UseKind
+from twice.checker.analysis.stream_uses import SPACES
 from twice.foundation.printable import pluralize
 
 _OWNER_WORDS: Final = {

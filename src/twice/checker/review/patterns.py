@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from twice.checker.analysis.generators import SPACES, StreamOwner, UseKind
+from twice.checker.analysis.generators import StreamOwner, UseKind
+from twice.checker.analysis.stream_uses import SPACES
 from twice.checker.audits.audit import Audit, NotedPlace, WorldRead
 from twice.checker.audits.streams import RandomUse
 from twice.checker.findings import Finding

@@ -1,22 +1,25 @@
-"""Environments that a function makes itself, and what is called on them: what two rules share.
+"""The rules about environments: which are reset without a seed, and whose spaces are sampled without one.
 
 Only a name that every binding gives an environment from a known maker, or a wrapper around the same
 name, counts; whatever else there is, is somebody else's.
-
-Invariant: one that is made with a seed is never given.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Final
 
-from twice.checker.findings import Reach
-from twice.checker.syntax.module import Site
+from twice.checker.findings import Reach, Violation
+from twice.checker.rule import Breaks
+from twice.checker.rules.engine import rule
+from twice.checker.syntax.module import Module, Site
 from twice.checker.syntax.survey import Binding, Scope
 from twice.checker.syntax.uses.values import SEED_KEYWORDS
-from twice.checker.syntax.uses.words import about
+from twice.checker.syntax.uses.words import about, last_name
+from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 
 def holder_of_made(site: Site, name: ast.expr, *, plainly: bool = False) -> Scope | None:
@@ -102,6 +105,11 @@ def calls_on(site: Site, name: str, holder: Scope) -> Iterator[tuple[str, ast.Ca
             yield ".".join(trail), parent
 
 
+_SPACES: Final = {"action_space", "observation_space", "single_action_space"}
+_ACTING: Final = frozenset({"act", "action", "actions", "explore", "sample", "select"})
+_NOT_SEEDED: Final = (
+    "A space starts from the system's entropy; seeding the environment does not seed it."
+)
 _SHOWS: Final = frozenset(
     [
         "animation",
@@ -137,4 +145,117 @@ def _is_by_hand(keyword: ast.keyword, *, shown: bool) -> bool:
     value = keyword.value.value if isinstance(keyword.value, ast.Constant) else None
     return (keyword.arg in _BY_HAND and value is True) or (
         shown and keyword.arg == "render_mode" and value == "human"
+    )
+
+
+@rule(
+    Channel.SEEDS,
+    Breaks.LOGICAL,
+    Severity.MEDIUM,
+    "Give the first reset the run's seed: env.reset(seed=seed).",
+    methods=("resetting",),
+)
+def unseeded_reset(site: Site) -> Iterator[Violation]:
+    """An environment is made and reset, and never gets a seed."""
+    func = site.call.func
+    assert isinstance(func, ast.Attribute), "methods are asked for"
+    if site.call.args or site.call.keywords:
+        return
+    holder = holder_of_made(site, func.value)
+    if holder is None:
+        return
+    assert isinstance(func.value, ast.Name), "it has a holder"
+    first = True
+    for called, call in calls_on(site, func.value.id, holder):
+        if called in {"seed", "unwrapped.seed", "set_state"}:
+            return
+        if called.rpartition(".")[2] == "reset":
+            if any(each.arg != "options" for each in call.keywords) or call.args:
+                return
+            if first and call is not site.call:
+                return
+            first = False
+    yield site.violation(
+        f"{func.value.id} is reset without a seed, and never gets one.",
+        "Its first reset starts it from the system's entropy.",
+        reach=reach_of(site),
+        confidence=0.8,
+    )
+
+
+def gather(module: Module) -> dict[str, Any] | None:
+    """Give the spaces that policies of a file sample, and whether the file seeds any."""
+    if module.speaks_of("space.seed(", "spaces.seed("):
+        return {"seeds": True, "samples": []}
+    if not module.speaks_of("space.sample("):
+        return None
+    found: dict[Scope, Violation] = {}
+    for node, scope, _ in module.calls:
+        func, function = node.func, scope.method
+        if (
+            isinstance(func, ast.Attribute)
+            and func.attr == "sample"
+            and function is not None
+            and last_name(func.value).endswith("_space")
+            and _is_kept(func.value)
+            and about(function.name, _ACTING)
+        ):
+            message = (
+                f"{module.shown(func)}() draws from a space that nothing in the project seeds."
+            )
+            site = module.site(node, scope)
+            found.setdefault(function, site.violation(message, _NOT_SEEDED, confidence=0.8))
+    samples = [each.to_json() for each in found.values()]
+    return {"seeds": False, "samples": samples} if samples else None
+
+
+def _is_kept(node: ast.expr) -> bool:
+    """Whether it is an attribute of ``self``, or of one."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name) and node.id == "self"
+
+
+def _report_policies(facts: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
+    """Report what policies sample where no file seeds a space."""
+    if not any(one["seeds"] for one in facts.values()):
+        for path, one in facts.items():
+            for each in one["samples"]:
+                yield path, replace(Violation.from_json(each), rule="unseeded-space-sample")
+
+
+@rule(
+    Channel.SEEDS,
+    Breaks.LOGICAL,
+    Severity.MEDIUM,
+    "Seed the space once after the environment is made: env.action_space.seed(seed).",
+    methods=("draws",),
+    gather=gather,
+    conclude=_report_policies,
+)
+def unseeded_space_sample(site: Site) -> Iterator[Violation]:
+    """Actions are sampled from a space that never got a seed."""
+    func = site.call.func
+    assert isinstance(func, ast.Attribute), "methods are asked for"
+    space = func.value.func if isinstance(func.value, ast.Call) else func.value
+    if func.attr != "sample" or not isinstance(space, ast.Attribute) or space.attr not in _SPACES:
+        return
+    holder = holder_of_made(site, space.value, plainly=True)
+    if holder is None:
+        return
+    assert isinstance(space.value, ast.Name), "it has a holder"
+    first = True
+    for called, call in calls_on(site, space.value.id, holder):
+        parent = site.module.survey.parents.get(call)
+        if called.endswith("space.seed") or last_name(parent or call) == "seed":
+            return  # ``env.action_space(agent).seed(3)`` is one, too.
+        if called in {space.attr, f"{space.attr}.sample"}:
+            if first and call not in {site.call, func.value}:
+                return
+            first = False
+    yield site.violation(
+        f"{space.value.id}.{space.attr}.sample() draws from a space that never got a seed.",
+        _NOT_SEEDED,
+        reach=reach_of(site),
+        confidence=0.8,
     )

@@ -9,8 +9,8 @@ import ast
 from collections.abc import Iterator
 from typing import Any, Final
 
+from twice.checker.analysis.ownership import owners_in
 from twice.checker.rules.absence import default_of
-from twice.checker.rules.generator_owners import owners_in
 from twice.checker.rules.project_names import callee_of
 from twice.checker.rules.seed_ways import (
     MAKERS,

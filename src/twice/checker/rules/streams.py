@@ -7,26 +7,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from twice.checker.analysis.generators import GROUPS, Generators
+from twice.checker.analysis.stream_uses import GROUPS, StreamReader
 from twice.checker.analysis.streams import Reseedings, StreamSeeding
 from twice.checker.findings import Reach, Violation
-from twice.checker.rule import Breaks, ProjectFacts, mentions
-from twice.checker.rules.absence import is_none_branch, none_test
+from twice.checker.rule import Breaks, ProjectFacts
+from twice.checker.rules.absence import is_none_branch
 from twice.checker.rules.engine import project_rule, rule
 from twice.checker.rules.environments import reach_of
-from twice.checker.rules.roles import is_seeder
 from twice.checker.rules.seeding import (
     is_delay,
-    is_entry,
     is_generator,
-    is_global_draw,
     is_named_seed,
     is_unseeded,
 )
 from twice.checker.syntax.module import Module, Site
 from twice.checker.syntax.survey import Scope
 from twice.checker.syntax.uses.outcomes import Use
-from twice.checker.syntax.uses.words import GENERATOR, SEED, TIMING, about, last_name, parts
+from twice.checker.syntax.uses.words import TIMING, about, last_name, parts
 from twice.foundation.channels import Channel
 from twice.foundation.severity import Severity
 
@@ -54,20 +51,13 @@ _NAMES: Final = frozenset({"uuid", "guid", "nonce", "token"})
 _RANDOM_ID: Final = frozenset({"random", "id"})
 _TRIES: Final = frozenset({"test", "tests", "demo", "example", "selftest"})
 _FITTING: Final = frozenset({"aug", "augment", "augmentation", "augmentations", "loss", "forward"})
-_SHOWING: Final = frozenset(
-    ["__repr__", "__str__", "_repr_html_", "render", "_render", "log_state"]
-)
-_DEBUGGING: Final = frozenset({"debug", "debugging", "verbose", "verbosity"})
-_GETS: Final = frozenset({"get", "current", "fetch"})
-_SETS: Final = frozenset({"set", "setup", "init", "reset"})
-_MODULES: Final = frozenset({"numpy.random", "random", "numpy.random.mtrand"})
 _MADE_UP: Final = frozenset({"dummy", "fake", "mock", "placeholder", "stub"})
 _BENCHMARKS: Final = frozenset({"bench", "benchmark", "benchmarks", "perf", "profiling"})
 
 
 def gather(module: Module) -> dict[str, Any]:
     """Give what a file draws and seeds in process-wide streams, and what it imports."""
-    catalogue, reader, reseedings = module.catalogue, Generators(module), Reseedings(module)
+    catalogue, reader, reseedings = module.catalogue, StreamReader(module), Reseedings(module)
     seeds: list[str] = []
     waits: list[tuple[str, Site]] = []
     draws: dict[tuple[Any, ...], list[Site]] = {}
@@ -113,14 +103,18 @@ def gather(module: Module) -> dict[str, Any]:
                 "picks": any(_picks(each) for each in sites),
                 "seed": is_seed,
                 "imports": sites[0].scope.method is None,
-                "found": replace(_describe(sites, stream), reach=reach).to_json(),
+                "found": replace(
+                    _describe(sites, stream),
+                    reach=reach,
+                    confidence=0.9 if reach is Reach.LOUD else 0.5,
+                ).to_json(),
             }
             for (stream, reach, _, is_seed, *_), sites in draws.items()
         ],
     }
 
 
-def _stream_of(reader: Generators, site: Site, name: str | None) -> str:
+def _stream_of(reader: StreamReader, site: Site, name: str | None) -> str:
     """Return the library whose process-wide stream a call draws from; "" for any other call."""
     func = site.call.func
     is_own = name is None or name[0] == "."
@@ -173,9 +167,18 @@ def _assess(site: Site, stream: str, reseedings: Reseedings) -> Reach:
         or _is_fitting_noise(site, stream)
         or reach_of(site) is not Reach.LOUD
         or any(about(each, _MADE_UP) for each in names)
-        or about(f"{folder}_{stem}".replace("/", "_"), _BENCHMARKS)
+        or about(stem, _BENCHMARKS)
+        or (about(folder.replace("/", "_"), _BENCHMARKS) and _is_timed(site))
     )
     return Reach.UNSEEN if is_apart else Reach.LOUD
+
+
+def _is_timed(site: Site) -> bool:
+    """Whether a clock is read beside a draw, so that it is an operand of what is measured."""
+    return any(
+        scope.method is site.scope.method and site.catalogue.has("clock", called)
+        for _, scope, called in site.module.calls
+    )
 
 
 def _is_fitting_noise(site: Site, stream: str) -> bool:
@@ -191,7 +194,7 @@ def _is_fitting_noise(site: Site, stream: str) -> bool:
 
 
 def _ends_quietly(site: Site) -> bool:
-    """Whether a name, a log or a time limit is drawn."""
+    """Whether what is drawn ends in a name or a log. A delay is another rule's; ``rate`` is a chance here."""
     if last_name(site.call) == "shuffle":
         return False
     statement = site.module.survey.statement(site.node)
@@ -202,7 +205,7 @@ def _ends_quietly(site: Site) -> bool:
         words = parts(function.name)
         if words >= _RANDOM_ID or not words.isdisjoint(_NAMES):
             return True
-    return site.value().use in {Use.LABEL, Use.TELEMETRY, Use.TIMING}
+    return site.value().use in {Use.LABEL, Use.TELEMETRY}
 
 
 def _describe(sites: list[Site], stream: str, what: str = "") -> Violation:
@@ -336,174 +339,3 @@ def jitter_on_stream(site: Site) -> Iterator[Violation]:
     if (kind is None or kind.origin != "random.SystemRandom") and is_delay(site):
         shown = site.module.shown(func.value)
         yield site.violation(f"A delay is drawn from {shown}.", _DELAYS_SHIFT)
-
-
-@rule(
-    Channel.SEEDS,
-    Breaks.LOGICAL,
-    Severity.MEDIUM,
-    "Give it generator=torch.Generator().manual_seed(seed), and a worker_init_fn where workers draw.",
-    calls=("loaders",),
-)
-def unseeded_worker(site: Site) -> Iterator[Violation]:
-    """A data loader shuffles by torch's process-wide stream."""
-    if Generators(site.module).process_draw(site, site.called):
-        yield site.violation(
-            f"{last_name(site.call.func)}() has no generator of its own for the order of samples.",
-            "It draws from torch's process-wide stream, which everything else draws from too.",
-            confidence=0.8,
-        )
-
-
-@rule(
-    Channel.RNG,
-    Breaks.LOGICAL,
-    Severity.MEDIUM,
-    "Make a generator of its own from the seed, and draw from that.",
-    calls=("seeding",),
-)
-def global_reseed(site: Site) -> Iterator[Violation]:
-    """A library's function seeds the stream that the whole process shares."""
-    function = site.scope.method
-    if function is None or (is_entry(site) and not _is_in_ticks(site)):
-        return
-    reach = Reach.UNSEEN if about(function.name, SEED) else Reach.LOUD
-    yield site.violation(
-        f"{function.name} seeds the process-wide stream by {site.called}().",
-        "Everybody else in the process draws from that stream, and starts again with it.",
-        reach=reach,
-    )
-
-
-def _is_in_ticks(site: Site) -> bool:
-    """Whether a site is in the loop of a run's ticks: ``for tick in run.ticks(10)``."""
-    return any(
-        isinstance(each, ast.For) and last_name(each.iter) == "ticks" for each in site.above()
-    )
-
-
-@rule(
-    Channel.RNG,
-    Breaks.LOGICAL,
-    Severity.MEDIUM,
-    "Raise an error where no seed was set, or make a generator of its own.",
-    nodes=(ast.FunctionDef,),
-    applies=mentions("seed"),
-)
-def accessor_reseeds(site: Site) -> Iterator[Violation]:
-    """Asking for something seeds the streams of the whole process."""
-    node = site.node
-    assert isinstance(node, ast.FunctionDef), "functions are asked for"
-    decorators = {last_name(each) for each in node.decorator_list}
-    gets = about(node.name, _GETS) and not about(node.name, _SETS)
-    if not gets and decorators.isdisjoint({"property", "cached_property"}):
-        return
-    for each in node.body:
-        tested = none_test(each.test) if isinstance(each, ast.If) else None
-        if tested is None or not tested[1]:
-            continue
-        for one in ast.walk(each):
-            if not isinstance(one, ast.Call) or not isinstance(one.func, ast.Name):
-                continue  # A method seeds one generator.
-            if (one.args or one.keywords) and is_seeder(one.func.id):
-                yield site.violation(
-                    f"{node.name}() seeds the whole process by {one.func.id}() when nothing was set.",
-                    "Every stream starts anew in the middle of a run, and who asks first decides when.",
-                    node=one,
-                    confidence=0.85,
-                )
-                return
-
-
-@rule(
-    Channel.RNG,
-    Breaks.LOGICAL,
-    Severity.MEDIUM,
-    "Draw in every case and show the result, or show with a generator of its own.",
-    calls=("global-draws", "tensor-draws"),
-    methods=("draws",),
-    once_per_function=True,
-)
-def draw_in_debug(site: Site) -> Iterator[Violation]:
-    """A number is drawn only while debugging, logging or rendering."""
-    func, function, switch = site.call.func, site.scope.method, _find_switch(site)
-    when = "" if switch is None else f"if {site.module.shown(switch)}"
-    if not when and function is not None and function.owner and function.name in _SHOWING:
-        when = f"when {function.name} is called"
-    if not when:
-        return
-    if is_global_draw(site, site.call) or (
-        isinstance(func, ast.Attribute) and is_generator(site, func.value)
-    ):
-        yield site.violation(
-            f"{site.module.shown(func)}() draws only {when}.",
-            "With the output switched on, every number that is drawn later is another one.",
-        )
-
-
-def _find_switch(site: Site) -> ast.expr | None:
-    """Return the condition around a site that asks whether something is shown."""
-    below = site.node
-    for each in site.above():
-        if isinstance(each, (ast.If, ast.IfExp)):
-            body = each.body if isinstance(each.body, list) else [each.body]
-            if below in body and _asks(each.test):
-                return each.test
-        elif isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            return None
-        below = each
-    return None
-
-
-def _asks(test: ast.expr) -> bool:
-    if isinstance(test, ast.Call):
-        return last_name(test.func) == "isEnabledFor"
-    if isinstance(test, ast.Compare):
-        test = test.left
-    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
-        return any(_asks(each) for each in test.values)
-    return isinstance(test, (ast.Name, ast.Attribute)) and about(last_name(test), _DEBUGGING)
-
-
-def _may_give_module(node: ast.AST, scope: Scope) -> bool:
-    """Whether a name, or a choice of names, is given; or a function has defaults."""
-    del scope
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        return bool(node.args.defaults or node.args.kw_defaults)
-    return isinstance(
-        getattr(node, "value", None), (ast.Name, ast.Attribute, ast.BoolOp, ast.IfExp)
-    )
-
-
-@rule(
-    Channel.RNG,
-    Breaks.LOGICAL,
-    Severity.MEDIUM,
-    "Require a generator, or make one from a seed: np.random.default_rng(seed).",
-    nodes=(ast.Assign, ast.keyword, ast.FunctionDef, ast.AsyncFunctionDef),
-    suits=_may_give_module,
-    applies=mentions("random"),
-)
-def module_as_generator(site: Site) -> Iterator[Violation]:
-    """The module of the process-wide stream is passed off as a generator."""
-    node = site.node
-    given: list[ast.expr | None] = []
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        given = [*node.args.defaults, *node.args.kw_defaults]
-    elif isinstance(node, (ast.Assign, ast.keyword)):
-        name = last_name(node.targets[0]) if isinstance(node, ast.Assign) else node.arg or ""
-        value = node.value
-        if about(name, GENERATOR):
-            given = [value]
-            if isinstance(value, ast.BoolOp):
-                given = [*value.values]
-            elif isinstance(value, ast.IfExp):
-                given = [value.body, value.orelse]
-    for each in given:
-        if isinstance(each, (ast.Name, ast.Attribute)) and site.qualified(each) in _MODULES:
-            yield site.violation(
-                f"{site.module.shown(each)} is the process-wide stream, and is given as a generator.",
-                _SHIFTS,
-                node=each,
-            )
-            return

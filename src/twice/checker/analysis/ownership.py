@@ -1,9 +1,9 @@
-"""Which objects keep the generator that they are handed, and to whom a file hands one: facts, for ``Owners``.
+"""Which objects of a file keep the generator that they are handed, and to whom the file hands one.
 
 An object keeps a generator when its constructor stores the parameter on ``self``, has it as a field, or passes it on
 to a base or to an object of its own that does. A function keeps one for each object that it makes with it.
 
-Invariant: of a class that is in no file only the name of the argument is known; alone it is never enough.
+Invariant: a file says only what it does itself; whose class keeps what is settled by ``shared_generators``.
 """
 
 from __future__ import annotations
