@@ -169,24 +169,6 @@ class Seeded:
         random.seed(self.rng_seed)
 """,
     ],
-    "lazy-state": [
-        """
-class Learner:
-    @property
-    def steps(self):
-        return getattr(self, "_steps", 0)
-
-    @steps.setter
-    def steps(self, value):
-        self._steps = value
-
-    def state_dict(self):
-        return {"weights": self.weights}
-
-    def load_state_dict(self, state):
-        self.weights = state["weights"]
-""",
-    ],
     "atomic-scatter": [
         """
 import jax

@@ -1,16 +1,22 @@
-"""The rules about determinism tests: what a test claims by its name or message, against how it compares.
+"""The rules about determinism tests: what a test claims, against what and how it compares.
 
-Comparisons with a constant say nothing of a second run and do not count.
-
-Invariant: a claim is the words deterministic, reproducible and the like; "seed" alone is none.
+Invariant: a comparison with a constant says nothing of a second run and does not count.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from twice.checker.analysis.assertions import (
+    CLAIMS,
+    Assertion,
+    TestFunction,
+    are_twins,
+    is_aggregate,
+)
 from twice.checker.findings import Violation
 from twice.checker.rule import Breaks, mentions
 from twice.checker.rules.engine import rule
@@ -21,72 +27,44 @@ from twice.foundation.channels import Channel
 from twice.foundation.printable import pluralize
 from twice.foundation.severity import Severity
 
-_CLAIMS: Final = frozenset(
-    ["determinism", "deterministic", "reproducible", "reproducibility", "reproduce", "reproduces", "reproduction", "repeatable", "repeatability", "seeding"]
-)  # fmt: skip
-_NAMED: Final = _CLAIMS | {"same"}  # One of them stands in every name that claims.
-_DENIALS: Final = frozenset(
-    ["non", "not", "nondeterministic", "nondeterminism", "stochastic", "no", "without"]
-)
 _TESTS: Final = frozenset(
     ["test", "tests", "check", "checks", "verify", "assert", "validate", "ensure"]
 )
+_COMPARES: Final = frozenset(["diff", "compare", "equal", "same", "match", "identical"])
 _TOLERANCES: Final = {"rtol", "atol", "rel", "abs", "rel_tol", "abs_tol", "delta", "tolerance"}
-_AGGREGATES: Final = {"mean", "sum", "len", "std", "var", "average", "median", "fsum", "nanmean"}
 _CAPTURES: Final = {"capsys", "capfd", "caplog", "capsysbinary", "readouterr", "stdout", "stderr"}
-_READERS: Final = frozenset(["read", "readlines", "open", "cmp", "diff", "ndiff"])
-_LOGS: Final = frozenset(["log", "logs", "transcript", "console"])
-_DIGESTS: Final = frozenset(["digest", "digests", "hash", "hexdigest", "sha256", "checksum"])
+_LOG: Final = re.compile(
+    r"(?:\A|[_./])(?:logs?|transcripts?|console)(?:_?(?:\d|a|b|one|two|first|second|left|right|lines|text|file|path|out|output))*\Z",
+    re.IGNORECASE,
+)
+# A digest of a log stands for the states in it, and a log of events is what should be compared.
+_STATES: Final = frozenset(
+    ["digest", "digests", "hash", "hexdigest", "sha256", "checksum", "event", "events"]
+)
 _WRITES: Final = frozenset(
-    ["save", "dump", "dumps", "offload", "serialize", "export", "checkpoint"]
+    ["save", "dump", "dumps", "offload", "serialize", "export", "checkpoint", "deepcopy"]
 )
 _READS: Final = frozenset(
-    ["load", "loads", "loader", "reload", "restore", "deserialize", "offloaded", "from", "resume"]
-)
+    ["load", "loads", "loader", "reload", "restore", "deserialize", "offloaded", "from", "resume", "deepcopy"]
+)  # fmt: skip
 _NARROWS: Final = frozenset(
-    ["quant", "quantized", "quantize", "int", "half", "bf", "fp", "merge", "convert", "conversion", "dtype", "bits", "precision", "train", "step"]
+    ["quant", "quantized", "quantize", "int", "half", "bf", "fp", "merge", "convert", "conversion", "dtype", "bits", "precision", "onnx", "fuse", "fused", "compile"]
 )  # fmt: skip
 _LEARNS: Final = frozenset({"step", "backward", "train", "fit"})
-_WEIGHTS: Final = {"state_dict", "parameters", "named_parameters", "get_weights", "named_buffers"}
+_RUNS: Final = frozenset(
+    ["sim", "run", "trace", "history", "trajectory", "rollout", "snapshot", "checkpoint"]
+)
+_TWIN: Final = re.compile(r"_?(?:\d|a|b|one|two|first|second|left|right|other)\Z")
+_NO_COMPARISON: Final = (
+    "isnotnone", "notequal", "notalmost", "greater", "isinstance", "assertin", "exists",
+)  # fmt: skip
 
 
-def _claims(name: str) -> bool:
-    """Whether a test or a check of this name is one of determinism."""
-    words = parts(name)
-    return words.isdisjoint(_DENIALS) and (
-        not words.isdisjoint(_CLAIMS) or {"same", "seed"} <= words
-    )
-
-
-def _enter_function(site: Site) -> tuple[ast.FunctionDef, Scope]:
-    """Return the function at a site, with the scope that it opens."""
+def _read_test(site: Site) -> TestFunction:
     assert isinstance(site.node, ast.FunctionDef), "functions are asked for"
-    return site.node, next(each for each in site.scope.inner if each.node is site.node)
-
-
-def _iterate_assertions(around: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
-    """Yield what is asserted there, by ``assert`` or a call named ``assert…``, each with its message."""
-    for each in ast.walk(around):
-        if isinstance(each, ast.Assert):
-            yield each.test, each.msg
-        elif isinstance(each, ast.Expr) and "assert" in last_name(each.value).lower():
-            yield each.value, None
-
-
-def _iterate_claimed(function: ast.FunctionDef) -> Iterator[tuple[ast.expr, list[ast.expr]]]:
-    """Yield what a test that claims determinism asserts, each with both sides when two things are equal."""
-    if function.name.startswith("test") and _claims(function.name):
-        for asserted, _ in _iterate_assertions(function):
-            sides: list[ast.expr] = []
-            if isinstance(asserted, ast.Call):
-                sides = asserted.args[:2]
-            elif isinstance(asserted, ast.Compare) and isinstance(asserted.ops[0], ast.Eq):
-                sides = [asserted.left, *asserted.comparators]
-            yield asserted, sides
-
-
-def _is_constant(sides: list[ast.expr]) -> bool:
-    return any(isinstance(each, ast.Constant) for each in sides)
+    return TestFunction(
+        site.node, next(each for each in site.scope.inner if each.node is site.node)
+    )
 
 
 @rule(
@@ -95,22 +73,77 @@ def _is_constant(sides: list[ast.expr]) -> bool:
     Severity.MEDIUM,
     "Compare what the runs did, in its order, or digests of their states.",
     nodes=(ast.FunctionDef,),
-    named=_NAMED,
+    named=frozenset({"test"}),
+    applies=mentions("eterminis", "eproduc", "seed"),
 )
 def aggregate_determinism_test(site: Site) -> Iterator[Violation]:
-    """A test of determinism compares sums, means or lengths and nothing else."""
-    function, _ = _enter_function(site)
-    compared = [sides for _, sides in _iterate_claimed(function) if not _is_constant(sides)]
-    if compared and all(
-        len(sides) == 2
-        and all(isinstance(each, ast.Call) and last_name(each) in _AGGREGATES for each in sides)
-        for sides in compared
+    """A test of determinism compares sums, lengths, keys or sets and nothing else."""
+    test = _read_test(site)
+    claims = test.claims or {"with", "seed"} <= parts(test.node.name)
+    compared = [
+        (each, test.expand_sides(each))
+        for each in test.assertions
+        if (claims or each.claims) and len(each.sides) == 2 and not test.has_constant(each)
+    ]
+    if not all(any(map(is_aggregate, sides)) for _, sides in compared):
+        return
+    for each, sides in compared:
+        if each.is_equality and all(map(is_aggregate, sides)):
+            yield site.violation(
+                f"{test.node.name}() compares aggregates alone.",
+                "Runs that did other things, or in another order, can have the same sums, lengths, keys and sets.",
+                node=each.node,
+                confidence=0.85,
+            )
+
+
+@rule(
+    Channel.DIVERGENCE,
+    Breaks.LOGICAL,
+    Severity.MEDIUM,
+    "Assert that two runs with the same seed are equal, or rename the test.",
+    nodes=(ast.FunctionDef,),
+    named=CLAIMS,
+)
+def determinism_test_without_comparison(site: Site) -> Iterator[Violation]:
+    """A test that is called one of determinism compares no two runs."""
+    test = _read_test(site)
+    if not test.node.name.startswith("test") or not test.is_named_so:
+        return
+    own = {id(getattr(each.tested, "operand", each.tested)) for each in test.assertions}
+    helpers = _TESTS | _COMPARES | {"raises"}
+    if any(id(each) not in own and about(last_name(each), helpers) for each in test.calls):
+        return  # It may compare.
+    if any(_may_compare(test, each) for each in test.assertions) or all(
+        each.is_equality for each in test.assertions
     ):
-        yield site.violation(
-            f"{function.name}() compares aggregates alone.",
-            "Two runs that did other things can have the same sums, means and lengths.",
-            confidence=0.85,
+        return
+    first = test.assertions[-1]
+    for each in reversed(test.assertions[:-1]):  # The first of those at the end.
+        if first.node.lineno - (each.node.end_lineno or 0) <= 1:
+            first = each
+    yield site.violation(
+        f"{test.node.name}() compares no two runs.",
+        "It passes whether equal seeds give equal runs or not.",
+        node=first.node,
+        confidence=0.85,
+    )
+
+
+def _may_compare(test: TestFunction, one: Assertion) -> bool:
+    """Whether an assertion may compare two runs, or one with a recorded one; a number of things is no run."""
+    tested = one.tested
+    if one.is_equality:
+        return not any(
+            isinstance(each, ast.Constant) and type(each.value) in {int, bool}
+            for each in test.expand_sides(one)
         )
+    if isinstance(tested, ast.UnaryOp):
+        return False
+    if isinstance(tested, ast.Compare):
+        return not isinstance(tested.ops[0], (ast.NotEq, ast.IsNot, ast.Gt, ast.GtE, ast.In))
+    names = [last_name(each).lower() for each in (tested, *one.sides[:1])]
+    return not any(word in each for each in names for word in _NO_COMPARISON)
 
 
 @rule(
@@ -119,23 +152,37 @@ def aggregate_determinism_test(site: Site) -> Iterator[Violation]:
     Severity.MEDIUM,
     "Compare states, events or their digests.",
     nodes=(ast.FunctionDef,),
-    named=_NAMED,
+    named=_TESTS | _COMPARES,
+    applies=mentions("log", "std", "transcript", "console", "caps", "capf"),
 )
 def log_diff_test(site: Site) -> Iterator[Violation]:
     """A test of determinism compares what was printed or logged and nothing else."""
-    function, scope = _enter_function(site)
+    test = _read_test(site)
     compared = [
-        _is_of_logs(site.module, words)
-        for asserted, sides in _iterate_claimed(function)
-        if (words := _collect_words(asserted, scope))
-        and (not _is_constant(sides) or "diff" in words)
+        each
+        for each in test.assertions
+        if len(each.sides) == 2 and (last_name(each.tested) == "cmp" or not test.has_constant(each))
     ]
-    if compared and all(compared):
+    if compared and all(_compares_logs(site.module, test, each) for each in compared):
         yield site.violation(
-            f"{function.name}() compares what was printed or logged alone.",
+            f"{test.node.name}() compares what was printed or logged alone.",
             "Runs with other states can print the same, rounded as it is.",
+            node=compared[0].node,
             confidence=0.85,
         )
+
+
+def _compares_logs(module: Module, test: TestFunction, one: Assertion) -> bool:
+    """Whether text that was captured or logged is compared; with another log, that is a claim by itself."""
+    if test.is_named_so:
+        return any(
+            _is_of_logs(module, _collect_words(each, test.scope) | {""}) for each in one.sides
+        )
+    sides = [{last_name(each), *_collect_words(full, Scope(full, None, ""))} for each, full in zip(one.sides, test.expand_sides(one), strict=True)]  # fmt: skip
+    return one.is_equality and all(
+        any(map(_LOG.search, words)) and not any(about(each, _STATES) for each in words)
+        for words in sides
+    )
 
 
 def _collect_words(node: ast.AST, function: Scope) -> set[str]:
@@ -147,7 +194,7 @@ def _collect_words(node: ast.AST, function: Scope) -> set[str]:
             if isinstance(each, ast.Name) and each.id not in found:
                 found.add(each.id)
                 waiting += [one.node for one in function.bindings.get(each.id, ())]
-            elif isinstance(each, ast.Attribute):
+            elif isinstance(each, ast.Attribute) and each.attr != "log":  # A logarithm, mostly.
                 found.add(each.attr)
             elif isinstance(each, ast.Constant) and isinstance(each.value, str):
                 found.add(each.value)
@@ -155,14 +202,11 @@ def _collect_words(node: ast.AST, function: Scope) -> set[str]:
 
 
 def _is_of_logs(module: Module, words: set[str]) -> bool:
-    """Whether it is text that was captured, or that was read from a log; a digest of it is none."""
-    if any(about(each, _DIGESTS) for each in words):
+    if any(about(each, _STATES) for each in words):
         return False
     if words & _CAPTURES or ("getvalue" in words and module.speaks_of("redirect_std")):
         return True
-    return any(about(each, _READERS) for each in words) and any(
-        about(each, _LOGS) for each in words
-    )
+    return any(_LOG.search(each) for each in words)
 
 
 @rule(
@@ -171,50 +215,67 @@ def _is_of_logs(module: Module, words: set[str]) -> bool:
     Severity.MEDIUM,
     "Compare exactly: ==, numpy.array_equal, torch.equal, or digests of the state.",
     nodes=(ast.FunctionDef,),
-    named=_TESTS,
+    named=_TESTS | _COMPARES,
     applies=mentions("close", "Close", "lmost", "approx", "equivalence"),
 )
 def tolerant_determinism_test(site: Site) -> Iterator[Violation]:
-    """A test of determinism compares with a tolerance."""
-    function, scope = _enter_function(site)
-    found = [
-        each
-        for asserted, message in _iterate_assertions(function)
-        if _claims(function.name) or (message is not None and _speaks_of_determinism(message))
-        for each in _tolerant_calls(site, asserted, scope)
-    ]
+    """A test of determinism, or a comparison of two runs, has a tolerance."""
+    test = _read_test(site)
+    found: list[ast.Call] = []
+    if _takes_two_runs(test.node):
+        found = [each for each in test.calls if _is_tolerant(site, each, test.scope)]
+    for one in test.assertions:
+        if test.is_named_so or one.claims or _repeats(site, test, one) or (
+            test.claims and not test.has_constant(one)
+        ):  # fmt: skip
+            found += _find_tolerant(site, test, one)
     if found:
         call = min(found, key=lambda each: (each.lineno, each.col_offset))
         more = "" if len(found) == 1 else f" (and {pluralize(len(found) - 1, 'more time')})"
         yield site.violation(
-            f"{function.name}() compares by {last_name(call)}{more}, which has a tolerance.",
+            f"{test.node.name}() compares by {last_name(call)}{more}, which has a tolerance.",
             "Runs that differ in last bits pass, and such differences grow with every step.",
             node=call,
             confidence=0.85,
         )
 
 
-def _speaks_of_determinism(message: ast.expr) -> bool:
-    texts = [
-        str(each.value).lower() for each in ast.walk(message) if isinstance(each, ast.Constant)
-    ]
-    return any(word in text for text in texts for word in ("determinis", "reproducib", "same seed"))
+def _takes_two_runs(node: ast.FunctionDef) -> bool:
+    """Whether a function compares two runs that it is given: ``diff_runs(sim1, sim2)``."""
+    names = [each.arg for each in node.args.args if each.arg != "self"][:2]
+    stems = {_TWIN.sub("", each) for each in names}
+    is_pair = len(names) == 2 and len(stems) == 1 and about(names[0], _RUNS)
+    return is_pair and about(node.name, _COMPARES)
 
 
-def _tolerant_calls(site: Site, asserted: ast.expr, scope: Scope) -> Iterator[ast.Call]:
-    """Yield the tolerant comparisons in what is asserted; that two things differ needs none."""
-    if isinstance(asserted, ast.UnaryOp) and isinstance(asserted.op, ast.Not):
-        return
-    for call in ast.walk(asserted):
-        if isinstance(call, ast.Call) and _compares_near(site, call, scope):
-            keywords = {each.arg: each.value for each in call.keywords}
-            limits = [value for name, value in keywords.items() if name in _TOLERANCES]
-            is_zero = limits and all(
-                isinstance(each, ast.Constant) and each.value == 0 for each in limits
-            )
-            exact: Any = keywords.get("exact")
-            if not is_zero and getattr(exact, "value", None) is not True:
-                yield call
+def _repeats(site: Site, test: TestFunction, one: Assertion) -> bool:
+    """Whether both sides were computed by the same expression, one right after the other."""
+    sides = test.expand_sides(one)
+    return (
+        len(sides) == 2
+        and isinstance(sides[0], ast.Call)
+        and not (site.qualified(sides[0].func) or "").startswith(("numpy.", "torch."))
+        and abs(sides[0].lineno - sides[1].lineno) <= 1
+        and ast.dump(sides[0]) == ast.dump(sides[1])
+    )
+
+
+def _find_tolerant(site: Site, test: TestFunction, one: Assertion) -> list[ast.Call]:
+    """List the tolerant comparisons in what is asserted; that two things differ needs none."""
+    if isinstance(one.tested, ast.UnaryOp) and isinstance(one.tested.op, ast.Not):
+        return []
+    calls = [each for each in test.tested_parts(one) if isinstance(each, ast.Call)]
+    return [each for each in calls if _is_tolerant(site, each, test.scope)]
+
+
+def _is_tolerant(site: Site, call: ast.Call, scope: Scope) -> bool:
+    if not _compares_near(site, call, scope):
+        return False
+    keywords = {each.arg: each.value for each in call.keywords}
+    limits = [value for name, value in keywords.items() if name in _TOLERANCES]
+    is_zero = limits and all(isinstance(each, ast.Constant) and each.value == 0 for each in limits)
+    exact: Any = keywords.get("exact")
+    return not is_zero and getattr(exact, "value", None) is not True
 
 
 def _compares_near(site: Site, call: ast.Call, scope: Scope) -> bool:
@@ -249,25 +310,75 @@ def _compares_near(site: Site, call: ast.Call, scope: Scope) -> bool:
 )
 def tolerant_roundtrip_test(site: Site) -> Iterator[Violation]:
     """A test compares what was saved with what was loaded, and with a tolerance."""
-    function, scope = _enter_function(site)
-    if _claims(function.name) or about(function.name, _NARROWS):
+    test = _read_test(site)
+    if test.is_named_so or about(test.node.name, _NARROWS):
         return
-    called = {last_name(each) for each in ast.walk(function) if isinstance(each, ast.Call)}
-    writes = {each for each in called if about(each, _WRITES)}
-    if not writes or not any(about(each, _READS) for each in called - writes):
+    called = {last_name(each) for each in test.calls}
+    reads = [each for each in test.calls if about(last_name(each), _READS)]
+    if (
+        not reads
+        or not any(about(each, _WRITES) for each in called)
+        or any(about(each, _NARROWS) for each in called)
+    ):
         return
-    if any(about(each, _LEARNS) for each in called):
+    learns = [each.lineno for each in test.calls if about(last_name(each), _LEARNS)]
+    first, loaded = min(each.lineno for each in reads), test.find_loaded(reads)
+    for one in test.assertions:
+        for call in _find_tolerant(site, test, one):
+            sides = [test.expand(each, call.lineno) for each in call.args[:2]]
+            names = {each.id for each in _names(*call.args[:2], *sides)}
+            if (
+                are_twins(sides)
+                and not names.isdisjoint(loaded)
+                and not any(first < each <= call.lineno for each in learns)
+            ):
+                yield site.violation(
+                    f"{test.node.name}() compares what was loaded by {last_name(call)}, which has a tolerance.",
+                    "What is written and read again has the same bits; what changes them on the way passes.",
+                    node=call,
+                    confidence=0.75,
+                )
+                return
+
+
+def _names(*nodes: ast.AST) -> list[ast.Name]:
+    return [each for node in nodes for each in ast.walk(node) if isinstance(each, ast.Name)]
+
+
+@rule(
+    Channel.DIVERGENCE,
+    Breaks.LOGICAL,
+    Severity.MEDIUM,
+    "Compare the keys or the lengths of both first.",
+    nodes=(ast.FunctionDef,),
+    named=frozenset({"__eq__"}),
+)
+def one_sided_equality(site: Site) -> Iterator[Violation]:
+    """An equality goes through one side alone, and what the other has besides is not seen."""
+    node = site.node
+    assert isinstance(node, ast.FunctionDef), "functions are asked for"
+    loops = [each for each in node.body if isinstance(each, ast.For)]
+    names = [each.arg for each in node.args.args]
+    if len(loops) != 1 or len(names) != 2 or last_name(loops[0].iter) == "zip":
         return
-    for loop in ast.walk(function):
-        if not isinstance(loop, ast.For) or _WEIGHTS.isdisjoint(_collect_words(loop.iter, scope)):
-            continue
-        for asserted, _ in _iterate_assertions(loop):
-            for call in _tolerant_calls(site, asserted, scope):
-                if not any(isinstance(each, ast.Call) for each in call.args):
-                    yield site.violation(
-                        f"{function.name}() compares what was loaded by {last_name(call)}, which has a tolerance.",
-                        "What is written and read again has the same bits; what changes them on the way passes.",
-                        node=call,
-                        confidence=0.75,
-                    )
-                    return
+    other = names[1]
+    source = {each.id for each in ast.walk(loops[0].iter) if isinstance(each, ast.Name)}
+    called = {last_name(each) for each in ast.walk(node) if isinstance(each, ast.Call)}
+    looks_up = any(
+        isinstance(each, ast.Subscript) and getattr(each.value, "id", "") == other
+        for each in ast.walk(loops[0])
+    )
+    last = node.body[-1]
+    if (
+        source == {names[0]}
+        and looks_up
+        and called.isdisjoint({"len", "keys", "set", "super", "__eq__"})
+        and isinstance(last, ast.Return)
+        and getattr(last.value, "value", None) is True
+    ):
+        yield site.violation(
+            f"{site.scope.name}.__eq__() looks at what {names[0]} has and not at what {other} has besides.",
+            "A run that recorded more than the other compares as equal to it.",
+            node=loops[0],
+            confidence=0.85,
+        )

@@ -13,112 +13,17 @@ from twice.checker.syntax.survey import Scope
 from twice.checker.syntax.uses.words import about, parts
 
 CAPTURES: Final = frozenset(
-    [
-        "state",
-        "get_state",
-        "getstate",
-        "__getstate__",
-        "state_dict",
-        "snapshot",
-        "take_snapshot",
-        "save_state",
-        "capture",
-        "capture_state",
-        "export_state",
-        "dump_state",
-        "to_state",
-        "serialize_state",
-        "get_snapshot",
-        "checkpoint",
-        "get_checkpoint",
-        "_get_state",
-        "encode_complete_state",
-        "clone_state",
-    ]
-)
+    ["state", "get_state", "getstate", "__getstate__", "state_dict", "snapshot", "take_snapshot", "save_state", "capture", "capture_state", "export_state", "dump_state", "to_state", "serialize_state", "get_snapshot", "checkpoint", "get_checkpoint", "_get_state", "clone_state"]
+)  # fmt: skip
 RESTORES: Final = frozenset(
-    [
-        "set_state",
-        "setstate",
-        "__setstate__",
-        "load_state_dict",
-        "load_state",
-        "restore",
-        "restore_state",
-        "from_state",
-        "import_state",
-        "restore_snapshot",
-        "load_snapshot",
-        "from_snapshot",
-        "load_checkpoint",
-        "restore_checkpoint",
-        "resume",
-        "_set_state",
-        "decode_complete_state",
-        "rollback",
-        "rewind",
-        "revert",
-    ]
-)
+    ["set_state", "setstate", "__setstate__", "load_state_dict", "load_state", "restore", "restore_state", "from_state", "import_state", "restore_snapshot", "load_snapshot", "from_snapshot", "load_checkpoint", "restore_checkpoint", "resume", "_set_state", "rollback", "rewind", "revert"]
+)  # fmt: skip
 _ADVANCES: Final = frozenset(
-    [
-        "step",
-        "update",
-        "advance",
-        "tick",
-        "act",
-        "move",
-        "forward",
-        "observe",
-        "play",
-        "iterate",
-        "simulate",
-        "propagate",
-        "integrate",
-        "evolve",
-        "interact",
-        "decide",
-        "choose",
-        "sample",
-        "draw",
-        "respond",
-        "react",
-        "spawn",
-        "mutate",
-        "rollout",
-    ]
-)
+    ["step", "update", "advance", "tick", "act", "move", "forward", "observe", "play", "iterate", "simulate", "propagate", "integrate", "evolve", "interact", "decide", "choose", "sample", "draw", "respond", "react", "spawn", "mutate", "rollout"]
+)  # fmt: skip
 _BEGINS: Final = frozenset(
-    [
-        "init",
-        "reset",
-        "seed",
-        "setup",
-        "build",
-        "make",
-        "create",
-        "configure",
-        "initialize",
-        "initialise",
-        "start",
-        "main",
-        "prepare",
-        "load",
-        "restore",
-        "resume",
-        "fit",
-        "new",
-        "from",
-        "register",
-        "parse",
-        "cli",
-        "settings",
-        "config",
-        "options",
-    ]
-)
-
-
+    ["init", "reset", "seed", "setup", "build", "make", "create", "configure", "initialize", "initialise", "start", "main", "prepare", "load", "restore", "resume", "fit", "new", "from", "register", "parse", "cli", "settings", "config", "options"]
+)  # fmt: skip
 _RESUMING: Final = frozenset({"restore", "resume", "rollback", "rewind"})
 RESUMES: Final = RESTORES | _RESUMING
 """Names, and words one of which stands in a name, of functions that go on from something kept."""

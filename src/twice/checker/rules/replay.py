@@ -1,0 +1,240 @@
+"""The rules about replay: a state that is put back in part, or not at all, and what outlives a run in the process.
+
+Invariant: of a state that is handed on as a whole nothing is said.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from twice.checker.findings import Violation
+from twice.checker.rule import Breaks, mentions
+from twice.checker.rules.checkpoint import keeps_generators
+from twice.checker.rules.engine import rule
+from twice.checker.rules.roles import RESUMES, captures, methods, restores
+from twice.checker.syntax.module import Site
+from twice.checker.syntax.survey import Scope
+from twice.checker.syntax.uses.words import GENERATOR, TELEMETRY, about, last_name
+from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
+
+_PARTS: Final = {"qpos", "qvel"}
+_REST: Final = ("mj_setState", "qacc_warmstart", "setState", "set_state_spec")
+_PAIRS: Final = {
+    "__setstate__": "__getstate__", "load_state_dict": "state_dict", "load_state": "save_state",
+    "restore_state": "save_state", "restore": "snapshot", "restore_snapshot": "snapshot",
+}  # fmt: skip
+_RESUMING: Final = frozenset({"resume"})
+_POSITIONS: Final = {"epoch", "iter", "iteration", "step", "global_step", "n_iter"}
+_SETS: Final = ("set_rng_state", "set_rng_state_all", "setstate", "set_state")
+_TELLS: Final = {"print", "warn", "warning", "info", "debug", "error", "exception", "log"}
+_ABSENCES: Final = {"ImportError", "ModuleNotFoundError"}
+_PUTS: Final = {"put", "put_nowait"}
+_KEPT: Final = frozenset(["snapshot", "state", "checkpoint", "event", "record", "frame"])
+
+
+@rule(
+    Channel.REPLAY,
+    Breaks.BIT_EXACT,
+    Severity.MEDIUM,
+    "Put back whatever the getter gives; for MuJoCo: mj_setState with mjSTATE_INTEGRATION.",
+    nodes=(ast.FunctionDef,),
+    named=RESUMES | {"state", "snapshot"},
+)
+def partial_restore(site: Site) -> Iterator[Violation]:
+    """Putting a state back restores less of it than there is."""
+    node = site.node
+    assert isinstance(node, ast.FunctionDef), "functions are asked for"
+    if not site.scope.is_class or captures(node.name):
+        return
+    if _is_positions_alone(site, node):
+        yield site.violation(
+            f"{node.name}() puts back positions and velocities alone.",
+            "Time, activations and the solver's warm start stay those of the run that was interrupted.",
+            confidence=0.85,
+        )
+        return
+    left = _left_out(site.scope, node) if restores(node.name) else []
+    if left:
+        yield site.violation(
+            f"{node.name}() does not read {', '.join(map(repr, left[:3]))}, which the getter gives.",
+            "What is not put back keeps the value of the run that was interrupted.",
+            confidence=0.8,
+        )
+    where = _find_position(node) if about(node.name, _RESUMING) else None
+    if where is not None and not keeps_generators(site.module):
+        yield site.violation(
+            f"{node.name}() puts back how far the run had come, and no generator.",
+            "It goes on from there with other random numbers than the run that was not interrupted.",
+            node=where,
+            confidence=0.8,
+        )
+
+
+def _find_position(node: ast.FunctionDef) -> ast.Assign | None:
+    """Return where an attribute gets the epoch or the step that was kept."""
+    for each in ast.walk(node):
+        match each:
+            case ast.Assign(
+                targets=[ast.Attribute()], value=ast.Subscript(slice=ast.Constant(value))
+            ):
+                if value in _POSITIONS:
+                    return each
+    return None
+
+
+def _is_positions_alone(site: Site, node: ast.FunctionDef) -> bool:
+    if not site.module.speaks_of("qpos"):
+        return False
+    stored: set[str] = set()
+    for each in ast.walk(node):
+        target = each.value if isinstance(each, ast.Subscript) else each
+        if isinstance(getattr(each, "ctx", None), ast.Store) and isinstance(target, ast.Attribute):
+            stored.add(target.attr)
+    text = site.module.source(node)
+    return stored >= _PARTS and "time" not in stored and not any(each in text for each in _REST)
+
+
+def _left_out(owner: Scope, node: ast.FunctionDef) -> list[str]:
+    """List the keys that the getter gives and the setter does not read."""
+    wanted = _PAIRS.get(node.name, node.name.replace("set_", "get_", 1))
+    getter = [each for each in methods(owner) if each.name == wanted != node.name]
+    if len(getter) != 1 or len(node.args.args) != 2 or node.args.kwarg or node.args.vararg:
+        return []
+    given = _given(getter[0].node)
+    read = _read(node, node.args.args[1].arg)
+    if given is None or not read:
+        return []
+    return [each for each in given if each not in read]
+
+
+def _given(node: ast.AST) -> list[str] | None:
+    """List the keys of the dictionary that a getter returns, if it is literal."""
+    returned = [each.value for each in ast.walk(node) if isinstance(each, ast.Return)]
+    if len(returned) != 1 or not isinstance(returned[0], ast.Dict):
+        return None
+    keys = [each.value if isinstance(each, ast.Constant) else None for each in returned[0].keys]
+    names = [each for each in keys if isinstance(each, str)]
+    return names if len(names) == len(keys) and len(names) > 1 else None
+
+
+def _read(node: ast.FunctionDef, name: str) -> set[str]:
+    """Return the keys read from an argument, or none if it has any other use."""
+    parents = {child: each for each in ast.walk(node) for child in ast.iter_child_nodes(each)}
+    found: set[str] = set()
+    for each in ast.walk(node):
+        if not isinstance(each, ast.Name) or each.id != name:
+            continue
+        parent = parents[each]
+        key: ast.AST | None = None
+        if isinstance(parent, ast.Subscript) and parent.value is each:
+            key = parent.slice
+        elif isinstance(parent, ast.Attribute) and parent.attr in {"get", "pop"}:
+            call = parents[parent]
+            key = call.args[0] if isinstance(call, ast.Call) and call.args else None
+        elif isinstance(parent, ast.Compare) and each in parent.comparators:
+            key = parent.left  # "key" in state
+        if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
+            return set()
+        found.add(key.value)
+    return found
+
+
+@rule(
+    Channel.REPLAY,
+    Breaks.LOGICAL,
+    Severity.HIGH,
+    "Let the error through: a run whose generators were not restored is another run.",
+    nodes=(ast.Try,),
+    applies=mentions(*_SETS, *_PUTS),
+)
+def restore_failure_swallowed(site: Site) -> Iterator[Violation]:
+    """A generator's state could not be put back, or a state not be kept, and the run goes on as if it had."""
+    node = site.node
+    assert isinstance(node, ast.Try), "tries are asked for"
+    calls = [each for one in node.body for each in ast.walk(one) if isinstance(each, ast.Call)]
+    sets = next((each for each in calls if _sets(site, each)), None)
+    puts = next((each for each in calls if _puts(each)), None)
+    for handler in node.handlers:
+        types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+        names = {last_name(each) if each is not None else "" for each in types}
+        if names <= _ABSENCES or not all(map(_only_tells, handler.body)):
+            continue
+        if sets is not None:
+            yield site.violation(
+                f"A failure of {last_name(sets)}() is passed over.",
+                "The run goes on with whatever streams it has, and nothing says that they are not the kept ones.",
+                node=handler,
+            )
+        elif puts is not None and names == {"Full"}:
+            yield site.violation(
+                f"{site.module.shown(puts)} drops what it is given when the queue is full.",
+                "How full it is depends on how fast others are, so other runs keep other states.",
+                node=handler,
+            )
+
+
+def _sets(site: Site, node: ast.Call) -> bool:
+    """Whether it puts the state of a generator back."""
+    called = site.qualified(node.func) or ""
+    return last_name(node) in _SETS and called.startswith(("random.", "numpy.random.", "torch."))
+
+
+def _puts(node: ast.Call) -> bool:
+    return last_name(node) in _PUTS and any(about(last_name(each), _KEPT) for each in node.args[:1])
+
+
+def _only_tells(statement: ast.stmt) -> bool:
+    if isinstance(statement, (ast.Pass, ast.Continue)):
+        return True
+    value = getattr(statement, "value", None)
+    if not isinstance(statement, ast.Expr) or not isinstance(value, ast.Call):
+        return isinstance(value, ast.Constant)
+    whose = value.func.value if isinstance(value.func, ast.Attribute) else value
+    return last_name(value) in _TELLS or about(last_name(whose), TELEMETRY)
+
+
+@rule(
+    Channel.REPLAY,
+    Breaks.LOGICAL,
+    Severity.MEDIUM,
+    "Keep it in the run's state, or derive the generator from the key.",
+    nodes=(ast.Assign,),
+    suits=lambda node, scope: scope.is_function and isinstance(node.targets[0], ast.Subscript),
+)
+def module_cache(site: Site) -> Iterator[Violation]:
+    """What was drawn in one run is kept in the module, where the next run reads it."""
+    node = site.node
+    assert isinstance(node, ast.Assign), "assignments are asked for"
+    target = node.targets[0]
+    table = target.value if isinstance(target, ast.Subscript) else None
+    root = site.module.survey.root
+    if (
+        not isinstance(table, ast.Name)
+        or site.module.names.holder(table.id, site.scope) is not root
+    ):
+        return
+    made = [last_name(each.node) or type(each.node) for each in root.bindings.get(table.id, ())]
+    if made not in ([ast.Dict], ["dict"], ["OrderedDict"]) or not site.module.loads.of(
+        table.id, root
+    ):
+        return
+    draws = [
+        each
+        for each in ast.walk(node.value)
+        if isinstance(each, ast.Call)
+        and isinstance(each.func, ast.Attribute)
+        and site.catalogue.has_method("drawing", each.func.attr)
+        and (
+            about(last_name(each.func.value), GENERATOR)
+            or (site.qualified(each.func) or "").startswith(("random.", "numpy.random."))
+        )
+    ]
+    if draws:
+        yield site.violation(
+            f"{table.id} of the module keeps what {site.module.shown(draws[0].func)}() drew.",
+            "A second run in the process, and one that is restored, reads it in place of a draw of its own.",
+            confidence=0.85,
+        )
