@@ -18,7 +18,7 @@ def find_shared(facts: Mapping[str, Any]) -> Iterator[tuple[str, list[Any], str]
     """Give every generator that two objects keep: the file, the place of the second object, and a sentence.
 
     Args:
-        facts: what ``seed_sources.gather`` gave, by path.
+        facts: what ``seed_facts.gather`` gave, by path.
     """
     keepers = _Keepers(facts)
     accessors = {each for one in facts.values() for each in one["accessors"]}
@@ -52,7 +52,7 @@ class _Keepers:
     """Counts in a project who keeps a generator that is handed over.
 
     Args:
-        facts: what ``seed_sources.gather`` gave, by path.
+        facts: what ``seed_facts.gather`` gave, by path.
     """
 
     def __init__(self, facts: Mapping[str, Any]) -> None:

@@ -43,7 +43,7 @@ class ProjectNames:
     """Finds definitions.
 
     Args:
-        facts: what ``seed_sources.gather`` gave, by path.
+        facts: what ``seed_facts.gather`` gave, by path.
     """
 
     def __init__(self, facts: Mapping[str, Any]) -> None:

@@ -28,7 +28,6 @@ from twice.checker.findings import Reach, Violation
 from twice.checker.rule import Breaks, ProjectFacts, mentions
 from twice.checker.rules import streams
 from twice.checker.rules.engine import project_rule, rule
-from twice.checker.rules.environments import calls_on, holder_of_made, reach_of
 from twice.checker.syntax.module import Site
 from twice.checker.syntax.uses.outcomes import Use
 from twice.checker.syntax.uses.words import SEED, about, last_name
@@ -343,32 +342,3 @@ def _is_option(site: Site) -> bool:
         if isinstance(each, ast.stmt):
             break
     return False
-
-
-@rule(
-    Channel.SEEDS,
-    Breaks.LOGICAL,
-    Severity.MEDIUM,
-    "Give the first reset the run's seed: env.reset(seed=seed).",
-    methods=("resetting",),
-)
-def unseeded_reset(site: Site) -> Iterator[Violation]:
-    """An environment is made and reset, and never gets a seed."""
-    func = site.call.func
-    assert isinstance(func, ast.Attribute), "methods are asked for"
-    holder = holder_of_made(site, func.value)
-    if site.call.args or site.call.keywords or holder is None:
-        return
-    assert isinstance(func.value, ast.Name), "it has a holder"
-    every = list(calls_on(site, func.value.id, holder))
-    resets = [call for called, call in every if called.rpartition(".")[2] == "reset"]
-    is_seeded = any(
-        called in {"seed", "unwrapped.seed", "set_state"} for called, _ in every
-    ) or any(call.args or any(each.arg != "options" for each in call.keywords) for call in resets)
-    if not is_seeded and resets[0] is site.call:
-        yield site.violation(
-            f"{func.value.id} is reset without a seed, and never gets one.",
-            "Its first reset starts it from the system's entropy.",
-            reach=reach_of(site),
-            confidence=0.8,
-        )
