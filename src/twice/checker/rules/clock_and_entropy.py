@@ -22,6 +22,7 @@ from twice.checker.syntax.uses.outcomes import Outcome, Use
 from twice.checker.syntax.uses.values import has_own_text
 from twice.checker.syntax.uses.words import (
     BESIDE,
+    IDENTITIES,
     LABEL,
     NAMING,
     SPANS,
@@ -38,7 +39,6 @@ _PROGRESS: Final = frozenset(
 )  # fmt: skip
 FACTORIES: Final = ("default_factory", "factory", "default")
 """The keywords that take a field's default."""
-_IDENTITIES: Final = frozenset({"uid", "uids", "uuid", "uuids", "guid", "guids"})
 _MOMENTS: Final = frozenset(
     ["time", "start", "started", "began", "begin", "stamp", "timestamp", "date", "created", "clock", "last", "previous", "prev"]
 )  # fmt: skip
@@ -63,7 +63,7 @@ def _watched_attribute(outcome: Outcome) -> str:
 
 def _is_watched(name: str) -> bool:
     """Say whether an attribute so called is looked for in all files; ``time`` or ``id`` alone is read of anything."""
-    return len(parts(name)) > 1 and about(name, _MOMENTS | _IDENTITIES)
+    return len(parts(name)) > 1 and about(name, _MOMENTS | IDENTITIES)
 
 
 def find_frozen(site: Site) -> ast.AST | None:
@@ -103,7 +103,7 @@ def _find_entropy(site: Site) -> list[Outcome]:
         return [Outcome(Use.DROPPED, site.node)]
     ends, function = site.ends(), site.scope.method
     name = "" if function is None else function.name
-    if (about(name, _RUNS) and about(name, _IDENTITIES)) or any(
+    if (about(name, _RUNS) and about(name, IDENTITIES)) or any(
         each.use is Use.SEED for each in ends
     ):
         return [Outcome(Use.DROPPED, site.node)]  # time-seed says the latter.
@@ -174,8 +174,9 @@ def _is_difference(node: ast.AST) -> bool:
 def _is_label(site: Site, outcome: Outcome) -> bool:
     """Whether a time is a part of a text, a date for a name, or tells when work on something began or ended."""
     use, module = outcome.use, site.module
-    is_text = any(has_own_text(each) for each in outcome.way) or about(
-        getattr(outcome.node, "attr", ""), NAMING
+    is_text = any(
+        has_own_text(each) or about(getattr(each, "attr", ""), NAMING)
+        for each in (*outcome.way, outcome.node)
     )
     if use in {Use.RETURNED, Use.STATE} and is_text:
         return True

@@ -1,4 +1,4 @@
-"""The rules about clocks that ask for more than where a time ends: loops, defaults of arguments, compressed files.
+"""The rules about clocks that ask for more than where a time ends: loops, defaults of arguments, times of files.
 
 Invariant: a loop that waits for something is left alone.
 """
@@ -12,8 +12,11 @@ from typing import Final
 from twice.checker.findings import Reach, Violation
 from twice.checker.rule import Breaks, mentions
 from twice.checker.rules.clock_and_entropy import find_factory, find_frozen
+from twice.checker.rules.effects import DATA, WorldRow, make_rule
 from twice.checker.rules.engine import rule
 from twice.checker.syntax.module import Site
+from twice.checker.syntax.survey import Scope
+from twice.checker.syntax.uses.outcomes import Use
 from twice.checker.syntax.uses.words import BESIDE, TELEMETRY, about, last_name
 from twice.foundation.channels import Channel
 from twice.foundation.severity import Severity
@@ -22,6 +25,7 @@ _WAITS: Final = frozenset(
     ["sleep", "poll", "wait", "recv", "receive", "select", "read", "readline", "get_nowait", "join", "retry", "connect", "accept", "listen", "ping", "request", "response", "alive", "ready", "frame", "chunk", "queue", "download", "message", "messages"]
 )  # fmt: skip
 _KEEPS: Final = {"append", "extend", "add", "update", "insert", "push"}
+_FILE_TIMES: Final = {"st_mtime", "st_ctime", "st_mtime_ns", "st_ctime_ns"}
 _STEPPING: Final = frozenset({"step", "update", "tick", "advance", "integrate", "simulate", "move"})
 
 
@@ -194,3 +198,26 @@ def compressed_time(site: Site) -> Iterator[Violation]:
             "Equal contents get other bytes, and another digest, in every run.",
             confidence=0.8,
         )
+
+
+def _suits_file_time(node: ast.Attribute, _: Scope) -> bool:
+    return isinstance(node.ctx, ast.Load) and node.attr in _FILE_TIMES
+
+
+file_time = make_rule(
+    "file-time",
+    "The time of a file reaches what the run computes.",
+    "Take a date from the contents or the name, and compare digests to see what has changed.",
+    WorldRow(
+        "{called} is when a file was changed.",
+        "A copied or newly checked out folder has other times",
+        sinks=DATA - {Use.RETURNED},
+        beside=BESIDE,
+        doubts=False,
+        ends=lambda site: site.module.values.follow(site.node, site.scope, is_time=True),
+    ),
+    "file-time",
+    nodes=(ast.Attribute,),
+    suits=_suits_file_time,
+    applies=mentions("time"),
+)

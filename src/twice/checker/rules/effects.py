@@ -102,7 +102,8 @@ class WorldRow:
         is_elsewhere = outcome.use > Use.UNSEEN and not is_data
         if is_elsewhere or (self.in_run and not advances(name)):
             outcome = replace(outcome, use=Use.UNSEEN, open=())
-        message = self.message.format(called=site.called, function=name)
+        called = site.called or site.module.shown(site.node)
+        message = self.message.format(called=called, function=name)
         return (
             site.violation(message, self.why, outcome=outcome, confidence=self.confidence),
             outcome,

@@ -84,7 +84,7 @@ class Handed:
             found = self._kept(node.value, scope)
             if found is not None:
                 self._attributes[owner, target.attr] = found
-        elif isinstance(target, ast.Name) and isinstance(node.value, ast.Call):
+        elif isinstance(target, ast.Name) and not isinstance(node.value, (ast.Name, ast.Attribute)):
             found = self._kept(node.value, scope)
             if found is not None and len(self._names.bindings(target.id, scope)) == 1:
                 self._partials[scope, target.id] = found
@@ -95,6 +95,10 @@ class Handed:
             if self._names.qualified(node.func, scope) != _PARTIAL or len(node.args) != 1:
                 return None
             node = node.args[0]
+        if isinstance(node, (ast.BoolOp, ast.IfExp)):  # One clock or another.
+            every = node.values if isinstance(node, ast.BoolOp) else [node.body, node.orelse]
+            kept = [found for each in every if (found := self._kept(each, scope))]
+            return kept[0] if kept else None
         if isinstance(node, ast.Name) and (taken := self._default(node.id, scope)):
             return taken
         found = self._names.qualified(node, scope)
@@ -142,4 +146,4 @@ class Handed:
 
 
 _NAMED: Final = (ast.Name, ast.Attribute)
-_KEPT: Final = (ast.Name, ast.Attribute, ast.Call)
+_KEPT: Final = (ast.Name, ast.Attribute, ast.Call, ast.BoolOp, ast.IfExp)

@@ -24,6 +24,7 @@ from twice.checker.syntax.uses.words import LABEL, MEASURING, TELEMETRY, TIMING,
 
 _BUDGET: Final = 300
 _CALL_DEPTH: Final = 2
+_MEASURES: Final = MEASURING - {"time"}
 STEPS: Final = 60_000
 
 
@@ -280,22 +281,8 @@ def to_container(
 
 
 _LOOKS: Final = frozenset(
-    {
-        "all",
-        "any",
-        "enumerate",
-        "iter",
-        "len",
-        "list",
-        "max",
-        "min",
-        "print",
-        "repr",
-        "str",
-        "sum",
-        "tuple",
-    }
-)
+    ["all", "any", "enumerate", "iter", "len", "list", "max", "min", "print", "repr", "str", "sum", "tuple"]
+)  # fmt: skip
 """Functions that leave the container that they are given as it is."""
 
 
@@ -335,7 +322,7 @@ def to_caller(reading: Reading, at: At, node: ast.AST, *, is_value: bool) -> Ite
     if name == "__dir__" and not is_value:
         yield at.ends(Use.ERASED, node)  # dir() sorts.
         return
-    if is_value and about(name, MEASURING) and not about(name, frozenset({"step"})):
+    if is_value and about(name, _MEASURES) and not about(name, frozenset({"step"})):
         yield at.ends(Use.TELEMETRY, node)
         return
     if name == "<lambda>":

@@ -27,6 +27,7 @@ from twice.checker.syntax.uses.following import (
 )
 from twice.checker.syntax.uses.outcomes import Outcome, Use, gravest
 from twice.checker.syntax.uses.words import (
+    IDENTITIES,
     LABEL,
     LIMITS,
     LOGS,
@@ -304,7 +305,7 @@ class Values:
         elif keyword is not None and about(keyword, TELEMETRY):
             yield at.ends(Use.TELEMETRY, call)
         elif keyword is not None and word[:1].isupper() and _is_stamp(at, keyword):
-            yield at.ends(Use.STATE, call)  # a record gets its time
+            yield at.ends(Use.STATE, call)  # a record gets its time or its identity
         elif (
             catalogue.has("naming", qualified)
             or (keyword is not None and about(keyword, LABEL))
@@ -373,8 +374,8 @@ def _inserts(call: ast.Call) -> bool:
 
 
 def _is_stamp(at: At, keyword: str) -> bool:
-    """Whether a record is told by an argument, or by an entry of one, when it was made."""
-    return about(keyword, STAMPS) or any(
+    """Whether a record is told by an argument, or by an entry of one, when it was made or which one it is."""
+    return about(keyword, STAMPS | IDENTITIES) or any(
         isinstance(each, ast.Constant) and isinstance(each.value, str) and about(each.value, STAMPS)
         for each in at.way
     )

@@ -337,6 +337,8 @@ SPANS: Final = MEASURING | TELEMETRY | frozenset(
     ["durations", "frequency", "hours", "hz", "minutes", "ms", "runtimes", "sec", "second", "seconds", "secs", "span", "timers", "times", "took"]
 )  # fmt: skip
 """What holds a duration."""
+IDENTITIES: Final = frozenset(["guid", "guids", "uid", "uids", "uuid", "uuids"])
+"""What holds an identity that no two things share."""
 SEED: Final = frozenset(["seed", "seeds"])
 GENERATOR: Final = frozenset(["rng", "rngs", "prng", "random", "randomizer", "generator", "rand"])
 
