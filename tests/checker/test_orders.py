@@ -64,11 +64,6 @@ HARMLESS = {
         "import numpy as np\n\ndef places(mask):\n    found = set(np.flatnonzero(mask))\n"
         "    return list(found)\n"
     ),
-    "the first for a key that says as much as the value": (
-        "def table(found: set[str], parse):\n    out = {}\n    for word in found:\n"
-        "        key = parse(word).head\n        if key not in out:\n"
-        "            out[key] = str(parse(word).head)\n    return out\n"
-    ),
     "the only file, unpacked": (
         "from pathlib import Path\n\ndef trace(folder):\n"
         "    only, = Path(folder).glob('*.json')\n    return only\n"

@@ -161,7 +161,8 @@ class Orders:
             if not line or (isinstance(each, At) and getattr(each.node, "lineno", line) < line)
         ]
         yield from reads
-        if isinstance(target, ast.Attribute) and not line and not target.attr.startswith("_"):
+        is_kept = isinstance(target, ast.Attribute) or at.scope.is_class
+        if is_kept and not line and not last_name(target).startswith("_"):
             kind = self.reading.kinds.of(at.node, at.scope)
             statement = self.reading.survey.statement
             own = statement(target)

@@ -68,9 +68,7 @@ def report(
 def unsorted_listing(site: Site) -> Iterator[Violation]:
     """The names in a folder are used in the order in which the file system gives them."""
     word = last_name(site.call.func)
-    if not (site.catalogue.has("listing", site.called) or _lists_path(site)) or _names_one_file(
-        site
-    ):
+    if not (site.catalogue.has("listing", site.called) or _lists_path(site)) or _has_an_order(site):
         return
     order: ast.AST | None = site.node
     message = f"{word}() gives names in the file system's order."
@@ -96,9 +94,11 @@ def _lists_path(site: Site) -> bool:
     return func.attr != "glob" or (about(last_name(func.value), _FOLDERS) and has_pattern)
 
 
-def _names_one_file(site: Site) -> bool:
-    """Whether ``glob`` is given a name without a pattern."""
+def _has_an_order(site: Site) -> bool:
+    """Whether ``glob`` is given a name without a pattern, or what is listed has an order."""
     given: ast.AST | None = site.argument(0, "pathname")
+    if given is not None and "/proc/" in site.module.source(given):
+        return True  # The kernel lists by number.
     if isinstance(given, ast.Name):
         bound = site.module.names.bindings(given.id, site.scope)
         given = bound[0].node if len(bound) == 1 else None
@@ -117,12 +117,14 @@ def _find_walked(site: Site) -> ast.AST | None:
         picked = parents.get(around)
         return picked if isinstance(picked, ast.Subscript) else None
     if isinstance(around, (ast.For, ast.AsyncFor)) and isinstance(around.target, ast.Tuple):
-        names = [last_name(each) for each in around.target.elts[1:2]]
+        names = {last_name(each) for each in around.target.elts[1:2]}
         for each in ast.walk(around):  # ``folders.sort()``, ``folders[:] = sorted(folders)``
-            if isinstance(each, ast.Call) and last_name(each) in {"sort", "sorted"}:
-                base = each.func.value if isinstance(each.func, ast.Attribute) else each.args[0]
-                if last_name(base) in names:
-                    return None
+            if (
+                isinstance(each, ast.Call)
+                and last_name(each) in {"sort", "sorted"}
+                and any(isinstance(one, ast.Name) and one.id in names for one in ast.walk(each))
+            ):
+                return None
         return site.node
     return site.node if isinstance(around, (ast.For, ast.comprehension)) else None
 
