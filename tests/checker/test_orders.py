@@ -9,7 +9,7 @@ from twice.foundation.severity import Severity
 
 RULES = {
     "set-order", "object-set-order", "unsorted-listing", "completion-order", "set-built-dict",
-    "first-completed", "unordered-pool", "order-dependent-sum", "arrival-order",
+    "first-completed", "unordered-pool", "order-dependent-sum", "arrival-order", "thread-append",
 }  # fmt: skip
 
 
@@ -64,11 +64,6 @@ HARMLESS = {
         "import numpy as np\n\ndef places(mask):\n    found = set(np.flatnonzero(mask))\n"
         "    return list(found)\n"
     ),
-    "the first for a key that says as much as the value": (
-        "def table(found: set[str], parse):\n    out = {}\n    for word in found:\n"
-        "        key = parse(word).head\n        if key not in out:\n"
-        "            out[key] = str(parse(word).head)\n    return out\n"
-    ),
     "the only file, unpacked": (
         "from pathlib import Path\n\ndef trace(folder):\n"
         "    only, = Path(folder).glob('*.json')\n    return only\n"
@@ -108,6 +103,164 @@ HARMLESS = {
         "def check(given: set[str], known: set[str]):\n    message = f'unknown: {given - known}'\n"
         "    if given - known:\n        raise ValueError(message)\n"
     ),
+    "each element set by itself": (
+        "def prepare(clocks, until):\n    for clock in set(clocks):\n        clock.set_interval(0, until)\n"
+    ),
+    "what stands under each element": (
+        "class A:\n    def resize(self, names: set[str], size):\n        for name in names:\n"
+        "            self.columns[name].resize(size)\n"
+        "            self.columns[name].size = len(self.columns[name].values)\n"
+    ),
+    "each element taken away": (
+        "class A:\n    def drop(self, gone: set[str]):\n        for name in gone:\n"
+        "            link = self.links.pop(name)\n            link.disconnect()\n"
+        "            self.owners.delete('agent', name)\n            self.on_change()\n"
+    ),
+    "a method that the file shows to touch its object alone": (
+        "class Cell:\n    def __init__(self):\n        self.age = 0\n        self.past = []\n\n"
+        "    def grow(self):\n        self.age += 1\n        self.past.append(self.age)\n"
+        "        self._trim()\n\n    def _trim(self):\n        self.past = self.past[-5:]\n\n"
+        "def run():\n    cells = {Cell() for _ in range(9)}\n    for cell in cells:\n        cell.grow()\n"
+    ),
+    "what is said to people": (
+        "def listing(known, given):\n    left = set(known) - set(given)\n"
+        "    text = f'Not given: {\", \".join(left)}'\n    return True, text\n"
+    ),
+    "a sentence that grows": (
+        "def describe(ways):\n    names = {str(way) for way in ways}\n    lines = 'Here:'\n"
+        "    lines = lines + '\\nWays: ' + '-'.join(names)\n    return lines\n"
+    ),
+    "one element, asked for by a name": (
+        "class A:\n    def start(self, parts):\n        self.clocks = {part.clock for part in parts}\n"
+        "        single = len(self.clocks) == 1\n        if single:\n"
+        "            return list(self.clocks)[0]\n        return None\n"
+    ),
+    "one element, or an error, in an inner block": (
+        "def shape(parts):\n    if parts:\n        shapes = {part.shape for part in parts}\n"
+        "        if len(shapes) > 1:\n            raise ValueError('shapes differ')\n"
+        "        return shapes.pop() if shapes else (1,)\n    return None\n"
+    ),
+    "a list that has to have one element": (
+        "def only(parts):\n    sizes = list({part.size for part in parts})\n"
+        "    if len(sizes) != 1:\n        raise ValueError('sizes differ')\n    return sizes\n"
+    ),
+    "a word looked for among words": (
+        "def place(words):\n    but = {'but'} & set(words)\n    return words.index(next(iter(but)))\n"
+    ),
+    "work that is done to the end": (
+        "def close(graph, start):\n    seen = set()\n    left = {str(start)}\n    while left:\n"
+        "        node = left.pop()\n        seen.add(node)\n        left |= graph[node] - seen\n    return len(seen)\n"
+    ),
+    "members of all groups": (
+        "def common(groups, tags: set[str]):\n    names = groups['all'].keys()\n    while tags:\n"
+        "        names &= groups[tags.pop()].keys()\n    return sorted(names)\n"
+    ),
+    "the largest value": (
+        "def heaviest(names: set[str], weights):\n    best = None\n    for name in names:\n"
+        "        weight = weights[name]\n        if best is None or weight > best:\n"
+        "            best = weight\n    return best\n"
+    ),
+    "a sum that is written out": (
+        "def total(names: set[str], weights):\n    total = 0\n    for name in names:\n"
+        "        total = total + weights[name]\n    return total\n"
+    ),
+    "sets that are joined": (
+        "def around(names: set[str], edges):\n    found = set()\n    for name in names:\n"
+        "        found = found.union(edges[name])\n    return len(found)\n"
+    ),
+    "the same value for all": (
+        "def measure(labels: set[str], gold, test):\n    found = {}\n    for label in labels:\n"
+        "        score = rate(gold, test)\n        found['score'] = score\n    return found\n"
+    ),
+    "members of an enumeration of numbers": (
+        "from enum import IntEnum\n\nclass Colour(IntEnum):\n    RED = 1\n    BLUE = 2\n\n"
+        "def colours():\n    return list({Colour.RED, Colour.BLUE})\n"
+    ),
+    "frozen records of numbers": (
+        "from dataclasses import dataclass\n\n@dataclass(frozen=True)\nclass Spot:\n    x: int\n    y: int\n\n"
+        "def spots(rows):\n    return list({Spot(1, 2), Spot(3, 4)})\n"
+    ),
+    "whole numbers under a key": (
+        "from collections import defaultdict\n\ndef group(rows):\n    found = defaultdict(set)\n"
+        "    for row in rows:\n        found[row.name].add(int(row.place))\n    return list(found['all'])\n"
+    ),
+    "elements that are counted with": (
+        "def halves(given, table):\n    places = set(given)\n    return [table[place // 2] for place in places]\n"
+    ),
+    "a tracked list that is sorted": (
+        "def main(run):\n    got = run.track('got', [])\n    for name in {'x', 'y'}:\n"
+        "        got.append(name)\n    got.sort()\n"
+    ),
+    "a tracked list that is emptied in each tick": (
+        "def main(run):\n    got = run.track('got', [])\n    for _ in run.ticks(2):\n"
+        "        for name in {'x', 'y'}:\n            got.append(name)\n        got.clear()\n"
+    ),
+    "a tracked list that is replaced by its sorted items": (
+        "def main(run):\n    got = run.track('got', [])\n    for name in {'x', 'y'}:\n"
+        "        got.append(name)\n    got[:] = sorted(got)\n"
+    ),
+    "a tracked list that a function tidies": (
+        "def tidy(items):\n    items.sort()\n\ndef main(run):\n    got = run.track('got', [])\n"
+        "    for name in {'x', 'y'}:\n        got.append(name)\n    tidy(got)\n"
+    ),
+    "a list beside a tracked one": (
+        "def main(run):\n    got, kept = [], []\n    run.track('kept', kept)\n"
+        "    for name in {'x', 'y'}:\n        got.append(name)\n"
+    ),
+    "what is handed to another library's track": (
+        "import analytics\n\ndef main(names):\n    got = []\n    analytics.track('names', got)\n"
+        "    for name in set(names):\n        got.append(name)\n"
+    ),
+    "each with something of its own": (
+        "def table(names: set[str], size):\n    return dict(zip(names, map(size, names)))['a']\n"
+    ),
+    "pairs that one loop filled": (
+        "import os\n\ndef load(folder, sort=True):\n    names, sizes = [], []\n"
+        "    for name in os.listdir(folder):\n        names.append(name)\n        sizes.append(len(name))\n"
+        "    pairs = [(name, size) for name, size in zip(names, sizes)]\n    if sort:\n"
+        "        pairs = sorted(pairs)\n    return pairs\n"
+    ),
+    "a name given anew after the loop": (
+        "def kinds(docs, base):\n    types = {type(doc).__name__ for doc in docs}\n    for name in types:\n"
+        "        if name != base:\n            break\n    else:\n        return 'plain'\n"
+        "    name = base\n    return name\n"
+    ),
+    "a function of a script that nobody calls": (
+        "def find(folder):\n    found = []\n    for path in folder.rglob('*.out'):\n"
+        "        found.append(path)\n    return found\n\ndef main():\n    pass\n\n"
+        "if __name__ == '__main__':\n    main()\n"
+    ),
+    "one thread with a list of its own at a time": (
+        "import threading\n\ndef ask():\n    answer = []\n\n    def read():\n        answer.append(input())\n\n"
+        "    while True:\n        answer = []\n        thread = threading.Thread(target=read)\n"
+        "        thread.start()\n        thread.join(5)\n        if answer:\n            return answer[0]\n"
+    ),
+    "a private generator whose result is sorted": (
+        "def _names(given):\n    for name in {str(each) for each in given}:\n        yield name\n\n"
+        "def names(given):\n    return sorted(_names(given))\n"
+    ),
+    "a search that is checked": (
+        "def check(names: set[str], table):\n    for name in names:\n        ensure_known(name, table)\n"
+    ),
+    "one element, told by its number": (
+        "def only(names: set[str]):\n    number = len(names)\n    if number == 0:\n        return None\n"
+        "    elif number == 1:\n        return next(name for name in names)\n    return 'several'\n"
+    ),
+    "whether there is any": (
+        "import os\n\ndef climb(path):\n    while not next(os.scandir(path), None):\n"
+        "        os.rmdir(path)\n        path = os.path.dirname(path)\n"
+    ),
+    "things that a graph loses": (
+        "def prune(graph, left: set[str]):\n    graph.remove_nodes_from(['.' + name for name in left])\n"
+    ),
+    "results that are gathered and sorted": (
+        "import asyncio\n\nasync def digests(names: set[str], one):\n"
+        "    found = await asyncio.gather(*[one(name) for name in names])\n    return sorted(found)\n"
+    ),
+    "what a log is told": (
+        "from house import logger\n\ndef tell(names: set[str]):\n"
+        "    logger.info('begun', extra=dict(names=[name for name in names]))\n"
+    ),
 }
 
 HARMFUL = {
@@ -132,12 +285,6 @@ HARMFUL = {
         "        plugin = parse(path)\n        if plugin.name not in found:\n"
         "            found[plugin.name] = plugin\n    return found\n"
     ),
-    "keys that are taken out and put back": (
-        "def clean(table, name=''):\n    inside = [each for each in table if each.startswith(name)]\n"
-        "    if len(inside) > 1:\n        first = [table.pop(each) for each in inside][0]\n"
-        "        table[name] = first\n    for child in {str(each) for each in inside}:\n"
-        "        clean(table, child)\n    return table\n"
-    ),
     "arrivals that are joined": (
         "import multiprocessing as mp\nimport numpy as np\n\ndef work(number, out):\n"
         "    out.put(number)\n\ndef run(count):\n    out = mp.get_context('spawn').Queue()\n"
@@ -151,6 +298,88 @@ HARMFUL = {
     ),
     "a name that is sorted before": (
         "def names(given):\n    given = sorted(given)\n    found = list(set(given))\n    return found\n"
+    ),
+    "a setting with a draw": (
+        "def place(names: set[str], table, rng):\n    for name in names:\n"
+        "        table[name].set_position(rng.random())\n"
+    ),
+    "work that leaves a list": (
+        "def walk(graph, start):\n    found = []\n    left = {str(start)}\n    while left:\n"
+        "        node = left.pop()\n        found.append(node)\n        left |= graph[node]\n    return found\n"
+    ),
+    "results that are gathered": (
+        "import asyncio\n\nasync def digests(names: set[str], one):\n"
+        "    return await asyncio.gather(*[one(name) for name in names])\n"
+    ),
+    "a sorting under a condition": (
+        "def names(given, tidy):\n    found = list({str(each) for each in given})\n    if tidy:\n"
+        "        found.sort()\n    return found\n"
+    ),
+    "a set that is one still, on one way": (
+        "def names(given, keep):\n    found = set(given)\n    if keep:\n        found = keep(given)\n"
+        "    return [name for name in found]\n"
+    ),
+    "elements that are yielded on": (
+        "def names(given):\n    yield from {str(each) for each in given}\n"
+    ),
+    "a text of a set, hashed": (
+        "import hashlib\n\ndef key(names: set[str]):\n    text = f'Names: {names}'\n"
+        "    return hashlib.sha256(text.encode()).hexdigest()\n"
+    ),
+    "a sentence that is written to a file": (
+        "def save(names: set[str], path):\n    path.write_text(f'Known names: {\", \".join(names)}')\n"
+    ),
+    "sets under keys": (
+        "def first(groups: dict[str, set[str]]):\n    return [name for name in groups['a']]\n"
+    ),
+    "sets made when asked for": (
+        "from collections import defaultdict\n\ndef first(rows):\n    found = defaultdict(set)\n"
+        "    for row in rows:\n        found[row.kind].add(str(row.name))\n    return list(found['a'])\n"
+    ),
+    "values of a dict of sets": (
+        "def all_of(groups: dict[str, set[str]]):\n    found = []\n    for kind, names in groups.items():\n"
+        "        found.append(list(names))\n    return found\n"
+    ),
+    "an attribute of a base": (
+        "class Base:\n    def __init__(self):\n        self.names = set()\n\nclass World(Base):\n"
+        "    def order(self):\n        return list(self.names)\n"
+    ),
+    "an attribute of another object": (
+        "class World:\n    def __init__(self):\n        self.names: set[str] = set()\n\n"
+        "def order(world: World):\n    return list(world.names)\n"
+    ),
+    "a property": (
+        "class World:\n    @property\n    def names(self):\n        return {str(each) for each in self.found}\n\n"
+        "    def order(self):\n        return list(self.names)\n"
+    ),
+    "a union of annotations": (
+        "from typing import Union\n\ndef order(names: Union[set[str], frozenset[str]]):\n    return list(names)\n"
+    ),
+    "members of an enumeration of words": (
+        "from enum import Enum\n\nclass Colour(Enum):\n    RED = 'r'\n    BLUE = 'b'\n\n"
+        "def colours():\n    return list({Colour.RED, Colour.BLUE})\n"
+    ),
+    "a tracked list": (
+        "def main(run):\n    got = run.track('got', [])\n    for _ in run.ticks(2):\n"
+        "        for name in {'x', 'y'}:\n            got.append(name)\n"
+    ),
+    "a list that is tracked later": (
+        "def main(run):\n    got = []\n    run.track('got', got)\n    for _ in run.ticks(2):\n"
+        "        for name in {'x', 'y'}:\n            got.append(name)\n"
+    ),
+    "an attribute of a tracked object": (
+        "class S:\n    def __init__(self):\n        self.a = []\n\n    def step(self, names):\n"
+        "        for name in set(names):\n            self.a.append(name)\n\n"
+        "def main(run):\n    s = run.track('s', S())\n    for _ in run.ticks(2):\n        s.step(['a', 'b'])\n"
+    ),
+    "partners from another list": (
+        "def colours(names: set[str], palette):\n    return dict(list(zip(names, palette)))\n"
+    ),
+    "texts with elements in them": (
+        "def lines(names: set[str]):\n    form = '%s;'\n    return [form % name for name in names]\n"
+    ),
+    "sets of numbers and of words": (
+        "def both(words: set[str]):\n    return list({1, 2} | words)\n"
     ),
 }
 

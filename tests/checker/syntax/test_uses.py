@@ -129,7 +129,7 @@ def test_what_an_inner_function_returns_is_used_where_it_is_called() -> None:
     assert listing_ends(inner) is Use.ERASED
 
 
-def test_functions_of_a_script_are_there_for_the_script() -> None:
+def test_where_no_caller_in_the_file_minds_others_are_not_taken_to() -> None:
     text = """
         import os
 
@@ -139,24 +139,12 @@ def test_functions_of_a_script_are_there_for_the_script() -> None:
         def main():
             print(len(names(".")))
         """
-    guard = '\n\nif __name__ == "__main__":\n    main()\n'
-    assert listing_ends(text) is Use.RETURNED
-    assert listing_ends(dedent(text) + guard) is Use.ERASED
-
-
-def test_an_object_that_a_library_makes_for_each_element_minds_no_order() -> None:
-    own = """
-        import os
-        import pandas as pd
-
-        def add_column(path):
-            for name in os.listdir(path):
-                frame = pd.read_csv(name)
-                frame["length"] = frame["end"] - frame["start"]
-                frame.to_csv(name)
-        """
-    assert listing_ends(own) is Use.ERASED
-    assert listing_ends(own.replace("pd.read_csv(name)", "shared(name)")) is Use.UNSEEN
+    assert listing_ends(text) is Use.UNSEEN
+    assert listing_ends(text.replace("len(names", "(names")) is Use.UNSEEN
+    assert listing_ends(text.replace("print(len(", "save((")) is Use.UNSEEN
+    assert (
+        listing_ends(text.replace('print(len(names(".")))', 'return names(".")[0]')) is Use.RETURNED
+    )
 
 
 @pytest.mark.parametrize("name", ["tag", "delay", "path", "timeout", "log", "message"])

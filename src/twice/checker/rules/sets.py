@@ -1,4 +1,4 @@
-"""Where the elements of a set are taken one by one: shared by the rules about the order of sets.
+"""The rules about the orders of sets, which follow the hash seed of the process or addresses in memory.
 
 Invariant: each place where a set is taken is reported by one rule: which one, its elements decide.
 """
@@ -7,135 +7,72 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
-from twice.checker.findings import Fix
+from twice.checker.analysis.order import leaves_ties
+from twice.checker.findings import Fix, Violation
+from twice.checker.rule import Breaks
+from twice.checker.rules.engine import rule
+from twice.checker.rules.orders import report, weigh
 from twice.checker.syntax.kind import Kind
 from twice.checker.syntax.module import Module, Site
 from twice.checker.syntax.names import LOCAL
 from twice.checker.syntax.reaching import is_single
-from twice.checker.syntax.survey import Binding
 from twice.checker.syntax.uses.loads import argument_place, parameter_at
-from twice.checker.syntax.uses.outcomes import Outcome, Use, gravest
-from twice.checker.syntax.uses.ties import CHOOSING, SORTING, leaves_ties
+from twice.checker.syntax.uses.outcomes import Outcome, Use
 from twice.checker.syntax.uses.words import last_name
+from twice.foundation.channels import Channel
+from twice.foundation.severity import Severity
 
 _TAKING: Final = (
     ast.For, ast.AsyncFor, ast.comprehension, ast.Starred, ast.Assign, ast.YieldFrom, ast.FormattedValue,
 )  # fmt: skip
-_METHODS: Final = {"join", "extend", "writelines", "choice", "choices", "sample"}
+_METHODS: Final = {"join", "extend", "writelines", "choice", "choices", "pop", "sample"}
+_NARROWED: Final = {"builtins.frozenset", "builtins.set", "builtins.tuple"}
+_NUMBERS: Final = (
+    "ids", "inds", "indices", "idx", "idxs", "indexes", "positions", "ints", "numbers",
+)  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """A set whose elements are taken in turn.
-
-    Args:
-        site: where they are taken.
-        node: the set.
-        kind: what it is.
-        outcome: where its order ends.
-        is_handed: whether it is given to a function of the file that does not know that it is a set.
-    """
+class _Taken(NamedTuple):
+    """A set whose elements are taken in turn: where, the set, what it is, and where its order ends."""
 
     site: Site
     node: ast.expr
     kind: Kind
     outcome: Outcome
-    is_handed: bool = False
-
-    @property
-    def words(self) -> str:
-        """How its order comes to be used, as the end of a sentence."""
-        if self.is_handed:
-            return "and a function that it is given to uses its order"
-        return "and its order is used"
-
-
-def has_sets(module: Module) -> bool:
-    """Say whether a file speaks of sets at all."""
-    return module.has_sets
+    words: str
 
 
 @lru_cache(maxsize=1)  # Two rules ask for each file in turn.
-def taken(module: Module) -> tuple[Taken, ...]:
-    """Give the sets of a file whose elements are taken in turn, and not in an order that is lost."""
-    found: list[Taken] = []
+def _collect_taken(module: Module) -> tuple[_Taken, ...]:
+    """Return the sets of a file whose elements are taken in turn, in an order that is not lost."""
+    found: list[_Taken] = []
     for kind in _TAKING:
         for node, scope in module.survey.nodes.get(kind, ()):
-            found.extend(_taken(module.site(node, scope)))
+            found.extend(_iterate_taken(module.site(node, scope)))
     for call, scope, name in module.calls:
-        if _may_take(module, call, name):
-            found.extend(_taken(module.site(call, scope)))
-        if _is_own(call, name):
-            found.extend(_handed(module.site(call, scope)))
+        func = call.func
+        if name is not None or (isinstance(func, ast.Attribute) and func.attr in _METHODS):
+            found.extend(_iterate_taken(module.site(call, scope)))
+        if (name or LOCAL)[0] == LOCAL and (call.args or call.keywords):
+            found.extend(_iterate_handed(module.site(call, scope)))
     return tuple(found)
 
 
-def _may_take(module: Module, call: ast.Call, name: str | None) -> bool:
-    """Whether a call is one of those that take elements one by one."""
-    func = call.func
-    if isinstance(func, ast.Attribute) and (func.attr == "pop" or func.attr in _METHODS):
-        return True
-    catalogue = module.catalogue
-    return name is not None and (
-        catalogue.has("keeping-order", name)
-        or catalogue.has("picking", name)
-        or catalogue.has("order-dependent", name)
-        or (name in CHOOSING | SORTING and leaves_ties(call))
-    )
-
-
-def _is_own(call: ast.Call, name: str | None) -> bool:
-    """Whether a call calls a function of the file, or a method of its own object."""
-    func = call.func
-    if isinstance(func, ast.Attribute):
-        return isinstance(func.value, ast.Name) and func.value.id in {"self", "cls"}
-    return name is not None and name[0] == LOCAL
-
-
-def _taken(site: Site) -> Iterator[Taken]:
+def _iterate_taken(site: Site) -> Iterator[_Taken]:
     for each in _candidates(site):
-        kind = site.kind(each)
+        kind = site.kind(each) or _narrow(site, each)
         if (
             kind is not None
             and kind.is_ordered_by_chance
-            and not (
-                _is_empty(each)
-                or is_single(site.module.survey, site.node, each)
-                or _is_one(site, each)
-                or (not kind.element and _holds_numbers(site, each))
-            )
+            and not _has_one(site, each)
+            and not (not kind.element and _holds_numbers(site, each))
         ):
-            outcome = _outcome(site, each)
-            if outcome.use is not Use.ERASED:
-                yield Taken(site, each, kind, outcome)
-
-
-def _is_empty(each: ast.expr) -> bool:
-    return isinstance(each, ast.Call) and not each.args and last_name(each) in {"set", "frozenset"}
-
-
-def _is_one(site: Site, each: ast.expr) -> bool:
-    """Whether a set is made with one element, and nothing is seen to join it."""
-    if not isinstance(each, ast.Name):
-        return False
-    bound = site.module.names.bindings(each.id, site.scope)
-    made = bound[0].node if len(bound) == 1 and bound[0].kind == "assign" else None
-    if isinstance(made, ast.BinOp) and isinstance(made.op, (ast.BitAnd, ast.Sub)):
-        sides = [made.left, made.right] if isinstance(made.op, ast.BitAnd) else [made.left]
-        made = next((each for each in sides if isinstance(each, ast.Set)), None)
-    if isinstance(made, ast.Call) and len(made.args) == 1 and site.kind(made) is not None:
-        made = made.args[0]
-    if not isinstance(made, (ast.Set, ast.List, ast.Tuple)) or len(made.elts) != 1:
-        return False
-    around = [
-        site.module.survey.parents.get(load)
-        for load, _ in site.module.loads.of(each.id, site.scope)
-    ]
-    return not any(isinstance(one, ast.Attribute) for one in around)
+            outcome = _weigh_taken(site, each)
+            if outcome is not None:
+                yield _Taken(site, each, kind, outcome, "and its order is used")
 
 
 def _candidates(site: Site) -> list[ast.expr]:
@@ -147,164 +84,232 @@ def _candidates(site: Site) -> list[ast.expr]:
     if isinstance(node, (ast.YieldFrom, ast.FormattedValue)):
         return [node.value]
     if isinstance(node, ast.Assign):
-        one = node.targets[0]
-        return [node.value] if isinstance(one, (ast.Tuple, ast.List)) else []
-    return _of_call(site, node) if isinstance(node, ast.Call) else []
-
-
-def _of_call(site: Site, node: ast.Call) -> list[ast.expr]:
-    func = node.func
-    if isinstance(func, ast.Attribute):
-        if func.attr == "pop" and not node.args:
-            return [func.value]
-        if func.attr in _METHODS:
+        target = node.targets[0]
+        several = isinstance(target, (ast.Tuple, ast.List)) and len(target.elts) > 1
+        return [node.value] if several else []
+    assert isinstance(node, ast.Call), "no other kind is asked for"
+    if isinstance(node.func, ast.Attribute):
+        if node.func.attr == "pop":
+            return [] if node.args else [node.func.value]
+        if node.func.attr in _METHODS:
             return list(node.args[:1])
-    qualified = site.called
-    catalogue = site.catalogue
-    if qualified is None:
-        return []
-    if qualified == "builtins.hash":
+    called, catalogue = site.called, site.catalogue
+    if called is None or called == "builtins.hash":
         return []  # A frozenset's hash minds no order.
-    if catalogue.has("keeping-order", qualified) or catalogue.has("picking", qualified):
+    if catalogue.has("keeping-order", called) or catalogue.has("picking", called):
         return list(node.args)
-    if catalogue.has("order-dependent", qualified) or (
-        qualified in CHOOSING | SORTING and leaves_ties(node)
-    ):
+    if catalogue.has("order-dependent", called) or leaves_ties(node, called):
         return list(node.args[:1])
     return []
 
 
-def _outcome(site: Site, each: ast.expr) -> Outcome:
-    node = site.node
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        if node.func.attr == "pop":
-            return _popped(site, node)
-        if node.func.attr in {"choice", "choices", "sample"}:
-            return Outcome(Use.STATE, node)
-    if isinstance(node, ast.Assign):
-        single = len(getattr(node.targets[0], "elts", ())) == 1
-        return Outcome(Use.ERASED if single else Use.STATE, node)
-    outcome = site.order(each)
-    if isinstance(node, ast.FormattedValue) and outcome.use < Use.STATE:
-        return Outcome(Use.ERASED, node)
-    return outcome
+def _narrow(site: Site, node: ast.expr) -> Kind | None:
+    """Return the kind of a name that is asked for being a set: ``if isinstance(x, (tuple, set))``."""
+    if isinstance(node, ast.Name) and site.module.speaks_of("isinstance"):
+        for each in site.above():
+            test = each.test if isinstance(each, (ast.If, ast.IfExp)) else None
+            if (
+                isinstance(test, ast.Call)
+                and last_name(test) == "isinstance"
+                and isinstance(test.args[0], ast.Name)
+                and test.args[0].id == node.id
+            ):
+                kinds = test.args[1].elts if isinstance(test.args[1], ast.Tuple) else test.args[1:]
+                named = {site.qualified(one) for one in kinds}
+                if named <= _NARROWED and named != {"builtins.tuple"}:
+                    return Kind("set")
+    return None
 
 
-def _popped(site: Site, node: ast.Call) -> Outcome:
-    """Classify a popped element: the only one, or one of a heap of work that is done to the end."""
-    assert isinstance(node.func, ast.Attribute), "looked at before"
-    word = site.module.source(node.func.value)
-    for around in site.above():
-        if isinstance(around, ast.While) and word and word in site.module.source(around.test):
-            ends = site.module.orders.worked(node, site.scope, around)
-            return gravest(ends, Outcome(Use.UNSEEN, node))
-    return site.value()
+def _has_one(site: Site, node: ast.expr) -> bool:
+    """Whether a set has no more than one element there."""
+    if isinstance(node, ast.Call) and not node.args and last_name(node) in {"set", "frozenset"}:
+        return True
+    if is_single(site.module.survey, site.node, node):
+        return True
+    if not isinstance(node, ast.Name):
+        return False
+    made = site.module.names.bindings(node.id, site.scope)
+    loads = site.module.loads.of(node.id, site.scope)
+    parents = site.module.survey.parents
+    return (
+        len(made) == 1
+        and _is_one(made[0].node)
+        and not any(isinstance(parents.get(load), ast.Attribute) for load, _ in loads)
+    )
 
 
-_PLACES: Final = (
-    "ids",
-    "inds",
-    "indices",
-    "idx",
-    "idxs",
-    "indexes",
-    "positions",
-    "ints",
-    "numbers",
-)
+def _is_one(node: ast.AST) -> bool:
+    """Whether an expression gives one element at most: ``{x}``, ``{x} & others``."""
+    if isinstance(node, ast.BinOp):
+        sides = [node.left, node.right] if isinstance(node.op, ast.BitAnd) else [node.left]
+        return isinstance(node.op, (ast.BitAnd, ast.Sub)) and any(map(_is_one, sides))
+    return (
+        isinstance(node, ast.Set)
+        and len(node.elts) == 1
+        and not isinstance(node.elts[0], ast.Starred)
+    )
 
 
-def _holds_numbers(site: Site, each: ast.expr) -> bool:
-    """Whether names say that a set holds places in an array: whole numbers, whose order is the same."""
-    names = [last_name(each)]
-    if isinstance(each, ast.Call) and each.args and isinstance(each.args[0], ast.Name):
-        names.append(each.args[0].id)
-    statement = site.module.survey.statement(each)
+def _holds_numbers(site: Site, node: ast.expr) -> bool:
+    """Whether a set of unknown elements holds whole numbers, whose order is the same in each run."""
+    names = [last_name(node)]
+    if isinstance(node, ast.Call) and node.args:
+        names.append(last_name(node.args[0]))
+    statement = site.module.survey.statement(node)
     if isinstance(statement, ast.Assign):
         names.append(last_name(statement.targets[0]))
-    return any(name.lower().endswith(_PLACES) for name in names) or _is_reckoned(site)
-
-
-def _is_reckoned(site: Site) -> bool:
-    """Whether elements are counted with where they are taken: only numbers can be."""
-    node = site.node
-    if not isinstance(node, (ast.For, ast.comprehension)) or not isinstance(node.target, ast.Name):
+    if any(name.lower().endswith(_NUMBERS) for name in names):
+        return True
+    loop = site.node
+    if not isinstance(loop, (ast.For, ast.comprehension)) or not isinstance(loop.target, ast.Name):
         return False
     parents = site.module.survey.parents
-    around = node if isinstance(node, ast.For) else parents[node]
+    around = loop if isinstance(loop, ast.For) else parents[loop]
     return any(
-        isinstance(each, ast.Name) and each.id == node.target.id and _reckons(parents[each], each)
+        isinstance(each, ast.Name)
+        and each.id == loop.target.id
+        and _is_reckoned(parents[each], each)
         for each in ast.walk(around)
     )
 
 
-def _reckons(node: ast.AST, element: ast.Name) -> bool:
-    """Whether an operation is one of numbers alone: ``x // 2``, ``n % x``, ``1 << x``, ``abs(x)``."""
+def _is_reckoned(node: ast.AST, element: ast.Name) -> bool:
+    """Whether an operation is one of numbers alone: ``x // 2``, ``1 << x``, ``x + 1``, ``range(x)``."""
     if isinstance(node, ast.Call):
         return isinstance(node.func, ast.Name) and node.func.id in {"abs", "range", "divmod"}
     if not isinstance(node, ast.BinOp):
         return False
     other = node.right if node.left is element else node.left
-    if isinstance(node.op, (ast.FloorDiv, ast.LShift, ast.RShift)):
-        return True
-    if isinstance(node.op, ast.Mod):
-        return node.left is element  # On the right, it may go into a text.
     return (
-        isinstance(node.op, (ast.Add, ast.Sub))
-        and isinstance(other, ast.Constant)
-        and isinstance(other.value, int)
+        isinstance(node.op, (ast.FloorDiv, ast.LShift, ast.RShift))
+        or (
+            isinstance(node.op, ast.Mod) and node.left is element
+        )  # On the right of a text, it is put in.
+        or (isinstance(other, ast.Constant) and isinstance(other.value, int))
     )
 
 
-def _handed(site: Site) -> Iterator[Taken]:
-    """Give sets that a function of the file is called with, which does not know that they are sets."""
-    call = site.call
+def _weigh_taken(site: Site, node: ast.expr) -> Outcome | None:
+    at, orders = site.node, site.module.orders
+    if not site.module.follows:
+        return Outcome(Use.UNSEEN, at)
+    if isinstance(at, ast.Assign):
+        return Outcome(Use.STATE, at)
+    if isinstance(at, ast.Call) and isinstance(at.func, ast.Attribute):
+        if at.func.attr in {"choice", "choices", "sample"}:
+            return Outcome(Use.STATE, at)
+        if at.func.attr == "pop":
+            word = site.module.source(node)
+            for around in site.above():
+                if (
+                    isinstance(around, ast.While)
+                    and word
+                    and word in site.module.source(around.test)
+                ):
+                    return weigh(
+                        orders.looped(around, site.scope, at)
+                    )  # Work that is done to its end.
+            return weigh(site.ends())
+    outcome = weigh(orders.follow(node, site.scope))
+    is_text = isinstance(at, ast.FormattedValue)
+    return None if is_text and outcome is not None and outcome.use < Use.STATE else outcome
+
+
+def _iterate_handed(site: Site) -> Iterator[_Taken]:
+    """Yield sets that a function of the file is called with, which does not know that they are sets."""
+    call, loads = site.call, site.module.loads
     for argument in [*call.args, *(each.value for each in call.keywords)]:
-        if not isinstance(argument, (ast.Name, ast.Set, ast.SetComp, ast.Call)):
-            continue
-        if isinstance(argument, ast.Call) and last_name(argument) not in {"set", "frozenset"}:
-            continue
-        kind = site.kind(argument)
-        if kind is None or not kind.is_ordered_by_chance:
-            continue
-        function = site.module.loads.called(call, site.scope)
-        if function is None:
-            break
-        name = parameter_at(function, argument_place(call, argument))
-        parameters = function.bindings.get(name or "", [])
-        if not parameters or not _is_unsaid(parameters):
-            continue
-        outcome = site.order(argument)
-        if any(_is_kept(each) for each in (*outcome.way, outcome.node)):
-            continue  # Who keeps it knows what it was given.
-        if outcome.use > Use.UNSEEN or (
-            outcome.use is Use.UNSEEN and not isinstance(outcome.node, ast.Call)
+        if isinstance(argument, (ast.Name, ast.Set, ast.SetComp)) or (
+            isinstance(argument, ast.Call) and last_name(argument) in {"set", "frozenset"}
         ):
-            yield Taken(site, argument, kind, outcome, is_handed=True)
+            kind = site.kind(argument)
+            function = (
+                loads.called(call, site.scope) if kind and kind.is_ordered_by_chance else None
+            )
+            name = (
+                None if function is None else parameter_at(function, argument_place(call, argument))
+            )
+            if kind is None or function is None or name is None:
+                continue
+            bound = function.bindings.get(name, [])
+            said = any(isinstance(each.node, ast.arg) and each.node.annotation for each in bound)
+            outcome = None if said else weigh(site.module.orders.follow(argument, site.scope))
+            # Who keeps a set as a whole knows what it was given.
+            kept = () if outcome is None else (*outcome.way, outcome.node)
+            if (
+                outcome is not None
+                and outcome.use is not Use.UNSEEN
+                and not any(
+                    isinstance(each, (ast.Attribute, ast.Subscript))
+                    and isinstance(each.ctx, ast.Store)
+                    for each in kept
+                )
+            ):
+                words = "and a function that it is given to uses its order"
+                yield _Taken(site, argument, kind, outcome, words)
 
 
-def _is_kept(node: ast.AST) -> bool:
-    """Whether a set is put into an attribute or an entry as a whole."""
-    return isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Store)
+@rule(
+    Channel.CONCURRENCY,
+    Breaks.LOGICAL,
+    Severity.HIGH,
+    "Sort it, or build a dict in its place: dict.fromkeys(items) keeps the order of insertion.",
+    nodes=(ast.Module,),
+    applies=lambda module: module.has_sets,
+)
+def set_order(site: Site) -> Iterator[Violation]:
+    """The order of a set decides something."""
+    for each in _collect_taken(site.module):
+        if each.kind.element != "object":
+            texts = each.kind.element in {"str", "bytes"}
+            why = (
+                "The order of a set of strings follows the hash seed of the process."
+                if texts
+                else "The order of a set follows the hash seed, or addresses in memory."
+            )
+            message = f"{site.module.shown(each.node)} is a set, {each.words}."
+            here = Site(site.module, each.site.node, each.site.scope, site.rule)
+            yield from report(
+                here, each.outcome, message, why, node=each.node, fix=_offer_sort(each)
+            )
 
 
-def _is_unsaid(parameters: list[Binding]) -> bool:
-    """Whether a parameter's annotation says nothing of a set."""
-    for each in parameters:
-        if isinstance(each.node, ast.arg):
-            said = "" if each.node.annotation is None else ast.unparse(each.node.annotation)
-            return "et[" not in said and said not in {"set", "frozenset", "Set"}
-    return False
-
-
-def sorting(each: Taken) -> Fix | None:
-    """Give the fix that sorts a set of strings where it is taken."""
+def _offer_sort(each: _Taken) -> Fix | None:
+    """Return the fix that sorts a set of strings where it is taken."""
     node = each.site.node
-    if each.is_handed or each.kind.element != "str" or isinstance(node, ast.Assign):
+    if each.kind.element != "str" or isinstance(node, ast.Assign) or "function" in each.words:
         return None
-    if isinstance(node, ast.Call) and last_name(node.func) == "pop":
-        return None
-    if not each.site.has_builtin("sorted"):
+    if last_name(node) == "pop" or not each.site.has_builtin("sorted"):
         return None
     # None among the strings, which is not seen, has no place in an order.
     return Fix("Sort the set", safe=False, edits=each.site.wrapped(each.node, "sorted(", ")"))
+
+
+@rule(
+    Channel.CONCURRENCY,
+    Breaks.LOGICAL,
+    Severity.HIGH,
+    "Keep the objects in a list or a dict, or sort them by a number or name of their own.",
+    nodes=(ast.Module,),
+    applies=lambda module: module.has_sets,
+)
+def object_set_order(site: Site) -> Iterator[Violation]:
+    """The order of a set of objects decides something."""
+    for each in _collect_taken(site.module):
+        if each.kind.element == "object":
+            made, words = each.node, each.words
+            if isinstance(made, ast.Name):
+                # Where it is made is where it is mended: objects have no order to be sorted by.
+                bound = each.site.module.names.bindings(made.id, each.site.scope)
+                value = bound[0].node if len(bound) == 1 and bound[0].kind == "assign" else None
+                if isinstance(value, ast.expr) and not isinstance(value, ast.Name):
+                    made, words = value, f"{words} in line {made.lineno}"
+            here = Site(site.module, each.site.node, each.site.scope, site.rule)
+            yield from report(
+                here,
+                each.outcome,
+                f"{site.module.shown(each.node)} is a set of objects, {words}.",
+                "The order of a set of objects follows their addresses in memory.",
+                node=made,
+            )

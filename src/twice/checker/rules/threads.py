@@ -58,13 +58,28 @@ def _of_thread(site: Site, called: str) -> Started | None:
 
 
 def in_loop(site: Site) -> bool:
-    """Say whether a node is evaluated several times in its function."""
+    """Say whether a node is evaluated several times in its function, each before the one before is joined."""
     for each in site.above():
         if isinstance(each, (ast.For, ast.AsyncFor, ast.While, *COMPREHENSIONS)):
-            return True
+            return not _is_joined(site, each)
         if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             return False
     return False
+
+
+def _is_joined(site: Site, loop: ast.AST) -> bool:
+    """Whether the loop that starts a thread waits for it: ``t = Thread(…); t.start(); t.join()``."""
+    statement = site.module.survey.statement(site.node)
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):
+        return False
+    name = statement.targets[0].id
+    return any(
+        isinstance(each, ast.Attribute)
+        and each.attr in {"join", "result"}
+        and isinstance(each.value, ast.Name)
+        and each.value.id == name
+        for each in ast.walk(loop)
+    )
 
 
 def calls_in(module: Module, function: Scope) -> Iterator[tuple[ast.Call, Scope]]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
+from twice.checker.analysis.order import Orders
 from twice.checker.catalogue import Catalogue
 from twice.checker.findings import Edit, Fix, Reach, SourceSpan, Step, Violation
 from twice.checker.syntax.attributes import Attributes
@@ -23,7 +24,6 @@ from twice.checker.syntax.names import Names
 from twice.checker.syntax.survey import Scope, Survey
 from twice.checker.syntax.uses.following import STEPS, Reading
 from twice.checker.syntax.uses.loads import Loads
-from twice.checker.syntax.uses.order import Orders
 from twice.checker.syntax.uses.outcomes import Outcome, Use, gravest
 from twice.checker.syntax.uses.values import Values
 from twice.checker.syntax.vocabulary import Vocabulary
@@ -112,7 +112,7 @@ class Module:
         return (
             any(map(self.survey.nodes.get, (ast.Set, ast.SetComp)))
             or any(map(self._vocabulary.begins, _SETS))
-            or self.speaks_of(".keys()", ": set", "> set", "(set)", "=set)")
+            or self.speaks_of(".keys()", ": set", "> set", "(set)", "=set)", ", set)")
         )
 
     @cached_property

@@ -9,7 +9,7 @@ import ast
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from twice.checker.catalogue import Catalogue
 from twice.checker.findings import OpenEnd
@@ -120,6 +120,9 @@ class At:
         return Outcome(use, self.node if node is None else node, self.way, ends)
 
 
+_Look: TypeAlias = "Callable[[At], Iterator[At | Outcome]]"
+
+
 class Trail:
     """Follows one value: stations still to look at, and ends that were found.
 
@@ -129,13 +132,7 @@ class Trail:
         is_order: whether an order is followed, and not a value.
     """
 
-    def __init__(
-        self,
-        look: Callable[[At], Iterator[At | Outcome]],
-        steps: Steps,
-        *,
-        is_order: bool = False,
-    ) -> None:
+    def __init__(self, look: _Look, steps: Steps, *, is_order: bool = False) -> None:
         self._look = look
         self._steps = steps
         self._is_order = is_order

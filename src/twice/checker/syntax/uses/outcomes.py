@@ -29,19 +29,21 @@ class Use(IntEnum):
     """A log, a metric, a progress bar."""
     UNSEEN = 5
     """Code that was not followed."""
-    RETURNED = 6
+    ADDED = 6
+    """Added up: sums of floats round, in each order otherwise."""
+    RETURNED = 7
     """Handed to whoever calls."""
-    BRANCH = 7
+    BRANCH = 8
     """Decides what the program does."""
-    STATE = 8
+    STATE = 9
     """Kept in an object or a container that outlives the function."""
-    STORED = 9
+    STORED = 10
     """Written to a file or sent."""
-    KEY = 10
+    KEY = 11
     """A key under which something is found again."""
-    DIGEST = 11
+    DIGEST = 12
     """Hashed."""
-    SEED = 12
+    SEED = 13
     """Seeds a generator."""
 
     @property
@@ -64,6 +66,7 @@ _WORDS: dict[Use, str] = {
     Use.LABEL: "it ends in a name or a message",
     Use.TELEMETRY: "it ends in telemetry",
     Use.UNSEEN: "it is handed on",
+    Use.ADDED: "what comes is added up, and sums of floats round",
     Use.RETURNED: "it is returned",
     Use.BRANCH: "it decides a branch",
     Use.STATE: "it becomes state",

@@ -175,98 +175,6 @@ SHOWING: Final = frozenset(
     ]
 )
 """What is done for people to look at, or on the side."""
-FILING: Final = frozenset(
-    [
-        "compress",
-        "convert",
-        "copy",
-        "delete",
-        "download",
-        "export",
-        "extract",
-        "file",
-        "move",
-        "rename",
-        "save",
-        "unlink",
-        "upload",
-    ]
-)
-"""What is done to files one by one."""
-ARRANGING: Final = frozenset(
-    [
-        "activate",
-        "cancel",
-        "clear",
-        "configure",
-        "deactivate",
-        "disable",
-        "enable",
-        "freeze",
-        "hide",
-        "invalidate",
-        "mute",
-        "reset",
-        "resize",
-        "restore",
-        "set",
-        "unfreeze",
-    ]
-)
-"""What is done to a thing and changes that thing."""
-REMOVING: Final = frozenset(
-    [
-        "close",
-        "delete",
-        "deleted",
-        "deregister",
-        "destroy",
-        "detach",
-        "discard",
-        "disconnect",
-        "dispose",
-        "drop",
-        "evict",
-        "free",
-        "kill",
-        "purge",
-        "release",
-        "remove",
-        "removed",
-        "stop",
-        "terminate",
-        "unregister",
-        "unset",
-        "unsubscribe",
-    ]
-)
-"""What takes a thing away, or ends it."""
-MEMBERS: Final = frozenset(
-    [
-        "allowed",
-        "allowlist",
-        "blacklist",
-        "blocklist",
-        "exclude",
-        "excluded",
-        "flags",
-        "forbidden",
-        "ignore",
-        "ignored",
-        "keywords",
-        "known",
-        "reserved",
-        "seen",
-        "skip",
-        "skipped",
-        "tags",
-        "visited",
-        "whitelist",
-    ]
-)
-"""What a collection is called that is asked what is in it, and nothing else."""
-CHECKING: Final = frozenset(["assert", "check", "ensure", "require", "validate", "verify"])
-"""What is asked of a thing and gives up where it does not hold."""
 TELLING: Final = frozenset(
     [
         "display",
@@ -285,8 +193,6 @@ TELLING: Final = frozenset(
 """What shows something to somebody."""
 STAMPS: Final = frozenset({"timestamp", "created", "date", "datetime"})
 """What a field of a record is called that says when it was made."""
-LOGGING: Final = frozenset({"log", "logger", "logging"})
-"""What a log is called that is written to."""
 LOGS: Final = frozenset({"log", "logs"})
 LIMITS: Final = frozenset(
     [
