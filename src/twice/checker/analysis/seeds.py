@@ -68,7 +68,7 @@ class SeedReader:
         self._module = module
         self._running: set[ast.AST] = set()
         self.functions: dict[str, Scope] = {}
-        """The functions that an origin speaks of."""
+        """The functions, and the classes with fields, that an origin speaks of."""
 
     def of(self, node: ast.AST, scope: Scope, depth: int = _DEPTH) -> list[Origin]:
         """Give the origins of an expression."""
@@ -347,6 +347,9 @@ class SeedReader:
                 found = its
             elif not is_none(value):
                 return None
+            elif where is owner and is_record(owner):  # A field is a parameter of the constructor.
+                found = [module.in_function(owner), given.attr]
+                self.functions.setdefault(found[0], owner)
         return found
 
 
