@@ -138,7 +138,9 @@ def library_default_seed(site: Site) -> Iterator[Violation]:
     assert site.called is not None, "names are asked for"
     takes, _, condition = site.catalogue.names("draws-by-default")[site.called].partition(" when ")
     given = [site.keyword(each) for each in takes.split()]
-    if site.has_star or any(each is not None and not is_none(each) for each in given):
+    if any(each is not None and not is_none(each) for each in given):
+        return
+    if site.has_star and not _hands_options_on(site):
         return
     if condition and not _is_constant(site.keyword(condition), value=True):
         return
@@ -158,6 +160,19 @@ def library_default_seed(site: Site) -> Iterator[Violation]:
         "It then draws from a process-wide stream or from the system's entropy.",
         reach=Reach.UNSEEN if is_part else Reach.LOUD,
     )
+
+
+def _hands_options_on(site: Site) -> bool:
+    """Whether all that comes by a star are options of the function's caller, which nothing else here touches."""
+    function = site.scope.method
+    arguments = None if function is None else getattr(function.node, "args", None)
+    own = arguments.kwarg.arg if isinstance(arguments, ast.arguments) and arguments.kwarg else ""
+    if function is None or any(isinstance(each, ast.Starred) for each in site.call.args):
+        return False
+    reads = [
+        each for each in ast.walk(function.node) if isinstance(each, ast.Name) and each.id == own
+    ]
+    return reads == [each.value for each in site.call.keywords if each.arg is None]
 
 
 def _is_constant(node: ast.expr | None, *, value: bool) -> bool:
