@@ -108,33 +108,22 @@ class _Sources:
 
     def _chosen_name(self, node: ast.Call, scope: Scope) -> str | None:
         """Return the first name of a callee that is one of two: ``kind = ShuffleSplit if shuffled else KFold``."""
-        bindings = (
-            self._module.names.bindings(node.func.id, scope)
-            if isinstance(node.func, ast.Name)
-            else []
-        )
+        names, func = self._module.names, node.func
+        bindings = names.bindings(func.id, scope) if isinstance(func, ast.Name) else []
         made = bindings[0].node if len(bindings) == 1 else None
-        return (
-            self._module.names.qualified(made.body, scope) if isinstance(made, ast.IfExp) else None
-        )
+        return names.qualified(made.body, scope) if isinstance(made, ast.IfExp) else None
 
     def _is_read(self, site: Site) -> bool:
         """Whether anything in the file reads the attribute that keeps what is made."""
-        statement, owner = self._module.survey.statement(site.node), site.scope.owner
-        for target in getattr(statement, "targets", ()):
-            for each in getattr(target, "elts", [target])[:1]:
-                if (
-                    owner is not None
-                    and isinstance(each, ast.Attribute)
-                    and last_name(each.value) == "self"
-                ):
-                    parents = self._module.survey.parents
-                    loads = self._module.loads.of_attribute(each.attr, owner)
-                    return any(
-                        not (isinstance(call := parents[load], ast.Call) and call.func is load)
-                        for load, _ in loads
-                    )
-        return True
+        module, owner = self._module, site.scope.owner
+        statement = module.survey.statement(site.node)
+        target = next(iter(getattr(statement, "targets", ())), None)
+        kept = next(iter(getattr(target, "elts", [target])))
+        if owner is None or not isinstance(kept, ast.Attribute) or last_name(kept.value) != "self":
+            return True
+        loads = module.loads.of_attribute(kept.attr, owner)
+        above = [(module.survey.parents[load], load) for load, _ in loads]
+        return any(not isinstance(each, ast.Call) or each.func is not load for each, load in above)
 
     def _seed(self, site: Site, called: str | None) -> ast.expr | None:
         """Return the seed of a call that makes a generator, seeds one, or makes a library draw."""
@@ -142,11 +131,7 @@ class _Sources:
         for group in ("library-draws", "draws-by-default"):
             library = catalogue.names(group).get(called or "")
             if library:
-                names = (
-                    library.partition(" when ")[0].split()
-                    if group[0] == "d"
-                    else library.split()[:1]
-                )
+                names = library.partition(" when ")[0].split()
                 return next((one for each in names if (one := site.keyword(each))), None)
         if catalogue.has("key-derivations", called):
             return None
@@ -267,17 +252,20 @@ class _Sources:
             bases = [
                 each for each in (module.names.qualified(one, outer) for one in node.bases) if each
             ]
-            fields: dict[str, Any] = {}
-            for each in node.body if is_record(scope) else ():
-                if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
-                    fields[each.target.id] = (
-                        None if each.value is None else self._default(each.value, scope)
-                    )
+            fields = dict(self._list_fields(node, scope)) if is_record(scope) else {}
             if bases or fields:
                 yield (
                     module.in_function(scope),
                     {"bases": bases, "fields": fields, "init": "__init__" in scope.bindings},
                 )
+
+    def _list_fields(self, node: ast.ClassDef, scope: Scope) -> Iterator[tuple[str, Any]]:
+        """Yield the fields of a class with the origins of their defaults: open where there is none, None for None."""
+        for each in node.body:
+            if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
+                is_nothing = each.value is not None and is_none(each.value)
+                its = [OPEN] if each.value is None else self._default(each.value, scope)
+                yield each.target.id, None if is_nothing else its
 
     def list_assigned(self) -> Iterator[str]:
         """Yield the attributes that are set in other objects, or replaced in a copy."""
@@ -310,6 +298,10 @@ class _Sources:
 
     def _signature(self, scope: Scope) -> dict[str, Any]:
         node, outer = scope.node, scope.parent or scope
+        if isinstance(node, ast.ClassDef):
+            fields = dict(self._list_fields(node, scope))
+            kept = {name: its for name, its in fields.items() if its != [OPEN]}
+            return {"places": list(fields), "defaults": kept, "seeds": {}, "command": False}
         assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)), "only those are kept"
         arguments = node.args
         places = [each.arg for each in [*arguments.posonlyargs, *arguments.args]]

@@ -33,14 +33,12 @@ class Relied:
         at: its place, as ``place_of`` gives it.
         name: what it leaves out; "" where a look-up falls back.
         text: the default.
-        holds: whether the caller has a seed to hand over.
     """
 
     path: str
     at: list[Any]
     name: str
     text: str
-    holds: bool = False
 
     @property
     def where(self) -> str:
@@ -282,7 +280,7 @@ class SeedFlow:
             elif is_left_out or ways == [["none"]]:
                 text = default if is_left_out else fallback
                 if text:
-                    relied = Relied(path, call["at"], name, text, "holds" in call)
+                    relied = Relied(path, call["at"], name, text)
                     ends.append(_End(text, (relied,)))
             else:
                 ends.append(_OPEN if ways is None else self._ends(path, ways, place, depth + 1))

@@ -68,7 +68,7 @@ class SeedReader:
         self._module = module
         self._running: set[ast.AST] = set()
         self.functions: dict[str, Scope] = {}
-        """The functions that an origin speaks of."""
+        """The functions, and the classes with fields, that an origin speaks of."""
 
     def of(self, node: ast.AST, scope: Scope, depth: int = _DEPTH) -> list[Origin]:
         """Give the origins of an expression."""
@@ -223,10 +223,11 @@ class SeedReader:
         module, word, func = self._module, last_name(node), node.func
         if self._is_from_outside(node, scope, depth):
             return [OPEN]
-        if word == "getattr" and len(node.args) == 3:
-            return self._looked_up(node, node.args[2], scope, depth)
-        if word in _LOOKUPS and isinstance(func, ast.Attribute) and len(node.args) == 2:
-            return self._looked_up(node, node.args[1], scope, depth)
+        is_lookup = word in _LOOKUPS and isinstance(func, ast.Attribute) and len(node.args) == 2
+        if is_lookup or (word == "getattr" and len(node.args) == 3):
+            ways = self.of(node.args[-1], scope, depth)
+            place = place_of(module.site(node, scope))
+            return [["lookup", ways[0][1], place]] if all_are("fixed", ways) else [OPEN]
         if word in _THROUGH and node.args:
             return self._together(node, node.args[:1], scope, depth)
         qualified = module.names.qualified(func, scope)
@@ -253,25 +254,6 @@ class SeedReader:
         """Give the origins of what a function returns."""
         values = [each.value for each in ast.walk(function.node) if isinstance(each, ast.Return)]
         return [way for each in values if each for way in self.of(each, function, depth)]
-
-    def _looked_up(
-        self, node: ast.Call, default: ast.expr, scope: Scope, depth: int
-    ) -> list[Origin]:
-        """``config.get("seed", 0)``: what it falls back on; an argument by name has a default of its own."""
-        ways = self.of(default, scope, depth)
-        if not all_are("fixed", ways):
-            return [OPEN]
-        arguments, func = getattr(scope.node, "args", None), node.func
-        named = arguments.kwarg if isinstance(arguments, ast.arguments) else None
-        if (
-            named is not None
-            and isinstance(func, ast.Attribute)
-            and isinstance(node.args[0], ast.Constant)
-            and last_name(func.value) == named.arg
-        ):
-            given = self.of_parameter(str(node.args[0].value), scope)
-            return [[*each[:-1], ways[0][1]] for each in given]
-        return [["lookup", ways[0][1], place_of(self._module.site(node, scope))]]
 
     def _is_from_outside(self, node: ast.AST, scope: Scope, depth: int) -> bool:
         """Whether the command line, the environment or a user says what an expression is."""
@@ -347,6 +329,9 @@ class SeedReader:
                 found = its
             elif not is_none(value):
                 return None
+            elif where is owner and is_record(owner):  # A field is a parameter of the constructor.
+                found = [module.in_function(owner), given.attr]
+                self.functions.setdefault(found[0], owner)
         return found
 
 

@@ -19,6 +19,8 @@ from twice.checker.analysis.seed_expressions import (
     is_none_branch,
     is_seed_name,
     none_test,
+    refuses_none,
+    rules_out_none,
     seed_of,
 )
 from twice.checker.analysis.seed_facts import gather
@@ -136,7 +138,9 @@ def library_default_seed(site: Site) -> Iterator[Violation]:
     assert site.called is not None, "names are asked for"
     takes, _, condition = site.catalogue.names("draws-by-default")[site.called].partition(" when ")
     given = [site.keyword(each) for each in takes.split()]
-    if site.has_star or any(each is not None and not is_none(each) for each in given):
+    if any(each is not None and not is_none(each) for each in given):
+        return
+    if site.has_star and not _hands_options_on(site):
         return
     if condition and not _is_constant(site.keyword(condition), value=True):
         return
@@ -156,6 +160,19 @@ def library_default_seed(site: Site) -> Iterator[Violation]:
         "It then draws from a process-wide stream or from the system's entropy.",
         reach=Reach.UNSEEN if is_part else Reach.LOUD,
     )
+
+
+def _hands_options_on(site: Site) -> bool:
+    """Whether all that comes by a star are options of the function's caller, which nothing else here touches."""
+    function = site.scope.method
+    arguments = None if function is None else getattr(function.node, "args", None)
+    own = arguments.kwarg.arg if isinstance(arguments, ast.arguments) and arguments.kwarg else ""
+    if function is None or any(isinstance(each, ast.Starred) for each in site.call.args):
+        return False
+    reads = [
+        each for each in ast.walk(function.node) if isinstance(each, ast.Name) and each.id == own
+    ]
+    return reads == [each.value for each in site.call.keywords if each.arg is None]
 
 
 def _is_constant(node: ast.expr | None, *, value: bool) -> bool:
@@ -198,7 +215,15 @@ def _conclude_none(facts: ProjectFacts) -> Iterator[tuple[str, Violation]]:
     Breaks.LOGICAL,
     Severity.MEDIUM,
     "Require a seed, or take one from the run and record it.",
-    calls=("seeding", "clock", "entropy", "process-identity", "global-draws", "initial-seed"),
+    calls=(
+        "generators",
+        "seeding",
+        "clock",
+        "entropy",
+        "process-identity",
+        "global-draws",
+        "initial-seed",
+    ),
     nodes=(ast.Assign,),
     applies=mentions("seed"),
     suits=lambda node, _: isinstance(node.value, (ast.ListComp, ast.BinOp)),
@@ -217,6 +242,11 @@ def seed_none_fallback(site: Site) -> Iterator[Violation]:
             yield site.violation(
                 f"A missing seed becomes {shown}: every part starts from entropy.", _NO_SEED
             )
+    elif _is_looked_up(site):
+        shown = site.module.shown(node)
+        yield site.violation(f"{shown} may get None, and then starts from entropy.", _NO_SEED)
+    elif site.catalogue.has("generators", site.called):
+        return  # What becomes of a parameter is concluded over all files.
     elif site.catalogue.has("seeding", site.called):
         if (given := _find_skipped(site)) is not None:
             yield site.violation(
@@ -228,6 +258,29 @@ def seed_none_fallback(site: Site) -> Iterator[Violation]:
         is_named_seed(site) or any(each.use is Use.SEED for each in site.ends())
     ):
         yield site.violation(f"A missing seed is chosen by {site.called}().", _NO_SEED)
+
+
+def _is_looked_up(site: Site) -> bool:
+    """Whether a stream gets what a look-up finds, which is None where nothing is there: ``config.get("seed")``."""
+    given = seed_of(site) if isinstance(site.node, ast.Call) else None
+    if not any(site.catalogue.has(each, site.called) for each in ("generators", "seeding")):
+        return False
+    if isinstance(given, ast.Name):
+        bindings = site.module.names.bindings(given.id, site.scope)
+        made: ast.AST | None = bindings[0].node if len(bindings) == 1 else None
+    else:
+        made = given
+    if given is None or not isinstance(made, ast.Call) or rules_out_none(site, given):
+        return False
+    args, word = made.args, last_name(made)
+    is_bare = (word == "get" and len(args) == 1) or (
+        len(args) == (3 if word == "getattr" else 2)
+        and word in {"get", "getattr", "pop"}
+        and is_none(args[-1])
+    )
+    key = args[word == "getattr"] if is_bare else None
+    is_seed = isinstance(key, ast.Constant) and about(str(key.value), SEED)
+    return is_seed and not refuses_none(site, given) and ast.unparse(made.func) != "os.environ.get"
 
 
 def _find_skipped(site: Site) -> str | None:
@@ -264,9 +317,7 @@ def seed_not_passed(facts: ProjectFacts) -> Iterator[tuple[str, Violation]]:
     flow, said = flow_of(facts), set()
     for path, made, is_default in flow.list_none():
         function, name = made["none"]
-        if not is_default or function in {"", made.get("of")}:
-            continue
-        calls = list(flow.list_calls(path, function, name))
+        calls = list(flow.list_calls(path, function, name)) if is_default else []
         is_late = any(given and call["to"].startswith(".") for _, call, given in calls)
         for where, call, given in calls:
             key = (where, *call["at"][:2])

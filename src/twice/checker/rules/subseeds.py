@@ -138,8 +138,8 @@ def positional_subseed(site: Site) -> Iterator[Violation]:
             return
         counting = _list_others(node)
     elif isinstance(node, ast.AugAssign):
-        if not is_seed_name(node.target):
-            return
+        if not is_seed_name(node.target) or last_name(node.target).endswith("seeds"):
+            return  # Several are put behind one another.
         counting = [node.value]
         if isinstance(node.value, ast.Constant) and not _is_stepped(site):
             return
