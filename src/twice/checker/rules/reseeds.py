@@ -54,7 +54,7 @@ def global_reseed(site: Site) -> Iterator[Violation]:
     function = site.scope.method
     if function is None or (is_entry(site) and not _is_in_ticks(site)):
         return
-    reach = Reach.UNSEEN if about(function.name, SEED) else Reach.LOUD
+    reach = Reach.UNSEEN if "seed" in function.name.lower() else Reach.LOUD
     yield site.violation(
         f"{function.name} seeds the process-wide stream by {site.called}().",
         "Everybody else in the process draws from that stream, and starts again with it.",

@@ -62,7 +62,7 @@ def gather(module: Module) -> dict[str, Any]:
     waits: list[tuple[str, Site]] = []
     draws: dict[tuple[Any, ...], list[Site]] = {}
     asked = catalogue.together("restoring-stream", "jitter", *GROUPS) - catalogue.together(
-        "layer-draws", "loaders"
+        "layer-draws", "loaders", "draws-by-default"
     )
     for node, scope, name in module.calls:
         if name not in asked and last_name(node) not in {"sample", "rsample", "rvs"}:
