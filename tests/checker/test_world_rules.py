@@ -152,4 +152,5 @@ def test_same_seed_gives_the_same_weights():
 """
     assert found(text, "tests/test_core.py") == {"tolerant-determinism-test": Severity.MEDIUM}
     other = text.replace("same_seed_gives_the_same_weights", "loss_goes_down")
+    other = other.replace("train(seed=1))", "expected)")
     assert found(other, "tests/test_core.py") == {}

@@ -304,8 +304,9 @@ def _constructs(node: ast.AST) -> bool:
 
 
 def _is_own_class(node: ast.AST) -> bool:
-    is_type = isinstance(node, ast.Call) and last_name(node) == "type" and len(node.args) == 1
-    return own_attribute(node) == "__class__" or (is_type and is_self(node.args[0]))
+    if isinstance(node, ast.Call) and last_name(node) == "type":
+        return any(map(is_self, node.args))
+    return own_attribute(node) == "__class__"
 
 
 def _are_arguments(state: ClassState, kept: set[str]) -> bool:
