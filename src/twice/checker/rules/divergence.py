@@ -33,6 +33,7 @@ _TESTS: Final = frozenset(
 _COMPARES: Final = frozenset(["diff", "compare", "equal", "same", "match", "identical"])
 _TOLERANCES: Final = {"rtol", "atol", "rel", "abs", "rel_tol", "abs_tol", "delta", "tolerance"}
 _CAPTURES: Final = {"capsys", "capfd", "caplog", "capsysbinary", "readouterr", "stdout", "stderr"}
+_READERS: Final = frozenset(["read", "readlines", "open", "cmp", "diff", "ndiff"])
 _LOG: Final = re.compile(
     r"(?:\A|[_./])(?:logs?|transcripts?|console)(?:_?(?:\d|a|b|one|two|first|second|left|right|lines|text|file|path|out|output))*\Z",
     re.IGNORECASE,
@@ -42,7 +43,7 @@ _STATES: Final = frozenset(
     ["digest", "digests", "hash", "hexdigest", "sha256", "checksum", "event", "events"]
 )
 _WRITES: Final = frozenset(
-    ["save", "dump", "dumps", "offload", "serialize", "export", "checkpoint", "deepcopy"]
+    ["save", "dump", "dumps", "offload", "serialize", "export", "checkpoint"]
 )
 _READS: Final = frozenset(
     ["load", "loads", "loader", "reload", "restore", "deserialize", "offloaded", "from", "resume", "deepcopy"]
@@ -85,8 +86,12 @@ def aggregate_determinism_test(site: Site) -> Iterator[Violation]:
         for each in test.assertions
         if (claims or each.claims) and len(each.sides) == 2 and not test.has_constant(each)
     ]
-    if not all(any(map(is_aggregate, sides)) for _, sides in compared):
-        return
+    if not all(any(map(is_aggregate, sides)) for _, sides in compared) or any(
+        isinstance(part, (ast.Lt, ast.LtE))
+        for each in test.assertions
+        for part in ast.walk(each.tested)
+    ):
+        return  # It compares more than that, if near.
     for each, sides in compared:
         if each.is_equality and all(map(is_aggregate, sides)):
             yield site.violation(
@@ -174,18 +179,19 @@ def log_diff_test(site: Site) -> Iterator[Violation]:
 
 def _compares_logs(module: Module, test: TestFunction, one: Assertion) -> bool:
     """Whether text that was captured or logged is compared; with another log, that is a claim by itself."""
-    if test.is_named_so:
-        return any(
-            _is_of_logs(module, _collect_words(each, test.scope) | {""}) for each in one.sides
-        )
-    sides = [{last_name(each), *_collect_words(full, Scope(full, None, ""))} for each, full in zip(one.sides, test.expand_sides(one), strict=True)]  # fmt: skip
+    if test.is_named_so and _is_of_logs(module, _collect_words(one.tested, test.scope)):
+        return True
+    sides = [
+        {last_name(side), *_collect_words(full, test.scope, is_deep=False)}
+        for side, full in zip(one.sides, test.expand_sides(one), strict=True)
+    ]
     return one.is_equality and all(
         any(map(_LOG.search, words)) and not any(about(each, _STATES) for each in words)
         for words in sides
     )
 
 
-def _collect_words(node: ast.AST, function: Scope) -> set[str]:
+def _collect_words(node: ast.AST, function: Scope, *, is_deep: bool = True) -> set[str]:
     """Return the names and texts in an expression, and in what the function's names in it are made of."""
     found: set[str] = set()
     waiting = [node]
@@ -193,7 +199,8 @@ def _collect_words(node: ast.AST, function: Scope) -> set[str]:
         for each in ast.walk(waiting.pop()):
             if isinstance(each, ast.Name) and each.id not in found:
                 found.add(each.id)
-                waiting += [one.node for one in function.bindings.get(each.id, ())]
+                if is_deep:
+                    waiting += [one.node for one in function.bindings.get(each.id, ())]
             elif isinstance(each, ast.Attribute) and each.attr != "log":  # A logarithm, mostly.
                 found.add(each.attr)
             elif isinstance(each, ast.Constant) and isinstance(each.value, str):
@@ -206,7 +213,7 @@ def _is_of_logs(module: Module, words: set[str]) -> bool:
         return False
     if words & _CAPTURES or ("getvalue" in words and module.speaks_of("redirect_std")):
         return True
-    return any(_LOG.search(each) for each in words)
+    return any(about(each, _READERS) for each in words) and any(map(_LOG.search, words))
 
 
 @rule(

@@ -50,7 +50,7 @@ _RUNS: Final = GENERATOR | frozenset(
     ["buffer", "buffers", "replay", "optimizer", "optimizers", "optim", "momentum", "velocity", "physics", "simulation", "history", "memory", "episode", "counter", "epoch", "population"]
 )  # fmt: skip
 _MADE: Final = _DERIVED | frozenset(
-    ["session", "fn", "fun", "func", "function", "op", "ops", "compiled", "conn", "executor", "pool", "process", "event", "hook", "stream", "device", "weakref", "parent", "owner", "shared", "gui", "manager", "cls", "factory", "class", "type", "hooks", "proxy", "ref", "refs", "future", "display", "size", "spec"]
+    ["session", "fn", "fun", "func", "function", "op", "ops", "compiled", "conn", "executor", "pool", "process", "event", "hook", "stream", "device", "weakref", "parent", "owner", "shared", "gui", "manager", "cls", "factory", "class", "type", "hooks", "proxy", "ref", "refs", "future", "display", "size", "spec", "store"]
 )  # fmt: skip
 _WORLDS: Final = frozenset({"env", "environment", "simulation", "simulator", "world"})
 
@@ -281,6 +281,7 @@ def reduced_pickle(site: Site) -> Iterator[Violation]:
         for name, changes in state.changes.items()
         if any(each.method == "__init__" for each in changes)
         for each in changes
+        if each.kind in {"assign", "augment"}
     ):
         yield site.violation(
             f"{site.scope.name} is pickled and copied by its constructor's arguments alone.",
@@ -304,8 +305,8 @@ def _constructs(node: ast.AST) -> bool:
 
 
 def _is_own_class(node: ast.AST) -> bool:
-    if isinstance(node, ast.Call) and last_name(node) == "type" and len(node.args) == 1:
-        return is_self(node.args[0])
+    if isinstance(node, ast.Call) and last_name(node) == "type":
+        return any(map(is_self, node.args))
     return own_attribute(node) == "__class__"
 
 
