@@ -22,7 +22,7 @@ from twice.checker.analysis.places import (
 from twice.checker.syntax.reaching import in_own_comprehension, reaches
 from twice.checker.syntax.survey import targets
 from twice.checker.syntax.uses.following import At, Reading, to_sequence
-from twice.checker.syntax.uses.loads import parameter_of, spelled
+from twice.checker.syntax.uses.loads import argument_place, parameter_at, spelled
 from twice.checker.syntax.uses.outcomes import Outcome, Use
 from twice.checker.syntax.uses.words import TELEMETRY, about, last_name, tells
 
@@ -257,7 +257,7 @@ class LoopBody:
         if function is at.scope:
             return  # What a function that calls itself does to each is seen here already.
         taken = {
-            parameter_of(call, each, function)
+            parameter_at(function, argument_place(call, each))
             for each in [*call.args, *(one.value for one in call.keywords)]
             if self._mentions(each)
         }

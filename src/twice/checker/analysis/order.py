@@ -76,7 +76,7 @@ class Orders:
         return self._ends(body.walk(loop.body))
 
     def _follow(self, at: At) -> list[Outcome]:
-        return Trail(self._look, self.reading.steps).follow(at)
+        return Trail(self._look, self.reading.steps, is_order=True).follow(at)
 
     def _ends(self, found: Iterator[At | Outcome]) -> list[Outcome]:
         return [
@@ -274,7 +274,7 @@ class Orders:
         elif qualified is not None and qualified[0] != LOCAL and word[:1].isupper():
             yield at.ends(Use.STATE, call)  # An object of a library keeps it.
         else:
-            yield from to_parameter(reading, at, call)
+            yield from to_parameter(reading, at, call, lambda: Use.UNSEEN)
 
     def _asks_for_any(self, call: ast.Call) -> bool:
         """Whether it is asked if there is a first one at all: ``not next(iter(s), None)``."""

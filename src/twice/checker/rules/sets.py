@@ -19,7 +19,7 @@ from twice.checker.syntax.kind import Kind
 from twice.checker.syntax.module import Module, Site
 from twice.checker.syntax.names import LOCAL
 from twice.checker.syntax.reaching import is_single
-from twice.checker.syntax.uses.loads import parameter_of
+from twice.checker.syntax.uses.loads import argument_place, parameter_at
 from twice.checker.syntax.uses.outcomes import Outcome, Use
 from twice.checker.syntax.uses.words import last_name
 from twice.foundation.channels import Channel
@@ -227,7 +227,9 @@ def _iterate_handed(site: Site) -> Iterator[_Taken]:
             function = (
                 loads.called(call, site.scope) if kind and kind.is_ordered_by_chance else None
             )
-            name = None if function is None else parameter_of(call, argument, function)
+            name = (
+                None if function is None else parameter_at(function, argument_place(call, argument))
+            )
             if kind is None or function is None or name is None:
                 continue
             bound = function.bindings.get(name, [])
