@@ -186,7 +186,9 @@ class Links:
         if use.reach is found.reach:
             return found
         why = f"{found.why.rstrip('.')}; {use.words} in {place}." if place else found.why
-        return replace(found, reach=use.reach, why=why)
+        unsure = use is Use.UNSEEN and found.open[0].is_order  # As in ``rules.orders.report``.
+        confidence = 0.5 if unsure else found.confidence
+        return replace(found, reach=use.reach, why=why, confidence=confidence)
 
 
 def answer(module: Module, questions: Sequence[Question]) -> list[Any]:
@@ -246,6 +248,11 @@ def _answer_out(module: Module, end: OpenEnd, names: tuple[str, ...]) -> Any:
 
 def _gravest(module: Module, starts: Sequence[tuple[ast.AST, Scope]], end: OpenEnd) -> Any:
     engine = module.orders if end.is_order else module.values
-    ends = [each for node, scope in starts for each in engine.follow(node, scope)]
+    ends = [
+        each
+        for node, scope in starts
+        for each in engine.follow(node, scope)
+        if each.use is not Use.ADDED  # Another rule's matter, except where workers race.
+    ]
     best = gravest(ends, Outcome(Use.UNSEEN, starts[0][0]))
     return [best.use, module.place(best.node).line, [list(each) for each in best.open]]

@@ -14,7 +14,7 @@ from twice.checker.rule import Breaks, mentions
 from twice.checker.rules.engine import rule
 from twice.checker.syntax.module import Site
 from twice.checker.syntax.survey import Scope
-from twice.checker.syntax.uses.outcomes import Outcome, Use
+from twice.checker.syntax.uses.outcomes import Outcome, Use, gravest
 from twice.checker.syntax.uses.words import about, last_name
 from twice.foundation.channels import Channel
 from twice.foundation.severity import Severity
@@ -44,7 +44,7 @@ def weigh(ends: Iterable[Outcome], *, races: bool = False) -> Outcome | None:
     found = [
         each for each in ends if each.use >= Use.UNSEEN and (races or each.use is not Use.ADDED)
     ]
-    return max(found, key=lambda each: each.use, default=None)
+    return gravest(found, found[0]) if found else None
 
 
 def report(
