@@ -31,7 +31,7 @@ _POSITIONS: Final = {"epoch", "iter", "iteration", "step", "global_step", "n_ite
 _SETS: Final = ("set_rng_state", "set_rng_state_all", "setstate", "set_state")
 _TELLS: Final = {"print", "warn", "warning", "info", "debug", "error", "exception", "log"}
 _ABSENCES: Final = {"ImportError", "ModuleNotFoundError"}
-_PUTS: Final = {"put", "put_nowait"}
+_PUTS: Final = ("put", "put_nowait")
 _KEPT: Final = frozenset(["snapshot", "state", "checkpoint", "event", "record", "frame"])
 
 
