@@ -147,7 +147,7 @@ def own_pages(folder: Path) -> Iterator[dict[str, object]]:
     """Labels made of the rules' own examples: a bad one must be found, a good one must not."""
     total = {"found": 0, "missed": 0, "false": 0, "silent": 0}
     for rule in every_rule():
-        name = "tests/test_example.py" if rule.channel == "divergence" else "example.py"
+        name = "tests/test_example.py" if rule.facts.channel == "divergence" else "example.py"
         for verdict, examples in (("true", rule.page.bad), ("benign", rule.page.good)):
             for number, text in enumerate(examples):
                 place = folder / rule.name / f"{verdict}{number}"

@@ -103,6 +103,7 @@ def test_the_examples_work(name: str, swarm: Path) -> None:
     (swarm / "secrets.txt").write_text("in no record at all\n")
     (swarm / "script.py").write_text("import sys\nprint(sys.argv[1:])\n")
     (swarm / "train.py").write_text(TRAIN)
+    (swarm / "app.py").write_text("async def main():\n    pass\n")
     for folder in ("runs", "archive"):
         (swarm / folder).mkdir()
     (swarm / "my").mkdir()
