@@ -68,7 +68,8 @@ def check_file(url: str, token: str) -> dict[str, Any]:
 
 def test_a_client_with_the_token_is_served_and_a_stranger_is_not(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(
-        'for each in {"elm", "oak"}:\n    print(each)\n', encoding="utf-8"
+        'seen = [each for each in {"elm", "oak"}]\nopen("a.txt", "w").write(str(seen))\n',
+        encoding="utf-8",
     )
     (tmp_path / "token.txt").write_text(TOKEN + "\n", encoding="utf-8")
 

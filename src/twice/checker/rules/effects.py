@@ -104,10 +104,10 @@ class WorldRow:
             outcome = replace(outcome, use=Use.UNSEEN, open=())
         called = site.called or site.module.shown(site.node)
         message = self.message.format(called=called, function=name)
-        return (
-            site.violation(message, self.why, outcome=outcome, confidence=self.confidence),
-            outcome,
-        )
+        found = site.violation(message, self.why, outcome=outcome, confidence=self.confidence)
+        if self.in_run and site.scope.owner is None and not advances(name):
+            found = replace(found, reach=Reach.QUIET)  # A helper beside a run: nobody acts on it.
+        return found, outcome
 
 
 def _passed(outcome: Outcome) -> Iterator[str]:
