@@ -119,6 +119,12 @@ class Policy:
         base = rule.severity if found.severity is None else found.severity
         if base <= Severity.LOW:
             return base
+        if (
+            found.reach is Reach.UNSEEN
+            and rule.channel is Channel.EFFECTS
+            and zone in {Zone.TESTS, Zone.TOOLING}
+        ):
+            return Severity.INFORMATIONAL  # Tests and tools ask the world on purpose.
         weight = int(base)
         if found.reach is Reach.UNSEEN and self.tier not in _TIERS_STRICT:
             weight -= 1 if found.confidence >= _SURE else 2

@@ -105,8 +105,6 @@ class WorldRow:
         called = site.called or site.module.shown(site.node)
         message = self.message.format(called=called, function=name)
         found = site.violation(message, self.why, outcome=outcome, confidence=self.confidence)
-        if self.in_run and site.scope.owner is None and not advances(name):
-            found = replace(found, reach=Reach.QUIET)  # A helper beside a run: nobody acts on it.
         return found, outcome
 
 
