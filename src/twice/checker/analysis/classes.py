@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from twice.checker.rules.roles import captures, methods, own_attribute, restores
+from twice.checker.analysis.roles import captures, methods, own_attribute, restores
 from twice.checker.syntax.module import Module
 from twice.checker.syntax.survey import Scope
 from twice.checker.syntax.uses.words import about, last_name
@@ -72,7 +72,7 @@ class ClassState:
         """For each attribute how methods change it, in the order of the methods."""
         found: dict[str, list[Change]] = {}
         for name, scope in self.methods.items():
-            for attribute, kind, node, value in _changed(scope.node):
+            for attribute, kind, node, value in _iterate_changes(scope.node):
                 found.setdefault(attribute, []).append(Change(kind, name, node, value))
         return found
 
@@ -134,7 +134,7 @@ class ClassState:
                     waiting.append(self.methods[name])
         return None if found & _WHOLE else found
 
-    def listed(self) -> tuple[ast.Assign, set[str]] | None:
+    def list_captured(self) -> tuple[ast.Assign, set[str]] | None:
         """Return the class attribute that lists what is captured by name: ``saved_attributes = ("model",)``."""
         for node in getattr(self.owner.node, "body", ()):
             if not isinstance(node, ast.Assign) or not isinstance(
@@ -192,7 +192,7 @@ def _hands_whole(node: ast.AST) -> bool:
     return name in _WHOLE_CALLS and not node.args
 
 
-def _changed(function: ast.AST) -> Iterator[tuple[str, str, ast.AST, ast.expr | None]]:
+def _iterate_changes(function: ast.AST) -> Iterator[tuple[str, str, ast.AST, ast.expr | None]]:
     """Yield the attributes that a method changes, how, where and to what; by another name for it, too."""
     names: dict[str, str] = {}
     values: dict[ast.AST, ast.expr | None] = {}

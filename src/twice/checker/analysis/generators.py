@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from twice.checker.analysis.roles import own_attribute
 from twice.checker.analysis.seed_expressions import is_lazy, is_set_later, is_unseeded
-from twice.checker.rules.roles import own_attribute
 from twice.checker.syntax.module import Site
 
 

@@ -131,7 +131,7 @@ class Links:
             by_file: dict[str, list[Question]] = {}
             for end in sorted(waiting - self._answers.keys()):
                 self._answers[end] = []
-                for path, names in self._addressed(end):
+                for path, names in self._find_files(end):
                     by_file.setdefault(path, []).append((end, names))
             waiting = set()
             for path in sorted(by_file):
@@ -144,7 +144,7 @@ class Links:
                         self._answers[end].append((Use(use), f"{path}:{line}", on))
                         waiting.update(on)
 
-    def _addressed(self, end: OpenEnd) -> list[tuple[str, tuple[str, ...]]]:
+    def _find_files(self, end: OpenEnd) -> list[tuple[str, tuple[str, ...]]]:
         found = self._project.defining(end.function) if end.function else None
         if found is None:
             return []

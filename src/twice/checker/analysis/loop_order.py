@@ -109,13 +109,13 @@ class LoopBody:
             yield from self._effects(node.value)
             for target in node.targets:
                 for one in targets(target):
-                    yield from self._assigned(node, one, node.value)
+                    yield from self._follow_assignment(node, one, node.value)
         elif isinstance(node, ast.AnnAssign) and node.value is not None:
             yield from self._effects(node.value)
-            yield from self._assigned(node, node.target, node.value)
+            yield from self._follow_assignment(node, node.target, node.value)
         elif isinstance(node, ast.AugAssign):
             yield from self._effects(node.value)
-            yield from self._augmented(node)
+            yield from self._follow_augmentation(node)
         elif isinstance(node, ast.Return) and isinstance(self._block, (ast.For, ast.AsyncFor)):
             if node.value is not None and self._mentions(node.value):
                 yield at.ends(Use.RETURNED, node)
@@ -198,9 +198,9 @@ class LoopBody:
         yield from self._effects(node)
         call = node.value if isinstance(node, ast.Await) else node
         if isinstance(call, ast.Call):
-            yield from self._called(call)
+            yield from self._follow_call(call)
 
-    def _called(self, call: ast.Call) -> Iterator[At | Outcome]:
+    def _follow_call(self, call: ast.Call) -> Iterator[At | Outcome]:
         at, reading = self._at, self._reading
         qualified = reading.names.qualified(call.func, at.scope)
         word = last_name(call)
@@ -233,11 +233,11 @@ class LoopBody:
             yield at.ends(Use.DIGEST, call)
         elif base is not None and word in _FILLING:
             if not self._is_own(base):
-                yield from self._filled(base, call)
+                yield from self._follow_filling(base, call)
         elif word not in _COMMUTING:
-            yield from self._entered(call)
+            yield from self._enter_call(call)
 
-    def _filled(self, base: ast.expr, put: ast.AST) -> Iterator[At | Outcome]:
+    def _follow_filling(self, base: ast.expr, put: ast.AST) -> Iterator[At | Outcome]:
         """Go on where a container is read; an attribute that the file only fills is read elsewhere."""
         at, parents = self._at, self._reading.survey.parents
         found = list(to_sequence(self._reading, At(put, at.scope, at.way, at.calls), base, put))
@@ -247,7 +247,7 @@ class LoopBody:
         ):
             yield at.ends(Use.STATE, put)
 
-    def _entered(self, call: ast.Call) -> Iterator[At | Outcome]:
+    def _enter_call(self, call: ast.Call) -> Iterator[At | Outcome]:
         """Look into the function of the file that an element is given to."""
         at = self._at
         function = self._reading.loads.called(call, at.scope)
@@ -274,7 +274,9 @@ class LoopBody:
         body = getattr(function.node, "body", [])
         yield from inner.walk(body if isinstance(body, list) else [])
 
-    def _assigned(self, node: ast.stmt, target: ast.AST, value: ast.expr) -> Iterator[At | Outcome]:
+    def _follow_assignment(
+        self, node: ast.stmt, target: ast.AST, value: ast.expr
+    ) -> Iterator[At | Outcome]:
         at = self._at
         seldom = Use.UNSEEN if self._conditions else Use.STATE
         if isinstance(target, ast.Name):
@@ -332,7 +334,7 @@ class LoopBody:
             isinstance(each, ast.expr) and spelled(each) == place for each in ast.walk(value)
         )
 
-    def _augmented(self, node: ast.AugAssign) -> Iterator[At | Outcome]:
+    def _follow_augmentation(self, node: ast.AugAssign) -> Iterator[At | Outcome]:
         """``n += 1`` commutes; ``text += line`` fills; what ``total += weight`` adds may round."""
         target = node.target
         if isinstance(target, ast.Name) and isinstance(node.value, ast.Constant):
@@ -342,7 +344,7 @@ class LoopBody:
         value = self._reading.kinds.of(node.value, self._at.scope)
         total = self._reading.kinds.of(target, self._at.scope)
         if any(kind and kind.name in {"str", "list", "tuple"} for kind in (value, total)):
-            yield from self._filled(target, node)
+            yield from self._follow_filling(target, node)
         elif (
             isinstance(node.op, (ast.Add, ast.Sub, ast.Mult))
             and last_name(node.value) != "len"

@@ -12,9 +12,9 @@ import ast
 from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
+from twice.checker.analysis.project_names import callee_of
 from twice.checker.analysis.seed_expressions import is_generator
 from twice.checker.analysis.seeds import SeedReader, is_record, place_of
-from twice.checker.rules.project_names import callee_of
 from twice.checker.syntax.module import Module
 from twice.checker.syntax.reaching import latest
 from twice.checker.syntax.survey import COMPREHENSIONS, Scope, targets

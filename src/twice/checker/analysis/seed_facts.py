@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from twice.checker.analysis.ownership import owners_in
+from twice.checker.analysis.project_names import callee_of
 from twice.checker.analysis.seed_expressions import (
     default_of,
     find_missing,
@@ -31,7 +32,6 @@ from twice.checker.analysis.seeds import (
     place_of,
     seed_in,
 )
-from twice.checker.rules.project_names import callee_of
 from twice.checker.syntax.module import Module, Site
 from twice.checker.syntax.names import LOCAL
 from twice.checker.syntax.survey import Scope

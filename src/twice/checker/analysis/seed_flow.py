@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
+from twice.checker.analysis.project_names import ProjectNames
 from twice.checker.analysis.seeds import WORDS, Origin
 from twice.checker.rule import ProjectFacts
-from twice.checker.rules.project_names import ProjectNames
 from twice.checker.syntax.names import LOCAL
 from twice.checker.syntax.uses.words import about
 from twice.foundation.printable import pluralize

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from twice.checker.rules.project_names import ProjectNames
+from twice.checker.analysis.project_names import ProjectNames
 from twice.checker.syntax.names import LOCAL
 
 _DEPTH: Final = 6

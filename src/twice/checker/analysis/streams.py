@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, Final
 
+from twice.checker.analysis.roles import is_seeder
 from twice.checker.analysis.seed_expressions import is_entry, is_unseeded
 from twice.checker.policy import Zone, is_test_file
-from twice.checker.rules.roles import is_seeder
 from twice.checker.syntax.module import Module, Site
 from twice.checker.syntax.survey import Scope
 from twice.checker.syntax.uses.words import last_name

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from twice.checker.analysis.roles import captures
 from twice.checker.findings import Violation
 from twice.checker.rule import Breaks, mentions
 from twice.checker.rules.engine import rule
-from twice.checker.rules.roles import captures
 from twice.checker.syntax.module import Site
 from twice.checker.syntax.uses.outcomes import Outcome, Use, gravest
 from twice.checker.syntax.uses.words import about, last_name

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from twice.checker.analysis.classes import ClassState, is_self, is_whole
+from twice.checker.analysis.roles import advances, captures, resumes
 from twice.checker.findings import Violation
 from twice.checker.rule import Breaks
 from twice.checker.rules.engine import rule
-from twice.checker.rules.roles import advances, captures, resumes
 from twice.checker.syntax.module import Module, Site
 from twice.checker.syntax.survey import Scope
 from twice.checker.syntax.uses.outcomes import Use

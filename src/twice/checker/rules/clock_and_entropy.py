@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
+from twice.checker.analysis.roles import advances
 from twice.checker.findings import Reach, Violation
 from twice.checker.rule import Breaks, ProjectFacts
 from twice.checker.rules.effects import DATA, WorldRow, make_rule
-from twice.checker.rules.roles import advances
 from twice.checker.syntax.module import Module, Site
 from twice.checker.syntax.uses.following import constant_key
 from twice.checker.syntax.uses.outcomes import Outcome, Use

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from twice.checker.analysis.roles import advances, begins
 from twice.checker.findings import Reach, Violation
 from twice.checker.rule import Breaks, Rule, RuleFacts, mentions
 from twice.checker.rules.engine import rule
-from twice.checker.rules.roles import advances, begins
 from twice.checker.syntax.module import Site
 from twice.checker.syntax.survey import Scope
 from twice.checker.syntax.uses.outcomes import Outcome, Use, gravest

@@ -9,11 +9,11 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
+from twice.checker.analysis.roles import RESUMES, captures, methods, restores
 from twice.checker.findings import Violation
 from twice.checker.rule import Breaks, mentions
 from twice.checker.rules.checkpoint import keeps_generators
 from twice.checker.rules.engine import rule
-from twice.checker.rules.roles import RESUMES, captures, methods, restores
 from twice.checker.syntax.module import Site
 from twice.checker.syntax.survey import Scope
 from twice.checker.syntax.uses.words import GENERATOR, TELEMETRY, about, last_name

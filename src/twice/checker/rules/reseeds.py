@@ -6,11 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from twice.checker.analysis.seed_expressions import default_of, is_entry, is_none, none_test
-from twice.checker.findings import Reach, Violation
-from twice.checker.rule import Breaks, mentions
-from twice.checker.rules.engine import rule
-from twice.checker.rules.roles import (
+from twice.checker.analysis.roles import (
     RESUMES,
     begins,
     is_seeder,
@@ -18,6 +14,10 @@ from twice.checker.rules.roles import (
     resumes,
     speaks_of_seed,
 )
+from twice.checker.analysis.seed_expressions import default_of, is_entry, is_none, none_test
+from twice.checker.findings import Reach, Violation
+from twice.checker.rule import Breaks, mentions
+from twice.checker.rules.engine import rule
 from twice.checker.syntax.module import Site
 from twice.checker.syntax.survey import Scope
 from twice.checker.syntax.uses.outcomes import Use

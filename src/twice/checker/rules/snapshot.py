@@ -13,10 +13,7 @@ from itertools import chain
 from typing import Final
 
 from twice.checker.analysis.classes import Change, ClassState, is_self, is_whole
-from twice.checker.findings import Reach, Violation
-from twice.checker.rule import Breaks
-from twice.checker.rules.engine import rule
-from twice.checker.rules.roles import (
+from twice.checker.analysis.roles import (
     CAPTURES,
     advances,
     begins,
@@ -24,6 +21,9 @@ from twice.checker.rules.roles import (
     own_attribute,
     restores,
 )
+from twice.checker.findings import Reach, Violation
+from twice.checker.rule import Breaks
+from twice.checker.rules.engine import rule
 from twice.checker.syntax.kind import is_none
 from twice.checker.syntax.module import Module, Site
 from twice.checker.syntax.survey import Scope
@@ -90,7 +90,7 @@ def _list_captures(state: ClassState) -> Iterator[tuple[ast.AST, str, set[str]]]
         reached = [state.reach(each) for each in (own, *back)] if back else [None]
         if None not in reached and (reached[0] or _gives_nothing(own.node)):
             yield own.node, f"{name}()", set(chain.from_iterable(filter(None, reached)))
-    listed = state.listed()
+    listed = state.list_captured()
     if listed is not None:
         yield listed[0], last_name(listed[0].targets[0]), listed[1]
     restored = state.constructor_restores()

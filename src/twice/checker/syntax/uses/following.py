@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
+from twice.checker.analysis.roles import own_attribute
 from twice.checker.catalogue import Catalogue
 from twice.checker.findings import OpenEnd
 from twice.checker.syntax.attributes import Attributes
@@ -69,7 +70,7 @@ class Reading:
         owner = scope.owner
         if isinstance(node, ast.Name):
             bindings = self.names.bindings(node.id, scope)
-        elif isinstance(node, ast.Attribute) and owner and _is_self(node.value):
+        elif isinstance(node, ast.Attribute) and owner and own_attribute(node):
             bindings = [each for each, _, _ in self.attributes.of(owner).get(node.attr, ())]
         if len(bindings) != 1:
             return None
@@ -160,10 +161,6 @@ class Trail:
                 else:
                     found.append(each)
         return found
-
-
-def _is_self(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name) and node.id == "self"
 
 
 def to_name(reading: Reading, at: At, name: ast.Name) -> Iterator[At | Outcome]:
