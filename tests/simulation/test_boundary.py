@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -160,3 +161,25 @@ def test_outside_a_simulated_loop_nothing_is_refused():
     with socket.socket() as own:
         own.bind(("127.0.0.1", 0))
         assert own.getsockname()[1]
+
+
+def test_a_library_may_start_a_child_while_it_is_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """As ctypes does when trio looks for libpthread."""
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    monkeypatch.syspath_prepend(folder)
+    folder.joinpath("looking_for_libpthread.py").write_text(
+        "import subprocess\nanswer = subprocess.run(['true']).returncode\n"
+        "def ask(): return subprocess.run(['true'])\n"
+    )
+
+    async def main() -> None:
+        import looking_for_libpthread  # type: ignore[import-not-found]  # noqa: PLC0415
+
+        assert looking_for_libpthread.answer == 0
+        with pytest.raises(SimulationRefused):
+            looking_for_libpthread.ask()
+
+    run_fast(main)

@@ -3,9 +3,10 @@
 ``boundary.toml`` has one row for each function: ``simulated`` or ``refused``, and what to call instead. Methods of the
 loop that are refused raise by themselves (``RefusingLoop``). Functions of the standard library that would hold up
 the loop, start a thread or a process, or reach a real network are noticed by the events that the interpreter audits,
-however the program got hold of them.
+however the program got hold of them. What a library calls while it is being imported passes: it happens once in a
+process, and does not depend on the order of tasks.
 
-Invariant: a call that leaves the simulation never happens; it raises.
+Invariant: a call of the program that leaves the simulation never happens; it raises.
 """
 
 from __future__ import annotations
@@ -58,6 +59,15 @@ def _find_caller() -> str:
     return ""
 
 
+def _is_importing() -> bool:
+    frame: FrameType | None = _getframe(2)
+    while frame is not None and not is_user_file(frame.f_code.co_filename):
+        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+            return True
+        frame = frame.f_back
+    return False
+
+
 def require_thread(own: int) -> None:
     """Refuse a call from another thread than the loop's."""
     if get_ident() != own:
@@ -77,7 +87,7 @@ def begin() -> None:
 
     def watch(event: str, args: tuple[Any, ...]) -> None:
         del args
-        if event in refused and isinstance(running(), RefusingLoop):
+        if event in refused and isinstance(running(), RefusingLoop) and not _is_importing():
             raise make_refusal(refused[event])
 
     sys.addaudithook(watch)
