@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from test_rules import findings
+from files import findings
 
 from twice.foundation.severity import Severity
 
