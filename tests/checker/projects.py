@@ -82,3 +82,11 @@ class Project:
     def rules(self, *arguments: object) -> list[str]:
         """Return the rules that found something, in order."""
         return self.check("--json", *arguments).rules
+
+    def findings(self, *arguments: object) -> list[dict[str, Any]]:
+        """Return the findings of the document."""
+        return list(self.check("--json", *arguments).document["findings"])
+
+    def summary(self, *arguments: object) -> dict[str, Any]:
+        """Return the numbers of the document."""
+        return dict(self.check("--json", *arguments).document["summary"])
