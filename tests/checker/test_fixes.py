@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-from pathlib import Path
 
 import pytest
 from projects import LISTING, Project
@@ -16,9 +15,11 @@ from twice.errors import OutputUnwritable
 from twice.foundation.severity import Severity
 
 FIXED = LISTING.replace("os.listdir(folder)", "sorted(os.listdir(folder))")
+BARE = LISTING.replace("import os\n", "")
+Change = tuple[int, int, int, int, str]
 
 
-def finding(*edits: tuple[int, int, int, int, str], safe: bool = True) -> Finding:
+def finding(*edits: Change, safe: bool = True) -> Finding:
     placed = tuple(Edit(SourceSpan(*at), text) for *at, text in edits)
     found = Violation("r", SourceSpan(1, 1, 1, 1), "m", "w", fix=Fix("t", safe=safe, edits=placed))
     return Finding(found, "a.py", "rng", "03", Severity.HIGH, "core", "do")
@@ -28,11 +29,16 @@ def after(data: bytes, *findings: Finding, unsafe: bool = False) -> bytes:
     return apply_fixes(data, findings, lambda _: (), unsafe=unsafe).after
 
 
+def fixed(project: Project, text: str, *arguments: str) -> str:
+    """Return what ``--fix`` makes of a text."""
+    project.write(a=text)
+    project.check("--fix", *arguments)
+    return (project.folder / "a.py").read_text(encoding="utf-8")
+
+
 def test_a_safe_fix_is_applied_and_the_finding_is_gone(project: Project) -> None:
     project.write(a=LISTING)
-
     said = project.check("--fix", "--json")
-
     assert (project.folder / "a.py").read_text() == FIXED
     assert (said.code, said.rules) == (0, [])
 
@@ -77,54 +83,46 @@ def test_a_listing_is_sorted_where_that_breaks_nothing(
     """In braces what is to be sorted: safely, not safely, or (None) nothing at all."""
     before = HEAD + source.replace("{", "").replace("}", "")
     wrapped = HEAD + source.replace("{", "sorted(").replace("}", ")")
-    path = project.folder / "a.py"
-
-    for option in ("--fix", "--unsafe-fixes"):
-        project.write(a=before)
-        found = project.rules("--min", "informational", "--select", "unsorted-listing")
-        assert found or "def f(p, os)" in source
-        project.check("--fix", *(["--unsafe-fixes"] if option != "--fix" else []), "--min", "low")
-        done = safe if option == "--fix" else safe is not None
-        assert path.read_text(encoding="utf-8") == (wrapped if done else before)
+    project.write(a=before)
+    found = project.rules("--min", "informational", "--select", "unsorted-listing")
+    assert found or "def f(p, os)" in source
+    for done, options in ((safe, ()), (safe is not None, ("--unsafe-fixes",))):
+        assert fixed(project, before, *options, "--min", "low") == (wrapped if done else before)
 
 
-def test_a_difference_is_printed_and_nothing_is_written(project: Project) -> None:
-    project.write(a=LISTING)
-
+@pytest.mark.parametrize(
+    ("text", "code", "out", "err"),
+    [
+        ("x = 1\n", 0, [], ""),
+        (
+            "import random\n\n\ndef f():\n    return random.Random()\n", 0, [],
+            "nothing can be corrected safely, and 1 finding stands",
+        ),
+        (
+            LISTING, 1,
+            ["    return [name for name in os.listdir(folder)]", "    return [name for name in sorted(os.listdir(folder))]"],
+            "",
+        ),
+    ],
+)  # fmt: skip
+def test_a_difference_is_printed_and_nothing_is_written(
+    project: Project, text: str, code: int, out: list[str], err: str
+) -> None:
+    project.write(a=text)
     said = project.check("--diff")
-
-    assert (project.folder / "a.py").read_text() == LISTING
-    assert said.code == 1
-    assert "-    return [name for name in os.listdir(folder)]\n" in said.out
-    assert "+    return [name for name in sorted(os.listdir(folder))]\n" in said.out
-    assert said.out.startswith("--- a/a.py\n+++ b/a.py\n@@")
-
-
-def test_without_a_fix_a_difference_is_empty(project: Project) -> None:
-    project.write(a="x = 1\n")
-
-    said = project.check("--diff")
-
-    assert (said.code, said.out) == (0, "")
+    assert (project.folder / "a.py").read_text() == text
+    assert said.code == code
+    rows = said.out.splitlines()
+    changed = [row[1:] for row in rows[3:] if row.startswith(("-", "+"))]
+    assert (rows[:2], changed) == (["--- a/a.py", "+++ b/a.py"] if out else [], out)
+    assert err in said.err
 
 
-def test_findings_without_a_safe_fix_are_said_to_stand(project: Project) -> None:
-    project.write(a="import random\n\n\ndef f():\n    return random.Random()\n")
-
-    said = project.check("--diff")
-
-    assert (said.code, said.out) == (0, "")
-    assert "nothing can be corrected safely, and 1 finding stands" in said.err
-
-
-def test_what_is_suppressed_or_accepted_is_not_mended(project: Project) -> None:
+def test_what_is_suppressed_or_accepted_is_not_fixed(project: Project) -> None:
     first = LISTING.replace("folder)]", "folder)]  # twice: ignore[unsorted-listing] one file")
-    project.write(a=first, b=LISTING)
+    project.write(b=LISTING)
     project.check("b.py", "--baseline", "base", "--baseline-accept", "why")
-
-    project.check("--fix", "--baseline", "base")
-
-    assert (project.folder / "a.py").read_text() == first
+    assert fixed(project, first, "--baseline", "base") == first
     assert (project.folder / "b.py").read_text() == LISTING
 
 
@@ -136,9 +134,7 @@ def test_newlines_encoding_and_mode_stay(project: Project, newline: str, encodin
     path = project.folder / "a.py"
     path.write_bytes(text.replace("\n", newline).encode(encoding))
     path.chmod(0o640)
-
     project.check("--fix")
-
     expected = text.replace(LISTING, FIXED).replace("\n", newline).encode(encoding)
     assert path.read_bytes() == expected
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
@@ -147,72 +143,75 @@ def test_newlines_encoding_and_mode_stay(project: Project, newline: str, encodin
 
 def test_a_form_feed_moves_no_column(project: Project) -> None:
     text = LISTING.replace("\ndef", "\n\f\ndef")
-    project.write(a=text)
-
-    project.check("--fix")
-
-    assert (project.folder / "a.py").read_text() == FIXED.replace("\ndef", "\n\f\ndef")
+    assert fixed(project, text) == FIXED.replace("\ndef", "\n\f\ndef")
 
 
-def test_a_link_stays_a_link(project: Project, tmp_path: Path) -> None:
+def test_a_link_stays_a_link(project: Project) -> None:
     project.write(real__a=LISTING)
     link = project.folder / "link.py"
-    link.symlink_to(tmp_path / "real" / "a.py")
-
+    link.symlink_to(project.folder / "real" / "a.py")
     project.check("link.py", "--fix")
-
     assert link.is_symlink()
-    assert (tmp_path / "real" / "a.py").read_text() == FIXED
+    assert (project.folder / "real" / "a.py").read_text() == FIXED
 
 
-def test_disjoint_fixes_are_applied_at_once_and_others_wait() -> None:
-    first = finding((1, 1, 1, 2, "aaa"))
-    second = finding((1, 5, 1, 6, "bbb"))
-    overlapping = finding((1, 1, 1, 6, "c"))
-
-    assert after(b"x = y\n", first, second, overlapping) == b"aaa = bbb\n"
-
-
-def test_an_edit_that_two_fixes_share_is_made_once() -> None:
-    one = finding((1, 1, 1, 1, "import z\n"), (1, 1 + 4, 1, 6, "z"))
-    other = finding((1, 1, 1, 1, "import z\n"), (2, 5, 2, 6, "z"))
-
-    assert after(b"x = y\nw = y\n", one, other) == b"import z\nx = z\nw = z\n"
+@pytest.mark.parametrize(
+    ("before", "findings", "expected"),
+    [
+        # Disjoint fixes are applied at once; others wait, and those behind them are made.
+        (b"x = y\n", [[(1, 1, 1, 2, "aaa")], [(1, 5, 1, 6, "bbb")], [(1, 1, 1, 6, "c")]], b"aaa = bbb\n"),
+        (b"x = y\nz = 1\n", [[(1, 1, 1, 2, "aa")], [(1, 1, 1, 6, "c")], [(2, 1, 2, 2, "bb")]], b"aa = y\nbb = 1\n"),
+        # An edit that two fixes share is made once.
+        (
+            b"x = y\nw = y\n",
+            [[(1, 1, 1, 1, "import z\n"), (1, 5, 1, 6, "z")], [(1, 1, 1, 1, "import z\n"), (2, 5, 2, 6, "z")]],
+            b"import z\nx = z\nw = z\n",
+        ),
+        # What would not parse, does not fit or overlaps with itself is given up.
+        (b"x = y\n", [[(1, 1, 1, 2, "(")]], b"x = y\n"),
+        (b"x = y\n", [[(9, 1, 9, 2, "z")]], b"x = y\n"),
+        (b"x = y\n", [[(1, 3, 1, 99, "z")]], b"x = y\n"),
+        (b"x = y\n", [[(1, 4, 1, 2, "z")]], b"x = y\n"),
+        (b"x = y-z\n", [[(1, 5, 1, 8, "a"), (1, 6, 1, 7, "+")]], b"x = y-z\n"),
+        # One ends where the other begins; an insertion behind; both begin at one place; one inside; one over the end.
+        (b"x = y-z\n", [[(1, 5, 1, 6, "aa")], [(1, 6, 1, 7, "--")]], b"x = aa--z\n"),
+        (b"x = y-z\n", [[(1, 5, 1, 6, "aa")], [(1, 6, 1, 6, "_b")]], b"x = aa_b-z\n"),
+        (b"x = y-z\n", [[(1, 5, 1, 5, "aa")], [(1, 5, 1, 6, "bb")]], b"x = aay-z\n"),
+        (b"x = y-z\n", [[(1, 5, 1, 8, "aa")], [(1, 6, 1, 7, "--")]], b"x = aa\n"),
+        (b"x = y-z\n", [[(1, 5, 1, 7, "aa+")], [(1, 6, 1, 8, "bb")]], b"x = aa+z\n"),
+    ],
+)  # fmt: skip
+def test_edits_that_touch_are_made_and_those_that_overlap_wait(
+    before: bytes, findings: list[list[Change]], expected: bytes
+) -> None:
+    made = [finding(*edits) for edits in findings]
+    assert after(before, *made) == expected
+    if len(made) == 2:
+        assert after(before, *reversed(made)) == expected
 
 
 def test_an_unsafe_fix_waits_to_be_asked_for() -> None:
     unsafe = finding((1, 1, 1, 2, "z"), safe=False)
-
     assert after(b"x = y\n", unsafe) == b"x = y\n"
     assert after(b"x = y\n", unsafe, unsafe=True) == b"z = y\n"
 
 
-@pytest.mark.parametrize(
-    "broken", [(1, 1, 1, 2, "("), (9, 1, 9, 2, "z"), (1, 3, 1, 99, "z"), (1, 4, 1, 2, "z")]
-)
-def test_what_would_not_parse_or_does_not_fit_is_given_up(
-    broken: tuple[int, int, int, int, str],
-) -> None:
-    assert after(b"x = y\n", finding(broken)) == b"x = y\n"
-
-
-def test_fixes_end_also_when_each_makes_another() -> None:
-    one = finding((1, 5, 1, 6, "f(y)"))
-
-    done = apply_fixes(b"x = y\n", [one], lambda _: [one], unsafe=False)
-
-    assert done.fixes == 5
+def test_a_fix_that_another_one_made_room_for_is_made_at_once_and_not_for_ever() -> None:
+    inner, outer = finding((1, 5, 1, 6, "f(y)")), finding((1, 1, 1, 2, "z"))
+    done = apply_fixes(
+        b"x = y\n", [inner], lambda data: [outer] if b"x" in data else [], unsafe=False
+    )
+    assert (done.after, done.fixes) == (b"z = f(y)\n", 2)
+    assert apply_fixes(b"x = y\n", [inner], lambda _: [inner], unsafe=False).fixes == 5
 
 
 def test_a_difference_speaks_of_lines_without_newlines() -> None:
     said = render_diff("a.py", FixedFile(b"x = 1\r\ny = 2\r\n", b"x = 1\r\ny = 3\r\n", 1))
-
     assert said.splitlines()[3:] == [" x = 1", "-y = 2", "+y = 3", " "]
 
 
 def test_a_file_that_changed_meanwhile_is_left_alone(project: Project) -> None:
     project.write(a="x = 2\n")
-
     assert Checked.put("a.py", FixedFile(b"x = 1\n", b"x = 3\n", 1)) is False
     assert (project.folder / "a.py").read_text() == "x = 2\n"
 
@@ -226,69 +225,19 @@ def test_a_file_that_cannot_be_put_stays_whole(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", fail)
-
     with pytest.raises(OutputUnwritable):
         Checked.put("a.py", FixedFile(LISTING.encode(), FIXED.encode(), 1))
     assert (project.folder / "a.py").read_text() == LISTING
     assert sorted(each.name for each in project.folder.iterdir()) == ["a.py", "pyproject.toml"]
 
 
-def test_what_was_accepted_stays_when_its_neighbour_is_mended(project: Project) -> None:
-    other = LISTING.replace("import os\n", "").replace("names(", "others(")
+def test_what_was_accepted_or_is_not_shown_stays_when_its_neighbour_is_fixed(
+    project: Project,
+) -> None:
     project.write(a=LISTING)
     project.check("--baseline", "base", "--baseline-accept", "why")
-    project.write(a=LISTING + other)
-
-    project.check("--fix", "--baseline", "base")
-
-    fixed = other.replace("os.listdir(folder)", "sorted(os.listdir(folder))")
-    assert (project.folder / "a.py").read_text() == LISTING + fixed
-
-
-def test_what_is_not_shown_stays_when_its_neighbour_is_mended(project: Project) -> None:
-    light = LISTING.replace("import os\n", "").replace("def", "# twice: boundary lists\ndef")
-    project.write(a=LISTING + light)
-
-    project.check("--fix", "--min", "high")
-
-    assert (project.folder / "a.py").read_text() == FIXED + light
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "expected"),
-    [
-        ((1, 5, 1, 6, "aa"), (1, 6, 1, 7, "--"), b"x = aa--z\n"),  # one ends where the other begins
-        ((1, 5, 1, 6, "aa"), (1, 6, 1, 6, "_b"), b"x = aa_b-z\n"),  # an insertion behind
-        ((1, 5, 1, 5, "aa"), (1, 5, 1, 6, "bb"), b"x = aay-z\n"),  # both begin at one place
-        ((1, 5, 1, 8, "aa"), (1, 6, 1, 7, "--"), b"x = aa\n"),  # one inside of the other
-        ((1, 5, 1, 7, "aa+"), (1, 6, 1, 8, "bb"), b"x = aa+z\n"),  # one laps over the other
-    ],
-)
-def test_edits_that_touch_are_both_made_and_those_that_overlap_wait(
-    one: tuple[int, int, int, int, str], other: tuple[int, int, int, int, str], expected: bytes
-) -> None:
-    data = b"x = y-z\n"
-
-    assert after(data, finding(one), finding(other)) == expected
-    assert after(data, finding(other), finding(one)) == expected
-
-
-def test_a_fix_behind_one_that_waits_is_made(project: Project) -> None:
-    first, over = finding((1, 1, 1, 2, "aa")), finding((1, 1, 1, 6, "c"))
-    last = finding((2, 1, 2, 2, "bb"))
-
-    assert after(b"x = y\nz = 1\n", first, over, last) == b"aa = y\nbb = 1\n"
-
-
-def test_a_fix_that_another_one_made_room_for_is_made_at_once() -> None:
-    inner, outer = finding((1, 5, 1, 6, "f(y)")), finding((1, 1, 1, 2, "z"))
-
-    done = apply_fixes(
-        b"x = y\n", [inner], lambda data: [outer] if b"f" in data else [], unsafe=False
-    )
-
-    assert (done.after, done.fixes) == (b"z = f(y)\n", 2)
-
-
-def test_a_fix_whose_own_edits_overlap_is_given_up() -> None:
-    assert after(b"x = y-z\n", finding((1, 5, 1, 8, "a"), (1, 6, 1, 7, "+"))) == b"x = y-z\n"
+    other = BARE.replace("names(", "others(")
+    changed = other.replace("os.listdir(folder)", "sorted(os.listdir(folder))")
+    assert fixed(project, LISTING + other, "--baseline", "base") == LISTING + changed
+    light = BARE.replace("def", "# twice: boundary lists\ndef")
+    assert fixed(project, LISTING + light, "--min", "high") == FIXED + light

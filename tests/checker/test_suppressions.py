@@ -11,81 +11,74 @@ from twice.checker.findings import Comment, Remarks
 from twice.checker.suppressions import apply_comments, read_comments
 
 HEAD = "import os\n\n\ndef names(folder):\n"
+WHY = "# twice: ignore[clock] why"
+ONE_FILE = "# twice: ignore[unsorted-listing] one file"
 
 
 def remarks(text: str) -> Remarks:
     return read_comments(text, ast.parse(text))
 
 
-def stretch(text: str) -> tuple[int, int]:
-    (comment,) = remarks(text).ignores
-    assert not comment.fault
-    return comment.first, comment.last
-
-
-def test_a_comment_at_the_end_of_a_line_holds_for_its_statement(project: Project) -> None:
-    project.write(
-        a=f"{HEAD}    return os.listdir(folder)  # twice: ignore[unsorted-listing] one file\n"
-    )
-
-    said = project.check("--json")
-
-    assert said.rules == []
-    assert said.document["summary"]["suppressed"] == 1
-
-
 @pytest.mark.parametrize("line", [5, 6, 7])
-def test_it_holds_for_every_line_of_the_statement(project: Project, line: int) -> None:
+def test_a_comment_holds_for_every_line_of_its_statement(project: Project, line: int) -> None:
     lines = f"{HEAD}    return list(\n        os.listdir(folder)\n    )\n".split("\n")
-    lines[line - 1] += "  # twice: ignore[unsorted-listing] one file"
+    lines[line - 1] += f"  {ONE_FILE}"
     project.write(a="\n".join(lines))
-
-    assert project.rules() == []
+    said = project.check("--json")
+    assert (said.rules, said.document["summary"]["suppressed"]) == ([], 1)
 
 
 def test_a_comment_by_itself_holds_for_the_next_statement_with_its_body(project: Project) -> None:
-    project.write(a=LISTING.replace("def", "# twice: ignore[unsorted-listing] one file\ndef"))
-
+    project.write(a=LISTING.replace("def", f"{ONE_FILE}\ndef"))
     assert project.rules() == []
 
 
 @pytest.mark.parametrize(
     ("text", "lines"),
     [
-        ("x = 1  # twice: ignore[clock] why\ny = 2\n", (1, 1)),
-        ("# twice: ignore[clock] why\n\n\nx = 1\ny = 2\n", (4, 4)),
-        ("# twice: ignore[clock] why\n@f\n@g\ndef h():\n    x\n    y\nz\n", (2, 6)),
-        ("@f\ndef h(\n    a,\n):  # twice: ignore[clock] why\n    x\n    y\n", (1, 4)),
-        ("if a:  # twice: ignore[clock] why\n    x\nelse:\n    y\n", (1, 1)),
-        ("# twice: ignore[clock] why\nif a:\n    x\nelse:\n    y\nz\n", (2, 5)),
-        ("# twice: ignore[clock] why\nwith a:\n    x\nz\n", (2, 3)),
-        ("x = [\n    # twice: ignore[clock] why\n    1,\n]\ny\n", (1, 4)),
-        ("x = 1; y = (2,\n3)  # twice: ignore[clock] why\n", (1, 2)),
-        ("try:\n    x\nexcept E:  # twice: ignore[clock] why\n    y\n", (3, 3)),
-        ("x  # noqa: A  # twice: ignore[clock] why\n", (1, 1)),
+        ("x = 1  {}\ny = 2\n", (1, 1)),
+        ("{}\n\n\nx = 1\ny = 2\n", (4, 4)),
+        ("{}\n@f\n@g\ndef h():\n    x\n    y\nz\n", (2, 6)),
+        ("@f\ndef h(\n    a,\n):  {}\n    x\n    y\n", (1, 4)),
+        ("if a:  {}\n    x\nelse:\n    y\n", (1, 1)),
+        ("{}\nif a:\n    x\nelse:\n    y\nz\n", (2, 5)),
+        ("{}\nwith a:\n    x\nz\n", (2, 3)),
+        ("x = [\n    {}\n    1,\n]\ny\n", (1, 4)),
+        ("x = 1; y = (2,\n3)  {}\n", (1, 2)),
+        ("try:\n    x\nexcept E:  {}\n    y\n", (3, 3)),
+        ("x  # noqa: A  {}\n", (1, 1)),
+        ("x = 1\ry = 2  {}\rz = 3\r", (2, 2)),
     ],
 )
 def test_the_lines_that_a_comment_holds_for(text: str, lines: tuple[int, int]) -> None:
-    assert stretch(text) == lines
+    (comment,) = remarks(text.format(WHY)).ignores
+    assert (comment.first, comment.last, comment.fault) == (*lines, "")
 
 
-def test_what_stands_in_a_string_is_no_comment() -> None:
-    text = 'x = "# twice: ignore[clock] why"\ny = """\n# twice: ignore[clock] why\n"""\n'
-
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# twice: once here and once there\nx = 1  # do it twice: ignored\n",
+        "# Twice: Boundary cases are counted\n# Twice: Ignore what comes after it\nx = 1\n",
+        # What a string holds.
+        f'x = "{WHY}"\ny = """\n{WHY}\n"""\n',
+        'x = f"""{1}\n# twice: boundary why\n"""\n',
+        f'def f():\n    """A page.\n\n    {WHY}\n    """\n',
+        "x = '# twice: boundary why'\n",
+        f"x = 'a\\\n{WHY}'\n",
+        # A comment beyond the length that is searched.
+        f"x = 1  # {'a' * 1_100} {WHY}\n",
+    ],
+)
+def test_what_only_looks_like_a_comment_declares_nothing(text: str) -> None:
     assert remarks(text) == Remarks()
-
-
-def test_an_ordinary_sentence_is_no_comment_for_the_checker() -> None:
-    assert (
-        remarks("# twice: once here and once there\nx = 1  # do it twice: ignored\n") == Remarks()
-    )
 
 
 @pytest.mark.parametrize(
     "comment",
     [
         '# see "# twice: boundary" in the guide',
-        "# see `# twice: ignore[clock] why` in the guide",
+        f"# see `{WHY}` in the guide",
         "# (# twice: boundary why)",
         "# see#twice: boundary why",
         "# x = 1# twice: ignore[clock] why",
@@ -97,29 +90,19 @@ def test_a_comment_that_speaks_of_such_a_comment_is_none(comment: str, line: str
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("comment", "reason"),
     [
-        'x = """see\n# twice: boundary why\n"""\n',
-        'x = f"""{1}\n# twice: boundary why\n"""\n',
-        'def f():\n    """A page.\n\n    # twice: ignore[clock] why\n    """\n',
-        "x = '# twice: boundary why'\n",
-        "x = 'a\\\n# twice: ignore[clock] why'\n",
+        ("# Twice: Ignore[clock] why", "why"),
+        ("# TWICE: IGNORE[clock] why", "why"),
+        ("#twice:ignore[clock] why", "why"),
+        (f"# {'a' * 900} {WHY}", "why"),
+        ("# twice: ignore[clock] it stays until the end", "it stays until the end"),
+        ("# twice: ignore[clock] it stays until numpy seeds it", "it stays until numpy seeds it"),
     ],
 )
-def test_what_a_string_holds_declares_nothing(text: str) -> None:
-    assert remarks(text) == Remarks()
-
-
-@pytest.mark.parametrize("word", ["# Twice: Ignore", "# TWICE: IGNORE", "#twice:ignore"])
-def test_capitals_make_no_difference(word: str) -> None:
-    (comment,) = remarks(f"x = 1  {word}[clock] why\n").ignores
-
-    assert (comment.rules, comment.reason, comment.fault) == (("clock",), "why", "")
-
-
-def test_a_sentence_that_begins_with_the_word_declares_nothing() -> None:
-    assert remarks("# Twice: Boundary cases are counted\nx = 1\n") == Remarks()
-    assert remarks("# Twice: Ignore what comes after it\nx = 1\n") == Remarks()
+def test_capitals_and_words_like_a_date_make_no_difference(comment: str, reason: str) -> None:
+    (read,) = remarks(f"x = 1  {comment}\n").ignores
+    assert (read.rules, read.reason, read.until, read.fault) == (("clock",), reason, "", "")
 
 
 @pytest.mark.parametrize(
@@ -139,32 +122,30 @@ def test_a_comment_without_rule_or_reason_is_a_finding(
     project: Project, comment: str, fault: str
 ) -> None:
     project.write(a=f"import os\nx = os.listdir('.')  # twice: {comment}\nprint(x[0])\n")
-
-    findings = project.check("--json", "--select", "bad-suppression").document["findings"]
-
-    assert [each["rule"] for each in findings] == ["bad-suppression"]
-    assert fault in findings[0]["message"]
+    (found,) = project.findings("--select", "bad-suppression")
+    assert found["rule"] == "bad-suppression"
+    assert fault in found["message"]
 
 
-def test_a_comment_before_nothing_is_a_finding(project: Project) -> None:
-    project.write(a="x = 1\n# twice: ignore[clock] why\n")
-
-    assert project.rules() == ["bad-suppression"]
-
-
-def test_unused_and_unknown_rules_are_findings(project: Project) -> None:
-    project.write(a="x = 1  # twice: ignore[clock, no-such-rule] why\n")
-
-    said = project.check("--json").document["findings"]
-
-    assert [each["rule"] for each in said] == ["unknown-rule", "unused-suppression"]
-    assert "no-such-rule" in said[0]["message"]
-
-
-def test_a_rule_that_was_not_looked_with_is_not_unused(project: Project) -> None:
-    project.write(a="x = 1  # twice: ignore[clock] why\n")
-
-    assert project.rules("--ignore", "clock") == []
+@pytest.mark.parametrize(
+    ("text", "arguments", "rules"),
+    [
+        (f"x = 1\n{WHY}\n", (), ["bad-suppression"]),
+        ("x = 1  # twice: ignore[clock, no-such-rule] why\n", (), ["unknown-rule", "unused-suppression"]),
+        (f"x = 1  {WHY}\n", ("--ignore", "clock"), []),
+        (CLOCK.replace("time()", f"time()  {WHY}, until 2001-01", 1), (), ["expired-suppression", "clock"]),
+        # What the checker says of its own work cannot be taken away.
+        ("# twice: ignore[unused-suppression, bad-suppression] why\nx = 1\n", (), ["bad-suppression"] * 2),
+    ],
+)  # fmt: skip
+def test_comments_that_are_not_in_order_are_findings(
+    project: Project, text: str, arguments: tuple[str, ...], rules: list[str]
+) -> None:
+    project.write(a=text)
+    found = project.findings(*arguments)
+    assert sorted(each["rule"] for each in found) == sorted(rules)
+    if "unknown-rule" in rules:
+        assert "no-such-rule" in found[0]["message"]
 
 
 @pytest.mark.parametrize(
@@ -178,80 +159,35 @@ def test_a_rule_that_was_not_looked_with_is_not_unused(project: Project) -> None
     ],
 )
 def test_a_date_is_valid_to_its_end(until: str, today: str, holds: bool) -> None:
-    comment = Comment(1, 1, 1, 1, ("clock",), "why", until)
-
-    assert comment.has_expired(today) is not holds
+    assert Comment(1, 1, 1, 1, ("clock",), "why", until).has_expired(today) is not holds
 
 
-def test_an_expired_comment_takes_nothing_away(project: Project) -> None:
-    project.write(a=CLOCK.replace("time()", "time()  # twice: ignore[clock] why, until 2001-01", 1))
-
-    assert sorted(project.rules()) == ["clock", "expired-suppression"]
-
-
-def test_what_the_checker_says_of_its_own_work_cannot_be_taken_away(project: Project) -> None:
-    project.write(a="# twice: ignore[unused-suppression, bad-suppression] why\nx = 1\n")
-
-    assert project.rules() == ["bad-suppression", "bad-suppression"]
-
-
-def test_a_boundary_lowers_what_is_inside(project: Project) -> None:
-    marked = LISTING.replace("def", "# twice: boundary the only place that lists\ndef")
+def test_a_boundary_lowers_what_is_inside_and_is_a_test_in_a_test(project: Project) -> None:
     project.write(
-        a=marked,
+        a=LISTING.replace("def", "# twice: boundary the only place that lists\ndef"),
         b=LISTING,
         c=f"# twice: boundary lists\n{LISTING}",
         d=f'"""A page.\n"""\n\n# twice: boundary lists\n{LISTING}',
+        tests__test_a=f"# twice: boundary lists\n{LISTING}",
     )
-
-    findings = project.check("--json").document["findings"]
-
-    assert [(each["path"], each["zone"], each["severity"]) for each in findings] == [
+    found = project.findings("--min", "informational")
+    assert [(each["path"], each["zone"], each["severity"]) for each in found] == [
         ("a.py", "boundary", "medium"),
         ("b.py", "core", "high"),
         ("c.py", "boundary", "medium"),
         ("d.py", "boundary", "medium"),
+        ("tests/test_a.py", "tests", "low"),
     ]
 
 
 def test_nothing_is_taken_away_where_nothing_is_said() -> None:
-    done = apply_comments([], {}, known=["clock"], today="2027-01-01")
-
-    assert done == ([], [], [])
-
-
-def test_old_newlines_end_a_comment() -> None:
-    assert stretch("x = 1\ry = 2  # twice: ignore[clock] why\rz = 3\r") == (2, 2)
-
-
-@pytest.mark.parametrize("reason", ["until the end", "until numpy seeds it"])
-def test_a_reason_that_waits_for_something_is_no_date(reason: str) -> None:
-    (read,) = remarks(f"x = 1  # twice: ignore[clock] it stays {reason}\n").ignores
-
-    assert (read.until, read.reason.endswith(reason)) == ("", True)
+    assert apply_comments([], {}, known=["clock"], today="2027-01-01") == ([], [], [])
 
 
 def test_what_stands_behind_the_statement_is_not_taken_away(project: Project) -> None:
     line = "    seen.extend(os.listdir({}))"
-    first = line.format("one") + "  # twice: ignore[unsorted-listing] one file\n"
-    project.write(a=f"{HEAD}    seen = []\n{first}{line.format('two')}\n    return seen\n")
-
-    said = project.check("--json")
-
-    assert [each["line"] for each in said.document["findings"]] == [7]
-    assert said.document["summary"]["suppressed"] == 1
-
-
-def test_a_comment_is_heard_up_to_a_length() -> None:
-    near, far = (f"x = 1  # {'a' * length} # twice: ignore[clock] why\n" for length in (900, 1_100))
-
-    assert len(remarks(near).ignores) == 1
-    assert remarks(far) == Remarks()
-
-
-def test_a_boundary_in_a_test_is_a_test(project: Project) -> None:
-    project.write(tests__test_a=f"# twice: boundary lists\n{LISTING}")
-
-    (finding,) = project.check("--json", "--min", "informational").document["findings"]
-
-    assert finding["zone"] == "tests"
+    first, second = f"{line.format('one')}  {ONE_FILE}\n", line.format("two")
+    project.write(a=f"{HEAD}    seen = []\n{first}{second}\n    return seen\n")
+    said = project.check("--json").document
+    assert [each["line"] for each in said["findings"]] == [7]
+    assert said["summary"]["suppressed"] == 1
