@@ -98,21 +98,19 @@ def test_sarif_is_well_formed_and_declares_every_rule(project: Project) -> None:
     silent = LISTING.replace("folder)]", "folder)]  # twice: ignore[unsorted-listing] one file")
     project.write(a=LISTING, b=silent, c=CLOCK)
     project.check("c.py", "--baseline", "base", "--baseline-accept", "before 1.0")
-
     document = project.check("--format", "sarif", "--baseline", "base").document
-
     jsonschema.validate(document, SARIF)
     (run,) = document["runs"]
     declared = [each["id"] for each in run["tool"]["driver"]["rules"]]
     assert declared == sorted({*rule_table()})
-    states = {
+    assert all(each["help"]["text"] for each in run["tool"]["driver"]["rules"])
+    assert {
         each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]: (
             each.get("baselineState"),
             [(one["kind"], one["justification"]) for one in each.get("suppressions", [])],
         )
         for each in run["results"]
-    }
-    assert states == {
+    } == {
         "a.py": ("new", []),
         "b.py": (None, [("inSource", "one file")]),
         "c.py": ("unchanged", [("external", "before 1.0")]),
@@ -121,19 +119,17 @@ def test_sarif_is_well_formed_and_declares_every_rule(project: Project) -> None:
     assert declared[first["ruleIndex"]] == first["ruleId"] == "unsorted-listing"
     assert first["fixes"][0]["artifactChanges"][0]["replacements"]
     assert any("codeFlows" in each for each in run["results"])
-    assert all(each["help"]["text"] for each in run["tool"]["driver"]["rules"])
 
 
 @pytest.mark.parametrize("form", [text.render, github.render, junit.render])
 def test_no_text_of_a_program_steers_a_terminal(form: Callable[[Report], str]) -> None:
-    report = replace(
-        nasty(),
-        stale=(Entry(EVIL, "clock", EVIL, "high", EVIL, EVIL),),
-        tried=Tried({nasty().findings[0].fingerprint: EVIL}, {}, {}, EVIL, parted=False),
+    said = form(
+        replace(
+            nasty(),
+            stale=(Entry(EVIL, "clock", EVIL, "high", EVIL, EVIL),),
+            tried=Tried({nasty().findings[0].fingerprint: EVIL}, {}, {}, EVIL, parted=False),
+        )
     )
-
-    said = form(report)
-
     assert [each for each in said if not each.isprintable() and each != "\n"] == []
     assert "\\x1b[31m" in said.replace("\\\\", "\\").replace("\\[", "[")
 
@@ -141,62 +137,34 @@ def test_no_text_of_a_program_steers_a_terminal(form: Callable[[Report], str]) -
 @pytest.mark.parametrize("form", [json_format.render, json_format.render_lines, sarif.render])
 def test_what_programs_read_is_plain_ascii(form: Callable[[Report], str]) -> None:
     said = form(nasty())
-
     assert said.isascii()
     assert [each for each in said if not each.isprintable() and each != "\n"] == []
     assert json.dumps(EVIL)[1:-1] in said
+
+
+def test_other_formats_are_well_formed_whatever_the_program_holds() -> None:
+    document = json.loads(sarif.render(nasty()))
+    jsonschema.validate(document, SARIF)
+    assert len(document["runs"][0]["results"]) == 1
+    command = r"::error file=[^:,\n]*,line=3,endLine=4,title=[^:,\n]*::[^\n]*\n\Z"
+    assert re.match(command, github.render(nasty()))
+    root = ET.fromstring(junit.render(nasty()).encode("utf-8"))
+    assert root.attrib["failures"] == "1"
+    tags = [each.tag for each in root.iter()]
+    assert tags[:4] == ["testsuites", "testsuite", "testcase", "failure"]
 
 
 def test_a_page_of_a_difference_has_the_lines_that_there_are(project: Project) -> None:
     folder = project.folder / "a\x1b[31m\nb"
     folder.mkdir()
     (folder / "a.py").write_text(LISTING)
-
     said = project.check("--diff")
-
     assert said.out.startswith("--- a/a\\x1b[31m\\nb/a.py\n+++ b/a\\x1b[31m\\nb/a.py\n@@")
-
-
-def test_sarif_takes_any_text() -> None:
-    document = json.loads(sarif.render(nasty()))
-
-    jsonschema.validate(document, SARIF)
-    assert len(document["runs"][0]["results"]) == 1
-
-
-def test_a_workflow_command_is_one_line_whatever_the_program_holds() -> None:
-    said = github.render(nasty())
-
-    assert said.count("\n") == 1
-    assert re.match(r"::error file=[^:,\n]*,line=3,endLine=4,title=[^:,\n]*::[^\n]*\n\Z", said)
-
-
-def test_junit_is_well_formed_whatever_the_program_holds() -> None:
-    root = ET.fromstring(junit.render(nasty()).encode("utf-8"))
-
-    assert root.attrib["failures"] == "1"
-    assert [each.tag for each in root.iter()][:4] == [
-        "testsuites",
-        "testsuite",
-        "testcase",
-        "failure",
-    ]
-
-
-def test_text_has_no_colour_in_a_pipe_and_some_on_a_terminal(project: Project) -> None:
-    project.write(a=LISTING)
-    plain = project.check().out
-    report = nasty()
-
-    assert "\033" not in plain
-    assert "\033[31mhigh\033[0m" in text.render(report, colour=True)
 
 
 def test_text_says_where_why_what_settles_it_and_what_to_do(project: Project) -> None:
     project.write(a=LISTING)
-
     said = project.check()
-
     assert said.out.startswith("a.py:6:30 high unsorted-listing  ")
     for words in (
         "    why: ",
@@ -206,13 +174,13 @@ def test_text_says_where_why_what_settles_it_and_what_to_do(project: Project) ->
     ):
         assert words in said.out
     assert said.out.endswith("1 high; 1 finding fails the check (high and worse)\n")
+    assert "\033" not in said.out
+    assert "\033[31mhigh\033[0m" in text.render(nasty(), colour=True)
 
 
 def test_a_clean_result_says_what_reading_cannot_see(project: Project) -> None:
     project.write(a="x = 1\n")
-
     said = project.check()
-
     assert said.code == 0
     assert "nothing found" in said.out
     for command in ("twice vary", "twice verify", "twice diagnose"):
@@ -221,13 +189,9 @@ def test_a_clean_result_says_what_reading_cannot_see(project: Project) -> None:
 
 def test_the_document_has_every_field_of_the_contract(project: Project) -> None:
     project.write(a=LISTING)
-
     document = project.check("--json").document
-
-    assert (document["format"], {*document}) == (
-        json_format.FORMAT,
-        {"format", "findings", "summary"},
-    )
+    assert document["format"] == json_format.FORMAT
+    assert {*document} == {"format", "findings", "summary"}
     fields = {
         "rule", "channel", "severity", "path", "line", "column", "end_line", "message", "why",
         "artifact", "fix", "confidence",
@@ -240,23 +204,17 @@ def test_the_document_has_every_field_of_the_contract(project: Project) -> None:
 @pytest.mark.parametrize("form", FORMATS)
 def test_every_format_is_written_twice_alike(project: Project, form: str) -> None:
     project.write(a=LISTING, b=CLOCK)
-
     first, second = (project.check("--format", form) for _ in range(2))
-
     assert (first.code, first.out) == (second.code, second.out)
     assert first.out
     assert str(project.folder) not in first.out
 
 
 def test_informational_findings_are_shown_when_asked_for(project: Project) -> None:
-    quiet = "import time\n\n\ndef f():\n    print(time.time())\n"
-    project.write(a=quiet)
-
+    project.write(a="import time\n\n\ndef f():\n    print(time.time())\n")
     hidden, shown = (
-        project.check("--json").document,
-        project.check("--json", "--min", "informational").document,
+        project.check("--json", *more).document for more in ((), ("--min", "informational"))
     )
-
     assert hidden["findings"] == []
     assert {each["severity"] for each in shown["findings"]} == {"informational"}
     assert hidden["summary"]["severities"] == shown["summary"]["severities"]
@@ -264,7 +222,6 @@ def test_informational_findings_are_shown_when_asked_for(project: Project) -> No
 
 def test_a_page_has_examples_and_a_list_has_every_rule(project: Project) -> None:
     page, listing = project.check("--explain", "set-order").out, project.check("--list").out
-
     assert page.startswith("set-order: ")
     assert "\nBad:\n" in page
     assert "\nGood:\n" in page
@@ -272,29 +229,19 @@ def test_a_page_has_examples_and_a_list_has_every_rule(project: Project) -> None
     assert project.check("--explain", "nothing").err.startswith("E-USE-001")
 
 
-def test_findings_go_to_a_file_that_is_free(project: Project) -> None:
+def test_findings_go_to_a_file_that_is_free_and_quiet_prints_nothing(project: Project) -> None:
     project.write(a=LISTING)
-
-    first = project.check("--json", "-o", "out.json")
-    second = project.check("--json", "-o", "out.json")
-    third = project.check("--json", "-o", "out.json", "--force")
-
+    first, second, third = (
+        project.check("--json", "-o", "out.json", *more) for more in ((), (), ("--force",))
+    )
     assert (first.code, first.out, second.code, third.code) == (1, "", 2, 1)
     assert second.err.startswith("E-OUTPUT-001")
     assert json_format.FORMAT in (project.folder / "out.json").read_text()
-
-
-def test_quiet_prints_nothing(project: Project) -> None:
-    project.write(a=LISTING)
-
-    said = project.check("--quiet")
-
-    assert (said.code, said.out, said.err) == (1, "", "")
+    quiet = project.check("--quiet")
+    assert (quiet.code, quiet.out, quiet.err) == (1, "", "")
 
 
 def test_statistics_count_by_rule(project: Project) -> None:
     project.write(a=LISTING, b=LISTING, c=CLOCK)
-
     rows = project.check("--statistics").out.splitlines()
-
     assert [row.split()[0] for row in rows[1:3]] == ["2", "1"]
