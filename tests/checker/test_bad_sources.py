@@ -216,9 +216,8 @@ def bytes_of(folder: Path, seed: int, jobs: int) -> bytes:
 @pytest.mark.integration
 def test_the_same_bytes_for_every_hash_seed_and_number_of_processes(tmp_path: Path) -> None:
     head = "import glob, os, random, time\nimport numpy as np\n\n\n"
-    filler = (
-        f"# {'-' * 97}\n" * 800
-    )  # Large files that are quickly read, so that two processes are worth it.
+    # Large files that are quickly read, so that two processes are worth it.
+    filler = f"# {'-' * 97}\n" * 800
     for at, shape in enumerate(SHAPES):
         rows = [shape.format(source) for source in SOURCES]
         (tmp_path / f"m{at}.py").write_text(f"{head}{''.join(rows)}{filler}")
