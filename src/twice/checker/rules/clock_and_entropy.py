@@ -34,9 +34,6 @@ from twice.checker.syntax.uses.words import (
 
 _STEADY: Final = ("monotonic", "perf_counter", "process_time", "thread_time", "default_timer")
 _WINDOWS: Final = frozenset({"Tkinter", "tkinter", "wx", "PyQt5", "PyQt6", "PySide2", "PySide6"})
-_PROGRESS: Final = frozenset(
-    ["finish", "finished", "completed", "ended", "start", "started", "begin", "began", "visit", "accessed"]
-)  # fmt: skip
 FACTORIES: Final = ("default_factory", "factory", "default")
 """The keywords that take a field's default."""
 _MOMENTS: Final = frozenset(
@@ -152,7 +149,7 @@ def _find_time(site: Site) -> list[Outcome]:
             return [Outcome(Use.DROPPED, site.node)]  # time-seed says it.
         if is_span and _is_kept_as_span(site, each):
             use = min(use, Use.TELEMETRY)
-        elif is_doubted or (is_span and use is Use.BRANCH) or _is_label(site, each):
+        elif is_doubted or _is_label(site, each):
             use = min(use, Use.UNSEEN)
         elif is_steady and not is_span and use in {Use.STATE, Use.RETURNED, Use.KEY}:
             use = Use.TIMING  # A mark to measure from: it tells nothing by itself.
@@ -185,9 +182,7 @@ def _is_label(site: Site, outcome: Outcome) -> bool:
     ):
         nodes = (*outcome.way, outcome.node)
         return any("strftime" in module.statement_text(each) for each in nodes)
-    return use <= Use.STORED and any(
-        isinstance(each, ast.Constant) and about(str(each.value), _PROGRESS) for each in outcome.way
-    )
+    return False
 
 
 def _is_kept_as_span(site: Site, outcome: Outcome) -> bool:
