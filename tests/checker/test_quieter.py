@@ -65,13 +65,6 @@ class Parser:
         self.changed = time.time()
         self.history.append((self.changed, grammar))
 """,
-        # When results were there.
-        """
-import time
-
-def finish(result):
-    return {"value": result, "finish_time": time.time()}
-""",
     ],
     "library-default-seed": [
         """

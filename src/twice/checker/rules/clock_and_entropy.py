@@ -19,7 +19,7 @@ from twice.checker.rules.effects import DATA, WorldRow, make_rule
 from twice.checker.syntax.module import Module, Site
 from twice.checker.syntax.uses.following import constant_key
 from twice.checker.syntax.uses.outcomes import Outcome, Use
-from twice.checker.syntax.uses.values import has_own_text
+from twice.checker.syntax.uses.values import OWN_NAMES, has_own_text
 from twice.checker.syntax.uses.words import (
     BESIDE,
     IDENTITIES,
@@ -117,7 +117,8 @@ def _is_for_telling_apart(outcome: Outcome) -> bool:
         each.attr for each in (*outcome.way, outcome.node) if isinstance(each, ast.Attribute)
     ]
     return outcome.use not in {Use.STORED, Use.DIGEST} and any(
-        name.startswith("_") or about(name, NAMING) for name in attributes
+        name.startswith("_") or (about(name, NAMING) and name not in OWN_NAMES)
+        for name in attributes
     )
 
 

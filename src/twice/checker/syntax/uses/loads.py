@@ -205,6 +205,22 @@ class Loads:
                     found.setdefault(path.removesuffix(".__init__"), scope)
         return found
 
+    def is_record(self, qualified: str | None) -> bool:
+        """Say whether it is a class of the file that takes what it is made of for its fields."""
+        return qualified in self._records
+
+    @cached_property
+    def _records(self) -> frozenset[str]:
+        return frozenset(
+            [
+                LOCAL + self._names.path(scope)
+                for scope in self._survey.scopes
+                if isinstance(scope.node, ast.ClassDef)
+                and (scope.node.decorator_list or scope.node.bases)
+                and "__init__" not in scope.bindings
+            ]
+        )
+
     def called(self, call: ast.Call, scope: Scope) -> Scope | None:
         """Give the function, method or constructor of the file that a call calls."""
         return self.callee(call.func, scope)
