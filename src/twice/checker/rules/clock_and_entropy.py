@@ -8,6 +8,7 @@ Invariant: an attribute that is read by way of a constant text (``getattr``) is 
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
@@ -17,6 +18,7 @@ from twice.checker.findings import Reach, Violation
 from twice.checker.rule import Breaks, ProjectFacts
 from twice.checker.rules.effects import DATA, WorldRow, make_rule
 from twice.checker.syntax.module import Module, Site
+from twice.checker.syntax.names import LOCAL
 from twice.checker.syntax.uses.following import constant_key
 from twice.checker.syntax.uses.outcomes import Outcome, Use
 from twice.checker.syntax.uses.values import OWN_NAMES, has_own_text
@@ -39,6 +41,7 @@ FACTORIES: Final = ("default_factory", "factory", "default")
 _MOMENTS: Final = frozenset(
     ["time", "start", "started", "began", "begin", "stamp", "timestamp", "date", "created", "clock", "last", "previous", "prev"]
 )  # fmt: skip
+_GIVING: Final = _MOMENTS | IDENTITIES | {"id", "millis", "now", "today"}
 _SECRETS: Final = frozenset(
     ["token", "tokens", "secret", "secrets", "password", "salt", "nonce", "cnonce", "auth", "csrf", "crypto", "key", "credential", "credentials", "mask", "masking"]
 )  # fmt: skip
@@ -257,8 +260,13 @@ def _look_at_entropy(site: Site) -> Iterator[Violation]:
 
 
 def gather(module: Module) -> dict[str, Any] | None:
-    """Give the times and ids that end in an attribute, and the gravest use of each attribute so called."""
+    """Give the times and ids that end in an attribute, and the gravest use of each attribute so called.
+
+    Besides, the functions that give a time or an id, and the calls of such as may be defined in other files.
+    """
     kept: list[Any] = []
+    calls: list[Any] = []
+    gives: dict[str, str] = {}
     used: dict[str, int] = {}
     if not module.follows:
         return None
@@ -267,6 +275,13 @@ def gather(module: Module) -> dict[str, Any] | None:
         found = _ROWS[group].find(Site(module, node, scope, group)) if group else None
         if found and (attribute := _watched_attribute(found[1])):
             kept.append([attribute, found[0].to_json()])
+        if found and found[1].use is Use.RETURNED and scope.is_function and scope.owner is None:
+            gives[f"{module.name}.{module.in_function(scope)}"] = group
+        if not group and called and _may_give(called):
+            for each in _ROWS:
+                found = _ROWS[each].find(Site(module, node, scope, each))
+                if found and found[0].reach is Reach.LOUD and not _watched_attribute(found[1]):
+                    calls.append([called, found[0].to_json()])
         if called == "builtins.getattr" and len(node.args) > 1:
             name = getattr(node.args[1], "value", None)
             if isinstance(name, str) and _is_watched(name):
@@ -281,7 +296,19 @@ def gather(module: Module) -> dict[str, Any] | None:
             ends = module.values.follow(each, module.loads.scope(each), is_time=True)
             use = max((one.use for one in ends), default=Use.UNSEEN)
             used[each.attr] = max(used.get(each.attr, 0), use)
-    return {"kept": kept, "used": dict(sorted(used.items()))} if kept or used else None
+    facts = {"kept": kept, "calls": calls, "gives": gives, "used": dict(sorted(used.items()))}
+    return facts if any(facts.values()) else None
+
+
+def _may_give(called: str) -> bool:
+    """Say whether a function of another file may give a time or an id, by its name: it is asked whether it does."""
+    package, _, name = called.rpartition(".")
+    is_other = package != "" and called[0] != LOCAL
+    return (
+        is_other
+        and package.partition(".")[0] not in sys.stdlib_module_names
+        and about(name, _GIVING)
+    )
 
 
 def _conclude(facts: ProjectFacts) -> Iterator[tuple[str, Violation]]:
@@ -290,7 +317,12 @@ def _conclude(facts: ProjectFacts) -> Iterator[tuple[str, Violation]]:
     for one in facts.values():
         for name, use in one["used"].items():
             uses[name] = max(uses.get(name, 0), use)
+    gives = {name: group for one in facts.values() for name, group in one["gives"].items()}
     for path, one in facts.items():
+        for name, row in one["calls"]:
+            found = Violation.from_json(row)
+            if gives.get(name) == found.rule:
+                yield path, found
         for name, row in one["kept"]:
             found = Violation.from_json(row)
             is_used = uses.get(name, 0) > Use.TELEMETRY
