@@ -282,6 +282,9 @@ def to_container(
         yield at.ends(Use.STATE, put)
 
 
+_BUILTIN_METHODS: Final = frozenset(
+    name for kind in (bytes, dict, float, int, list, set, str) for name in dir(kind)
+)
 _LOOKS: Final = frozenset(
     ["all", "any", "enumerate", "iter", "len", "list", "max", "min", "print", "repr", "str", "sum", "tuple"]
 )  # fmt: skip
@@ -389,6 +392,9 @@ def _into(
 ) -> OpenEnd | None:
     """Where a value goes into a function of another file; None when it is not known which."""
     name = reading.elsewhere(call.func, at.scope)
+    func = call.func
+    if name is None and isinstance(func, ast.Attribute) and func.attr not in _BUILTIN_METHODS:
+        name = LOCAL + func.attr  # A method so called, of whatever class of the project has one.
     if name is None or place is None:
         return None
     return OpenEnd("into", name, place, back=back())

@@ -58,7 +58,6 @@ TELEMETRY: Final = frozenset(
         "uptime",
         "runtime",
         "walltime",
-        "eta",
     ]
 )
 LABEL: Final = frozenset(
