@@ -237,6 +237,12 @@ def _elsewhere(module: Module, end: OpenEnd, path: str) -> Any:
     bindings = root.bindings.get(first, [])
     only = bindings[0] if len(bindings) == 1 else None
     target = "" if only is None else only.target
+    if (
+        only is not None
+        and isinstance(only.node, ast.Call)
+        and module.loads.is_record(LOCAL + path)
+    ):
+        return [Use.STATE, only.node.lineno, []]
     if only is None and module.survey.stars:
         target = f"{module.survey.stars[0]}.{first}"
     elif only is not None and isinstance(only.node, ast.ClassDef):

@@ -41,6 +41,7 @@ FACTORIES: Final = ("default_factory", "factory", "default")
 _MOMENTS: Final = frozenset(
     ["time", "start", "started", "began", "begin", "stamp", "timestamp", "date", "created", "clock", "last", "previous", "prev"]
 )  # fmt: skip
+_CHAIN_MAX: Final = 3  # Functions that give what another one gives.
 _GIVING: Final = _MOMENTS | IDENTITIES | {"id", "millis", "now", "today"}
 _SECRETS: Final = frozenset(
     ["token", "tokens", "secret", "secrets", "password", "salt", "nonce", "cnonce", "auth", "csrf", "crypto", "key", "credential", "credentials", "mask", "masking"]
@@ -265,23 +266,23 @@ def gather(module: Module) -> dict[str, Any] | None:
     Besides, the functions that give a time or an id, and the calls of such as may be defined in other files.
     """
     kept: list[Any] = []
-    calls: list[Any] = []
     gives: dict[str, str] = {}
     used: dict[str, int] = {}
     if not module.follows:
         return None
     for node, scope, called in module.calls:
         group = next((each for each in _ROWS if module.catalogue.has(each, called)), "")
-        found = _ROWS[group].find(Site(module, node, scope, group)) if group else None
-        if found and (attribute := _watched_attribute(found[1])):
-            kept.append([attribute, found[0].to_json()])
-        if found and found[1].use is Use.RETURNED and scope.is_function and scope.owner is None:
-            gives[f"{module.name}.{module.in_function(scope)}"] = group
-        if not group and called and _may_give(called):
-            for each in _ROWS:
-                found = _ROWS[each].find(Site(module, node, scope, each))
-                if found and found[0].reach is Reach.LOUD and not _watched_attribute(found[1]):
-                    calls.append([called, found[0].to_json()])
+        source = group or _name_giver(module, called)
+        for row in _ROWS if source and not group else filter(None, [group]):
+            found = _ROWS[row].find(Site(module, node, scope, row))
+            if not found:
+                continue
+            if scope.is_function and scope.owner is None and found[1].use is Use.RETURNED:
+                gives.setdefault(f"{module.name}.{module.in_function(scope)}", source)
+            elif attribute := _watched_attribute(found[1]):
+                kept.append([attribute, source, found[0].to_json()])
+            elif not group and found[0].reach is Reach.LOUD:
+                kept.append(["", source, found[0].to_json()])
         if called == "builtins.getattr" and len(node.args) > 1:
             name = getattr(node.args[1], "value", None)
             if isinstance(name, str) and _is_watched(name):
@@ -296,37 +297,35 @@ def gather(module: Module) -> dict[str, Any] | None:
             ends = module.values.follow(each, module.loads.scope(each), is_time=True)
             use = max((one.use for one in ends), default=Use.UNSEEN)
             used[each.attr] = max(used.get(each.attr, 0), use)
-    facts = {"kept": kept, "calls": calls, "gives": gives, "used": dict(sorted(used.items()))}
+    facts = {"kept": kept, "gives": gives, "used": dict(sorted(used.items()))}
     return facts if any(facts.values()) else None
 
 
-def _may_give(called: str) -> bool:
-    """Say whether a function of another file may give a time or an id, by its name: it is asked whether it does."""
-    package, _, name = called.rpartition(".")
-    is_other = package != "" and called[0] != LOCAL
-    return (
-        is_other
-        and package.partition(".")[0] not in sys.stdlib_module_names
-        and about(name, _GIVING)
-    )
+def _name_giver(module: Module, called: str | None) -> str:
+    """Return the full name of a function of the project that may give a time or an id, by its name; else ""."""
+    name = module.name + called if called and called[0] == LOCAL else called or ""
+    package, _, last = name.rpartition(".")
+    outer = package.partition(".")[0]
+    return name if outer and outer not in sys.stdlib_module_names and about(last, _GIVING) else ""
 
 
 def _conclude(facts: ProjectFacts) -> Iterator[tuple[str, Violation]]:
-    """Report what ends in attributes, quieter where no file does anything with one."""
+    """Report what ends in attributes, quieter where no file does anything with one, and what functions give."""
     uses: dict[str, int] = {}
+    gives: dict[str, str] = {}
     for one in facts.values():
+        gives.update(one["gives"])
         for name, use in one["used"].items():
             uses[name] = max(uses.get(name, 0), use)
-    gives = {name: group for one in facts.values() for name, group in one["gives"].items()}
     for path, one in facts.items():
-        for name, row in one["calls"]:
+        for attribute, source, row in one["kept"]:
             found = Violation.from_json(row)
-            if gives.get(name) == found.rule:
-                yield path, found
-        for name, row in one["kept"]:
-            found = Violation.from_json(row)
-            is_used = uses.get(name, 0) > Use.TELEMETRY
-            yield path, found if is_used else replace(found, reach=Reach.UNSEEN)
+            given = source
+            for _ in range(_CHAIN_MAX):
+                given = gives.get(given, given)
+            if given == found.rule:
+                is_used = not attribute or uses.get(attribute, 0) > Use.TELEMETRY
+                yield path, found if is_used else replace(found, reach=Reach.UNSEEN)
 
 
 clock = make_rule(

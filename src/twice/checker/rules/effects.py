@@ -18,6 +18,7 @@ from twice.checker.findings import Reach, Violation
 from twice.checker.rule import Breaks, Rule, RuleFacts, mentions
 from twice.checker.rules.engine import rule
 from twice.checker.syntax.module import Site
+from twice.checker.syntax.names import LOCAL
 from twice.checker.syntax.survey import Scope
 from twice.checker.syntax.uses.outcomes import Outcome, Use, gravest
 from twice.checker.syntax.uses.words import BESIDE, TELEMETRY, about, last_name
@@ -88,7 +89,7 @@ class WorldRow:
         is_elsewhere = outcome.use > Use.UNSEEN and not is_data
         if is_elsewhere or (self.in_run and not advances(name)):
             outcome = replace(outcome, use=Use.UNSEEN, open=())
-        called = site.called or site.module.shown(site.node)
+        called = (site.called or site.module.shown(site.node)).removeprefix(LOCAL)
         message = self.message.format(called=called, function=name)
         found = site.violation(message, self.why, outcome=outcome, confidence=self.confidence)
         return found, outcome

@@ -39,6 +39,7 @@ from twice.checker.syntax.uses.words import (
     TIMING,
     about,
     last_name,
+    last_part,
 )
 
 _CARRIES: Final = (
@@ -395,6 +396,6 @@ def _said(target: ast.AST) -> Use | None:
     if not isinstance(target, ast.Name):
         return None
     for words, use in ((NAMING, Use.LABEL), (LOGS, Use.TELEMETRY), (LIMITS, Use.TIMING)):
-        if about(target.id, words):
+        if about(target.id if use is not Use.LABEL else last_part(target.id), words):
             return use
     return None

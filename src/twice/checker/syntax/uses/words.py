@@ -254,6 +254,11 @@ def parts(name: str) -> frozenset[str]:
     return frozenset(each.lower() for each in _PARTS.findall(name))
 
 
+def last_part(name: str) -> str:
+    """Give the last word in an identifier, which says what kind of thing it is: an eta is ``message_eta``."""
+    return next((each for each in reversed(_PARTS.findall(name)) if not each.isdigit()), "")
+
+
 def about(name: str, words: frozenset[str]) -> bool:
     """Say whether an identifier has one of some words in it."""
     return not words.isdisjoint(parts(name))
