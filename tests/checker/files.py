@@ -19,16 +19,23 @@ INDEX = index(every_rule(), shipped())
 
 def found(text: str | Mapping[str, str], path: str = "sim/core.py") -> dict[str, Severity]:
     """Return the rules with findings of medium or above, with their highest severity."""
-    files = {path: text} if isinstance(text, str) else text
+    weighed: dict[str, Severity] = {}
+    for (_, rule), severity in places({path: text} if isinstance(text, str) else text).items():
+        weighed[rule] = max(severity, weighed.get(rule, Severity.INFORMATIONAL))
+    return weighed
+
+
+def places(files: Mapping[str, str]) -> dict[tuple[str, str], Severity]:
+    """Return the files and rules with findings of medium or above, with their highest severity."""
     looked = {
         name: analyze_file(name, one, package="sim", index=INDEX, catalogue=shipped(), follows=True)
         for name, one in files.items()
     }
-    weighed: dict[str, Severity] = {}
+    weighed: dict[tuple[str, str], Severity] = {}
     for each in judge(looked, Policy()):
-        rule = each.found.rule
-        weighed[rule] = max(each.severity, weighed.get(rule, Severity.INFORMATIONAL))
-    return {rule: severity for rule, severity in weighed.items() if severity > Severity.LOW}
+        key = each.path, each.found.rule
+        weighed[key] = max(each.severity, weighed.get(key, Severity.INFORMATIONAL))
+    return {key: severity for key, severity in weighed.items() if severity > Severity.LOW}
 
 
 def audit_of(files: Mapping[str, str]) -> Audit:

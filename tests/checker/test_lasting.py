@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from files import found
+from files import found, places
 
 WORLD = """
 import time
@@ -60,3 +60,25 @@ def test_a_generator_that_others_replace_is_doubted() -> None:
 
     assert "unseeded-generator" in found({"sim/game.py": game})
     assert "unseeded-generator" not in found({"sim/game.py": game, "sim/env.py": other})
+
+
+GIVING = "import time\n\ndef {}():\n    return int(time.time() * 1000)\n"
+WRAPPED = "\ndef due_time():\n    return now_millis() + 5\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "called", "expected"),
+    [
+        (GIVING.format("now_millis"), "now_millis", True),
+        (GIVING.format("now_millis") + WRAPPED, "due_time", True),
+        ("def now_millis():\n    return 5\n", "now_millis", False),
+    ],
+)
+def test_a_function_that_gives_a_time_is_a_clock_in_other_files(
+    given: str, called: str, expected: bool
+) -> None:
+    caller = f"from sim.when import {called}\n\ndef put(item):\n    item.due = {called}()\n"
+
+    said = places({"sim/when.py": given, "sim/queue.py": caller})
+
+    assert (("sim/queue.py", "clock") in said) is expected

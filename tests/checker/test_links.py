@@ -140,3 +140,13 @@ def test_functions_that_hand_a_value_round_come_to_an_end(project: Project) -> N
     )
 
     assert clock(project)[0] == "informational"
+
+
+def test_a_method_of_an_unknown_object_is_looked_for_by_its_name(project: Project) -> None:
+    write(
+        project,
+        pkg__clock="import time\n\ndef advance(store):\n    store.keep_moment(time.time())\n",
+        pkg__other="class Store:\n    def keep_moment(self, at):\n        self.at = at\n",
+    )
+
+    assert clock(project)[0] == "medium"

@@ -19,7 +19,6 @@ from twice.checker.rule import Breaks, ProjectFacts
 from twice.checker.rules.effects import DATA, WorldRow, make_rule
 from twice.checker.syntax.module import Module, Site
 from twice.checker.syntax.names import LOCAL
-from twice.checker.syntax.uses.following import constant_key
 from twice.checker.syntax.uses.outcomes import Outcome, Use
 from twice.checker.syntax.uses.values import OWN_NAMES, has_own_text
 from twice.checker.syntax.uses.words import (
@@ -208,10 +207,6 @@ def _says_span(node: ast.AST) -> bool:
     """Whether a station of a way is an attribute, a key or a name that says that it holds a duration."""
     if isinstance(node, ast.Name):
         return about(node.id, TELEMETRY)
-    if isinstance(node, ast.Constant):
-        return about(str(node.value), SPANS)
-    if isinstance(node, ast.Subscript):
-        return about(constant_key(node), SPANS) or about(last_name(node.value), SPANS)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         return about(last_name(node.func.value), SPANS)
     return isinstance(node, ast.Attribute) and about(node.attr, SPANS)

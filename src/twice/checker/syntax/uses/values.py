@@ -171,8 +171,7 @@ class Values:
             yield at.ends(Use.DROPPED, parent)
         elif isinstance(parent, ast.Assign):
             for target in parent.targets:
-                use = _said(target)
-                if use is not None and isinstance(target, ast.Name):
+                if isinstance(target, ast.Name) and (use := _said(target.id)) is not None:
                     yield from self._hushed(at, target, use)
                 else:
                     yield from self._assigned(at, target)
@@ -391,11 +390,9 @@ def _is_method(call: ast.Call, qualified: str | None) -> bool:
     return isinstance(call.func, ast.Attribute) and (qualified is None or qualified[0] == LOCAL)
 
 
-def _said(target: ast.AST) -> Use | None:
+def _said(name: str) -> Use | None:
     """Return the use that a variable's name announces: a label, a log, a limit."""
-    if not isinstance(target, ast.Name):
-        return None
     for words, use in ((NAMING, Use.LABEL), (LOGS, Use.TELEMETRY), (LIMITS, Use.TIMING)):
-        if about(target.id if use is not Use.LABEL else last_part(target.id), words):
+        if about(last_part(name) if use is Use.LABEL else name, words):
             return use
     return None
