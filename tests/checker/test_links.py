@@ -74,3 +74,12 @@ def test_an_edit_of_the_other_file_changes_the_verdict(project: Project) -> None
     before = clock(project)[0]
     project.write(pkg__other=SEEN)
     assert (before, clock(project)[0]) == ("informational", "medium")
+
+
+def test_a_method_of_an_unknown_object_is_looked_for_by_its_name(project: Project) -> None:
+    write(
+        project,
+        pkg__clock="import time\n\ndef advance(store):\n    store.keep_moment(time.time())\n",
+        pkg__other="class Store:\n    def keep_moment(self, at):\n        self.at = at\n",
+    )
+    assert clock(project)[0] == "medium"

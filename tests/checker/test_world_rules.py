@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from files import findings, found
 
+from twice.checker.policy import Policy
 from twice.foundation.severity import Severity
 
 HASHES = """
@@ -152,3 +153,25 @@ def test_an_attribute_weighs_by_what_another_file_does_with_it(
     use = f"from sim.core import World\n\ndef use(world, table):\n    {reader}\n"
     said = found({"sim/core.py": WORLD.format(*kept), "sim/b.py": use})
     assert said.keys() & {"clock", "entropy"} == rules
+
+
+GIVING = "import time\n\ndef {}():\n    return int(time.time() * 1000)\n"
+WRAPPED = "\ndef due_time():\n    return now_millis() + 5\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "called", "expected"),
+    [
+        (GIVING.format("now_millis"), "now_millis", True),
+        (GIVING.format("now_millis") + WRAPPED, "due_time", True),
+        ("def now_millis():\n    return 5\n", "now_millis", False),
+    ],
+)
+def test_a_function_that_gives_a_time_is_a_clock_in_other_files(
+    given: str, called: str, expected: bool
+) -> None:
+    caller = f"from sim.when import {called}\n\ndef put(item):\n    item.due = {called}()\n"
+    said = findings({"sim/when.py": given, "sim/queue.py": caller}, package="sim", policy=Policy())
+    assert (
+        any((each.path, each.found.rule) == ("sim/queue.py", "clock") for each in said) is expected
+    )

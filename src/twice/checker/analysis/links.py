@@ -26,6 +26,7 @@ FACTS: Final = "links"
 """What the facts of a file for this are kept under."""
 _ROUNDS: Final = 4
 _ALIASES_MAX: Final = 8
+_SAME_NAME_MAX: Final = 4
 
 Question: TypeAlias = "tuple[OpenEnd, tuple[str, ...]]"
 """An end, and the names under which a file may know its function."""
@@ -42,7 +43,12 @@ def gather(module: Module) -> dict[str, Any]:
         if bindings[0].kind == "import" and "." in bindings[0].target
     }
     imported = sorted({*survey.imported, *survey.stars})
-    return {"module": module.name, "bound": bound, "stars": survey.stars, "imported": imported}
+    methods: dict[str, list[str]] = {}
+    for scope in survey.scopes:
+        if scope.is_function and scope.parent is not None and scope.parent.is_class:
+            methods.setdefault(scope.name, []).append(module.in_function(scope))
+    facts = {"module": module.name, "bound": bound, "stars": survey.stars, "imported": imported}
+    return {**facts, "methods": methods}
 
 
 @dataclass(slots=True)
@@ -59,10 +65,14 @@ class Project:
     _paths: dict[str, str] = field(default_factory=dict)
     _importers: dict[str, list[str]] = field(default_factory=dict)
     _aliases: dict[str, set[str]] = field(default_factory=dict)
+    _methods: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for path, one in self.facts.items():
             self._paths.setdefault(one["module"], path)
+            if not self.is_test(path):
+                for name, methods in one["methods"].items():
+                    self._methods.setdefault(name, []).extend((path, each) for each in methods)
         for path, one in self.facts.items():
             for name in one["imported"]:
                 self._importers.setdefault(name, []).append(path)
@@ -84,6 +94,11 @@ class Project:
             module, _, last = module.rpartition(".")
             rest = f"{last}.{rest}" if rest else last
         return None
+
+    def methods(self, name: str) -> list[tuple[str, str]]:
+        """Give the methods with a name, each with its file; none when so many have it that it says little."""
+        found = self._methods.get(name, [])
+        return found if len(found) <= _SAME_NAME_MAX else []
 
     def names(self, function: str) -> tuple[str, ...]:
         """Give the names under which a function is imported anywhere, its own first."""
@@ -145,6 +160,8 @@ class Links:
                         waiting.update(on)
 
     def _find_files(self, end: OpenEnd) -> list[tuple[str, tuple[str, ...]]]:
+        if end.function.startswith(LOCAL):
+            return [(path, (rest,)) for path, rest in self._project.methods(end.function[1:])]
         found = self._project.defining(end.function) if end.function else None
         if found is None:
             return []
@@ -220,6 +237,12 @@ def _elsewhere(module: Module, end: OpenEnd, path: str) -> Any:
     bindings = root.bindings.get(first, [])
     only = bindings[0] if len(bindings) == 1 else None
     target = "" if only is None else only.target
+    if (
+        only is not None
+        and isinstance(only.node, ast.Call)
+        and module.loads.is_record(LOCAL + path)
+    ):
+        return [Use.STATE, only.node.lineno, []]
     if only is None and module.survey.stars:
         target = f"{module.survey.stars[0]}.{first}"
     elif only is not None and isinstance(only.node, ast.ClassDef):

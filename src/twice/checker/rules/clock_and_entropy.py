@@ -8,6 +8,7 @@ Invariant: an attribute that is read by way of a constant text (``getattr``) is 
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
@@ -17,9 +18,9 @@ from twice.checker.findings import Reach, Violation
 from twice.checker.rule import Breaks, ProjectFacts
 from twice.checker.rules.effects import DATA, WorldRow, make_rule
 from twice.checker.syntax.module import Module, Site
-from twice.checker.syntax.uses.following import constant_key
+from twice.checker.syntax.names import LOCAL
 from twice.checker.syntax.uses.outcomes import Outcome, Use
-from twice.checker.syntax.uses.values import has_own_text
+from twice.checker.syntax.uses.values import OWN_NAMES, has_own_text
 from twice.checker.syntax.uses.words import (
     BESIDE,
     IDENTITIES,
@@ -34,14 +35,13 @@ from twice.checker.syntax.uses.words import (
 
 _STEADY: Final = ("monotonic", "perf_counter", "process_time", "thread_time", "default_timer")
 _WINDOWS: Final = frozenset({"Tkinter", "tkinter", "wx", "PyQt5", "PyQt6", "PySide2", "PySide6"})
-_PROGRESS: Final = frozenset(
-    ["finish", "finished", "completed", "ended", "start", "started", "begin", "began", "visit", "accessed"]
-)  # fmt: skip
 FACTORIES: Final = ("default_factory", "factory", "default")
 """The keywords that take a field's default."""
 _MOMENTS: Final = frozenset(
     ["time", "start", "started", "began", "begin", "stamp", "timestamp", "date", "created", "clock", "last", "previous", "prev"]
 )  # fmt: skip
+_CHAIN_MAX: Final = 3  # Functions that give what another one gives.
+_GIVING: Final = _MOMENTS | IDENTITIES | {"id", "millis", "now", "today"}
 _SECRETS: Final = frozenset(
     ["token", "tokens", "secret", "secrets", "password", "salt", "nonce", "cnonce", "auth", "csrf", "crypto", "key", "credential", "credentials", "mask", "masking"]
 )  # fmt: skip
@@ -120,7 +120,8 @@ def _is_for_telling_apart(outcome: Outcome) -> bool:
         each.attr for each in (*outcome.way, outcome.node) if isinstance(each, ast.Attribute)
     ]
     return outcome.use not in {Use.STORED, Use.DIGEST} and any(
-        name.startswith("_") or about(name, NAMING) for name in attributes
+        name.startswith("_") or (about(name, NAMING) and name not in OWN_NAMES)
+        for name in attributes
     )
 
 
@@ -152,7 +153,7 @@ def _find_time(site: Site) -> list[Outcome]:
             return [Outcome(Use.DROPPED, site.node)]  # time-seed says it.
         if is_span and _is_kept_as_span(site, each):
             use = min(use, Use.TELEMETRY)
-        elif is_doubted or (is_span and use is Use.BRANCH) or _is_label(site, each):
+        elif is_doubted or _is_label(site, each):
             use = min(use, Use.UNSEEN)
         elif is_steady and not is_span and use in {Use.STATE, Use.RETURNED, Use.KEY}:
             use = Use.TIMING  # A mark to measure from: it tells nothing by itself.
@@ -185,9 +186,7 @@ def _is_label(site: Site, outcome: Outcome) -> bool:
     ):
         nodes = (*outcome.way, outcome.node)
         return any("strftime" in module.statement_text(each) for each in nodes)
-    return use <= Use.STORED and any(
-        isinstance(each, ast.Constant) and about(str(each.value), _PROGRESS) for each in outcome.way
-    )
+    return False
 
 
 def _is_kept_as_span(site: Site, outcome: Outcome) -> bool:
@@ -208,10 +207,6 @@ def _says_span(node: ast.AST) -> bool:
     """Whether a station of a way is an attribute, a key or a name that says that it holds a duration."""
     if isinstance(node, ast.Name):
         return about(node.id, TELEMETRY)
-    if isinstance(node, ast.Constant):
-        return about(str(node.value), SPANS)
-    if isinstance(node, ast.Subscript):
-        return about(constant_key(node), SPANS) or about(last_name(node.value), SPANS)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         return about(last_name(node.func.value), SPANS)
     return isinstance(node, ast.Attribute) and about(node.attr, SPANS)
@@ -261,16 +256,28 @@ def _look_at_entropy(site: Site) -> Iterator[Violation]:
 
 
 def gather(module: Module) -> dict[str, Any] | None:
-    """Give the times and ids that end in an attribute, and the gravest use of each attribute so called."""
+    """Give the times and ids that end in an attribute, and the gravest use of each attribute so called.
+
+    Besides, the functions that give a time or an id, and the calls of such as may be defined in other files.
+    """
     kept: list[Any] = []
+    gives: dict[str, str] = {}
     used: dict[str, int] = {}
     if not module.follows:
         return None
     for node, scope, called in module.calls:
         group = next((each for each in _ROWS if module.catalogue.has(each, called)), "")
-        found = _ROWS[group].find(Site(module, node, scope, group)) if group else None
-        if found and (attribute := _watched_attribute(found[1])):
-            kept.append([attribute, found[0].to_json()])
+        source = group or _name_giver(module, called)
+        for row in _ROWS if source and not group else filter(None, [group]):
+            found = _ROWS[row].find(Site(module, node, scope, row))
+            if not found:
+                continue
+            if scope.is_function and scope.owner is None and found[1].use is Use.RETURNED:
+                gives.setdefault(f"{module.name}.{module.in_function(scope)}", source)
+            elif attribute := _watched_attribute(found[1]):
+                kept.append([attribute, source, found[0].to_json()])
+            elif not group and found[0].reach is Reach.LOUD:
+                kept.append(["", source, found[0].to_json()])
         if called == "builtins.getattr" and len(node.args) > 1:
             name = getattr(node.args[1], "value", None)
             if isinstance(name, str) and _is_watched(name):
@@ -285,20 +292,35 @@ def gather(module: Module) -> dict[str, Any] | None:
             ends = module.values.follow(each, module.loads.scope(each), is_time=True)
             use = max((one.use for one in ends), default=Use.UNSEEN)
             used[each.attr] = max(used.get(each.attr, 0), use)
-    return {"kept": kept, "used": dict(sorted(used.items()))} if kept or used else None
+    facts = {"kept": kept, "gives": gives, "used": dict(sorted(used.items()))}
+    return facts if any(facts.values()) else None
+
+
+def _name_giver(module: Module, called: str | None) -> str:
+    """Return the full name of a function of the project that may give a time or an id, by its name; else ""."""
+    name = module.name + called if called and called[0] == LOCAL else called or ""
+    package, _, last = name.rpartition(".")
+    outer = package.partition(".")[0]
+    return name if outer and outer not in sys.stdlib_module_names and about(last, _GIVING) else ""
 
 
 def _conclude(facts: ProjectFacts) -> Iterator[tuple[str, Violation]]:
-    """Report what ends in attributes, quieter where no file does anything with one."""
+    """Report what ends in attributes, quieter where no file does anything with one, and what functions give."""
     uses: dict[str, int] = {}
+    gives: dict[str, str] = {}
     for one in facts.values():
+        gives.update(one["gives"])
         for name, use in one["used"].items():
             uses[name] = max(uses.get(name, 0), use)
     for path, one in facts.items():
-        for name, row in one["kept"]:
+        for attribute, source, row in one["kept"]:
             found = Violation.from_json(row)
-            is_used = uses.get(name, 0) > Use.TELEMETRY
-            yield path, found if is_used else replace(found, reach=Reach.UNSEEN)
+            given = source
+            for _ in range(_CHAIN_MAX):
+                given = gives.get(given, given)
+            if given == found.rule:
+                is_used = not attribute or uses.get(attribute, 0) > Use.TELEMETRY
+                yield path, found if is_used else replace(found, reach=Reach.UNSEEN)
 
 
 clock = make_rule(

@@ -24,6 +24,7 @@ from twice.foundation.severity import Severity
 _WAITS: Final = frozenset(
     ["sleep", "poll", "wait", "recv", "receive", "select", "read", "readline", "get_nowait", "join", "retry", "connect", "accept", "listen", "ping", "request", "response", "alive", "ready", "frame", "chunk", "queue", "download", "message", "messages"]
 )  # fmt: skip
+_THREAD: Final = "threading.Thread"
 _KEEPS: Final = {"append", "extend", "add", "update", "insert", "push"}
 _FILE_TIMES: Final = {"st_mtime", "st_ctime", "st_mtime_ns", "st_ctime_ns"}
 _STEPPING: Final = frozenset({"step", "update", "tick", "advance", "integrate", "simulate", "move"})
@@ -38,12 +39,16 @@ def _is_clock(site: Site, node: ast.AST) -> bool:
     Breaks.LOGICAL,
     Severity.MEDIUM,
     "Limit by a count of steps or attempts; let a time limit fail, or record how far it came.",
+    methods=("joining",),
     nodes=(ast.While, ast.For),
     applies=mentions("time"),
 )
 def time_limited_work(site: Site) -> Iterator[Violation]:
-    """How much is made is decided by the clock: a loop makes things until a time is over, and keeps them."""
+    """How much is made is decided by the clock: things are made until a time is over, and are kept."""
     node = site.node
+    if isinstance(node, ast.Call):
+        yield from _find_stopped_thread(site)
+        return
     assert isinstance(node, (ast.While, ast.For)), "loops are asked for"
     scopes = (site.scope.method, site.scope.owner)
     if any(each is not None and about(each.name, BESIDE) for each in scopes):
@@ -62,6 +67,36 @@ def time_limited_work(site: Site) -> Iterator[Violation]:
             "A loop goes on until a time is over, and what it made until then is kept.",
             "A faster or less busy machine gets further, so two runs with one seed keep different things.",
             node=found,
+            confidence=0.8,
+        )
+
+
+def _find_stopped_thread(site: Site) -> Iterator[Violation]:
+    """Find a thread that is waited for until a time is over, and is told to stop then, so that it gives what it has."""
+    function, call = site.scope.method, site.call
+    waited = call.func.value if isinstance(call.func, ast.Attribute) else None
+    if function is None or not isinstance(waited, ast.Name) or not (call.args or call.keywords):
+        return
+    made = [each.node for each in site.module.names.bindings(waited.id, site.scope)]
+    if not any(
+        isinstance(each, ast.Call) and site.qualified(each.func) == _THREAD for each in made
+    ):
+        return
+    loop = next((each for each in site.above() if isinstance(each, ast.While)), None)
+    if loop is not None and not any(isinstance(each, ast.Break) for each in ast.walk(loop)):
+        return  # It is waited for as long as it takes.
+    stops = [
+        each.lineno
+        for each in ast.walk(function.node)
+        if isinstance(each, ast.Call)
+        and isinstance(each.func, ast.Attribute)
+        and each.func.attr == "set"
+        and not each.args
+    ]
+    if stops and min(stops) > call.lineno:
+        yield site.violation(
+            f"{waited.id} is waited for until a time is over, and is told to stop then.",
+            "A faster or less busy machine gets further, so two runs with one seed return different things.",
             confidence=0.8,
         )
 

@@ -18,6 +18,7 @@ from twice.checker.findings import Reach, Violation
 from twice.checker.rule import Breaks, Rule, RuleFacts, mentions
 from twice.checker.rules.engine import rule
 from twice.checker.syntax.module import Site
+from twice.checker.syntax.names import LOCAL
 from twice.checker.syntax.survey import Scope
 from twice.checker.syntax.uses.outcomes import Outcome, Use, gravest
 from twice.checker.syntax.uses.words import BESIDE, TELEMETRY, about, last_name
@@ -26,27 +27,13 @@ from twice.foundation.severity import Severity
 
 DATA: Final = frozenset({Use.RETURNED, Use.STATE, Use.STORED, Use.KEY, Use.DIGEST})
 _MATTERS: Final = DATA | {Use.BRANCH}
-# What a program that asks people, servers or other programs is there for.
-_CLIENTS: Final = frozenset(
-    ["client", "api", "download", "downloader", "downloads", "upload", "fetch", "fetcher", "server", "session", "hub", "webhook", "install", "login", "auth", "notify", "health", "ping", "wait", "ready", "connector", "http", "request", "proxy", "rpc", "socket", "host", "port", "free"]
-)  # fmt: skip
-_TYPED: Final = frozenset(
-    ["human", "manual", "interactive", "player", "user", "keyboard", "console", "cli", "example", "demo", "chat", "debug", "pdb"]
-)  # fmt: skip
-_VERSIONS: Final = frozenset(["build", "commit", "compile", "git", "revision", "tool", "version"])
 _WORKERS: Final = frozenset(
-    ["worker", "workers", "job", "jobs", "proc", "procs", "process", "processes", "thread", "threads", "pool", "cpu", "processor", "processors", "cpus", "core", "cores", "pid", "parent", "fork", "forked", "host", "hostname", "machine", "node", "rank", "lock", "socket", "port", "address", "backend", "tmp", "temp", "parallel", "parallelism", "concurrency", "device", "devices", "env", "info", "meta", "metadata", "platform", "version"]
+    ["backend", "cpu", "cpus", "fork", "host", "hostname", "jobs", "lock", "machine", "parent", "pid", "process", "processes", "rank", "socket", "thread", "tmp", "worker", "workers"]
 )  # fmt: skip
+# Variables that say where things are, who asks, or how much is told.
 _VARIABLES: Final = TELEMETRY | frozenset(
-    ["key", "token", "secret", "password", "auth", "home", "path", "dir", "user", "display", "term", "host", "port", "url", "endpoint", "address", "ci", "verbose", "level", "rank", "world", "local", "master", "device", "devices", "github", "headless", "cache"]
+    ["auth", "cache", "ci", "dir", "display", "endpoint", "home", "host", "key", "level", "password", "path", "port", "secret", "term", "token", "url", "user", "verbose"]
 )  # fmt: skip
-_SETTINGS: Final = frozenset(
-    ["settings", "setting", "config", "configuration", "options", "env", "environment", "constants"]
-)
-_RUNNING: Final = frozenset(
-    ["run", "train", "fit", "simulate", "evaluate", "collect", "rollout", "step", "sample", "generate"]
-)  # fmt: skip
-_ASKING: Final = frozenset({"to", "is", "has", "should", "check", "dev"})
 _SIZES: Final = frozenset(
     ["batch", "batches", "size", "workers", "jobs", "threads", "processes", "chunk", "count", "parallel", "concurrency"]
 )  # fmt: skip
@@ -102,7 +89,7 @@ class WorldRow:
         is_elsewhere = outcome.use > Use.UNSEEN and not is_data
         if is_elsewhere or (self.in_run and not advances(name)):
             outcome = replace(outcome, use=Use.UNSEEN, open=())
-        called = site.called or site.module.shown(site.node)
+        called = (site.called or site.module.shown(site.node)).removeprefix(LOCAL)
         message = self.message.format(called=called, function=name)
         found = site.violation(message, self.why, outcome=outcome, confidence=self.confidence)
         return found, outcome
@@ -148,7 +135,6 @@ _VERIFYING: Final = frozenset(
 _NETWORK: Final = WorldRow(
     "{function}() asks the network by {called}().",
     "The answer is another one at another time",
-    beside=_CLIENTS,
     in_run=True,
 )
 
@@ -195,7 +181,6 @@ child_output = make_rule(
     WorldRow(
         "{function}() uses what {called}() gives.",
         "Another machine or another moment gives another output",
-        beside=_VERSIONS,
         in_run=True,
         doubts=False,
     ),
@@ -208,7 +193,6 @@ unrecorded_input = make_rule(
     WorldRow(
         "{function}() asks for input by {called}().",
         "What is typed is in no record, so the run cannot be repeated",
-        beside=_TYPED,
         in_run=True,
     ),
     "asking-people",
@@ -306,23 +290,14 @@ def environment_mid_run(site: Site) -> Iterator[Violation]:
     else:
         name = site.argument(0, "key")
     said = name.value if isinstance(name, ast.Constant) else ""
-    is_number = any(
-        isinstance(each, ast.Call)
-        and site.qualified(each.func) in {"builtins.int", "builtins.float"}
-        for each in site.above()[:3]
-    )
     if function is None or not isinstance(said, str) or about(said, _VARIABLES):
         return
-    runs = is_number and about(function.name, _RUNNING)
-    if not runs and (
-        begins(function.name)
-        or about(site.module.path.rpartition("/")[2].removesuffix(".py"), _SETTINGS)
-    ):
+    if begins(function.name):
         return
     outcome = site.value()
-    if outcome.use.reach is Reach.QUIET and not (runs and outcome.use is Use.DROPPED):
+    if outcome.use.reach is Reach.QUIET:
         return
-    if not runs and (not advances(function.name) or about(function.name, _ASKING)):
+    if not advances(function.name):
         outcome = replace(outcome, use=Use.UNSEEN, open=())
     yield site.violation(
         f"{function.name}() reads {said or 'a variable'} of the environment.",

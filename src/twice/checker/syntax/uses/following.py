@@ -64,8 +64,16 @@ class Reading:
             return None
         return name
 
+    def callee(self, func: ast.expr, scope: Scope) -> Scope | None:
+        """Give the function, method or constructor of the file that a call calls, of an object made there too."""
+        found = self.loads.callee(func, scope)
+        if found is None and isinstance(func, ast.Attribute):
+            owner = self._instance(func.value, scope)
+            found = None if owner is None else self.loads.function(f"{owner}.{func.attr}")
+        return found
+
     def _instance(self, node: ast.AST, scope: Scope) -> str | None:
-        """Return the class of another file that an object is said to be of, or was made of."""
+        """Return the class that an object is said to be of, or was made of."""
         bindings: list[Binding] = []
         owner = scope.owner
         if isinstance(node, ast.Name):
@@ -274,6 +282,9 @@ def to_container(
         yield at.ends(Use.STATE, put)
 
 
+_BUILTIN_METHODS: Final = frozenset(
+    name for kind in (bytes, dict, float, int, list, set, str) for name in dir(kind)
+)
 _LOOKS: Final = frozenset(
     ["all", "any", "enumerate", "iter", "len", "list", "max", "min", "print", "repr", "str", "sum", "tuple"]
 )  # fmt: skip
@@ -360,7 +371,7 @@ def to_parameter(
     reading: Reading, at: At, call: ast.Call, back: Callable[[], Use]
 ) -> Iterator[At | Outcome]:
     """Go on inside the function of the file that a value was passed to; ``back`` says where its result ends."""
-    function = reading.loads.called(call, at.scope) if at.calls < _CALL_DEPTH else None
+    function = reading.callee(call.func, at.scope) if at.calls < _CALL_DEPTH else None
     place = argument_place(call, at.node)
     if function is None:
         yield at.ends(Use.UNSEEN, call, _into(reading, at, call, place, back))
@@ -381,6 +392,9 @@ def _into(
 ) -> OpenEnd | None:
     """Where a value goes into a function of another file; None when it is not known which."""
     name = reading.elsewhere(call.func, at.scope)
+    func = call.func
+    if name is None and isinstance(func, ast.Attribute) and func.attr not in _BUILTIN_METHODS:
+        name = LOCAL + func.attr  # A method so called, of whatever class of the project has one.
     if name is None or place is None:
         return None
     return OpenEnd("into", name, place, back=back())

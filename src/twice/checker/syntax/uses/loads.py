@@ -10,9 +10,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cached_property
+from typing import Final
 
 from twice.checker.syntax.names import LOCAL, Names
 from twice.checker.syntax.survey import Scope, Survey
+
+_MAKERS: Final = {"collections.namedtuple", "dataclasses.make_dataclass", "typing.NamedTuple"}
 
 
 class Loads:
@@ -203,6 +206,26 @@ class Loads:
                 found.setdefault(path, scope)
                 if scope.name == "__init__":
                     found.setdefault(path.removesuffix(".__init__"), scope)
+        return found
+
+    def is_record(self, qualified: str | None) -> bool:
+        """Say whether it is a class of the file that takes what it is made of for its fields."""
+        return qualified in self._records
+
+    @cached_property
+    def _records(self) -> set[str]:
+        found = {
+            LOCAL + self._names.path(scope)
+            for scope in self._survey.scopes
+            if isinstance(scope.node, ast.ClassDef)
+            and (scope.node.decorator_list or scope.node.bases)
+            and "__init__" not in scope.bindings
+        }
+        root = self._survey.root
+        for name, bindings in root.bindings.items():
+            made = bindings[0].node
+            if isinstance(made, ast.Call) and self._names.qualified(made.func, root) in _MAKERS:
+                found.add(LOCAL + name)
         return found
 
     def called(self, call: ast.Call, scope: Scope) -> Scope | None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from twice.checker.analysis.roles import own_attribute
 from twice.checker.syntax.names import LOCAL
 from twice.checker.syntax.survey import COMPREHENSIONS, Scope
 from twice.checker.syntax.uses.following import (
@@ -38,29 +39,24 @@ from twice.checker.syntax.uses.words import (
     TIMING,
     about,
     last_name,
+    last_part,
 )
 
 _CARRIES: Final = (
     ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.JoinedStr, ast.FormattedValue, ast.Tuple, ast.List,
-    ast.Set, ast.Dict, ast.Starred, ast.Await, ast.NamedExpr, ast.Slice,
+    ast.Set, ast.Dict, ast.Starred, ast.Await, ast.NamedExpr, ast.Slice, *COMPREHENSIONS,
 )  # fmt: skip
 _PUTS: Final = {
     "append", "appendleft", "add", "insert", "extend", "update", "setdefault", "put", "put_nowait", "push",
 }  # fmt: skip
 _WRITES: Final = {
-    "write",
-    "writelines",
-    "writerow",
-    "writerows",
-    "write_text",
-    "write_bytes",
-    "dump",
-    "send",
-    "sendall",
-}
+    "write", "writelines", "writerow", "writerows", "write_text", "write_bytes", "dump", "send", "sendall",
+}  # fmt: skip
+_COPIES: Final = {"_replace", "copy", "evolve", "model_copy", "replace"}  # Of records.
 SEED_KEYWORDS: Final = frozenset({"random_seed", "random_state", "rng_seed", "seed"})
 """Keyword arguments that take a seed."""
-_ENDINGS: Final = (ast.Break, ast.Return, ast.Continue, ast.Pass)
+OWN_NAMES: Final = frozenset({"guid", "id", "key", "name", "uid", "uuid"})
+"""Attributes that say which object it is."""
 
 
 class Values:
@@ -129,10 +125,8 @@ class Values:
             yield at.ends(Use.RETURNED, parent)
         elif isinstance(parent, ast.comprehension):
             yield from self._comprehended(at, parent)
-        elif isinstance(parent, COMPREHENSIONS):
-            yield at.on(parent)
-        elif isinstance(parent, ast.Lambda):
-            yield at.ends(Use.UNSEEN, parent)
+        elif isinstance(parent, ast.Lambda) and at.scope.parent is not None:
+            yield at.to(parent, at.scope.parent, parent)  # Whoever has the function gets the value.
         elif isinstance(parent, ast.arguments):
             yield at.ends(Use.STATE, node)
         else:
@@ -177,8 +171,7 @@ class Values:
             yield at.ends(Use.DROPPED, parent)
         elif isinstance(parent, ast.Assign):
             for target in parent.targets:
-                use = _said(target)
-                if use is not None and isinstance(target, ast.Name):
+                if isinstance(target, ast.Name) and (use := _said(target.id)) is not None:
                     yield from self._hushed(at, target, use)
                 else:
                     yield from self._assigned(at, target)
@@ -206,7 +199,11 @@ class Values:
         trail = Trail(self._look, self._reading.steps)
         for one in to_name(self._reading, at, target):
             ends = [one] if isinstance(one, Outcome) else trail.follow(one)
-            yield from (each for each in ends if each.use >= Use.DIGEST)
+            yield from (
+                each
+                for each in ends
+                if each.use >= Use.DIGEST or own_attribute(each.node) in OWN_NAMES
+            )
         self._running.discard(target)
 
     def _assigned(self, at: At, target: ast.expr) -> Iterator[At | Outcome]:
@@ -216,6 +213,8 @@ class Values:
             name = str(target.slice.value)
         if name.lower().endswith(("seed", "seeds")):
             yield at.ends(Use.SEED, target)
+        elif not self._is_time and name in OWN_NAMES and own_attribute(target):
+            yield at.ends(Use.STATE, target)  # What it is called, whoever asks.
         yield from to_target(self._reading, at, target)
 
     def _comprehended(self, at: At, parent: ast.comprehension) -> Iterator[At | Outcome]:
@@ -261,7 +260,7 @@ class Values:
     def _harmless(self, statement: ast.stmt) -> Use | None:
         if isinstance(statement, ast.Raise):
             return Use.TIMING
-        if self._is_time and isinstance(statement, _ENDINGS):
+        if self._is_time and isinstance(statement, (ast.Break, ast.Return, ast.Continue, ast.Pass)):
             # Whoever gives up or waits for the next time hands nothing on.
             value = getattr(statement, "value", None)
             return Use.TIMING if value is None or isinstance(value, ast.Constant) else None
@@ -293,18 +292,23 @@ class Values:
         elif catalogue.has("hashing", qualified) or self._is_hasher(call, at.scope):
             yield at.ends(Use.DIGEST, call)
         elif catalogue.has("carrying", qualified) or (
-            qualified is None and word in {"format", "join"}
+            qualified is None and word in {"format", "join", "render"}
         ):
             yield at.passing(call) if self._is_time and has_own_text(call) else at.on(call)
-        elif self._is_telemetry(call) or catalogue.has("telemetry", qualified):
+        elif (
+            self._is_telemetry(call)
+            or catalogue.has("telemetry", qualified)
+            or (keyword is not None and about(keyword, TELEMETRY))
+        ):
             yield at.ends(Use.TELEMETRY, call)
         elif catalogue.has("waiting", qualified) or (
             keyword is not None and about(keyword, TIMING)
         ):
             yield at.ends(Use.TIMING, call)
-        elif keyword is not None and about(keyword, TELEMETRY):
-            yield at.ends(Use.TELEMETRY, call)
-        elif keyword is not None and word[:1].isupper() and _is_stamp(at, keyword):
+        elif keyword is not None and (
+            (word[:1].isupper() and _is_stamp(at, keyword))
+            or (isinstance(call.func, ast.Attribute) and word in _COPIES)
+        ):
             yield at.ends(Use.STATE, call)  # a record gets its time or its identity
         elif (
             catalogue.has("naming", qualified)
@@ -318,6 +322,8 @@ class Values:
             yield at.ends(Use.STORED, call)
         elif catalogue.has("storing", qualified) or (qualified is None and word in _WRITES):
             yield at.ends(Use.STORED if self._is_stored(at, call, qualified) else Use.LABEL, call)
+        elif reading.loads.is_record(qualified):
+            yield at.ends(Use.STATE, call)
         else:
             yield from to_parameter(reading, at, call, lambda: self._result(call, at.scope))
 
@@ -334,10 +340,8 @@ class Values:
     @staticmethod
     def _is_stored(at: At, call: ast.Call, qualified: str | None) -> bool:
         """Whether it is what is written, and not the name of the file that it is written to."""
-        if at.node not in call.args:
-            return True
         numpy = qualified is not None and qualified.startswith("numpy.")
-        return (call.args.index(at.node) == 0) is not numpy
+        return at.node not in call.args or (call.args.index(at.node) == 0) is not numpy
 
     def _is_hasher(self, call: ast.Call, scope: Scope) -> bool:
         if not isinstance(call.func, ast.Attribute) or call.func.attr != "update":
@@ -369,7 +373,7 @@ def has_own_text(node: ast.AST) -> bool:
 
 def _inserts(call: ast.Call) -> bool:
     """Whether a call is given a statement that writes rows into a table."""
-    text = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
+    text = getattr(call.args[0], "value", None) if call.args else None
     return isinstance(text, str) and text.lstrip()[:7].upper() in {"INSERT ", "UPDATE ", "REPLACE"}
 
 
@@ -386,11 +390,9 @@ def _is_method(call: ast.Call, qualified: str | None) -> bool:
     return isinstance(call.func, ast.Attribute) and (qualified is None or qualified[0] == LOCAL)
 
 
-def _said(target: ast.AST) -> Use | None:
+def _said(name: str) -> Use | None:
     """Return the use that a variable's name announces: a label, a log, a limit."""
-    if not isinstance(target, ast.Name):
-        return None
     for words, use in ((NAMING, Use.LABEL), (LOGS, Use.TELEMETRY), (LIMITS, Use.TIMING)):
-        if about(target.id, words):
+        if about(last_part(name) if use is Use.LABEL else name, words):
             return use
     return None

@@ -58,7 +58,6 @@ TELEMETRY: Final = frozenset(
         "uptime",
         "runtime",
         "walltime",
-        "eta",
     ]
 )
 LABEL: Final = frozenset(
@@ -253,6 +252,11 @@ GENERATOR: Final = frozenset(["rng", "rngs", "prng", "random", "randomizer", "ge
 def parts(name: str) -> frozenset[str]:
     """Give the words in an identifier, lower case."""
     return frozenset(each.lower() for each in _PARTS.findall(name))
+
+
+def last_part(name: str) -> str:
+    """Give the last word in an identifier, which says what kind of thing it is: an eta is ``message_eta``."""
+    return next((each for each in reversed(_PARTS.findall(name)) if not each.isdigit()), "")
 
 
 def about(name: str, words: frozenset[str]) -> bool:
