@@ -48,16 +48,8 @@ _PUTS: Final = {
     "append", "appendleft", "add", "insert", "extend", "update", "setdefault", "put", "put_nowait", "push",
 }  # fmt: skip
 _WRITES: Final = {
-    "write",
-    "writelines",
-    "writerow",
-    "writerows",
-    "write_text",
-    "write_bytes",
-    "dump",
-    "send",
-    "sendall",
-}
+    "write", "writelines", "writerow", "writerows", "write_text", "write_bytes", "dump", "send", "sendall",
+}  # fmt: skip
 SEED_KEYWORDS: Final = frozenset({"random_seed", "random_state", "rng_seed", "seed"})
 """Keyword arguments that take a seed."""
 _ENDINGS: Final = (ast.Break, ast.Return, ast.Continue, ast.Pass)
