@@ -62,7 +62,10 @@ def speaks_of_seed(name: str) -> bool:
 def is_seeder(name: str) -> bool:
     """Whether a function of this name seeds what is global: ``set_seed``, ``seed_everything``."""
     words = parts(name)
-    return "seed" in words and not words.isdisjoint({"set", "everything", "all", "global"})
+    return not (
+        words.isdisjoint({"seed", "seeds"})
+        or words.isdisjoint({"set", "everything", "all", "global"})
+    )
 
 
 def methods(owner: Scope) -> Iterator[Scope]:

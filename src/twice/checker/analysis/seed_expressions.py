@@ -136,7 +136,12 @@ def is_set_later(site: Site) -> bool:
 def is_entry(site: Site) -> bool:
     """Say whether a site is in what a program starts with: top-level statements, ``main`` or the like."""
     function = site.scope.method
-    return function is None or not _ENTRIES.isdisjoint(parts(function.name))
+    return function is None or (function.owner is None and is_entry_name(function.name))
+
+
+def is_entry_name(name: str) -> bool:
+    """Say whether a function is called as what a program starts with."""
+    return not _ENTRIES.isdisjoint(parts(name))
 
 
 def is_named_seed(site: Site) -> bool:

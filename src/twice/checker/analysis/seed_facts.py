@@ -185,9 +185,11 @@ class _Sources:
             args, keywords = node.args, node.keywords
             if last_name(node) in {"Process", "Thread"}:  # They call their target later.
                 inner = {each.arg: each.value for each in keywords}
-                handed = inner.get("args")
-                name = module.names.qualified(inner.get("target", node.func), scope) or ""
-                args, keywords = list(getattr(handed, "elts", ())), []
+                handed, named = inner.get("args"), inner.get("kwargs")
+                work = inner.get("target", node.func)
+                name = module.names.qualified(work, scope) or ""
+                name = name or callee_of(module, self.reader, ast.Call(work, [], []), scope)[0]
+                args, keywords = list(getattr(handed, "elts", ())), _read_keywords(named)
             if not name:
                 continue
             site = module.site(node, scope)
@@ -347,3 +349,13 @@ def _may_seed(module: Module, slot: str, value: ast.expr, callee: str) -> bool:
     if not isinstance(value, _COMPOUND) or not module.speaks_of_seeds:
         return False
     return "seed" in module.source(value).lower()
+
+
+def _read_keywords(node: ast.expr | None) -> list[ast.keyword]:
+    """Return what a dictionary of keyword arguments hands over."""
+    if not isinstance(node, ast.Dict):
+        return []
+    pairs = zip(node.keys, node.values, strict=True)
+    return [
+        ast.keyword(str(key.value), value) for key, value in pairs if isinstance(key, ast.Constant)
+    ]

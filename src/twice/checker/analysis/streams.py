@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from twice.checker.analysis.roles import is_seeder
-from twice.checker.analysis.seed_expressions import is_entry, is_unseeded
+from twice.checker.analysis.seed_expressions import is_entry_name, is_unseeded
 from twice.checker.policy import Zone, is_test_file
 from twice.checker.syntax.module import Module, Site
 from twice.checker.syntax.survey import Scope
@@ -192,4 +192,4 @@ class Reseedings:
     def _is_near(site: Site, between: int) -> bool:
         if site.scope.method is None:
             return between <= _STATEMENTS_BETWEEN
-        return not is_entry(site)
+        return not is_entry_name(site.scope.method.name)

@@ -186,7 +186,8 @@ def _compares_logs(module: Module, test: TestFunction, one: Assertion) -> bool:
         for side, full in zip(one.sides, test.expand_sides(one), strict=True)
     ]
     return one.is_equality and all(
-        any(map(_LOG.search, words)) and not any(about(each, _STATES) for each in words)
+        (any(map(_LOG.search, words)) or not words.isdisjoint(_CAPTURES))
+        and not any(about(each, _STATES) for each in words)
         for words in sides
     )
 

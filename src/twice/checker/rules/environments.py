@@ -106,7 +106,6 @@ def calls_on(site: Site, name: str, holder: Scope) -> Iterator[tuple[str, ast.Ca
 
 
 _SPACES: Final = {"action_space", "observation_space", "single_action_space"}
-_ACTING: Final = frozenset({"act", "action", "actions", "explore", "sample", "select"})
 _NOT_SEEDED: Final = (
     "A space starts from the system's entropy; seeding the environment does not seed it."
 )
@@ -198,7 +197,6 @@ def gather(module: Module) -> dict[str, Any] | None:
             and function is not None
             and last_name(func.value).endswith("_space")
             and _is_kept(func.value)
-            and about(function.name, _ACTING)
         ):
             message = (
                 f"{module.shown(func)}() draws from a space that nothing in the project seeds."

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from twice.checker.analysis.places import is_draw
+from twice.checker.analysis.roles import advances
 from twice.checker.findings import Reach, Violation
 from twice.checker.rule import Breaks, mentions
 from twice.checker.rules.engine import rule
@@ -19,13 +20,13 @@ from twice.checker.rules.threads import is_within, started
 from twice.checker.syntax.module import Site
 from twice.checker.syntax.survey import Scope
 from twice.checker.syntax.uses.loads import spelled
+from twice.checker.syntax.uses.outcomes import Use
 from twice.checker.syntax.uses.words import TELEMETRY, about, last_name
 from twice.foundation.channels import Channel
 from twice.foundation.severity import Severity
 
 _LOCKS: Final = frozenset({"lock", "mutex", "semaphore"})
 _CACHES: Final = frozenset({"cache", "caches", "memo", "store"})
-_STARTING: Final = ("Thread(", "Process(", "Executor(", ".submit(", "to_thread(", "Pool(")
 _ASKING: Final = frozenset({"empty", "poll", "qsize"})
 _TAKING: Final = frozenset({"get", "get_nowait", "recv"})
 _FILLING: Final = frozenset(
@@ -142,7 +143,7 @@ def _is_table(site: Site, place: ast.expr, function: Scope, several: bool) -> bo
     Severity.HIGH,
     "Wait for a number of results that is known beforehand, or for a mark that says that there are no more.",
     nodes=(ast.While, ast.Try),
-    applies=mentions("queue", "Queue", "multiprocessing", ".poll("),
+    applies=mentions("queue", "Queue", "multiprocessing", ".poll(", ".empty()"),
 )
 def queue_drain(site: Site) -> Iterator[Violation]:
     """How much is taken from a queue depends on what has arrived by then."""
@@ -170,11 +171,12 @@ def queue_drain(site: Site) -> Iterator[Violation]:
         return
     for base, call in found[:1]:
         pipe = last_name(call) == "recv"
+        function = site.scope.method
+        # What a step of the run acts on counts even where it is not followed any further.
+        least = Use.UNSEEN if function is not None and advances(function.name) else Use.STATE
         kept = any(
             spelled(one) != spelled(base) for one, _ in _iterate_methods(loop, _FILLING)
-        ) or any(
-            end.use.reach is Reach.LOUD for end in site.module.orders.looped(loop, site.scope, call)
-        )
+        ) or any(end.use >= least for end in site.module.orders.looped(loop, site.scope, call))
         if pipe or (kept and _has_producers(site, base)):
             yield site.violation(
                 f"{site.module.shown(base)} is emptied of what is there by then.",
@@ -199,9 +201,11 @@ def _iterate_methods(node: ast.AST, names: frozenset[str]) -> Iterator[tuple[ast
 def _has_producers(site: Site, base: ast.expr) -> bool:
     """Whether others may put things into a queue meanwhile: it is not only this function's own."""
     module = site.module
-    if not module.speaks_of(*_STARTING):
-        return False
-    if isinstance(base, ast.Name) and module.names.holder(base.id, site.scope) is site.scope:
+    if (
+        isinstance(base, ast.Name)
+        and module.names.holder(base.id, site.scope) is site.scope
+        and site.scope.bindings[base.id][0].kind != "argument"
+    ):
         around = [
             module.survey.parents.get(load) for load, _ in module.loads.of(base.id, site.scope)
         ]

@@ -209,32 +209,75 @@ def module_cache(site: Site) -> Iterator[Violation]:
     node = site.node
     assert isinstance(node, ast.Assign), "assignments are asked for"
     target = node.targets[0]
-    table = target.value if isinstance(target, ast.Subscript) else None
-    root = site.module.survey.root
-    if (
-        not isinstance(table, ast.Name)
-        or site.module.names.holder(table.id, site.scope) is not root
-    ):
+    assert isinstance(target, ast.Subscript), "only those suit"
+    table, root = target.value, site.module.survey.root
+    if not isinstance(table, ast.Name):
+        return
+    if site.module.names.holder(table.id, site.scope) is not root:
         return
     made = [last_name(each.node) or type(each.node) for each in root.bindings.get(table.id, ())]
     if made not in ([ast.Dict], ["dict"], ["OrderedDict"]) or not site.module.loads.of(
         table.id, root
     ):
         return
-    draws = [
-        each
-        for each in ast.walk(node.value)
-        if isinstance(each, ast.Call)
-        and isinstance(each.func, ast.Attribute)
-        and site.catalogue.has_method("drawing", each.func.attr)
+    nodes = ast.walk(node.value)
+    drawn = (each.func for each in nodes if isinstance(each, ast.Call) and _draws(site, each))
+    draw = next(drawn, None)
+    more = "" if draw is not None else _find_forgotten(site, target, node.value)
+    if draw is not None:
+        what = f"what {site.module.shown(draw)}() drew"
+        why = "A second run in the process, and one that is restored, reads it in place of a draw of its own."
+    elif more:
+        what = f"what also depends on {more}, which is no part of its key"
+        why = "Whoever asks first decides what all later ones get, a second run in the process too."
+    else:
+        return
+    yield site.violation(f"{table.id} of the module keeps {what}.", why, confidence=0.85)
+
+
+def _draws(site: Site, node: ast.Call) -> bool:
+    """Whether a call draws from a generator by a method of it, or from the process-wide stream."""
+    return (
+        isinstance(node.func, ast.Attribute)
+        and site.catalogue.has_method("drawing", node.func.attr)
         and (
-            about(last_name(each.func.value), GENERATOR)
-            or (site.qualified(each.func) or "").startswith(("random.", "numpy.random."))
+            about(last_name(node.func.value), GENERATOR)
+            or (site.qualified(node.func) or "").startswith(("random.", "numpy.random."))
         )
-    ]
-    if draws:
-        yield site.violation(
-            f"{table.id} of the module keeps what {site.module.shown(draws[0].func)}() drew.",
-            "A second run in the process, and one that is restored, reads it in place of a draw of its own.",
-            confidence=0.85,
-        )
+    )
+
+
+def _find_forgotten(site: Site, target: ast.Subscript, value: ast.expr) -> str:
+    """Return the parameter that a remembered result depends on and its key leaves out; "" for none.
+
+    Only where the function looks the key up as well and returns what is kept: a register remembers no result.
+    """
+    function, names = site.scope, site.module.names
+    table = last_name(target.value)
+    nodes = list(ast.walk(function.node))
+    asked = any(
+        isinstance(each, ast.Compare)
+        and isinstance(each.ops[0], (ast.In, ast.NotIn))
+        and last_name(each.comparators[0]) == table
+        for each in nodes
+    )
+    given = any(
+        isinstance(each, ast.Return) and table in {last_name(one) for one in ast.walk(each)}
+        for each in nodes
+    )
+    if not asked or not given:
+        return ""
+
+    def expand(node: ast.AST, depth: int = 4) -> set[str]:
+        """Return the parameters in an expression, and in what the names in it were made of."""
+        found: set[str] = set()
+        for each in ast.walk(node):
+            if isinstance(each, ast.Name) and names.holder(each.id, function) is function:
+                for one in function.bindings[each.id]:
+                    if one.kind == "argument":
+                        found.add(each.id)
+                    elif depth and one.node is not node:
+                        found |= expand(one.node, depth - 1)
+        return found
+
+    return min(expand(value) - expand(target.slice), default="")

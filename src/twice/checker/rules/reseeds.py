@@ -48,13 +48,21 @@ _AGAIN: Final = "Each {} draws the same numbers again, so those that should be i
     Severity.MEDIUM,
     "Make a generator of its own from the seed, and draw from that.",
     calls=("seeding",),
+    nodes=(ast.Call,),
+    applies=mentions("seed"),
+    suits=lambda node, _: is_seeder(last_name(node)) and bool(node.args or node.keywords),
 )
 def global_reseed(site: Site) -> Iterator[Violation]:
     """A library's function seeds the stream that the whole process shares."""
-    function = site.scope.method
-    if function is None or (is_entry(site) and not _is_in_ticks(site)):
+    function, called = site.scope.method, site.called
+    if called is None or function is None or (is_entry(site) and not _is_in_ticks(site)):
         return
-    reach = Reach.UNSEEN if "seed" in function.name.lower() else Reach.LOUD
+    is_named = about(function.name, SEED | {"randomness"})
+    if is_named and not site.catalogue.has("seeding", called):
+        return
+    # Who calls a function for seeding asks for it; one of the class's own is called by others of its methods.
+    is_asked = is_named and (function.owner is None or function.name[0] != "_")
+    reach = Reach.UNSEEN if is_asked else Reach.LOUD
     yield site.violation(
         f"{function.name} seeds the process-wide stream by {site.called}().",
         "Everybody else in the process draws from that stream, and starts again with it.",

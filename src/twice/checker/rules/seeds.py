@@ -190,14 +190,13 @@ def _conclude_none(facts: ProjectFacts) -> Iterator[tuple[str, Violation]]:
         last = function.rpartition(".")[2]
         message = f"{shown} in {made['at'][4] or last} may be None, and {called}() then starts from entropy."
         is_seeding = about(made["at"][4].rpartition(".")[2], SEED)
-        if is_default and not is_seeding:
-            calls = [given for _, _, given in flow.list_calls(path, function, name)]
-            if not (
-                calls and all(calls) and (last[0] == "_" or last == "main") and last != "__init__"
-            ):
-                found = found_at(made["at"], "seed-none-fallback", message, _NO_SEED)
-                yield path, replace(found, confidence=0.8)
-        elif not is_default and (far := flow.find_none(path, function, name)) is not None:
+        calls = [given for _, _, given in flow.list_calls(path, function, name)]
+        is_private = (last[0] == "_" or last == "main") and last != "__init__"
+        is_open = is_default and not (is_private and calls and all(calls))
+        if is_open and not is_seeding:
+            found = found_at(made["at"], "seed-none-fallback", message, _NO_SEED)
+            yield path, replace(found, confidence=0.8)
+        elif not is_open and (far := flow.find_none(path, function, name)) is not None:
             why = f"{far.where} hands on {far.name} of {far.text}, which is None by default: a stream of its own in each run."
             at, where = (far.at, far.path) if is_seeding else (made["at"], path)
             yield where, replace(found_at(at, "seed-none-fallback", message, why), confidence=0.8)

@@ -34,6 +34,10 @@ _NUMBERS: Final = (
     "ids", "inds", "indices", "idx", "idxs", "indexes", "positions", "ints", "numbers",
 )  # fmt: skip
 
+_ANY: Final = "The order of a set follows the hash seed, or addresses in memory."
+_TEXTS: Final = "The order of a set of strings follows the hash seed of the process."
+_OBJECTS: Final = "The order of a set of objects follows their addresses in memory."
+
 
 class _Taken(NamedTuple):
     """A set whose elements are taken in turn: where, the set, what it is, and where its order ends."""
@@ -250,29 +254,32 @@ def _iterate_handed(site: Site) -> Iterator[_Taken]:
                 yield _Taken(site, argument, kind, outcome, words)
 
 
-@rule(
-    Channel.CONCURRENCY,
-    Breaks.LOGICAL,
-    Severity.HIGH,
-    "Sort it, or build a dict in its place: dict.fromkeys(items) keeps the order of insertion.",
-    nodes=(ast.Module,),
-    applies=lambda module: module.has_sets,
-)
-def set_order(site: Site) -> Iterator[Violation]:
-    """The order of a set decides something."""
+def _report_taken(site: Site, *, objects: bool) -> Iterator[Violation]:
+    """Report the sets of objects, or all others."""
     for each in _collect_taken(site.module):
-        if each.kind.element != "object":
-            texts = each.kind.element in {"str", "bytes"}
-            why = (
-                "The order of a set of strings follows the hash seed of the process."
-                if texts
-                else "The order of a set follows the hash seed, or addresses in memory."
-            )
-            message = f"{site.module.shown(each.node)} is a set, {each.words}."
+        if (each.kind.element == "object") is objects:
+            what, why, node, words = "a set", _ANY, each.node, each.words
+            if objects:
+                what, why = "a set of objects", _OBJECTS
+                node = _find_made(
+                    each
+                )  # Objects have no order to be sorted by: it is mended there.
+                words += "" if node is each.node else f" in line {each.node.lineno}"
+            elif each.kind.element in {"str", "bytes"}:
+                why = _TEXTS
+            message = f"{site.module.shown(each.node)} is {what}, {words}."
             here = Site(site.module, each.site.node, each.site.scope, site.rule)
-            yield from report(
-                here, each.outcome, message, why, node=each.node, fix=_offer_sort(each)
-            )
+            fix = None if objects else _offer_sort(each)
+            yield from report(here, each.outcome, message, why, node=node, fix=fix)
+
+
+def _find_made(each: _Taken) -> ast.expr:
+    """Return where a set is made, if it has a name and one value, else where it is taken."""
+    name = each.node.id if isinstance(each.node, ast.Name) else ""
+    bound = each.site.module.names.bindings(name, each.site.scope)
+    value = bound[0].node if len(bound) == 1 and bound[0].kind == "assign" else None
+    is_made = isinstance(value, ast.expr) and not isinstance(value, ast.Name)
+    return value if is_made and isinstance(value, ast.expr) else each.node
 
 
 def _offer_sort(each: _Taken) -> Fix | None:
@@ -290,26 +297,23 @@ def _offer_sort(each: _Taken) -> Fix | None:
     Channel.CONCURRENCY,
     Breaks.LOGICAL,
     Severity.HIGH,
+    "Sort it, or build a dict in its place: dict.fromkeys(items) keeps the order of insertion.",
+    nodes=(ast.Module,),
+    applies=lambda module: module.has_sets,
+)
+def set_order(site: Site) -> Iterator[Violation]:
+    """The order of a set decides something."""
+    yield from _report_taken(site, objects=False)
+
+
+@rule(
+    Channel.CONCURRENCY,
+    Breaks.LOGICAL,
+    Severity.HIGH,
     "Keep the objects in a list or a dict, or sort them by a number or name of their own.",
     nodes=(ast.Module,),
     applies=lambda module: module.has_sets,
 )
 def object_set_order(site: Site) -> Iterator[Violation]:
     """The order of a set of objects decides something."""
-    for each in _collect_taken(site.module):
-        if each.kind.element == "object":
-            made, words = each.node, each.words
-            if isinstance(made, ast.Name):
-                # Where it is made is where it is mended: objects have no order to be sorted by.
-                bound = each.site.module.names.bindings(made.id, each.site.scope)
-                value = bound[0].node if len(bound) == 1 and bound[0].kind == "assign" else None
-                if isinstance(value, ast.expr) and not isinstance(value, ast.Name):
-                    made, words = value, f"{words} in line {made.lineno}"
-            here = Site(site.module, each.site.node, each.site.scope, site.rule)
-            yield from report(
-                here,
-                each.outcome,
-                f"{site.module.shown(each.node)} is a set of objects, {words}.",
-                "The order of a set of objects follows their addresses in memory.",
-                node=made,
-            )
+    yield from _report_taken(site, objects=True)

@@ -158,8 +158,13 @@ class Values:
             elif isinstance(parent.ctx, ast.Load):
                 yield replace(at.on(parent), key="") if key else at.on(parent)
             return
+        above = self._reading.survey.parents.get(parent)
         if about(last_name(parent.value), TELEMETRY):
             yield at.ends(Use.TELEMETRY, parent)
+        elif isinstance(above, ast.Attribute) and above.attr in _PUTS:
+            yield at.ends(
+                Use.KEY, parent
+            )  # It chooses what is filled: ``rooms[chosen].append(guest)``.
         elif isinstance(parent.ctx, ast.Load):
             yield at.passing(parent)  # what it looks up
         else:
