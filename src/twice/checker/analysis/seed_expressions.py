@@ -14,8 +14,15 @@ from typing import Final
 from twice.checker.syntax.module import Site
 from twice.checker.syntax.survey import targets
 from twice.checker.syntax.uses.outcomes import Use
-from twice.checker.syntax.uses.values import SEED_KEYWORDS
-from twice.checker.syntax.uses.words import GENERATOR, LABEL, SEED, about, last_name, parts
+from twice.checker.syntax.uses.words import (
+    GENERATOR,
+    LABEL,
+    SEED,
+    SEED_KEYWORDS,
+    about,
+    last_name,
+    parts,
+)
 
 _OTHER_SEEDS: Final = LABEL | {"node", "nodes", "word", "words", "point", "points", "data", "count"}
 _AFTER_SEED: Final = re.compile(

@@ -16,8 +16,7 @@ from twice.checker.rule import Breaks
 from twice.checker.rules.engine import rule
 from twice.checker.syntax.module import Module, Site
 from twice.checker.syntax.survey import Binding, Scope
-from twice.checker.syntax.uses.values import SEED_KEYWORDS
-from twice.checker.syntax.uses.words import about, last_name
+from twice.checker.syntax.uses.words import SEED_KEYWORDS, about, last_name
 from twice.foundation.channels import Channel
 from twice.foundation.severity import Severity
 

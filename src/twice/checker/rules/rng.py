@@ -20,8 +20,7 @@ from twice.checker.rules.engine import rule
 from twice.checker.rules.threads import Started, calls_in, is_within, parameter_values, started
 from twice.checker.syntax.module import Site
 from twice.checker.syntax.survey import Scope
-from twice.checker.syntax.uses.values import SEED_KEYWORDS
-from twice.checker.syntax.uses.words import GENERATOR, about, last_name, parts
+from twice.checker.syntax.uses.words import GENERATOR, SEED_KEYWORDS, about, last_name, parts
 from twice.foundation.channels import Channel
 from twice.foundation.severity import Severity
 

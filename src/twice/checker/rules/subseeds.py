@@ -18,8 +18,7 @@ from twice.checker.rule import Breaks, mentions
 from twice.checker.rules.engine import rule
 from twice.checker.syntax.module import Site
 from twice.checker.syntax.uses.outcomes import Use
-from twice.checker.syntax.uses.values import SEED_KEYWORDS
-from twice.checker.syntax.uses.words import SEED, about, last_name
+from twice.checker.syntax.uses.words import SEED, SEED_KEYWORDS, about, last_name
 from twice.foundation.channels import Channel
 from twice.foundation.severity import Severity
 

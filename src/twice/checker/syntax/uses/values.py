@@ -33,6 +33,8 @@ from twice.checker.syntax.uses.words import (
     LIMITS,
     LOGS,
     NAMING,
+    OWN_NAMES,
+    SEED_KEYWORDS,
     SHOWING,
     STAMPS,
     TELEMETRY,
@@ -53,18 +55,10 @@ _WRITES: Final = {
     "write", "writelines", "writerow", "writerows", "write_text", "write_bytes", "dump", "send", "sendall",
 }  # fmt: skip
 _COPIES: Final = {"_replace", "copy", "evolve", "model_copy", "replace"}  # Of records.
-SEED_KEYWORDS: Final = frozenset({"random_seed", "random_state", "rng_seed", "seed"})
-"""Keyword arguments that take a seed."""
-OWN_NAMES: Final = frozenset({"guid", "id", "key", "name", "uid", "uuid"})
-"""Attributes that say which object it is."""
 
 
 class Values:
-    """Follows values in one file.
-
-    Args:
-        reading: the file.
-    """
+    """Follows values in one file."""
 
     def __init__(self, reading: Reading) -> None:
         self._reading = reading

@@ -254,6 +254,12 @@ def parts(name: str) -> frozenset[str]:
     return frozenset(each.lower() for each in _PARTS.findall(name))
 
 
+SEED_KEYWORDS: Final = frozenset({"random_seed", "random_state", "rng_seed", "seed"})
+"""Keyword arguments that take a seed."""
+OWN_NAMES: Final = frozenset({"guid", "id", "key", "name", "uid", "uuid"})
+"""Attributes that say which object it is."""
+
+
 def last_part(name: str) -> str:
     """Give the last word in an identifier, which says what kind of thing it is: an eta is ``message_eta``."""
     return next((each for each in reversed(_PARTS.findall(name)) if not each.isdigit()), "")
