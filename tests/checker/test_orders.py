@@ -23,10 +23,6 @@ def said(text: str) -> list[str]:
 
 
 HARMLESS = {
-    "an attribute that is sorted anew": (
-        "class A:\n    def f(self, given):\n        self.found = list(set(given))\n        self.found = sorted(self.found)\n"
-        "        return self.found\n"
-    ),
     "a list that is filled in a loop and sorted in place": (
         "import os\ndef names(folder):\n    found = []\n    for name in os.listdir(folder):\n        found.append(name)\n    found.sort()\n"
         "    return found\n"
@@ -48,17 +44,12 @@ HARMLESS = {
         "            json.dump(name, file)\n"
     ),
     "a hash of a frozenset": "def key(given: dict[str, str]):\n    return hash(frozenset(given.items()))\n",
-    "places in an array": "import numpy as np\ndef places(mask):\n    found = set(np.flatnonzero(mask))\n    return list(found)\n",
     "the only file, unpacked": "from pathlib import Path\ndef trace(folder):\n    only, = Path(folder).glob('*.json')\n    return only\n",
     "a search through folders": (
         "import os\ndef find(folder, wanted):\n    for root, _, files in os.walk(folder):\n        if wanted in files and root != folder:\n"
         "            return os.path.join(root, wanted)\n"
     ),
     "names for dir(), which sorts": "class A:\n    def __dir__(self):\n        return list(set(vars(self)) | {'x'})\n",
-    "files uploaded one by one": (
-        "import os\ndef send(bucket, folder):\n    for name in os.listdir(folder):\n        blob = bucket.blob(name)\n"
-        "        blob.upload_from_filename(name)\n"
-    ),
     "text whose length is asked, and that a log shows": (
         "import logging\nlogger = logging.getLogger()\ndef warn(table):\n"
         "    shown = ' and '.join([each for each in set(table.values()) if each])\n    if len(shown) > 0:\n"
@@ -96,10 +87,6 @@ HARMLESS = {
         "class A:\n    def start(self, parts):\n        self.clocks = {part.clock for part in parts}\n        single = len(self.clocks) == 1\n"
         "        if single:\n            return list(self.clocks)[0]\n        return None\n"
     ),
-    "a list that has to have one element": (
-        "def only(parts):\n    sizes = list({part.size for part in parts})\n    if len(sizes) != 1:\n        raise ValueError('sizes differ')\n"
-        "    return sizes\n"
-    ),
     "a word looked for among words": "def place(words):\n    but = {'but'} & set(words)\n    return words.index(next(iter(but)))\n",
     "work that is done to the end": (
         "def close(graph, start):\n    seen = set()\n    left = {str(start)}\n    while left:\n        node = left.pop()\n"
@@ -113,9 +100,6 @@ HARMLESS = {
         "def heaviest(names: set[str], weights):\n    best = None\n    for name in names:\n        weight = weights[name]\n"
         "        if best is None or weight > best:\n            best = weight\n    return best\n"
     ),
-    "a sum that is written out": (
-        "def total(names: set[str], weights):\n    total = 0\n    for name in names:\n        total = total + weights[name]\n    return total\n"
-    ),
     "sets that are joined": (
         "def around(names: set[str], edges):\n    found = set()\n    for name in names:\n        found = found.union(edges[name])\n"
         "    return len(found)\n"
@@ -123,10 +107,6 @@ HARMLESS = {
     "the same value for all": (
         "def measure(labels: set[str], gold, test):\n    found = {}\n    for label in labels:\n        score = rate(gold, test)\n"
         "        found['score'] = score\n    return found\n"
-    ),
-    "members of an enumeration of numbers": (
-        "from enum import IntEnum\nclass Colour(IntEnum):\n    RED = 1\n    BLUE = 2\ndef colours():\n"
-        "    return list({Colour.RED, Colour.BLUE})\n"
     ),
     "frozen records of numbers": (
         "from dataclasses import dataclass\n@dataclass(frozen=True)\nclass Spot:\n    x: int\n    y: int\ndef spots(rows):\n"
@@ -172,10 +152,6 @@ HARMLESS = {
         "import threading\ndef ask():\n    answer = []\n    def read():\n        answer.append(input())\n    while True:\n        answer = []\n"
         "        thread = threading.Thread(target=read)\n        thread.start()\n        thread.join(5)\n        if answer:\n"
         "            return answer[0]\n"
-    ),
-    "a private generator whose result is sorted": (
-        "def _names(given):\n    for name in {str(each) for each in given}:\n        yield name\ndef names(given):\n"
-        "    return sorted(_names(given))\n"
     ),
     "one element, told by its number": (
         "def only(names: set[str]):\n    number = len(names)\n    if number == 0:\n        return None\n    elif number == 1:\n"
@@ -223,21 +199,11 @@ HARMFUL = {
         "def walk(graph, start):\n    found = []\n    left = {str(start)}\n    while left:\n        node = left.pop()\n"
         "        found.append(node)\n        left |= graph[node]\n    return found\n"
     ),
-    "results that are gathered": (
-        "import asyncio\nasync def digests(names: set[str], one):\n    return await asyncio.gather(*[one(name) for name in names])\n"
-    ),
     "a sorting under a condition": (
         "def names(given, tidy):\n    found = list({str(each) for each in given})\n    if tidy:\n        found.sort()\n    return found\n"
     ),
     "a set that is one still, on one way": (
         "def names(given, keep):\n    found = set(given)\n    if keep:\n        found = keep(given)\n    return [name for name in found]\n"
-    ),
-    "a text of a set, hashed": (
-        "import hashlib\ndef key(names: set[str]):\n    text = f'Names: {names}'\n    return hashlib.sha256(text.encode()).hexdigest()\n"
-    ),
-    "sets made when asked for": (
-        "from collections import defaultdict\ndef first(rows):\n    found = defaultdict(set)\n    for row in rows:\n"
-        "        found[row.kind].add(str(row.name))\n    return list(found['a'])\n"
     ),
     "values of a dict of sets": (
         "def all_of(groups: dict[str, set[str]]):\n    found = []\n    for kind, names in groups.items():\n        found.append(list(names))\n"
@@ -253,11 +219,6 @@ HARMFUL = {
     "a property": (
         "class World:\n    @property\n    def names(self):\n        return {str(each) for each in self.found}\n    def order(self):\n"
         "        return list(self.names)\n"
-    ),
-    "a union of annotations": "from typing import Union\ndef order(names: Union[set[str], frozenset[str]]):\n    return list(names)\n",
-    "members of an enumeration of words": (
-        "from enum import Enum\nclass Colour(Enum):\n    RED = 'r'\n    BLUE = 'b'\ndef colours():\n"
-        "    return list({Colour.RED, Colour.BLUE})\n"
     ),
     "a tracked list": (
         "def main(run):\n    got = run.track('got', [])\n    for _ in run.ticks(2):\n        for name in {'x', 'y'}:\n"
