@@ -40,7 +40,7 @@ def some(items: object) -> dict[str, object]:
 # The parts of SARIF 2.1.0 that are written, by the names of its sections 3.13 to 3.59.
 TEXT = record("text", text={"type": "string"})
 CORNERS = ("startLine", "startColumn", "endLine", "endColumn")
-REGION = closed(*CORNERS, **dict.fromkeys(CORNERS, {"type": "integer", "minimum": 1}))
+REGION = closed(*CORNERS, **{key: {"type": "integer", "minimum": 1} for key in CORNERS})
 ARTIFACT = record("uri", uri={"type": "string", "pattern": r"^[!-~]*$"})
 PHYSICAL = record("artifactLocation", "region", artifactLocation=ARTIFACT, region=REGION)
 LOCATION = closed("physicalLocation", physicalLocation=PHYSICAL, message=TEXT)
