@@ -19,19 +19,14 @@ from twice.checker.findings import FileResult
 SIZE = 200_000  # As if they were so large; processes are worth it then.
 
 
-def sources(folder: Path, count: int) -> list[SourceFile]:
-    """Write files and return them."""
-    found = []
-    for number in range(count):
+def results(folder: Path, jobs: int) -> dict[str, tuple[str, FileResult]]:
+    """Write twenty files and return their results."""
+    sources = []
+    for number in range(20):
         path = folder / f"m{number}.py"
         path.write_text(f"{LISTING if number % 2 else CLOCK}\nX = {number}\n")
-        found.append(SourceFile(path.as_posix(), "", SIZE))
-    return found
-
-
-def results(folder: Path, jobs: int) -> dict[str, tuple[str, FileResult]]:
-    found = analyze_files(sources(folder, 20), AnalysisConfig(), jobs)
-    return {each.path: its for each, its in found}
+        sources.append(SourceFile(path.as_posix(), "", SIZE))
+    return {each.path: its for each, its in analyze_files(sources, AnalysisConfig(), jobs)}
 
 
 def test_several_processes_give_the_results_of_one(tmp_path: Path) -> None:
@@ -64,20 +59,17 @@ def in_workers(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> None
     monkeypatch.setattr(analyzer, "read_file", read_file)
 
 
-def test_the_work_of_a_worker_that_dies_is_done_here(
+def test_the_work_of_a_worker_that_dies_is_done_here_and_an_error_is_raised(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    in_workers(monkeypatch, lambda: os._exit(9))
+    with monkeypatch.context() as patch:
+        in_workers(patch, lambda: os._exit(9))
+        assert results(tmp_path, 2) == results(tmp_path, 1)
 
-    assert results(tmp_path, 2) == results(tmp_path, 1)
-
-
-def test_an_error_in_a_worker_is_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail() -> None:
         raise ValueError("seven")
 
     in_workers(monkeypatch, fail)
-
     with pytest.raises(ValueError, match="seven"):
         results(tmp_path, 2)
 
@@ -86,22 +78,16 @@ DRAWS = "import random\n\n\ndef pick(names):\n    return random.choice(names)\n"
 SEEDS = "import pick\nimport random\n\nrandom.seed(3)\nprint(pick.pick([1, 2]))\n"
 
 
-@pytest.mark.parametrize("zone", ["core", "tests", "tooling"])
-def test_a_configured_test_seeds_nothing_for_the_program(project: Project, zone: str) -> None:
-    project.write(pick=DRAWS, spec__try_it=SEEDS, config=f'zones = {{{zone} = ["spec/"]}}\n')
-
-    found = {each["path"]: each["rule"] for each in project.check("--json").document["findings"]}
-
-    assert found["pick.py"] == ("global-stream" if zone == "core" else "unseeded-global")
-
-
-def test_a_zone_that_changes_is_not_taken_from_the_cache(project: Project) -> None:
-    rules = []
-    for zone in ("core", "tests"):
+def test_a_configured_test_seeds_nothing_for_the_program(project: Project) -> None:
+    for zone, rule in (
+        ("core", "global-stream"),
+        ("tests", "unseeded-global"),
+        ("tooling", "unseeded-global"),
+    ):
         project.write(pick=DRAWS, spec__try_it=SEEDS, config=f'zones = {{{zone} = ["spec/"]}}\n')
-        rules.append(project.rules("pick.py", "spec")[0])
-
-    assert rules == ["global-stream", "unseeded-global"]
+        for options in ((), ("--no-cache",)):  # A zone that changes is not taken from the cache.
+            found = {each["path"]: each["rule"] for each in project.findings(*options)}
+            assert found["pick.py"] == rule
 
 
 def test_zones_hold_for_facts_from_any_working_folder(
@@ -110,9 +96,8 @@ def test_zones_hold_for_facts_from_any_working_folder(
     project.write(
         lib__tests__pick=DRAWS, lib__tests__main=SEEDS, config="zones = {core = ['lib']}\n"
     )
-    there = project.check("--json").document["findings"]
+    there = project.findings()
     monkeypatch.chdir(project.folder / "lib" / "tests")
-    here = project.check("--json").document["findings"]
-
+    here = project.findings()
     assert [each["rule"] for each in here] == [each["rule"] for each in there]
     assert {each["zone"] for each in (*here, *there)} == {"core"}

@@ -27,6 +27,11 @@ def record(*required: str, **properties: object) -> dict[str, object]:
     return {"type": "object", "required": [*required], "properties": properties}
 
 
+def closed(*required: str, **properties: object) -> dict[str, object]:
+    """Build the schema of an object without other fields."""
+    return {**record(*required, **properties), "additionalProperties": False}
+
+
 def some(items: object) -> dict[str, object]:
     """Build the schema of a list with at least one item."""
     return {"type": "array", "minItems": 1, "items": items}
@@ -34,27 +39,18 @@ def some(items: object) -> dict[str, object]:
 
 # The parts of SARIF 2.1.0 that are written, by the names of its sections 3.13 to 3.59.
 TEXT = record("text", text={"type": "string"})
-REGION = {
-    "type": "object",
-    "required": ["startLine", "startColumn", "endLine", "endColumn"],
-    "additionalProperties": {"type": "integer", "minimum": 1},
-}
+CORNERS = ("startLine", "startColumn", "endLine", "endColumn")
+REGION = closed(*CORNERS, **{key: {"type": "integer", "minimum": 1} for key in CORNERS})
 ARTIFACT = record("uri", uri={"type": "string", "pattern": r"^[!-~]*$"})
 PHYSICAL = record("artifactLocation", "region", artifactLocation=ARTIFACT, region=REGION)
-LOCATION = {
-    **record("physicalLocation", physicalLocation=PHYSICAL, message=TEXT),
-    "additionalProperties": False,
-}
-SUPPRESSION = {
-    **record(
-        "kind",
-        kind={"enum": ["inSource", "external"]},
-        status={"enum": ["accepted", "underReview", "rejected"]},
-        justification={"type": "string", "minLength": 1},
-    ),
-    "additionalProperties": False,
-}
-STEP = {**record(location=LOCATION), "additionalProperties": False}
+LOCATION = closed("physicalLocation", physicalLocation=PHYSICAL, message=TEXT)
+SUPPRESSION = closed(
+    "kind",
+    kind={"enum": ["inSource", "external"]},
+    status={"enum": ["accepted", "underReview", "rejected"]},
+    justification={"type": "string", "minLength": 1},
+)
+STEPS = record("locations", locations=some(closed(location=LOCATION)))
 REPLACEMENT = record("deletedRegion", deletedRegion=REGION, insertedContent=TEXT)
 CHANGE = record(
     "artifactLocation", "replacements", artifactLocation=ARTIFACT, replacements=some(REPLACEMENT)
@@ -68,7 +64,7 @@ RESULT = record(
     partialFingerprints={"type": "object", "additionalProperties": {"type": "string"}},
     baselineState={"enum": ["new", "unchanged", "updated", "absent"]},
     suppressions={"type": "array", "items": SUPPRESSION},
-    codeFlows=some(record("threadFlows", threadFlows=some(record("locations", locations=some(STEP))))),
+    codeFlows=some(record("threadFlows", threadFlows=some(STEPS))),
     fixes=some(record("artifactChanges", description=TEXT, artifactChanges=some(CHANGE))),
 )  # fmt: skip
 RULE = record("id", shortDescription=TEXT, fullDescription=TEXT, help=TEXT)
@@ -192,12 +188,9 @@ def test_the_document_has_every_field_of_the_contract(project: Project) -> None:
     document = project.check("--json").document
     assert document["format"] == json_format.FORMAT
     assert {*document} == {"format", "findings", "summary"}
-    fields = {
-        "rule", "channel", "severity", "path", "line", "column", "end_line", "message", "why",
-        "artifact", "fix", "confidence",
-    }  # fmt: skip
+    fields = "rule channel severity path line column end_line message why artifact fix confidence"
     (finding,) = document["findings"]
-    assert fields <= {*finding}
+    assert {*fields.split()} <= {*finding}
     assert finding["fix"] == {"safe": True, "title": "Sort what is listed"}
 
 

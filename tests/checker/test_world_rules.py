@@ -13,15 +13,17 @@ import threading
 
 class Memory:
     def __init__(self):
+        self._lock = threading.Lock()
         self._stored_hashes = set()
         self._rows = []
 
     def add(self, text, tags):
         contents = {"text": text, "tags": tags}
         hashed = hash(tuple(contents.values()))
-        if hashed in self._stored_hashes:
-            return
-        self._stored_hashes.add(hashed)
+        with self._lock:
+            if hashed in self._stored_hashes:
+                return
+            self._stored_hashes.add(hashed)
 
     def get_state(self):
         return {"hashes": list(self._stored_hashes), "rows": list(self._rows)}
@@ -30,47 +32,25 @@ class Memory:
         self._stored_hashes = set(state["hashes"])
         self._rows = list(state["rows"])
 """
-EPISODE = """
-import time
-
-class Recorder:
-    def reset(self):
-        self.began = time.perf_counter()
-
-    def step(self, action):
-        observation, info = self.env.step(action)
-        took = round(time.perf_counter() - self.began, 6)
-        info[self.key] = {"r": self.total, "t": took}
-        self.time_queue.append(took)
-        return observation, info
-"""
-KEPT = """
-import functools
-import time
-
-class World:
-    def __init__(self):
-        self.tick = {kept}
-
-    def step(self):
-        self.now = self.tick()
-        return self.now
-"""
+EPISODE = (
+    "import time\nclass Recorder:\n    def reset(self):\n        self.began = time.perf_counter()\n"
+    "    def step(self, action):\n        observation, info = self.env.step(action)\n"
+    "        took = round(time.perf_counter() - self.began, 6)\n        info[self.key] = {'r': self.total, 't': took}\n"
+    "        self.time_queue.append(took)\n        return observation, info\n"
+)
+KEPT = (
+    "import functools, random, time\nclass World:\n    def __init__(self):\n        self.tick = {kept}\n"
+    "    def step(self):\n        self.now = self.tick()\n        return self.now\n"
+)
 EVENT = "import functools\nimport time\ntick = functools.partial(time.time)\ndef event():\n    return {'at': tick()}\n"
 DEFAULT = "from datetime import datetime\nclass World:\n    def __init__(self, now=datetime.now()):\n        self.now = now\n"
 THREAD = "import threading\ndef run(self, work):\n    worker = str(threading.current_thread())\n    self.pending[worker] = work\n"
 MATCH = "def kind(value):\n    match value:\n        case None | True:\n            return 1\n        case _:\n            return 2\n"
 CALLER = "import time\nclass World:\n    def __init__(self, clock=time.time):\n        self.clock = clock\n    def step(self):\n        self.now = self.clock()\n        return self.now\n"
-PLACE = """
-import hashlib
-
-class Place:
-    def __str__(self):
-        return f"{self.x},{self.y}"
-
-def digest(x, y):
-    return hashlib.sha256(str(Place(x, y)).encode()).hexdigest()
-"""
+PLACE = (
+    "import hashlib\nclass Place:\n    def __str__(self):\n        return f'{self.x},{self.y}'\n"
+    "def digest(x, y):\n    return hashlib.sha256(str(Place(x, y)).encode()).hexdigest()\n"
+)
 
 
 @pytest.mark.parametrize(

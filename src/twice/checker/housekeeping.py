@@ -20,10 +20,6 @@ if TYPE_CHECKING:  # Findings from the cache need neither.
     from twice.checker.syntax.module import Site
 
 
-def _own(name: str, severity: Severity, title: str, remedy: str) -> RuleFacts:
-    return RuleFacts(name, Channel.DIVERGENCE, Breaks.STATISTICAL, severity, remedy, title)
-
-
 UNREADABLE: Final = "unreadable-file"
 BAD_SUPPRESSION: Final = "bad-suppression"
 UNKNOWN_RULE: Final = "unknown-rule"
@@ -31,40 +27,20 @@ EXPIRED_SUPPRESSION: Final = "expired-suppression"
 UNUSED_SUPPRESSION: Final = "unused-suppression"
 
 HOUSEKEEPING: Final = tuple(
-    Rule(facts)
-    for facts in (
-        _own(
-            BAD_SUPPRESSION,
-            Severity.MEDIUM,
-            "A comment for the checker could not be used.",
-            "Write it as: # twice: ignore[rule] reason, or # twice: boundary reason.",
-        ),
-        _own(
-            EXPIRED_SUPPRESSION,
-            Severity.MEDIUM,
-            "A suppression's last day is over.",
-            "Mend what it hid, or give it a new date and say why it may stay.",
-        ),
-        _own(
-            UNKNOWN_RULE,
-            Severity.MEDIUM,
-            "A suppression names a rule that there is not.",
-            "Correct the name; twice check --list prints those that there are.",
-        ),
-        _own(
-            UNREADABLE,
-            Severity.MEDIUM,
-            "A file could not be read as Python, so nothing is known of it.",
-            "Mend it, run twice with the Python that it is written for, or exclude it by name.",
-        ),
-        _own(
-            UNUSED_SUPPRESSION,
-            Severity.LOW,
-            "A suppression takes nothing away.",
-            "Delete the comment, or the rule's name in it.",
-        ),
+    Rule(RuleFacts(name, Channel.DIVERGENCE, Breaks.STATISTICAL, severity, remedy, title))
+    for name, severity, title, remedy in (
+        (BAD_SUPPRESSION, Severity.MEDIUM, "A comment for the checker could not be used.",
+         "Write it as: # twice: ignore[rule] reason, or # twice: boundary reason."),
+        (EXPIRED_SUPPRESSION, Severity.MEDIUM, "A suppression's last day is over.",
+         "Mend what it hid, or give it a new date and say why it may stay."),
+        (UNKNOWN_RULE, Severity.MEDIUM, "A suppression names a rule that there is not.",
+         "Correct the name; twice check --list prints those that there are."),
+        (UNREADABLE, Severity.MEDIUM, "A file could not be read as Python, so nothing is known of it.",
+         "Mend it, run twice with the Python that it is written for, or exclude it by name."),
+        (UNUSED_SUPPRESSION, Severity.LOW, "A suppression takes nothing away.",
+         "Delete the comment, or the rule's name in it."),
     )
-)
+)  # fmt: skip
 HOUSEKEEPING_NAMES: Final = frozenset(each.name for each in HOUSEKEEPING)
 
 BANNED_NAME: Final = Rule(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from twice.checker.review.patterns import PATTERNS
 from twice.checker.review.review import SpecStatus
-from twice.checker.review.risks import RISKS, RISKS_BY_RULE, SPINE, assess_risk
+from twice.checker.review.risks import PATTERNS, RISKS, RISKS_BY_RULE, SPINE, assess_risk
 from twice.checker.rule import Rule
 from twice.checker.rules.engine import every_rule
 from twice.checker.workspace import Workspace

@@ -32,25 +32,17 @@ from sourcefiles import call_of, last_value, module_of
         ("class World: ...\nWorld()", "object", ""),
         ("d: dict[str, set[int]] = make()\nd['a']", "set", "int"),
         ("d: dict[str, set[str]] = make()\nd.get('a')", "set", "str"),
-        (
-            "from collections import defaultdict\nd = defaultdict(set)\nd[1].add('a')\nd[1]",
-            "set",
-            "str",
-        ),
+        ("from collections import defaultdict\nd = defaultdict(set)\nd[1].add('a')\nd[1]", "set", "str"),
         ("s = set()\ns.update(range(3))\ns", "set", "int"),
         ("from typing import Union\ns: Union[set[str], None] = make()\ns", "set", "str"),
-        (
-            "a: dict[int, str] = make()\nb: dict[int, str] = make()\na.keys() & b.keys()",
-            "set",
-            "int",
-        ),
+        ("a: dict[int, str] = make()\nb: dict[int, str] = make()\na.keys() & b.keys()", "set", "int"),
         ("{1} | {'a'}", "set", ""),
         ("from enum import IntEnum\nclass C(IntEnum):\n    A = 1\n{C.A}", "set", "int"),
         ("from enum import Enum\nclass C(Enum):\n    A = 1\n{C.A}", "set", "enum"),
         ("from pathlib import Path\n{Path('a')}", "set", ""),
         ("class C:\n    def __hash__(self): ...\n{C()}", "set", ""),
     ],
-)
+)  # fmt: skip
 def test_an_expression_is_what_it_is_made_from(text: str, name: str, element: str) -> None:
     site = last_value(module_of(text))
     kind = site.kind(site.node)
@@ -79,12 +71,9 @@ def test_attributes_of_self_are_what_the_class_assigns() -> None:
                 return list(self.tags), list(self.seen)
         """
     )
-    tags = call_of(module, "list(self.tags)")
-    seen = call_of(module, "list(self.seen)")
-    assert isinstance(tags.node, ast.Call)
-    assert isinstance(seen.node, ast.Call)
-    first, second = tags.kind(tags.node.args[0]), seen.kind(seen.node.args[0])
-    assert first is not None
-    assert first.is_ordered_by_chance
-    assert second is not None
-    assert not second.is_ordered_by_chance
+    for name, by_chance in (("tags", True), ("seen", False)):
+        site = call_of(module, f"list(self.{name})")
+        assert isinstance(site.node, ast.Call)
+        kind = site.kind(site.node.args[0])
+        assert kind is not None
+        assert kind.is_ordered_by_chance is by_chance

@@ -16,15 +16,12 @@ from sourcefiles import call_of, last_value, module_of
         ("from numpy import random\nrandom.rand", "numpy.random.rand"),
         ("import numpy as np\nr = np.random\nr.rand", "numpy.random.rand"),
         ("import random\nd = random.random\nd", "random.random"),
-        (
-            "try:\n    import numpy as np\nexcept ImportError:\n    np = None\nnp.random",
-            "numpy.random",
-        ),
+        ("try:\n    import numpy as np\nexcept ImportError:\n    np = None\nnp.random", "numpy.random"),
         ("sorted", "builtins.sorted"),
         ("def helper(): ...\nhelper", ".helper"),
         ("class World: ...\nWorld", ".World"),
     ],
-)
+)  # fmt: skip
 def test_a_name_resolves_through_imports_and_aliases(text: str, expected: str) -> None:
     site = last_value(module_of(text))
     assert site.qualified(site.node) == expected
@@ -50,31 +47,16 @@ def test_a_name_that_could_be_anything_is_nothing(text: str) -> None:
     assert site.qualified(site.node) is None
 
 
-def test_relative_imports_resolve_in_their_package() -> None:
-    module = module_of("from ..tools import clock\nclock.now()", package="game.world")
-    assert call_of(module, "clock.now()").called == "game.tools.clock.now"
-
-
-def test_an_argument_hides_a_module_of_the_same_name() -> None:
-    module = module_of(
-        """
-        import random
-
-        def shuffle(random, deck):
-            random.shuffle(deck)
-        """
-    )
-    assert call_of(module, "random.shuffle(deck)").called is None
-
-
-def test_names_of_a_class_body_are_not_seen_in_its_methods() -> None:
-    module = module_of(
-        """
-        class Clock:
-            from time import time
-
-            def read(self):
-                return time()
-        """
-    )
-    assert call_of(module, "time()").called is None
+@pytest.mark.parametrize(
+    ("text", "call", "expected"),
+    [
+        ("from ..tools import clock\nclock.now()", "clock.now()", "game.tools.clock.now"),
+        # An argument hides a module of the same name; names of a class body are not seen in its methods.
+        ("import random\ndef f(random, deck):\n    random.shuffle(deck)\n", "random.shuffle(deck)", None),
+        ("class A:\n    from time import time\n    def read(self):\n        return time()\n", "time()", None),
+    ],
+)  # fmt: skip
+def test_a_call_is_of_what_its_scope_and_package_say(
+    text: str, call: str, expected: str | None
+) -> None:
+    assert call_of(module_of(text, package="game.world"), call).called == expected

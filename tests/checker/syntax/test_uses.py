@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textwrap import dedent
+from textwrap import indent
 
 import pytest
 
@@ -10,6 +10,16 @@ from sourcefiles import call_of, module_of
 from twice.checker.syntax.uses.outcomes import Use
 
 CLOCK = "time.time()"
+
+
+def value_ends(text: str) -> Use:
+    """Where the time of a text ends."""
+    return call_of(module_of(text), CLOCK).value().use
+
+
+def listing_ends(text: str) -> Use:
+    """Where the order of the listing in a text ends."""
+    return call_of(module_of(text), "os.listdir(path)").order().use
 
 
 @pytest.mark.parametrize(
@@ -29,12 +39,19 @@ CLOCK = "time.time()"
         ("open('a', 'w').write(str(time.time()))", Use.STORED),
         ("unknown(time.time())", Use.UNSEEN),
         ("history.append(time.time())", Use.STATE),
+        # A name that sounds harmless hides no seed and no digest.
+        *[(f"{name} = time.time()\nrandom.seed({name})", Use.SEED) for name in
+          ("tag", "delay", "path", "timeout", "log", "message")],
+        ("tag = str(time.time()).encode()\nreturn hashlib.sha256(tag)", Use.DIGEST),
+        ("path = str(time.time()).encode()\nreturn hashlib.sha256(path)", Use.DIGEST),
     ],
-)
+)  # fmt: skip
 def test_a_value_is_followed_to_its_end(body: str, expected: Use) -> None:
-    lines = "\n    ".join(body.splitlines())
-    text = f"import hashlib, os, random, time\n\ndef step(self, history, logger, limit):\n    {lines}\n"
-    assert call_of(module_of(text), CLOCK).value().use is expected
+    head = "import hashlib, os, random, time\n\ndef step(self, history, logger, limit):\n"
+    assert value_ends(head + indent(body, "    ")) is expected
+
+
+OUT = "out = []\nfor name in os.listdir(path):\n    out.append(name)\nreturn {}"
 
 
 @pytest.mark.parametrize(
@@ -44,40 +61,32 @@ def test_a_value_is_followed_to_its_end(body: str, expected: Use) -> None:
         ("return len(os.listdir(path))", Use.ERASED),
         ("return 'a' in os.listdir(path)", Use.ERASED),
         ("names = os.listdir(path)\nnames.sort()\nreturn names", Use.ERASED),
+        ("names = os.listdir(path)\nchosen = names[0]\nnames.sort()\nreturn chosen", Use.RETURNED),
         ("return os.listdir(path)", Use.RETURNED),
         ("return os.listdir(path)[0]", Use.RETURNED),
         ("return rng.choice(os.listdir(path))", Use.STATE),
         ("n = 0\nfor name in os.listdir(path):\n    n += 1\nreturn n", Use.ERASED),
-        (
-            "found = set()\nfor name in os.listdir(path):\n    found.add(name)\nreturn found",
-            Use.ERASED,
-        ),
-        ("out = []\nfor name in os.listdir(path):\n    out.append(name)\nreturn out", Use.RETURNED),
-        (
-            "out = []\nfor name in os.listdir(path):\n    out.append(name)\nreturn sorted(out)",
-            Use.ERASED,
-        ),
+        ("found = set()\nfor name in os.listdir(path):\n    found.add(name)\nreturn found", Use.ERASED),
+        (OUT.format("out"), Use.RETURNED),
+        (OUT.format("sorted(out)"), Use.ERASED),
         ("for name in os.listdir(path):\n    return name", Use.RETURNED),
         ("for name in os.listdir(path):\n    yield name", Use.RETURNED),
         ("for name in os.listdir(path):\n    os.remove(name)", Use.ERASED),
         ("for name in os.listdir(path):\n    load(name)", Use.UNSEEN),
-        (
-            "by = {}\nfor name in os.listdir(path):\n    by[name] = load(name)\nreturn by",
-            Use.ERASED,
-        ),
+        ("by = {}\nfor name in os.listdir(path):\n    by[name] = load(name)\nreturn by", Use.ERASED),
         ("return {name: 1 for name in os.listdir(path)}", Use.ERASED),
         ("return [name.upper() for name in os.listdir(path)]", Use.RETURNED),
+        # What an inner function returns is used where it is called.
+        ("def names():\n    return os.listdir(path)\nreturn sorted(names())", Use.ERASED),
     ],
-)
+)  # fmt: skip
 def test_an_order_is_followed_to_its_end(body: str, expected: Use) -> None:
-    lines = "\n    ".join(body.splitlines())
-    text = f"import os\n\ndef load_all(path, rng):\n    {lines}\n"
-    assert call_of(module_of(text), "os.listdir(path)").order().use is expected
+    head = "import os\n\ndef load_all(path, rng):\n"
+    assert listing_ends(head + indent(body, "    ")) is expected
 
 
-def test_a_value_is_followed_through_attributes_and_private_functions() -> None:
-    text = dedent(
-        """
+def test_a_value_is_followed_through_attributes_and_functions_of_the_file() -> None:
+    trainer = """
         import time
 
         class Trainer:
@@ -90,114 +99,54 @@ def test_a_value_is_followed_through_attributes_and_private_functions() -> None:
             def report(self):
                 print(self._now() - self.start)
         """
-    )
-    assert call_of(module_of(text), CLOCK).value().use is Use.TELEMETRY
-
-
-def test_a_value_given_to_a_function_of_the_file_is_followed_into_it() -> None:
-    text = dedent(
-        """
-        import random, time
-
-        def begin():
-            prepare(time.time())
-
-        def prepare(start):
-            random.seed(start)
-        """
-    )
-    outcome = call_of(module_of(text), CLOCK).value()
+    assert value_ends(trainer) is Use.TELEMETRY
+    given = "import random, time\ndef begin():\n    prepare(time.time())\ndef prepare(start):\n    random.seed(start)\n"
+    outcome = call_of(module_of(given), CLOCK).value()
     assert outcome.use is Use.SEED
     assert outcome.way
 
 
-def listing_ends(text: str) -> Use:
-    """Where the order of the listing in a text ends."""
-    return call_of(module_of(dedent(text)), "os.listdir(path)").order().use
-
-
-def test_what_an_inner_function_returns_is_used_where_it_is_called() -> None:
-    inner = """
-        import os
-
-        def load(path):
-            def names():
-                return os.listdir(path)
-
-            return sorted(names())
-        """
-    assert listing_ends(inner) is Use.ERASED
-
-
-def test_where_no_caller_in_the_file_minds_others_are_not_taken_to() -> None:
-    text = """
-        import os
-
-        def names(path):
-            return os.listdir(path)
-
-        def main():
-            print(len(names(".")))
-        """
-    assert listing_ends(text) is Use.UNSEEN
-    assert listing_ends(text.replace("len(names", "(names")) is Use.UNSEEN
-    assert listing_ends(text.replace("print(len(", "save((")) is Use.UNSEEN
-    assert (
-        listing_ends(text.replace('print(len(names(".")))', 'return names(".")[0]')) is Use.RETURNED
-    )
-
-
-@pytest.mark.parametrize("name", ["tag", "delay", "path", "timeout", "log", "message"])
-def test_a_name_that_sounds_harmless_hides_no_seed_and_no_digest(name: str) -> None:
-    seeds = (
-        f"import random, time\n\ndef begin():\n    {name} = time.time()\n    random.seed({name})\n"
-    )
-    hashes = f"import hashlib, time\n\ndef mark():\n    {name} = str(time.time()).encode()\n    return hashlib.sha256({name})\n"
-    assert call_of(module_of(seeds), CLOCK).value().use is Use.SEED
-    assert call_of(module_of(hashes), CLOCK).value().use is Use.DIGEST
+@pytest.mark.parametrize(
+    ("use", "expected"),
+    [
+        ("print(len(names('.')))", Use.UNSEEN),
+        ("print(names('.'))", Use.UNSEEN),
+        ("save(names('.'))", Use.UNSEEN),
+        ("return names('.')[0]", Use.RETURNED),
+    ],
+)
+def test_where_no_caller_in_the_file_minds_others_are_not_taken_to(use: str, expected: Use) -> None:
+    text = f"import os\ndef names(path):\n    return os.listdir(path)\ndef main():\n    {use}\n"
+    assert listing_ends(text) is expected
 
 
 def test_a_file_that_repeats_itself_is_read_to_its_end() -> None:
-    lines = "\n".join("    x = time.time()\n    given(x)" for _ in range(400))
-    module = module_of(f"import time\n\ndef repeat(given):\n{lines}\n")
+    lines = "    x = time.time()\n    given(x)\n" * 400
+    module = module_of(f"import time\n\ndef repeat(given):\n{lines}")
     uses = {module.site(node, scope).value().use for node, scope, name in module.calls if name}
     assert uses == {Use.UNSEEN}
 
 
-def test_what_was_taken_before_the_sorting_was_taken_by_chance() -> None:
-    text = """
-        import os
-
-        def first(path):
-            names = os.listdir(path)
-            chosen = names[0]
-            names.sort()
-            return chosen
-        """
-    assert listing_ends(text) is Use.RETURNED
-
-
 @pytest.mark.parametrize(
-    ("calls", "expected"), [(1, Use.TELEMETRY), (2, Use.TELEMETRY), (3, Use.UNSEEN)]
+    ("calls", "into", "out"),
+    [
+        (1, Use.TELEMETRY, Use.TELEMETRY),
+        (2, Use.TELEMETRY, Use.TELEMETRY),
+        (3, Use.UNSEEN, Use.RETURNED),
+    ],
 )
-def test_a_value_is_followed_into_two_calls_and_then_handed_on(calls: int, expected: Use) -> None:
-    inner = "".join(
-        f"def _into_{at}(value):\n    {f'_into_{at + 1}(value)' if at < calls else 'print(value)'}\n\n"
-        for at in range(1, calls + 1)
+def test_a_value_is_followed_through_two_calls_and_then_handed_on(
+    calls: int, into: Use, out: Use
+) -> None:
+    inside, outside = (
+        "".join(
+            f"def _{at}({given}):\n    {last if at == calls else step.format(at + 1)}\n"
+            for at in range(1, calls + 1)
+        )
+        for given, step, last in (
+            ("value", "_{}(value)", "print(value)"),
+            ("", "return _{}()", f"return {CLOCK}"),
+        )
     )
-    text = f"import time\n\n{inner}def step():\n    _into_1({CLOCK})\n"
-
-    assert call_of(module_of(text), CLOCK).value().use is expected
-
-
-@pytest.mark.parametrize(
-    ("calls", "expected"), [(1, Use.TELEMETRY), (2, Use.TELEMETRY), (3, Use.RETURNED)]
-)
-def test_a_value_is_followed_out_of_two_calls_and_then_returned(calls: int, expected: Use) -> None:
-    inner = "".join(
-        f"def _out_of_{at}():\n    return {f'_out_of_{at + 1}()' if at < calls else CLOCK}\n\n"
-        for at in range(1, calls + 1)
-    )
-    text = f"import time\n\n{inner}def step():\n    print(_out_of_1())\n"
-
-    assert call_of(module_of(text), CLOCK).value().use is expected
+    assert value_ends(f"import time\n{inside}def step():\n    _1({CLOCK})\n") is into
+    assert value_ends(f"import time\n{outside}def step():\n    print(_1())\n") is out

@@ -36,26 +36,19 @@ _LEVELS: Final = {
 def render(report: Report) -> str:
     """Give a SARIF log with one run."""
     names = sorted(report.rules)
-    document = {
-        "$schema": _SCHEMA,
-        "version": "2.1.0",
-        "runs": [
-            {
-                "tool": {
-                    "driver": {
-                        "name": "twice check",
-                        "semanticVersion": VERSION,
-                        "rules": [*_rules(report, names)],
-                    }
-                },
-                "columnKind": "unicodeCodePoints",
-                "originalUriBaseIds": {
-                    "%SRCROOT%": {"description": {"text": "the folder that was checked from"}}
-                },
-                "results": [*_results(report, {name: at for at, name in enumerate(names)})],
-            }
-        ],
+    driver = {
+        "name": "twice check",
+        "semanticVersion": VERSION,
+        "rules": [*_rules(report, names)],
     }
+    root = {"description": {"text": "the folder that was checked from"}}
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {"%SRCROOT%": root},
+        "results": [*_results(report, {name: at for at, name in enumerate(names)})],
+    }
+    document = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
     return json.dumps(document, indent=2) + "\n"
 
 
@@ -115,18 +108,10 @@ def _result(
         },
     }
     if len(found.steps) > 1:
-        result["codeFlows"] = [
-            {
-                "threadFlows": [
-                    {
-                        "locations": [
-                            {"location": _location(finding.path, each.place, each.text)}
-                            for each in found.steps
-                        ]
-                    }
-                ]
-            }
+        steps = [
+            {"location": _location(finding.path, each.place, each.text)} for each in found.steps
         ]
+        result["codeFlows"] = [{"threadFlows": [{"locations": steps}]}]
     if found.fix is not None:
         result["fixes"] = [_fix(finding.path, found.fix)]
     if suppressions:
@@ -158,15 +143,9 @@ def _location(path: str, place: SourceSpan, text: str = "") -> dict[str, Any]:
 
 
 def _fix(path: str, fix: Fix) -> dict[str, Any]:
-    return {
-        "description": {"text": fix.title},
-        "artifactChanges": [
-            {
-                "artifactLocation": _artifact(path),
-                "replacements": [
-                    {"deletedRegion": _region(each.place), "insertedContent": {"text": each.text}}
-                    for each in fix.edits
-                ],
-            }
-        ],
-    }
+    replacements = [
+        {"deletedRegion": _region(each.place), "insertedContent": {"text": each.text}}
+        for each in fix.edits
+    ]
+    change = {"artifactLocation": _artifact(path), "replacements": replacements}
+    return {"description": {"text": fix.title}, "artifactChanges": [change]}

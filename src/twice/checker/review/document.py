@@ -8,56 +8,59 @@ Invariant: the same review gives the same text.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any, Final
 
-from twice.checker.analysis.generators import UseKind
+from twice.checker.analysis.generators import StreamOrigin, UseKind
 from twice.checker.audits.audit import NotedPlace, WorldRead
 from twice.checker.audits.streams import RandomUse, summarize_streams
-from twice.checker.review.patterns import PatternMatch
 from twice.checker.review.review import ChannelGap, Review, ReviewedFinding
 from twice.foundation.channels import FACTS
 
 FORMAT: Final = "twice.review/1"
 
 
+def _pick(value: object, names: str) -> dict[str, Any]:
+    """Give attributes by their names; of one inside of another, by the last name."""
+    return {path.rpartition(".")[2]: attrgetter(path)(value) for path in names.split()}
+
+
 def to_document(review: Review) -> dict[str, Any]:
     """Give the document of a review."""
+    policy, workspace = review.policy, review.workspace
     return {
         "format": FORMAT,
-        "verdict": {
-            "result": review.verdict.result,
-            "text": review.verdict.text,
-            "confidence": review.verdict.confidence,
-        },
+        "verdict": _pick(review.verdict, "result text confidence"),
         "class": {
-            "class": review.policy.kind.value,
-            "scope": review.policy.scope.value,
-            "tier": review.policy.tier,
-            "declared": review.policy.is_declared,
+            "class": policy.kind.value,
+            "scope": policy.scope.value,
+            "tier": policy.tier,
+            "declared": policy.is_declared,
         },
-        "files": review.files,
-        "lines": review.lines,
+        **_pick(review, "files lines"),
         "unread": unread_json(review.audit.unread),
-        "specification": None
-        if review.workspace is None
-        else {"artifacts": list(review.workspace.artifacts.values())},
-        "channels": [_channel(each) for each in review.channels],
+        "specification": workspace and {"artifacts": list(workspace.artifacts.values())},
+        "channels": [_describe_channel(each) for each in review.channels],
         "findings": [_describe_finding(each) for each in review.findings],
         "set_aside": review.set_aside,
-        "patterns": [_pattern(each) for each in review.patterns],
+        "patterns": [
+            {
+                "pattern": each.pattern.name,
+                "title": each.pattern.title,
+                "where": each.where or None,
+                "count": each.count,
+                **_pick(each.pattern, "why remedy"),
+                "signs": [_pick(sign, "path line what") for sign in each.signs],
+            }
+            for each in review.patterns
+        ],
         "seeds": seeds_json(review.audit.uses),
         "effects": effects_json(review.audit.reads),
-        "unknowns": [
-            {"what": each.what, "places": list(each.places), "tells": each.tells}
-            for each in review.unknowns
-        ],
+        "unknowns": [_pick(each, "what places tells") for each in review.unknowns],
         "steps": [
             {
                 "artifact": each.artifact or None,
-                "title": each.title,
-                "reason": each.reason,
-                "findings": each.findings,
-                "rules": list(each.rules),
+                **_pick(each, "title reason findings rules"),
                 "command": each.command or None,
             }
             for each in review.steps
@@ -65,7 +68,7 @@ def to_document(review: Review) -> dict[str, Any]:
     }
 
 
-def _channel(each: ChannelGap) -> dict[str, Any]:
+def _describe_channel(each: ChannelGap) -> dict[str, Any]:
     return {
         "channel": each.channel.value,
         "state": each.state,
@@ -82,39 +85,18 @@ def _channel(each: ChannelGap) -> dict[str, Any]:
 
 
 def _describe_finding(each: ReviewedFinding) -> dict[str, Any]:
-    finding, found = each.finding, each.finding.found
+    finding = each.finding
     return {
-        "rule": found.rule,
-        "channel": finding.channel,
+        **_pick(finding, "found.rule channel"),
         "severity": finding.severity.word,
         "path": finding.path,
-        "line": found.place.line,
-        "column": found.place.column,
-        "end_line": found.place.end_line,
-        "symbol": found.symbol,
-        "message": found.message,
-        "why": found.why,
+        **_pick(finding.found, "place.line place.column place.end_line symbol message why"),
         "remedy": finding.remedy,
         "classification": each.risk.kind.value,
         "specification": each.status.value,
         "breaks": each.risk.breaks.value,
         "risk": each.risk.text,
-        "artifact": finding.artifact,
-        "confidence": found.confidence,
-        "zone": finding.zone,
-        "fingerprint": finding.fingerprint,
-    }
-
-
-def _pattern(each: PatternMatch) -> dict[str, Any]:
-    return {
-        "pattern": each.pattern.name,
-        "title": each.pattern.title,
-        "where": each.where or None,
-        "count": each.count,
-        "why": each.pattern.why,
-        "remedy": each.pattern.remedy,
-        "signs": [{"path": sign.path, "line": sign.line, "what": sign.what} for sign in each.signs],
+        **_pick(finding, "artifact found.confidence zone fingerprint"),
     }
 
 
@@ -126,33 +108,30 @@ def seeds_json(draws: Sequence[RandomUse]) -> dict[str, Any]:
         "streams": [
             {
                 "stream": each.name,
-                "owner": each.origin.owner.value,
-                "orphan": each.is_orphan,
-                "made": each.made or None,
-                "seed": each.origin.seed or None,
-                "note": each.origin.note or None,
-                "draws": each.draws,
-                "first": each.first,
+                **_describe_origin(each.origin, each.made),
+                **_pick(each, "draws first"),
             }
             for each in summarize_streams(draws)
         ],
         "places": [
             {
-                "path": each.path,
-                "line": each.line,
-                "function": each.function,
-                "zone": each.zone,
+                **_pick(each, "path line function zone"),
                 "what": each.kind.value,
-                "call": each.call,
-                "stream": each.stream,
-                "owner": each.origin.owner.value,
-                "orphan": each.is_orphan,
-                "made": each.where or None,
-                "seed": each.origin.seed or None,
-                "note": each.origin.note or None,
+                **_pick(each, "call stream"),
+                **_describe_origin(each.origin, each.where),
             }
             for each in draws
         ],
+    }
+
+
+def _describe_origin(origin: StreamOrigin, made: str) -> dict[str, Any]:
+    return {
+        "owner": origin.owner.value,
+        "orphan": origin.is_orphan,
+        "made": made or None,
+        "seed": origin.seed or None,
+        "note": origin.note or None,
     }
 
 
@@ -168,15 +147,9 @@ def effects_json(asks: Sequence[WorldRead]) -> dict[str, Any]:
         "reads": len(asks),
         "places": [
             {
-                "path": each.path,
-                "line": each.line,
-                "function": each.function,
-                "zone": each.zone,
-                "kind": each.kind,
-                "call": each.call,
+                **_pick(each, "path line function zone kind call"),
                 "through": "effects-layer" if each.is_recorded else "raw",
-                "use": each.use,
-                "ends": each.ends,
+                **_pick(each, "use ends"),
                 "gap": each.is_gap,
             }
             for each in asks

@@ -16,14 +16,20 @@ from typing import Final
 
 from twice.checker.analysis.generators import StreamOwner, UseKind
 from twice.checker.audits.audit import Audit, NotedPlace, WorldRead
-from twice.checker.audits.streams import StreamSummary, summarize_streams
+from twice.checker.audits.streams import RandomUse, StreamSummary, summarize_streams
 from twice.checker.catalogue import Catalogue
 from twice.checker.findings import Finding, Reach
 from twice.checker.housekeeping import HOUSEKEEPING_NAMES, UNREADABLE
 from twice.checker.policy import Policy
 from twice.checker.report import Report
-from twice.checker.review.patterns import PatternMatch, find_patterns
-from twice.checker.review.risks import ReviewStep, Risk, assess_risk, list_steps
+from twice.checker.review.risks import (
+    PatternMatch,
+    ReviewStep,
+    Risk,
+    assess_risk,
+    find_patterns,
+    list_steps,
+)
 from twice.checker.workspace import FOLDER, Workspace
 from twice.foundation.channels import Channel
 from twice.foundation.determinism_class import DeterminismClass
@@ -64,13 +70,7 @@ class ReviewedFinding:
 
 @dataclass(frozen=True, slots=True)
 class ReviewVerdict:
-    """The verdict.
-
-    Args:
-        result: ``broken``, ``doubtful`` or ``nothing-found``.
-        text: one sentence.
-        confidence: 0 to 1.
-    """
+    """The verdict: ``broken``, ``doubtful`` or ``nothing-found``, a sentence, and a confidence of 0 to 1."""
 
     result: str
     text: str
@@ -79,13 +79,7 @@ class ReviewVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Something that the review does not know.
-
-    Args:
-        what: in one sentence.
-        places: where, the first few, as ``path:line what``.
-        tells: the command that would tell, or what to do.
-    """
+    """What the review does not know, the first places (``path:line what``), and the command that would tell."""
 
     what: str
     places: tuple[str, ...]
@@ -212,10 +206,7 @@ def build_review(
 
 
 def _gap(
-    channel: Channel,
-    findings: Sequence[Finding],
-    audit: Audit,
-    workspace: Workspace | None,
+    channel: Channel, findings: Sequence[Finding], audit: Audit, workspace: Workspace | None
 ) -> ChannelGap:
     evidence = [
         (file.zone != "core", f"{each.path}:{each.line} {each.what}")
@@ -230,12 +221,8 @@ def _gap(
     if channel is Channel.EFFECTS:
         audited = sum(each.is_gap for each in audit.reads)
     elif channel in {Channel.SEEDS, Channel.RNG}:
-        audited = sum(
-            each.is_orphan
-            and each.zone == "core"
-            and (each.kind is UseKind.DRAWS) is (channel is Channel.RNG)
-            for each in audit.uses
-        )
+        draws = channel is Channel.RNG
+        audited = sum((each.kind is UseKind.DRAWS) is draws for each in _list_orphans(audit))
     state = "clear" if evidence or mine else "not touched"
     if worst >= Severity.HIGH:
         state = "broken"
@@ -252,6 +239,10 @@ def _gap(
     )
 
 
+def _list_orphans(audit: Audit) -> list[RandomUse]:
+    return [each for each in audit.uses if each.is_orphan and each.zone == "core"]
+
+
 def _judge(findings: Sequence[Finding], audit: Audit, policy: Policy) -> ReviewVerdict:
     """Say in one sentence whether the promise holds, as far as reading tells."""
     promise = f"{policy.kind.value} ({policy.scope.value})"
@@ -265,7 +256,7 @@ def _judge(findings: Sequence[Finding], audit: Audit, policy: Policy) -> ReviewV
     if medium:
         count = pluralize(len(medium), "finding")
         reasons.append(f"{count} of medium severity in {_channels(medium)}")
-    orphans = sum(each.is_orphan and each.zone == "core" for each in audit.uses)
+    orphans = len(_list_orphans(audit))
     # Of a statistical promise, other numbers are the same distribution.
     if orphans and policy.kind is not DeterminismClass.STATISTICAL:
         places = pluralize(orphans, "place")
@@ -292,22 +283,18 @@ def _list_unknowns(
     declared: bool,
 ) -> Iterator[Unknown]:
     """List what the review does not know, the most far-reaching first."""
-    if audit.unread:
-        files = pluralize(len(audit.unread), "file")
-        yield Unknown(
-            f"{files} could not be read. This review contains nothing about them.",
-            _show(audit.unread),
-            "run twice with the Python that they are written for",
-        )
     remarks = [
         NotedPlace(each.path, each.found.place.line, each.found.message)
         for each in own
         if each.found.rule != UNREADABLE
     ]
-    if remarks:
-        comments = pluralize(len(remarks), "comment")
-        words = f"{comments} for the checker cannot be used."
-        yield Unknown(words, _show(remarks), "twice check PATH")
+    yield from _show(
+        (
+            audit.unread, "{} could not be read. This review contains nothing about them.", "file",
+            "run twice with the Python that they are written for",
+        ),
+        (remarks, "{} for the checker cannot be used.", "comment", "twice check PATH"),
+    )  # fmt: skip
     if not declared:
         yield Unknown(
             "No determinism class is declared. The review assumes bit-exact on one host.",
@@ -337,8 +324,12 @@ def _list_unknowns(
     )
 
 
-def _show(places: Sequence[NotedPlace]) -> tuple[str, ...]:
-    return tuple(f"{each.path}:{each.line} {each.what}" for each in places[:_PLACES_MAX])
+def _show(*rows: tuple[Sequence[NotedPlace], str, str, str]) -> Iterator[Unknown]:
+    """Yield what is unknown of places that there are: the places, a sentence with a gap, what is counted, a command."""
+    for places, sentence, noun, tells in rows:
+        if places:
+            first = tuple(f"{each.path}:{each.line} {each.what}" for each in places[:_PLACES_MAX])
+            yield Unknown(sentence.format(pluralize(len(places), noun)), first, tells)
 
 
 def _list_unread_code(audit: Audit) -> Iterator[Unknown]:
@@ -359,32 +350,19 @@ def _list_unread_code(audit: Audit) -> Iterator[Unknown]:
     ]
     dynamic = [each for file in core for each in file.dynamic]
     native = [each for file in core for each in file.native]
-    record = f"twice record {_PROGRAM} -o a.twice && twice show a.twice"
-    rows = (
-        (
-            handed,
-            f"{pluralize(len(handed), 'answer')} of the world, handed to code that was not followed.",
-            f"twice vary {_PROGRAM}",
-        ),
-        (
-            passed,
-            f"{pluralize(len(passed), 'draw')} from generators that come from other code.",
-            record,
-        ),
-        (
-            dynamic,
-            f"Code is made or imported by a computed name in {pluralize(len(dynamic), 'place')}.",
-            record,
-        ),
-        (
-            native,
-            f"Native code, which may draw, thread or keep state, is called in {pluralize(len(native), 'file')}.",
-            f"twice vary {_PROGRAM} --factor threads",
-        ),
+    record, vary = (
+        f"twice record {_PROGRAM} -o a.twice && twice show a.twice",
+        f"twice vary {_PROGRAM}",
     )
-    for places, words, tells in rows:
-        if places:
-            yield Unknown(words, _show(places), tells)
+    return _show(
+        (handed, "{} of the world, handed to code that was not followed.", "answer", vary),
+        (passed, "{} from generators that come from other code.", "draw", record),
+        (dynamic, "Code is made or imported by a computed name in {}.", "place", record),
+        (
+            native, "Native code, which may draw, thread or keep state, is called in {}.", "file",
+            f"{vary} --factor threads",
+        ),
+    )  # fmt: skip
 
 
 def _list_uncatalogued(audit: Audit, catalogue: Catalogue) -> list[str]:
@@ -392,6 +370,5 @@ def _list_uncatalogued(audit: Audit, catalogue: Catalogue) -> list[str]:
     known = {name.partition(".")[0] for names in catalogue.groups.values() for name in names}
     known |= sys.stdlib_module_names | {"twice"}
     known |= {bit.removesuffix(".py") for file in audit.files for bit in file.path.split("/")}
-    core = [file for file in audit.files if file.zone == "core"]
-    imported = {each for file in core for each in file.packages if each[0] != "_"}
-    return sorted(imported - known)
+    imported = {each for file in audit.files if file.zone == "core" for each in file.packages}
+    return sorted(each for each in imported - known if each[0] != "_")

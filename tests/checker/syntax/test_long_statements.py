@@ -6,18 +6,16 @@ import ast
 
 import pytest
 
-from sourcefiles import module_of
-from twice.checker.syntax import module as module_room
+from sourcefiles import call_of, module_of
+from twice.checker.syntax.module import Module
 from twice.checker.syntax.reaching import is_single
 
 
 def test_the_text_of_a_statement_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
     module = module_of("x = [\n" + "    f(),\n" * 200 + "]\n")
     made = []
-    texts = module_room.Module._texts
-    monkeypatch.setattr(
-        module_room.Module, "_texts", lambda self, node: made.append(node) or texts(self, node)
-    )
+    texts = Module._texts
+    monkeypatch.setattr(Module, "_texts", lambda self, node: made.append(1) or texts(self, node))
     calls = [node for node, _ in module.survey.nodes.get(ast.Call)]
     whole = {module.statement_text(node, whole=True) for node in calls}
     short = {module.statement_text(node) for node in calls}
@@ -38,9 +36,6 @@ def test_the_text_of_a_statement_is_made_once(monkeypatch: pytest.MonkeyPatch) -
 )
 def test_a_set_of_one_is_one_after_it_was_asserted(before: str, after: str, single: bool) -> None:
     module = module_of(f"{before}\nx = f(s)\n{after}\n")
-    (call,) = [
-        node
-        for node, _ in module.survey.nodes.get(ast.Call)
-        if isinstance(node, ast.Call) and ast.unparse(node) == "f(s)"
-    ]
+    call = call_of(module, "f(s)").node
+    assert isinstance(call, ast.Call)
     assert is_single(module.survey, call, call.args[0]) is single
