@@ -176,7 +176,7 @@ def test_a_library_may_start_a_child_while_it_is_imported(
     )
 
     async def main() -> None:
-        import looking_for_libpthread  # type: ignore[import-not-found]  # noqa: PLC0415
+        import looking_for_libpthread  # type: ignore[import-not-found]
 
         assert looking_for_libpthread.answer == 0
         with pytest.raises(SimulationRefused):
