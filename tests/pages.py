@@ -140,10 +140,13 @@ def _run_in_shell(commands: list[str], folder: Path) -> Iterator[tuple[str, _Don
 
 
 def _variables() -> dict[str, str | None]:
-    """Return the variables of a terminal in which twice is installed; a client of MCP hands on no XDG folder."""
+    """Return the variables of a terminal in which twice is installed.
+
+    A client of MCP hands on no XDG folder, and no variable that jax set when another test imported it here.
+    """
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    folders = dict.fromkeys(each for each in os.environ if each.startswith("XDG_"))
-    return {"PATH": path, **folders}
+    dropped = dict.fromkeys(each for each in os.environ if each.startswith(("XDG_", "TF_CPP_")))
+    return {"PATH": path, **dropped}
 
 
 def matches_output(shown: str, printed: str) -> bool:
