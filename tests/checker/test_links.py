@@ -83,3 +83,15 @@ def test_a_method_of_an_unknown_object_is_looked_for_by_its_name(project: Projec
         pkg__other="class Store:\n    def keep_moment(self, at):\n        self.at = at\n",
     )
     assert clock(project)[0] == "medium"
+
+
+def test_a_hash_that_a_function_returns_is_followed_to_the_callers(project: Project) -> None:
+    write(
+        project,
+        pkg__keys="def mix(*parts):\n    return hash(parts)\n",
+        pkg__use="import random\nfrom pkg.keys import mix\n\ndef start(name):\n    random.seed(mix(name))\n",
+    )
+    found = project.check("--json").document["findings"]
+
+    (one,) = [each for each in found if each["rule"] == "salted-hash"]
+    assert one["why"].endswith("it seeds a generator in pkg/use.py:5.")

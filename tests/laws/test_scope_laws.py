@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sourcefiles import module_of
+from twice.checker.syntax.comprehensions import APART
 
 REPOSITORY = Path(__file__).parents[2]
 REAL = [
@@ -72,7 +73,8 @@ def differences(text: str) -> list[object]:
     module = module_of(text)
     mine: dict[tuple[str, int], list[set[str]]] = {}
     for scope in module.survey.scopes[1:]:
-        mine.setdefault((scope.name, scope.node.lineno), []).append(set(scope.bindings))
+        names = {each.rstrip(APART) for each in scope.bindings}
+        mine.setdefault((scope.name, scope.node.lineno), []).append(names)
     theirs: dict[tuple[str, int], list[set[str]]] = {}
     for key, names in tables(symtable.symtable(text, "example.py", "exec")):
         theirs.setdefault(key, []).append(names)

@@ -19,7 +19,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final
 
-from twice.checker.analysis import links
+from twice.checker.analysis import links, project_names
+from twice.checker.analysis.project_names import ProjectNames
 from twice.checker.analysis.streams import StreamSeeding
 from twice.checker.audits import facts as audit_facts
 from twice.checker.audits.audit import FACTS
@@ -75,7 +76,11 @@ def analyze_file(
                 follows=follows,
             )
             found = _run_rules(module, index)
-            gathering = {**index.gathering, FACTS: audit_facts.gather, links.FACTS: links.gather}
+            gathering = {
+                **index.gathering,
+                FACTS: audit_facts.gather,
+                project_names.FACTS: project_names.gather,
+            }
             facts = {name: gather(module) for name, gather in gathering.items()}
             module.close()
         except RecursionError:
@@ -258,7 +263,7 @@ def analyze_bytes(
 
 def link(
     results: Mapping[str, FileResult],
-    facts: Mapping[str, Mapping[str, Any]],
+    names: ProjectNames,
     marks: Mapping[str, tuple[str, str]],
     answers: dict[str, dict[str, Any]],
     zone: Callable[[str], Zone],
@@ -268,14 +273,12 @@ def link(
 
     Args:
         results: what each file gave.
-        facts: the facts of each file.
+        names: finds the project's definitions.
         marks: the digest and package of each file.
         answers: what files answered before, for each digest and package; new answers are added.
         zone: gives the zone of a path.
         config: how files are analysed.
     """
-    of_links = {path: one[links.FACTS] for path, one in facts.items() if links.FACTS in one}
-    project = links.Project(of_links, lambda path: zone(path) is Zone.TESTS)
 
     def ask(path: str, questions: Sequence[links.Question]) -> list[Any]:
         known = answers.setdefault("\0".join(marks[path]), {})
@@ -286,11 +289,13 @@ def link(
             known.update(zip(map(json.dumps, missing), found, strict=True))
         return [known[text] for text in texts]
 
-    followed = links.Links(project, ask)
-    followed.follow(end for one in results.values() for found in one.found for end in found.open)
+    followed = links.Links(names, lambda path: zone(path) is Zone.TESTS, ask)
+    followed.follow(
+        (path, end) for path, one in results.items() for found in one.found for end in found.open
+    )
     changed = {}
     for path, one in results.items():
-        found = tuple([followed.close(each) if each.open else each for each in one.found])
+        found = tuple([followed.close(path, each) if each.open else each for each in one.found])
         if found != one.found:
             changed[path] = replace(one, found=found)
     return changed
@@ -326,19 +331,15 @@ def _answer(
 
 
 def conclude(
-    facts: Mapping[str, Mapping[str, Any]], zone: Callable[[str], Zone]
+    facts: Mapping[str, Mapping[str, Any]], names: ProjectNames, zone: Callable[[str], Zone]
 ) -> tuple[list[tuple[str, Violation]], list[str]]:
     """Put the facts of all files together: the violations that they show, and the test files that the program imports."""
-    by_name: dict[str, ProjectFacts] = {}
-    for path, gathered in sorted(facts.items()):
-        for name, one in gathered.items():
-            by_name.setdefault(name, ProjectFacts(zone))[path] = one
+    by_name = ProjectFacts.by_name(facts, zone, names)
     found: list[tuple[str, Violation]] = []
     for rule in every_rule():
         if rule.conclude is not None:
-            found.extend(rule.conclude(by_name.setdefault(rule.fact_name, ProjectFacts(zone))))
-    imports = by_name.setdefault("streams.gather", ProjectFacts(zone))
-    return found, StreamSeeding(imports, zone).imported_tests()
+            found.extend(rule.conclude(by_name[rule.fact_name]))
+    return found, StreamSeeding(by_name["streams.gather"]).imported_tests()
 
 
 def rule_table() -> dict[str, RuleFacts]:

@@ -134,6 +134,7 @@ def _refresh(
     cache: Cache,
 ) -> tuple[Pack, dict[str, Any]]:
     """Read changed files, put all facts together, and keep everything."""
+    from twice.checker.analysis.project_names import ProjectNames
     from twice.checker.analyzer import analyze_files, conclude, link, rule_table
 
     facts = json.loads(pack.facts)
@@ -152,14 +153,15 @@ def _refresh(
             if result.facts:
                 facts[one.path] = result.facts
     asked = {path: facts[path] for path in paths if path in facts}
-    found, imported = conclude(asked, policy.zone)
+    names = ProjectNames.from_facts(asked)
+    found, imported = conclude(asked, names, policy.zone)
     inputs = _digest_inputs(paths, known, policy)
     fresh = Pack(rule_table(), dict(sorted(files.items())), inputs, found, imported)
     if config.follows:
         marks = {"\0".join(each) for each in known.marks.values()}
         answers = {mark: its for mark, its in pack.answers.items() if mark in marks}
         results = {path: known.results[path] for path in paths}
-        fresh.linked = link(results, asked, known.marks, answers, policy.zone, config)
+        fresh.linked = link(results, names, known.marks, answers, policy.zone, config)
         fresh.answers = answers
     kept = {path: facts[path] for path in sorted(facts) if path in files}
     cache.store(fresh, kept)
@@ -168,9 +170,11 @@ def _refresh(
 
 def judge(results: Mapping[str, FileResult], policy: Policy) -> tuple[Finding, ...]:
     """Judge the violations of every file, and those that all facts together show."""
+    from twice.checker.analysis.project_names import ProjectNames
     from twice.checker.analyzer import conclude, rule_table
 
-    found, imported = conclude({path: one.facts for path, one in results.items()}, policy.zone)
+    facts = {path: one.facts for path, one in results.items()}
+    found, imported = conclude(facts, ProjectNames.from_facts(facts), policy.zone)
     every = [(path, each) for path, one in results.items() for each in one.found]
     remarks = {path: one.remarks for path, one in results.items()}
     return assign_severities([*every, *found], rule_table(), policy, remarks, imported)

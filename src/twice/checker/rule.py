@@ -7,6 +7,7 @@ Invariant: a rule never sees what class was declared; it says which one is broke
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -21,6 +22,7 @@ from twice.foundation.severity import Severity
 if TYPE_CHECKING:
     import ast
 
+    from twice.checker.analysis.project_names import ProjectNames
     from twice.checker.policy import Zone
     from twice.checker.syntax.module import Module, Site
     from twice.checker.syntax.survey import Scope
@@ -35,21 +37,42 @@ _PAGES: Final = Path(__file__).with_name("rules") / "pages"
 
 
 class ProjectFacts(dict[str, Any]):
-    """What a rule gathered in every file, by path, with the parts of the project that the files are.
+    """What a rule gathered in every file, by path, with the names and the parts of the project that the files are.
 
     Args:
         zone: gives the zone of a path, by the project's configuration.
+        names: finds what a name of a file stands for in all files.
         facts: the facts of each file; the files may be added later.
     """
 
-    def __init__(self, zone: Callable[[str], Zone], facts: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        zone: Callable[[str], Zone],
+        names: ProjectNames,
+        facts: Mapping[str, Any] | None = None,
+    ) -> None:
         super().__init__(facts or {})
         self.zone = zone
+        self.names = names
+
+    @classmethod
+    def by_name(
+        cls,
+        facts: Mapping[str, Mapping[str, Any]],
+        zone: Callable[[str], Zone],
+        names: ProjectNames,
+    ) -> Mapping[str, Self]:
+        """Arrange the facts of each file by the name of what gathered them."""
+        found: dict[str, Self] = defaultdict(lambda: cls(zone, names))
+        for path, gathered in sorted(facts.items()):
+            for name, one in gathered.items():
+                found[name][path] = one
+        return found
 
     def outside_tests(self) -> ProjectFacts:
         """Give the facts of the files that are no tests."""
         kept = {path: one for path, one in self.items() if self.zone(path) != "tests"}
-        return ProjectFacts(self.zone, kept)
+        return ProjectFacts(self.zone, self.names, kept)
 
 
 class Breaks(IntEnum):

@@ -60,3 +60,20 @@ def test_a_call_is_of_what_its_scope_and_package_say(
     text: str, call: str, expected: str | None
 ) -> None:
     assert call_of(module_of(text, package="game.world"), call).called == expected
+
+
+def test_a_comprehension_has_names_of_its_own() -> None:
+    module = module_of(
+        """
+        def f(names):
+            import time
+            first = [time() for time in names]
+            return [[lambda time: time for time in time] for time in first], time.time()
+        """
+    )
+    assert call_of(module, "time.time()").called == "time.time"
+    assert call_of(module, "time()").called is None
+    assert sorted(module.survey.scopes[1].bindings)[2:] == [
+        "time",
+        *("time" + "'" * n for n in (1, 2, 3)),
+    ]

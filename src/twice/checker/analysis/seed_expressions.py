@@ -12,7 +12,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from twice.checker.syntax.module import Site
+from twice.checker.syntax.nodes import parameter_defaults
 from twice.checker.syntax.survey import targets
+from twice.checker.syntax.uses.loads import spelled
 from twice.checker.syntax.uses.outcomes import Use
 from twice.checker.syntax.uses.words import (
     GENERATOR,
@@ -116,28 +118,27 @@ def is_set_later(site: Site) -> bool:
     if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or statement.value is None:
         return False
     target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
-    wanted = ast.dump(target).replace("Store()", "Load()")
-    function = site.scope
-    for node, scope in survey.nodes.get(ast.Call, ()):
-        func = getattr(node, "func", None)
-        if (
-            scope is function
-            and isinstance(func, ast.Attribute)
-            and func.attr in _SETTERS
-            and (node.args or node.keywords)  # type: ignore[attr-defined]
-            and ast.dump(func.value) == wanted
-        ):
-            return True
-    for node, scope in survey.nodes.get(ast.Assign, ()):
-        assert isinstance(node, ast.Assign), "assignments were asked for"
-        one = node.targets[0]
-        if scope is function and isinstance(one, ast.Attribute) and one.attr == "state":
-            base = one.value
-            if isinstance(base, ast.Attribute) and base.attr in {"bit_generator", "_bit_generator"}:
-                base = base.value
-            if ast.dump(base) == wanted:
-                return True
-    return False
+    wanted = spelled(target)
+    return any(
+        scope is site.scope
+        and (given := _gets_state(node)) is not None
+        and spelled(given) == wanted
+        for kind in (ast.Call, ast.Assign)
+        for node, scope in survey.nodes.get(kind, ())
+    )
+
+
+def _gets_state(node: ast.AST) -> ast.expr | None:
+    """Return the generator that a call seeds, or that an assignment gives a state."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        is_given = node.func.attr in _SETTERS and (node.args or node.keywords)
+        return node.func.value if is_given else None
+    target = node.targets[0] if isinstance(node, ast.Assign) else None
+    if not isinstance(target, ast.Attribute) or target.attr != "state":
+        return None
+    base = target.value
+    is_inner = isinstance(base, ast.Attribute) and base.attr.strip("_") == "bit_generator"
+    return base.value if isinstance(base, ast.Attribute) and is_inner else base
 
 
 def is_entry(site: Site) -> bool:
@@ -168,10 +169,7 @@ def is_named_seed(site: Site) -> bool:
 
 def is_delay(site: Site) -> bool:
     """Say whether a drawn number only makes something wait, or is returned by what computes a delay."""
-    module = site.module
-    if not module.follows:
-        return False
-    ends = module.values.follow(site.node, site.scope)
+    ends = site.ends()
     if any(_waits(each.node) for each in ends if each.use is Use.TIMING):
         return all(each.use <= Use.UNSEEN for each in ends)
     function = site.scope.method
@@ -276,15 +274,7 @@ def rules_out_none(site: Site, given: ast.expr) -> bool:
 
 def default_of(arguments: ast.arguments, name: str) -> ast.expr | None:
     """Give the default of a parameter; None when it has none."""
-    places = [*arguments.posonlyargs, *arguments.args]
-    given = [None] * (len(places) - len(arguments.defaults)) + list(arguments.defaults)
-    for one, default in zip(places, given, strict=True):
-        if one.arg == name:
-            return default
-    for one, only in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
-        if one.arg == name:
-            return only
-    return None
+    return parameter_defaults(arguments).get(name)
 
 
 def refuses_none(site: Site, given: ast.expr) -> bool:

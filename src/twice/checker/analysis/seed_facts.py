@@ -9,10 +9,9 @@ import ast
 from collections.abc import Iterator
 from typing import Any, Final
 
-from twice.checker.analysis.ownership import owners_in
+from twice.checker.analysis.owners import owners_in
 from twice.checker.analysis.project_names import callee_of
 from twice.checker.analysis.seed_expressions import (
-    default_of,
     find_missing,
     is_lazy,
     is_named_seed,
@@ -34,6 +33,7 @@ from twice.checker.analysis.seeds import (
 )
 from twice.checker.syntax.module import Module, Site
 from twice.checker.syntax.names import LOCAL
+from twice.checker.syntax.nodes import parameter_defaults
 from twice.checker.syntax.survey import Scope
 from twice.checker.syntax.uses.words import SEED, about, last_name
 
@@ -49,24 +49,24 @@ def gather(module: Module) -> dict[str, Any] | None:
     """Give the facts of a file, as plain JSON values."""
     sources = _Sources(module)
     facts: dict[str, Any] = {
-        **owners_in(module, sources.reader),
+        **owners_in(module),
         "made": list(sources.list_made()),
         "names": dict(sources.list_names()),
-        "classes": dict(sources.list_classes()),
+        "fields": dict(sources.list_fields()),
         "assigned": sorted(set(sources.list_assigned())),
-        "imports": dict(sources.list_imports()),
-        "stars": module.survey.stars if module.path.endswith("__init__.py") else [],
         "chosen": sorted(sources.list_chosen()),
         "choices": list(sources.list_choices()),
     }
     calls = list(sources.list_calls())
     facts["takes"] = dict(sources.list_signatures())  # Of the functions that the others speak of.
-    own = {LOCAL + each for each in (*facts["takes"], *facts["classes"])}
+    derived = (each for each in module.survey.scopes if getattr(each.node, "bases", ()))
+    own = {LOCAL + each for each in (*facts["takes"], *facts["fields"])}
+    own.update(LOCAL + module.in_function(each) for each in derived)
     own |= {each.removesuffix(".__init__") for each in own}
     facts["calls"] = [
         each for each in calls if each["to"][0] != LOCAL or "super" in each or each["to"] in own
     ]
-    return {"module": module.name, **facts} if any(facts.values()) else None
+    return facts if any(facts.values()) else None
 
 
 class _Sources:
@@ -142,12 +142,11 @@ class _Sources:
         parents = self._module.survey.parents
         above = parents.get(node)
         if isinstance(above, ast.arguments):
-            inner = next(
-                (each for each in scope.inner if getattr(each.node, "args", None) is above), None
-            )
-            for each in [*above.posonlyargs, *above.args, *above.kwonlyargs]:
-                if inner is not None and default_of(above, each.arg) is node:
-                    return self.reader.of_parameter(each.arg, inner)
+            inner = (each for each in scope.inner if getattr(each.node, "args", None) is above)
+            defaults = parameter_defaults(above).items()
+            name = next((name for name, default in defaults if default is node), "")
+            if name and (function := next(inner, None)) is not None:
+                return self.reader.of_parameter(name, function)
         while isinstance(above, (ast.Lambda, ast.keyword, ast.Call)):
             above = parents.get(above)
         owner = scope.owner
@@ -181,14 +180,14 @@ class _Sources:
         """Yield the calls of what the project may define, with the seeds that they hand over."""
         module = self._module
         for node, scope, _ in module.calls:
-            name, is_super = callee_of(module, self.reader, node, scope)
+            name, is_super = callee_of(module, node, scope)
             args, keywords = node.args, node.keywords
             if last_name(node) in {"Process", "Thread"}:  # They call their target later.
                 inner = {each.arg: each.value for each in keywords}
                 handed, named = inner.get("args"), inner.get("kwargs")
                 work = inner.get("target", node.func)
                 name = module.names.qualified(work, scope) or ""
-                name = name or callee_of(module, self.reader, ast.Call(work, [], []), scope)[0]
+                name = name or callee_of(module, ast.Call(work, [], []), scope)[0]
                 args, keywords = list(getattr(handed, "elts", ())), _read_keywords(named)
             if not name:
                 continue
@@ -243,27 +242,15 @@ class _Sources:
                     if about(name, WORDS):
                         yield f"{module.in_function(scope)}.{name}", self.reader.of_own(scope, name)
 
-    def list_classes(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield what classes inherit, and the fields that a constructor is made of."""
-        module = self._module
-        for scope in module.survey.scopes:
-            node = scope.node
-            if not isinstance(node, ast.ClassDef):
-                continue
-            outer = scope.parent or scope
-            bases = [
-                each for each in (module.names.qualified(one, outer) for one in node.bases) if each
-            ]
-            fields = dict(self._list_fields(node, scope)) if is_record(scope) else {}
-            if bases or fields:
-                yield (
-                    module.in_function(scope),
-                    {"bases": bases, "fields": fields, "init": "__init__" in scope.bindings},
-                )
+    def list_fields(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the classes whose constructor is made of fields."""
+        for scope in self._module.survey.scopes:
+            if is_record(scope) and (fields := dict(self._list_fields(scope))):
+                yield self._module.in_function(scope), fields
 
-    def _list_fields(self, node: ast.ClassDef, scope: Scope) -> Iterator[tuple[str, Any]]:
+    def _list_fields(self, scope: Scope) -> Iterator[tuple[str, Any]]:
         """Yield the fields of a class with the origins of their defaults: open where there is none, None for None."""
-        for each in node.body:
+        for each in getattr(scope.node, "body", ()):
             if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
                 is_nothing = each.value is not None and is_none(each.value)
                 its = [OPEN] if each.value is None else self._default(each.value, scope)
@@ -282,13 +269,6 @@ class _Sources:
             if last_name(call) in _COPIES:
                 yield from (each.arg for each in call.keywords if each.arg)
 
-    def list_imports(self) -> Iterator[tuple[str, str]]:
-        """Yield the names that a package lends from its modules."""
-        if self._module.path.endswith("__init__.py"):
-            for name, bindings in self._module.survey.root.bindings.items():
-                if bindings[0].kind == "import":
-                    yield name, bindings[0].target
-
     def list_signatures(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the parameters of the functions that an origin speaks of."""
         known: set[str] = set()
@@ -301,18 +281,15 @@ class _Sources:
     def _signature(self, scope: Scope) -> dict[str, Any]:
         node, outer = scope.node, scope.parent or scope
         if isinstance(node, ast.ClassDef):
-            fields = dict(self._list_fields(node, scope))
+            fields = dict(self._list_fields(scope))
             kept = {name: its for name, its in fields.items() if its != [OPEN]}
             return {"places": list(fields), "defaults": kept, "seeds": {}, "command": False}
         assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)), "only those are kept"
         arguments = node.args
         places = [each.arg for each in [*arguments.posonlyargs, *arguments.args]]
         names = [last_name(each) for each in node.decorator_list]
-        every = {
-            each: value
-            for each in [*places, *(one.arg for one in arguments.kwonlyargs)]
-            if (value := default_of(arguments, each)) is not None
-        }
+        defaults = parameter_defaults(arguments).items()
+        every = {each: value for each, value in defaults if value is not None}
         return {
             "places": places[outer.is_class and "staticmethod" not in names :],
             "defaults": {

@@ -8,12 +8,11 @@ Invariant: a seed is an orphan only where every origin was followed to its end, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from twice.checker.analysis.project_names import ProjectNames
 from twice.checker.analysis.seeds import WORDS, Origin
 from twice.checker.rule import ProjectFacts
 from twice.checker.syntax.names import LOCAL
@@ -91,16 +90,16 @@ class SeedFlow:
         facts: what ``seed_facts.gather`` gave, by path.
     """
 
-    def __init__(self, facts: Mapping[str, Any]) -> None:
+    def __init__(self, facts: ProjectFacts) -> None:
         self._facts = facts
-        self._names = ProjectNames(facts)
+        self._names = facts.names
         self._assigned = {name for one in facts.values() for name in one["assigned"]}
         self._calls: dict[tuple[str, str], list[tuple[str, dict[str, Any]]]] = {}
         self._running: set[tuple[str, ...]] = set()
         self._known: dict[tuple[str, ...], _End] = {}
         for path, one in facts.items():
             for each in one["calls"]:
-                for callee in self._callees(path, each):
+                if (callee := self._callee(path, each)) is not None:
                     self._calls.setdefault(callee, []).append((path, each))
 
     def list_unreached(self) -> Iterator[Unreached]:
@@ -130,7 +129,7 @@ class SeedFlow:
         for path, one in self._facts.items():
             for each in one["choices"]:
                 found = self._names.find(path, each["to"])
-                if found is not None and found[1] in self._facts[found[0]]["chosen"]:
+                if found is not None and found[1] in self._of(found[0], "chosen"):
                     yield path, each["at"], found[1]
 
     def list_none(self) -> Iterator[tuple[str, dict[str, Any], bool]]:
@@ -180,29 +179,15 @@ class SeedFlow:
         places = self._facts[path]["takes"][function]["places"]
         return [name, str(places.index(name))] if name in places else [name]
 
-    def _callees(self, path: str, call: dict[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield the function, or the class with fields, that a call calls."""
-        found = self._names.find(path, call["to"])
-        if found is None:
-            return
-        where, name = found
-        if name in self._facts[where]["takes"] and "super" not in call:
-            yield found
-            return
-        owner, _, method = name.rpartition(".")
-        classes = [(name, "__init__")] if "super" not in call else []
-        classes += [(owner, method)] if owner else []
-        for kind, word in classes:
-            for at, each in enumerate(self._names.lineage(where, kind)):
-                if at == 0 and "super" in call:
-                    continue
-                one = self._facts[each[0]]
-                if f"{each[1]}.{word}" in one["takes"]:
-                    yield each[0], f"{each[1]}.{word}"
-                    return
-                if word == "__init__" and one["classes"].get(each[1], {}).get("fields"):
-                    yield each
-                    return
+    def _callee(self, path: str, call: dict[str, Any]) -> tuple[str, str] | None:
+        """Return the function, or the class with fields, that a call calls."""
+        found = self._names.callee(path, call["to"], of_base="super" in call)
+        lineage = self._names.lineage(*found) if found is not None else ()
+        return next((each for each in lineage if each[1] in self._of(each[0], "fields")), found)
+
+    def _of(self, path: str, key: str) -> Any:
+        """Return what a file says of its names; nothing where it speaks of no seeds."""
+        return self._facts[path][key] if path in self._facts else {}
 
     # Origins, to their ends.
 
@@ -249,7 +234,7 @@ class SeedFlow:
         if found is None or name.rpartition(".")[2] in self._assigned:
             return _OPEN
         where, rest = found
-        ways = self._facts[where]["names"].get(rest)
+        ways = self._of(where, "names").get(rest)
         if ways is not None:
             return self._ends(where, ways, place, depth + 1)
         owner, _, attribute = rest.rpartition(".")
@@ -301,15 +286,14 @@ class SeedFlow:
         only = next(iter(holders)) if len(holders) == 1 else None
         found = self._names.find(path, kind) if kind else only
         for where, name in self._names.lineage(*found) if found is not None else ():
-            one = self._facts[where]
-            fields = one["classes"].get(name, {}).get("fields", {})
+            fields = self._of(where, "fields").get(name, {})
             if attribute in fields:
                 default = self._ends(where, fields[attribute] or [], place, depth + 1).text
                 slots = [attribute, str(list(fields).index(attribute))]
                 return self._follow_calls(
                     (where, name), slots, default or fallback, fallback, place, depth
                 )
-            ways = one["names"].get(f"{name}.{attribute}")
+            ways = self._of(where, "names").get(f"{name}.{attribute}")
             if ways is not None:
                 end = self._ends(where, ways, place, depth + 1)
                 return end if end.text else missing
@@ -320,9 +304,7 @@ class SeedFlow:
         """The classes that have an attribute, by its name."""
         found: dict[str, dict[tuple[str, str], None]] = {}
         for path, one in self._facts.items():
-            fields = [
-                (name, each) for name, said in one["classes"].items() for each in said["fields"]
-            ]
+            fields = [(name, each) for name, its in one["fields"].items() for each in its]
             kept = [each.rpartition(".")[::2] for each in one["names"] if "." in each]
             for name, attribute in (*fields, *kept):
                 found.setdefault(attribute, {})[path, name] = None

@@ -19,6 +19,7 @@ from __future__ import annotations
 import ast
 from typing import Any, Final, TypeAlias
 
+from twice.checker.analysis.project_names import class_of
 from twice.checker.analysis.seed_expressions import (
     find_missing,
     is_none,
@@ -26,7 +27,6 @@ from twice.checker.analysis.seed_expressions import (
     seed_of,
 )
 from twice.checker.findings import SourceSpan, Violation
-from twice.checker.syntax.annotations import classes_in
 from twice.checker.syntax.module import Module, Site
 from twice.checker.syntax.names import LOCAL
 from twice.checker.syntax.reaching import latest
@@ -209,7 +209,7 @@ class SeedReader:
             return self.of_own(owner, node.attr, depth)
         if self._is_from_outside(node.value, scope, depth):
             return [OPEN]
-        return [["field", self.class_of(node.value, scope), node.attr, ""]]
+        return [["field", class_of(self._module, node.value, scope), node.attr, ""]]
 
     def of_own(self, owner: Scope, name: str, depth: int = _DEPTH) -> list[Origin]:
         """Give the origins of an attribute of ``self``: what the class assigns to it, or else its bases."""
@@ -270,32 +270,6 @@ class SeedReader:
                 )
         inner = (each for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr))
         return any(self._is_from_outside(each, scope, depth - 1) for each in inner)
-
-    def class_of(self, node: ast.AST, scope: Scope, depth: int = 3) -> str:
-        """Give the name of the class that an expression is an instance of; "" where nothing says so."""
-        names, owner = self._module.names, scope.owner
-        bindings: list[tuple[Binding, Scope]] = []
-        if isinstance(node, ast.Call):
-            return names.qualified(node.func, scope) or ""
-        if isinstance(node, ast.Name):
-            if node.id in {"self", "cls"} and owner is not None:
-                return LOCAL + self._module.in_function(owner)
-            holder = names.holder(node.id, scope)
-            if holder is not None:
-                bindings = [(each, holder) for each in holder.bindings[node.id]]
-        elif isinstance(node, ast.Attribute) and last_name(node.value) == "self" and owner:
-            every = self._module.attributes.of(owner).get(node.attr, ())
-            bindings = [(each, where) for each, where, _ in every]
-        for binding, where in bindings if depth > 0 else ():
-            value = binding.node
-            annotation = getattr(value, "annotation", None)
-            if annotation is not None:
-                outer = where.parent or where
-                said = [names.qualified(each, outer) for each in classes_in(annotation)]
-                return next((each for each in said if each), "")
-            if binding.kind == "assign" and (found := self.class_of(value, where, depth - 1)):
-                return found
-        return ""
 
     def of_none(self, given: ast.expr, scope: Scope) -> list[str] | None:
         """Give the function and parameter whose None may still be what an expression is.

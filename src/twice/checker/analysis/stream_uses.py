@@ -11,15 +11,16 @@ from dataclasses import astuple
 from typing import Any, Final
 
 from twice.checker.analysis.generators import StreamOrigin, StreamOwner, StreamUse, UseKind
+from twice.checker.analysis.project_names import bindings_of
 from twice.checker.analysis.seed_expressions import default_of, is_none
+from twice.checker.analysis.seeds import seed_in
 from twice.checker.syntax.module import Module, Site
-from twice.checker.syntax.survey import Binding, Scope
+from twice.checker.syntax.survey import Scope
 from twice.checker.syntax.uses.words import about, last_name
 
 SPACES: Final = "spaces"
 """The generators of spaces of actions and observations, taken together."""
 _DEPTH: Final = 6
-_SEED_KEYWORDS: Final = frozenset({"seed", "x", "a", "entropy", "key", "seed_value"})
 _FIXED_WITHOUT_SEED: Final = frozenset({"torch.Generator"})
 """Generators that begin at a fixed position when nobody seeds them."""
 _WORDS: Final = frozenset(
@@ -91,7 +92,7 @@ class StreamReader:
         if (seeded := catalogue.names("seeding").get(name)) is not None:
             streams = [_STREAM_OF.get(each, each) for each in seeded.split()]
             where = ", ".join(streams or [_library(name)])
-            return StreamUse(UseKind.SEEDS, where, self._seeding(site))
+            return StreamUse(UseKind.SEEDS, where, self._seeding(site, StreamOwner.PROCESS))
         if name in catalogue.together("key-draws", "key-derivations"):
             key = site.argument(0, "key")
             return self._draw_of(key, site.scope) if key is not None else _drawn("?")
@@ -131,9 +132,7 @@ class StreamReader:
         if word in _SPACE_METHODS and about(last_name(receiver), _SPACE_WORDS):
             if word == "sample":
                 return _drawn(SPACES, StreamOwner.PROCESS)
-            seed = self._module.shown(given) if (given := _seed(call)) else ""
-            origin = StreamOrigin(StreamOwner.PROCESS, call.lineno, seed)
-            return StreamUse(UseKind.SEEDS, SPACES, origin)
+            return StreamUse(UseKind.SEEDS, SPACES, self._seeding(site, StreamOwner.PROCESS))
         draws = catalogue.has_method("drawing", word)
         if not draws and not catalogue.has_method("seeding", word):
             return None
@@ -141,25 +140,20 @@ class StreamReader:
             return None
         if draws:
             return self._draw_of(receiver, site.scope)
-        stream, given = self._module.shown(receiver), _seed(call)
-        if given is None and not site.has_star:
-            origin = _nobody(call, "seeded from the system's entropy")
-        else:
-            seed = "" if given is None else self._module.shown(given)
-            origin = StreamOrigin(StreamOwner.GENERATOR, call.lineno, seed)
-        return StreamUse(UseKind.SEEDS, stream, origin)
+        origin = self._seeding(site, StreamOwner.GENERATOR)
+        return StreamUse(UseKind.SEEDS, self._module.shown(receiver), origin)
 
     def _draw_of(self, node: ast.expr, scope: Scope) -> StreamUse:
         return StreamUse(UseKind.DRAWS, self._module.shown(node), self._origin(node, scope))
 
-    def _seeding(self, site: Site) -> StreamOrigin:
-        """Give the origin of a process-wide stream at a call that seeds it."""
-        seed = _seed(site.call)
+    def _seeding(self, site: Site, owner: StreamOwner) -> StreamOrigin:
+        """Give the origin of a stream at a call that seeds it."""
+        seed = seed_in(site)
         if is_none(seed) or (seed is None and not site.has_star):
             return _nobody(site.call, "seeded from the system's entropy")
         text = "*" if seed is None else self._module.shown(seed)
         note = self._optional(seed, site.scope)
-        return StreamOrigin(StreamOwner.PROCESS, site.call.lineno, text, note=note)
+        return StreamOrigin(owner, site.call.lineno, text, note=note)
 
     def _library_draw(self, site: Site, note: str) -> StreamUse | None:
         """Give the draw of a library's function, which an argument owns, or else the library's stream.
@@ -204,28 +198,13 @@ class StreamReader:
         if about(last_name(receiver), _WORDS):
             return True
         # Another name for what is called a generator: self._r = rng, r = agent._rng
-        held = list(self._bindings(receiver, scope))
+        held = bindings_of(self._module, receiver, scope)
         if depth == 0 or len(held) != 1 or held[0][0].kind != "assign":
             return False
         node, where = held[0][0].node, held[0][1]
         return isinstance(node, (ast.Name, ast.Attribute)) and self._is_generator(
             node, where, depth - 1
         )
-
-    def _bindings(self, node: ast.AST, scope: Scope) -> Iterator[tuple[Binding, Scope]]:
-        """Give what binds a name, or an attribute of the instance."""
-        if isinstance(node, ast.Name):
-            holder = self._module.names.holder(node.id, scope)
-            for each in () if holder is None else holder.bindings[node.id]:
-                yield each, holder or scope
-        elif (
-            isinstance(node, ast.Attribute)
-            and scope.owner
-            and isinstance(node.value, ast.Name)
-            and node.value.id in {"self", "cls"}
-        ):
-            for each, where, _ in self._module.attributes.of(scope.owner).get(node.attr, ()):
-                yield each, where
 
     def _origin(self, node: ast.AST, scope: Scope) -> StreamOrigin:
         """Give the origin of a generator: of several ways to get it, a seeded one speaks and an unseeded one is noted."""
@@ -257,7 +236,7 @@ class StreamReader:
             inner = [node.value]
         for each in inner:
             yield from self._trace(each, scope, depth - 1)
-        for binding, where in self._bindings(node, scope):
+        for binding, where in bindings_of(self._module, node, scope):
             bound = binding.node
             if binding.kind == "argument" and isinstance(bound, ast.arg):
                 yield StreamOrigin(StreamOwner.PARAMETER, bound.lineno, attribute=bound.arg)
@@ -289,7 +268,7 @@ class StreamReader:
 
     def _find_origin(self, site: Site, name: str) -> StreamOrigin:
         """Give the origin that a call of a constructor is."""
-        call, seed = site.call, _seed(site.call)
+        call, seed = site.call, seed_in(site)
         if name == "random.SystemRandom":
             return _nobody(call, "draws from the system's entropy")
         if seed is not None and not is_none(seed):
@@ -308,12 +287,10 @@ class StreamReader:
         if not isinstance(seed, ast.Name):
             return ""
         bindings = self._module.names.bindings(seed.id, scope)
-        if len(bindings) != 1 or not isinstance(bindings[0].node, ast.arg):
+        arguments = self._module.survey.parents.get(bindings[0].node) if bindings else None
+        if len(bindings) != 1 or not isinstance(arguments, ast.arguments):
             return ""
-        arguments = self._module.survey.parents.get(bindings[0].node)
-        is_optional = isinstance(arguments, ast.arguments) and is_none(
-            default_of(arguments, seed.id)
-        )
+        is_optional = is_none(default_of(arguments, seed.id))
         return f"unseeded when {seed.id} is not given" if is_optional else ""
 
 
@@ -333,15 +310,6 @@ def _library(name: str) -> str:
     """Return the process-wide stream of a qualified name."""
     library = name.partition(".")[0]
     return _STREAM_OF.get(library, library)
-
-
-def _seed(call: ast.Call) -> ast.expr | None:
-    """Return the seed in a call that makes or seeds a generator."""
-    for keyword in call.keywords:
-        if keyword.arg in _SEED_KEYWORDS:
-            return keyword.value
-    first = call.args[0] if call.args else None
-    return None if isinstance(first, ast.Starred) else first
 
 
 def _stream_name(call: ast.Call) -> str:

@@ -9,13 +9,14 @@ Invariant: tests and tools seed nothing for anybody but themselves.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 from twice.checker.analysis.roles import is_seeder
 from twice.checker.analysis.seed_expressions import is_entry_name, is_unseeded
 from twice.checker.policy import Zone, is_test_file
+from twice.checker.rule import ProjectFacts
 from twice.checker.syntax.module import Module, Site
 from twice.checker.syntax.survey import Scope
 from twice.checker.syntax.uses.words import last_name
@@ -29,52 +30,26 @@ class StreamSeeding:
     """Who seeds what in a project.
 
     Args:
-        facts: the name, the imports and the seeded streams of each file, by path.
-        zone: gives the zone of a path.
+        facts: the streams that each file seeds.
     """
 
-    def __init__(self, facts: Mapping[str, Any], zone: Callable[[str], Zone]) -> None:
-        self._facts = facts
-        self._named: dict[str, list[str]] = {}
+    def __init__(self, facts: ProjectFacts) -> None:
+        self._facts, self._names = facts, facts.names
+        self._zones = {path: facts.zone(path) for path in facts}
+        self._counts = {path for path in facts if self._zones[path] is Zone.CORE}
         self._seeded: dict[str, frozenset[str]] = {}
-        self._zones = zones = {path: zone(path) for path in facts}
-        self._counts = {path for path in facts if zones[path] is Zone.CORE}
         self._of_package: dict[str, set[str]] = {}
         for path, one in facts.items():
-            if zones[path] is not Zone.TESTS and (package := _package(one["module"])):
-                self._of_package.setdefault(package, set()).update(one["seeds"])
-            bits = path.removesuffix(".py").removesuffix("/__init__").split("/")
-            names = {one["module"], *(".".join(bits[start:]) for start in range(len(bits)))}
-            for name in sorted(names):
-                self._named.setdefault(name, []).append(path)
-        self._imports = {path: self._imported(one["imports"], path) for path, one in facts.items()}
-        self._users: dict[str, list[str]] = {path: [] for path in facts}
-        for path, imported in self._imports.items():
-            for each in imported:
-                self._users[each].append(path)
-
-    def _imported(self, names: list[str], path: str) -> list[str]:
-        found: dict[str, None] = {}
-        folder = path.rpartition("/")[0]
-        for whole in names:
-            name = whole
-            while name:
-                paths = self._named.get(name, [])
-                if "." not in name:
-                    paths = [each for each in paths if _is_beside(each, folder, name)]
-                if paths:
-                    found.update(dict.fromkeys(paths))
-                    break
-                name = name.rpartition(".")[0]
-        found.pop(path, None)
-        return list(found)
+            if self._zones[path] is not Zone.TESTS:
+                package = self._names.package(path)
+                self._of_package.setdefault(package, set()).update(one["seeds"] if package else ())
 
     def imported_tests(self) -> list[str]:
         """Give the files among tests that the program itself imports, so that they are a part of it."""
         found: dict[str, None] = {}
         waiting = sorted(self._counts)
         while waiting:
-            for each in self._imports[waiting.pop()]:
+            for each in self._names.imports[waiting.pop()]:
                 if each not in found and self._zones[each] is Zone.TESTS and not is_test_file(each):
                     found[each] = None
                     waiting.append(each)
@@ -82,7 +57,7 @@ class StreamSeeding:
 
     def is_script(self, path: str) -> bool:
         """Whether a file is in no package and imported by none."""
-        return not self._users[path] and not _package(self._facts[path]["module"])
+        return not self._names.users[path] and not self._names.package(path)
 
     def seeded(self, path: str) -> frozenset[str]:
         """Give the streams that are seeded for what a file draws."""
@@ -92,22 +67,15 @@ class StreamSeeding:
         return known
 
     def _find_seeded(self, path: str) -> frozenset[str]:
-        users = _closure(path, self._users, set())
-        package = _package(self._facts[path]["module"])
-        found = set(self._of_package.get(package, ()) if package else ())
+        found = set(self._of_package.get(self._names.package(path), ()))
         seen: set[str] = set()
-        for head in users:
+        for head in _closure(path, self._names.users, set()):
             if head != path and head not in self._counts:
                 continue
-            for each in _closure(head, self._imports, seen):
+            for each in _closure(head, self._names.imports, seen):
                 if each == head or each in self._counts:
                     found.update(self._facts[each]["seeds"])
         return frozenset(found)
-
-
-def _package(module: str) -> str:
-    """Return the top package of a module; "" if it is in no package."""
-    return module.partition(".")[0] if "." in module else ""
 
 
 def _closure(start: str, edges: Mapping[str, list[str]], reached: set[str]) -> list[str]:
@@ -119,11 +87,6 @@ def _closure(start: str, edges: Mapping[str, list[str]], reached: set[str]) -> l
             found.append(each)
             waiting.extend(edges[each])
     return found
-
-
-def _is_beside(path: str, folder: str, name: str) -> bool:
-    own = path.removesuffix("/__init__.py").removesuffix(".py")
-    return own in {f"{folder}/{name}".lstrip("/"), name} or path.endswith("/__init__.py")
 
 
 class Reseedings:

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from twice.checker.analysis.generators import StreamOrigin, StreamOwner, UseKind
-from twice.checker.audits.streams import RandomUse, StreamOwners, mark_unreached
+from twice.checker.audits.streams import RandomUse, settle_owners
 from twice.checker.findings import Reach
 from twice.checker.housekeeping import UNREADABLE, unread_reason
 from twice.checker.policy import Policy, Zone
@@ -141,21 +141,18 @@ class Audit:
     @cached_property
     def uses(self) -> tuple[RandomUse, ...]:
         """Every place that draws, makes or seeds, with its owner over all files."""
+        from twice.checker.analysis.project_names import ProjectNames
         from twice.checker.analysis.seed_flow import SeedFlow
         from twice.checker.analysis.streams import StreamSeeding
+        from twice.checker.rule import ProjectFacts
 
-        def facts_of(name: str, files: Sequence[AuditedFile]) -> dict[str, Any]:
-            every = {each.path: self.facts[each.path].get(name) for each in files}
-            return {path: one for path, one in every.items() if one}
-
-        inner = [each for each in self.files if each.zone != Zone.TESTS]
-        flow = SeedFlow(facts_of("seed_facts.gather", inner))
-        notes = {f"{each.path}:{each.at[0]}": each.note for each in flow.list_unreached()}
         zones = {each.path: Zone(each.zone) for each in self.files}
-        reach = StreamSeeding(facts_of("streams.gather", self.files), lambda path: zones[path])
-        owners = StreamOwners([each for file in self.files for each in file.uses], reach.seeded)
-        found = (owners.settle(each) for file in self.files for each in file.uses)
-        return tuple(mark_unreached(each, notes) for each in found)
+        facts = {path: self.facts[path] for path in zones}
+        by_name = ProjectFacts.by_name(facts, zones.__getitem__, ProjectNames.from_facts(facts))
+        flow = SeedFlow(by_name["seed_facts.gather"].outside_tests())
+        notes = {f"{each.path}:{each.at[0]}": each.note for each in flow.list_unreached()}
+        seeded = StreamSeeding(by_name["streams.gather"]).seeded
+        return settle_owners([each for file in self.files for each in file.uses], seeded, notes)
 
     @property
     def reads(self) -> tuple[WorldRead, ...]:

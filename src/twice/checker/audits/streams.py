@@ -58,73 +58,73 @@ class RandomUse:
         return self.origin.is_orphan
 
 
-class StreamOwners:
-    """Settles over all files who owns process-wide streams and generators that other objects hold."""
+def settle_owners(
+    uses: Sequence[RandomUse], seeded: Callable[[str], frozenset[str]], notes: Mapping[str, str]
+) -> tuple[RandomUse, ...]:
+    """Give the places with the owners of process-wide streams and held generators that all files show.
 
-    def __init__(self, uses: Sequence[RandomUse], reach: Callable[[str], frozenset[str]]) -> None:
-        self._reach = reach
-        self._seeded: dict[tuple[str, str], RandomUse] = {}
-        """For each stream, and for each stream and file, the place that seeds it."""
-        self._held: dict[str, list[RandomUse]] = {}
-        """For each attribute the places that make a generator for it."""
-        for each in uses:
-            owner = each.origin.owner
-            if each.kind is UseKind.SEEDS and owner is StreamOwner.PROCESS:
-                for stream in each.stream.split(", "):
-                    self._seeded.setdefault((stream, each.path), each)
-                    other = self._seeded.get((stream, ""))
-                    if other is None or (other.zone != "core" and each.zone == "core"):
-                        self._seeded[stream, ""] = each
-            elif (
-                each.kind is UseKind.MAKES
-                and owner in {StreamOwner.GENERATOR, StreamOwner.NAMED}
-                and "." in each.stream
-                and each.zone != "tests"
-            ):
-                attribute = each.stream.rpartition(".")[2].strip(" ,()")
-                self._held.setdefault(attribute, []).append(each)
+    Args:
+        uses: the places, each as its file shows it.
+        seeded: gives the streams that are seeded for a file.
+        notes: why the run's seed never reaches a place, by ``path:line``.
+    """
+    seeding: dict[tuple[str, str], RandomUse] = {}  # By stream, and by stream and file.
+    makers: dict[str, list[RandomUse]] = {}  # By the attribute that a generator becomes.
+    for each in uses:
+        owner = each.origin.owner
+        if each.kind is UseKind.SEEDS and owner is StreamOwner.PROCESS:
+            for stream in each.stream.split(", "):
+                seeding.setdefault((stream, each.path), each)
+                other = seeding.setdefault((stream, ""), each)
+                if other.zone != "core" and each.zone == "core":
+                    seeding[stream, ""] = each
+        is_seeded = owner in {StreamOwner.GENERATOR, StreamOwner.NAMED} and each.zone != "tests"
+        if each.kind is UseKind.MAKES and is_seeded and "." in each.stream:
+            attribute = each.stream.rpartition(".")[2].strip(" ,()")
+            makers.setdefault(attribute, []).append(each)
 
-    def settle(self, each: RandomUse) -> RandomUse:
-        """Give a draw with the owner that all files show; anything else as it is."""
+    def settle(each: RandomUse) -> RandomUse:
         origin = each.origin
-        if each.kind is not UseKind.DRAWS:
-            return each
-        if origin.owner is StreamOwner.PROCESS:
-            by = self._seeded.get((each.stream, each.path)) or self._seeded.get((each.stream, ""))
-            note = self._explain_orphan(each, by)
+        if each.kind is UseKind.DRAWS and origin.owner is StreamOwner.PROCESS:
+            by = seeding.get((each.stream, each.path)) or seeding.get((each.stream, ""))
+            note = _explain_orphan(each, by, seeded)
             if note or by is None:
                 return replace(each, origin=StreamOrigin(StreamOwner.NOBODY, note=note))
             origin = replace(origin, seed=by.origin.seed, note=by.origin.note)
             return replace(each, origin=origin, where=f"{by.path}:{by.line}")
-        if origin.owner is StreamOwner.PASSED and origin.attribute in self._held:
-            makers = self._held[origin.attribute]
-            where = f"{makers[0].path}:{makers[0].line}"
-            if len({one.path for one in makers}) > 1:
-                note = f"made in {pluralize(len(makers), 'place')}, the first {where}"
+        made = makers.get(origin.attribute, ())
+        if each.kind is UseKind.DRAWS and origin.owner is StreamOwner.PASSED and made:
+            where = f"{made[0].path}:{made[0].line}"
+            if len({one.path for one in made}) > 1:
+                note = f"made in {pluralize(len(made), 'place')}, the first {where}"
                 return replace(each, origin=replace(origin, note=note))
-            seeds = " or ".join(dict.fromkeys(one.origin.seed for one in makers))
-            return replace(each, origin=replace(makers[0].origin, seed=seeds), where=where)
+            seeds = " or ".join(dict.fromkeys(one.origin.seed for one in made))
+            return replace(each, origin=replace(made[0].origin, seed=seeds), where=where)
         return each
 
-    def _explain_orphan(self, each: RandomUse, by: RandomUse | None) -> str:
-        """Why nobody owns a draw from a process-wide stream; "" when somebody does."""
-        what, besides = f"the process-wide stream of {each.stream}", ""
-        if each.stream == SPACES:
-            what, besides = "a space", ", and env.reset(seed=...) does not"
-        if by is None:
-            return f"nobody here seeds {what}{besides}"
-        if by.path == each.path:
-            return ""
-        if by.zone == "tests" and each.zone != "tests":
-            return f"only a test seeds {what}{besides}"
-        library = each.stream.partition(".")[0]
-        if each.stream != SPACES and library not in self._reach(each.path):
-            return f"{by.path}:{by.line} seeds {what}, which this file is not run with"
+    return tuple([_mark_unreached(settle(each), notes) for each in uses])
+
+
+def _explain_orphan(
+    each: RandomUse, by: RandomUse | None, seeded: Callable[[str], frozenset[str]]
+) -> str:
+    """Say why nobody owns a draw from a process-wide stream; "" when somebody does."""
+    is_space = each.stream == SPACES
+    what = "a space" if is_space else f"the process-wide stream of {each.stream}"
+    if by is None:
+        besides = ", and env.reset(seed=...) does not" if is_space else ""
+        return f"nobody here seeds {what}{besides}"
+    if by.path == each.path:
         return ""
+    if by.zone == "tests" and each.zone != "tests":
+        return f"only a test seeds {what}"
+    if is_space or each.stream.partition(".")[0] in seeded(each.path):
+        return ""
+    return f"{by.path}:{by.line} seeds {what}, which this file is not run with"
 
 
-def mark_unreached(each: RandomUse, notes: Mapping[str, str]) -> RandomUse:
-    """Make an orphan of a place whose seed the run's never reaches; ``notes`` say why, by ``path:line``."""
+def _mark_unreached(each: RandomUse, notes: Mapping[str, str]) -> RandomUse:
+    """Make an orphan of a place whose seed the run's never reaches."""
     origin, note = each.origin, notes.get(each.where)
     owners = {StreamOwner.GENERATOR, StreamOwner.PROCESS}
     if note is None or each.is_orphan or origin.owner not in owners:

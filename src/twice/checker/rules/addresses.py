@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from twice.checker.analysis.roles import captures
@@ -131,7 +132,7 @@ def _find_way_out(site: Site, function: str) -> Outcome | None:
     given = [each for each in ends if _is_returned(site, each, captured=False)]
     if not given or about(function, _HASH) or isinstance(parent, ast.Compare):
         return None
-    return Outcome(Use.UNSEEN, given[0].node, given[0].way)
+    return replace(given[0], use=Use.UNSEEN)
 
 
 def _is_looked_up(outcome: Outcome) -> bool:

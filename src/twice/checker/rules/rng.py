@@ -8,12 +8,11 @@ from dataclasses import replace
 from typing import Final
 
 from twice.checker.analysis.generators import Generator, Lifetime
-from twice.checker.analysis.ownership import HOLDERS
+from twice.checker.analysis.owners import HOLDERS, find_shared
 from twice.checker.analysis.roles import own_attribute
 from twice.checker.analysis.seed_expressions import is_generator, is_global_draw, is_none, seed_of
 from twice.checker.analysis.seed_facts import gather as gather_seeds
 from twice.checker.analysis.seeds import found_at
-from twice.checker.analysis.shared_generators import find_shared
 from twice.checker.findings import Violation
 from twice.checker.rule import Breaks, ProjectFacts, mentions
 from twice.checker.rules.engine import rule

@@ -90,8 +90,6 @@ def gather(module: Module) -> dict[str, Any]:
                 draws[key] = together = []
             together.append(site)
     return {
-        "module": module.name,
-        "imports": sorted({*module.survey.imported, *module.survey.stars}),
         "seeds": sorted(set(seeds)),
         "delays": [
             {"stream": each, "found": _describe([site], each, "a delay ").to_json()}
@@ -224,7 +222,7 @@ _LAST: list[tuple[ProjectFacts, StreamSeeding]] = []
 def _seeding(facts: ProjectFacts) -> StreamSeeding:
     """Return who seeds what; the rules that share the facts ask one after the other."""
     if not (_LAST and _LAST[0][0] is facts):
-        _LAST[:] = [(facts, StreamSeeding(facts, facts.zone))]
+        _LAST[:] = [(facts, StreamSeeding(facts))]
     return _LAST[0][1]
 
 

@@ -15,6 +15,7 @@ from twice.checker.findings import Reach, Violation
 from twice.checker.rule import Breaks
 from twice.checker.rules.engine import rule
 from twice.checker.syntax.module import Module, Site
+from twice.checker.syntax.nodes import parameter_defaults
 from twice.checker.syntax.uses.words import GENERATOR, about, last_name
 from twice.foundation.channels import Channel
 from twice.foundation.severity import Severity
@@ -93,14 +94,9 @@ def _is_never_read(site: Site) -> bool:
         return False
     inner = (each for each in site.scope.inner if getattr(each.node, "args", None) is arguments)
     function = next(inner, None)
-    places = [*arguments.posonlyargs, *arguments.args]
-    pairs = [
-        *zip(places[len(places) - len(arguments.defaults) :], arguments.defaults, strict=True),
-        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
-    ]
     return function is not None and any(
-        default is site.node and not module.loads.of(argument.arg, function)
-        for argument, default in pairs
+        default is site.node and not module.loads.of(name, function)
+        for name, default in parameter_defaults(arguments).items()
     )
 
 

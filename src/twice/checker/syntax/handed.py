@@ -14,6 +14,7 @@ from typing import Final
 from twice.checker.catalogue import Catalogue
 from twice.checker.syntax.attributes import Attributes
 from twice.checker.syntax.names import LOCAL, Names
+from twice.checker.syntax.nodes import parameter_defaults
 from twice.checker.syntax.survey import Scope, Survey
 
 _GROUPS: Final = ("clock", "entropy", "global-draws")
@@ -48,14 +49,14 @@ class Handed:
         self._defaults: dict[tuple[Scope, str], str] = {}
         self._partials: dict[tuple[Scope, str], str] = {}
         self._classes: dict[str, str] = {}
-        for node, scope in survey.nodes.get(ast.Assign, ()):
-            if node.value.__class__ in _KEPT:  # type: ignore[attr-defined]
-                self._assigned(node, scope, attributes)
         for scope in survey.scopes:
             if scope.is_function:
                 self._taken(scope)
             elif scope.is_class and any(each in text for each in _WORDS):
                 self._derived(scope)
+        for node, scope in survey.nodes.get(ast.Assign, ()):
+            if node.value.__class__ in _KEPT:  # type: ignore[attr-defined]
+                self._assigned(node, scope, attributes)
         self.is_empty = not (self._attributes or self._defaults or self._partials or self._classes)
 
     def of(self, func: ast.expr, scope: Scope, named: str | None) -> str | None:
@@ -99,40 +100,23 @@ class Handed:
             every = node.values if isinstance(node, ast.BoolOp) else [node.body, node.orelse]
             kept = [found for each in every if (found := self._kept(each, scope))]
             return kept[0] if kept else None
-        if isinstance(node, ast.Name) and (taken := self._default(node.id, scope)):
-            return taken
+        if isinstance(node, ast.Name) and (scope, node.id) in self._defaults:
+            return self._defaults[scope, node.id]
         found = self._names.qualified(node, scope)
         return found if any(self._catalogue.has(each, found) for each in _GROUPS) else None
 
-    def _default(self, name: str, scope: Scope) -> str | None:
-        """Give the function that a parameter is when nobody gives another."""
-        node = scope.node
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            return None
-        if [each.kind for each in scope.bindings.get(name, ())] != ["argument"]:
-            return None
-        given = node.args
-        places = [*given.posonlyargs, *given.args]
-        pairs = [
-            *zip(places[len(places) - len(given.defaults) :], given.defaults, strict=True),
-            *zip(given.kwonlyargs, given.kw_defaults, strict=True),
-        ]
-        for argument, default in pairs:
-            if argument.arg == name and isinstance(default, (ast.Name, ast.Attribute)):
-                found = self._names.qualified(default, scope.parent or scope)
-                if any(self._catalogue.has(each, found) for each in _GROUPS):
-                    return found
-        return None
-
     def _taken(self, scope: Scope) -> None:
+        """Add the parameters that are such a function when nobody gives another."""
         given = getattr(scope.node, "args", None)
-        if not isinstance(given, ast.arguments):
+        if not isinstance(given, ast.arguments) or isinstance(scope.node, ast.Lambda):
             return
         if any(each.__class__ in _NAMED for each in (*given.defaults, *given.kw_defaults)):
-            for argument in (*given.posonlyargs, *given.args, *given.kwonlyargs):
-                found = self._default(argument.arg, scope)
-                if found is not None:
-                    self._defaults[scope, argument.arg] = found
+            for name, default in parameter_defaults(given).items():
+                is_bound = [each.kind for each in scope.bindings[name]] != ["argument"]
+                if default is not None and default.__class__ in _NAMED and not is_bound:
+                    found = self._names.qualified(default, scope.parent or scope)
+                    if found and any(self._catalogue.has(each, found) for each in _GROUPS):
+                        self._defaults[scope, name] = found
 
     def _derived(self, scope: Scope) -> None:
         """Add a class of the file that derives from a generator and keeps its initialization."""

@@ -62,6 +62,19 @@ def _position(found: tuple[ast.AST, Scope]) -> int:
     return getattr(node, "lineno", 0) << _COLUMN_BITS | getattr(node, "col_offset", 0)
 
 
+def parameter_defaults(arguments: ast.arguments) -> dict[str, ast.expr | None]:
+    """Give the parameters of a function in order, each with its default; None for no default."""
+    places = [*arguments.posonlyargs, *arguments.args]
+    found: dict[str, ast.expr | None] = {each.arg: None for each in places}
+    found.update(
+        (each.arg, default)
+        for each, default in zip(reversed(places), reversed(arguments.defaults), strict=False)
+    )
+    for each, only in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        found[each.arg] = only
+    return found
+
+
 def _children() -> dict[type[ast.AST], tuple[str, ...]]:
     """For each kind of node the fields that hold nodes which are walked."""
     skipped = {"ctx", "op", "ops", "type_comment", "kind", "type_ignores", "conversion", "level"}

@@ -12,6 +12,7 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from twice.checker.syntax.comprehensions import separate_names
 from twice.checker.syntax.nodes import CHILDREN, LEAVES, Nodes
 
 Function: TypeAlias = "ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda"
@@ -125,6 +126,7 @@ class Survey:
         for scope in self.scopes:  # Grows while it is walked.
             self._walk(scope, wanted, found)
         self.parents.pop(None, None)  # type: ignore[call-overload]
+        separate_names(self.scopes, self.parents)
 
     def _walk(
         self,
