@@ -57,7 +57,11 @@ def completion_order(site: Site) -> Iterator[Violation]:
     message = f"{last_name(site.call)}() gives results in the order in which they are finished."
     why = "Which one is finished first depends on the load of the machine."
     ends = site.module.orders.follow(site.node, site.scope)
-    yield from report(site, weigh(ends, races=True), message, why)
+    outcome = weigh(ends, races=True)
+    around = site.module.survey.parents.get(site.node)
+    if outcome is not None and outcome.use is Use.UNSEEN and isinstance(around, ast.Return):
+        outcome = Outcome(Use.RETURNED, around)  # That order is what the function gives.
+    yield from report(site, outcome, message, why)
 
 
 @rule(

@@ -27,6 +27,8 @@ _PAIRS: Final = {
     "restore_state": "save_state", "restore": "snapshot", "restore_snapshot": "snapshot",
 }  # fmt: skip
 _RESUMING: Final = frozenset({"resume"})
+_RESTORING: Final = RESUMES | {"state", "snapshot"}
+_STREAMS: Final = ("seeding", "generators", "global-draws")
 _POSITIONS: Final = {"epoch", "iter", "iteration", "step", "global_step", "n_iter"}
 _SETS: Final = ("set_rng_state", "set_rng_state_all", "setstate", "set_state")
 _TELLS: Final = {"print", "warn", "warning", "info", "debug", "error", "exception", "log"}
@@ -41,13 +43,24 @@ _KEPT: Final = frozenset(["snapshot", "state", "checkpoint", "event", "record", 
     Severity.MEDIUM,
     "Put back whatever the getter gives; for MuJoCo: mj_setState with mjSTATE_INTEGRATION.",
     nodes=(ast.FunctionDef,),
-    named=RESUMES | {"state", "snapshot"},
+    applies=mentions(
+        "resume", "state", "snapshot", "restore", "checkpoint", "roll", "rewind", "revert"
+    ),
+    suits=lambda node, _: (
+        about(node.name, _RESTORING) or any(about(each.arg, _RESUMING) for each in node.args.args)
+    ),
 )
 def partial_restore(site: Site) -> Iterator[Violation]:
     """Putting a state back restores less of it than there is."""
     node = site.node
     assert isinstance(node, ast.FunctionDef), "functions are asked for"
     if not site.scope.is_class or captures(node.name):
+        return
+    given = [each.arg for each in node.args.args if about(each.arg, _RESUMING)]
+    if given and (where := _find_resumed(site, node, given[0])) is not None:
+        yield _report_resumed(site, node, where)
+        return
+    if not about(node.name, _RESTORING):
         return
     if _is_positions_alone(site, node):
         yield site.violation(
@@ -65,12 +78,36 @@ def partial_restore(site: Site) -> Iterator[Violation]:
         )
     where = _find_position(node) if about(node.name, _RESUMING) else None
     if where is not None and not keeps_generators(site.module):
-        yield site.violation(
-            f"{node.name}() puts back how far the run had come, and no generator.",
-            "It goes on from there with other random numbers than the run that was not interrupted.",
-            node=where,
-            confidence=0.8,
-        )
+        yield _report_resumed(site, node, where)
+
+
+def _report_resumed(site: Site, node: ast.FunctionDef, where: ast.AST) -> Violation:
+    return site.violation(
+        f"{node.name}() puts back how far the run had come, and no generator.",
+        "It goes on from there with other random numbers than the run that was not interrupted.",
+        node=where,
+        confidence=0.8,
+    )
+
+
+def _find_resumed(site: Site, node: ast.FunctionDef, given: str) -> ast.stmt | None:
+    """Return where a run that draws gets the state of one that it is given to go on from, without its generators."""
+    function = next((each for each in site.scope.inner if each.node is node), None)
+    draws = any(
+        scope.method is function
+        and (_draws(site, call) or any(site.catalogue.has(each, called) for each in _STREAMS))
+        for call, scope, called in site.module.calls
+    )
+    if not draws or keeps_generators(site.module):
+        return None
+    asked = [
+        each.body[0]
+        for each in ast.walk(node)
+        if isinstance(each, ast.If)
+        and given in {last_name(one) for one in ast.walk(each.test)}
+        and isinstance(each.body[0], (ast.Assign, ast.For))
+    ]
+    return min(asked, key=lambda each: each.lineno, default=None)
 
 
 def _find_position(node: ast.FunctionDef) -> ast.Assign | None:
