@@ -16,7 +16,6 @@ from twice.checker.analysis.seed_expressions import (
     find_missing,
     is_lazy,
     is_named_seed,
-    is_none,
     is_none_branch,
     is_unseeded,
     refuses_none,
@@ -32,6 +31,7 @@ from twice.checker.analysis.seeds import (
     place_of,
     seed_in,
 )
+from twice.checker.syntax.kind import is_none
 from twice.checker.syntax.module import Module, Site
 from twice.checker.syntax.names import LOCAL
 from twice.checker.syntax.survey import Scope

@@ -11,7 +11,8 @@ from dataclasses import astuple
 from typing import Any, Final
 
 from twice.checker.analysis.generators import StreamOrigin, StreamOwner, StreamUse, UseKind
-from twice.checker.analysis.seed_expressions import default_of, is_none
+from twice.checker.analysis.seed_expressions import default_of
+from twice.checker.syntax.kind import is_none
 from twice.checker.syntax.module import Module, Site
 from twice.checker.syntax.survey import Binding, Scope
 from twice.checker.syntax.uses.words import about, last_name

@@ -16,7 +16,14 @@ from twice.checker.findings import Fix, Reach, Violation
 from twice.checker.rule import Breaks
 from twice.checker.rules.engine import rule
 from twice.checker.rules.orders import report, weigh
-from twice.checker.rules.threads import calls_in, in_loop, is_within, parameter_values, started
+from twice.checker.rules.threads import (
+    calls_in,
+    in_loop,
+    is_within,
+    of_target,
+    parameter_values,
+    started,
+)
 from twice.checker.syntax.module import Site
 from twice.checker.syntax.survey import COMPREHENSIONS, Scope, targets
 from twice.checker.syntax.uses.loads import spelled
@@ -231,9 +238,9 @@ def _is_fed_by_several(site: Site, queue: ast.expr) -> bool:
             continue
         work = here.keyword("target")
         function = None if work is None else module.loads.callee(work, scope)
-        if function is None:
+        if work is None or function is None:
             continue
-        given = _name_arguments(here, function)
+        given = parameter_values(of_target(here, work), function)
         for inner, _ in calls_in(module, function):
             base = inner.func.value if isinstance(inner.func, ast.Attribute) else None
             if base is None or last_name(inner) not in {"put", "put_nowait"}:
@@ -242,22 +249,6 @@ def _is_fed_by_several(site: Site, queue: ast.expr) -> bool:
             if word in {spelled(base), "" if passed is None else spelled(passed)}:
                 return True
     return False
-
-
-def _name_arguments(start: Site, function: Scope) -> dict[str, ast.expr]:
-    """Return what the parameters of a started function are given, by ``args`` and ``kwargs``."""
-    found: dict[str, ast.expr] = {}
-    given, named, node = start.keyword("args"), start.keyword("kwargs"), function.node
-    if isinstance(given, (ast.Tuple, ast.List)) and isinstance(node, ast.FunctionDef):
-        names = [each.arg for each in node.args.args]
-        own = function.owner is not None and names[:1] == ["self"]
-        found.update(zip(names[own:], given.elts, strict=False))
-    if isinstance(named, ast.Dict):
-        for key, value in zip(named.keys, named.values, strict=True):
-            found[str(getattr(key, "value", ""))] = value
-    elif isinstance(named, ast.Call):
-        found.update({each.arg or "": each.value for each in named.keywords})
-    return found
 
 
 @rule(

@@ -378,23 +378,18 @@ def one_sided_equality(site: Site) -> Iterator[Violation]:
     names = [each.arg for each in node.args.args]
     if len(loops) != 1 or len(names) != 2 or last_name(loops[0].iter) == "zip":
         return
-    other = names[1]
+    own, other = names
     source = {each.id for each in ast.walk(loops[0].iter) if isinstance(each, ast.Name)}
     called = {last_name(each) for each in ast.walk(node) if isinstance(each, ast.Call)}
     looks_up = any(
         isinstance(each, ast.Subscript) and getattr(each.value, "id", "") == other
         for each in ast.walk(loops[0])
     )
-    last = node.body[-1]
-    if (
-        source == {names[0]}
-        and looks_up
-        and called.isdisjoint({"len", "keys", "set", "super", "__eq__"})
-        and isinstance(last, ast.Return)
-        and getattr(last.value, "value", None) is True
-    ):
+    ends_true = getattr(getattr(node.body[-1], "value", None), "value", None) is True
+    knows_both = called & {"len", "keys", "set", "super", "__eq__"}
+    if source == {own} and looks_up and ends_true and not knows_both:
         yield site.violation(
-            f"{site.scope.name}.__eq__() looks at what {names[0]} has and not at what {other} has besides.",
+            f"{site.scope.name}.__eq__() looks at what {own} has and not at what {other} has besides.",
             "A run that recorded more than the other compares as equal to it.",
             node=loops[0],
             confidence=0.85,

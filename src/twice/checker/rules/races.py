@@ -35,6 +35,7 @@ _FILLING: Final = frozenset(
 _LOOPS_AND_FUNCTIONS: Final = (ast.While, ast.For, ast.FunctionDef, ast.AsyncFunctionDef)
 _LIMITS: Final = {"Full", "Timeout", "TimeoutError", "TimeoutExpired"}
 _TRAINING: Final = frozenset({"fit", "learn", "train", "trainer", "training"})
+_TELLS: Final = {"print", "warn", "warning", "info", "debug", "error", "exception", "log"}
 _CLAIMING: Final = {"os.link", "os.rename", "os.replace", "shutil.move"}
 
 
@@ -228,12 +229,11 @@ def timed_drop(site: Site) -> Iterator[Violation]:
     kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     names = {last_name(each) for each in kinds if each is not None}
     around = site.module.survey.parents.get(handler)
-    if not names & _LIMITS or not isinstance(around, ast.Try) or len(handler.body) != 1:
+    if not names & _LIMITS or not isinstance(around, ast.Try):
         return
-    (last,) = handler.body
-    tried = around.body[-1]
+    last, tried = handler.body[-1], around.body[-1]
     again = isinstance([*around.body, *around.orelse][-1], (ast.Break, ast.Return))
-    drops = isinstance(last, (ast.Pass, ast.Continue)) and "Full" in names and not again
+    drops = "Full" in names and not again and all(map(only_tells, handler.body))
     if isinstance(last, ast.Return) and isinstance(tried, ast.Return):
         drops = last.value is None or isinstance(last.value, (ast.Constant, ast.Name))
     puts = [each for each in ast.walk(tried) if isinstance(each, ast.Call)]
@@ -244,6 +244,17 @@ def timed_drop(site: Site) -> Iterator[Violation]:
             node=puts[0],
             confidence=0.8,
         )
+
+
+def only_tells(statement: ast.stmt) -> bool:
+    """Say whether a handler's statement does nothing, or logs."""
+    if isinstance(statement, (ast.Pass, ast.Continue)):
+        return True
+    value = getattr(statement, "value", None)
+    if not isinstance(statement, ast.Expr) or not isinstance(value, ast.Call):
+        return isinstance(value, ast.Constant)
+    whose = value.func.value if isinstance(value.func, ast.Attribute) else value
+    return last_name(value) in _TELLS or about(last_name(whose), TELEMETRY)
 
 
 @rule(

@@ -14,9 +14,10 @@ from twice.checker.findings import Violation
 from twice.checker.rule import Breaks, mentions
 from twice.checker.rules.checkpoint import keeps_generators
 from twice.checker.rules.engine import rule
+from twice.checker.rules.races import only_tells
 from twice.checker.syntax.module import Site
 from twice.checker.syntax.survey import Scope
-from twice.checker.syntax.uses.words import GENERATOR, TELEMETRY, about, last_name
+from twice.checker.syntax.uses.words import GENERATOR, about, last_name
 from twice.foundation.channels import Channel
 from twice.foundation.severity import Severity
 
@@ -31,10 +32,7 @@ _RESTORING: Final = RESUMES | {"state", "snapshot"}
 _STREAMS: Final = ("seeding", "generators", "global-draws")
 _POSITIONS: Final = {"epoch", "iter", "iteration", "step", "global_step", "n_iter"}
 _SETS: Final = ("set_rng_state", "set_rng_state_all", "setstate", "set_state")
-_TELLS: Final = {"print", "warn", "warning", "info", "debug", "error", "exception", "log"}
 _ABSENCES: Final = {"ImportError", "ModuleNotFoundError"}
-_PUTS: Final = ("put", "put_nowait")
-_KEPT: Final = frozenset(["snapshot", "state", "checkpoint", "event", "record", "frame"])
 
 
 @rule(
@@ -185,30 +183,23 @@ def _read(node: ast.FunctionDef, name: str) -> set[str]:
     Severity.HIGH,
     "Let the error through: a run whose generators were not restored is another run.",
     nodes=(ast.Try,),
-    applies=mentions(*_SETS, *_PUTS),
+    applies=mentions(*_SETS),
 )
 def restore_failure_swallowed(site: Site) -> Iterator[Violation]:
-    """A generator's state could not be put back, or a state not be kept, and the run goes on as if it had."""
+    """A generator's state could not be put back, and the run goes on as if it had."""
     node = site.node
     assert isinstance(node, ast.Try), "tries are asked for"
     calls = [each for one in node.body for each in ast.walk(one) if isinstance(each, ast.Call)]
     sets = next((each for each in calls if _sets(site, each)), None)
-    puts = next((each for each in calls if _puts(each)), None)
     for handler in node.handlers:
         types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
         names = {last_name(each) if each is not None else "" for each in types}
-        if names <= _ABSENCES or not all(map(_only_tells, handler.body)):
+        if names <= _ABSENCES or not all(map(only_tells, handler.body)):
             continue
         if sets is not None:
             yield site.violation(
                 f"A failure of {last_name(sets)}() is passed over.",
                 "The run goes on with whatever streams it has, and nothing says that they are not the kept ones.",
-                node=handler,
-            )
-        elif puts is not None and names == {"Full"}:
-            yield site.violation(
-                f"{site.module.shown(puts)} drops what it is given when the queue is full.",
-                "How full it is depends on how fast others are, so other runs keep other states.",
                 node=handler,
             )
 
@@ -217,20 +208,6 @@ def _sets(site: Site, node: ast.Call) -> bool:
     """Whether it puts the state of a generator back."""
     called = site.qualified(node.func) or ""
     return last_name(node) in _SETS and called.startswith(("random.", "numpy.random.", "torch."))
-
-
-def _puts(node: ast.Call) -> bool:
-    return last_name(node) in _PUTS and any(about(last_name(each), _KEPT) for each in node.args[:1])
-
-
-def _only_tells(statement: ast.stmt) -> bool:
-    if isinstance(statement, (ast.Pass, ast.Continue)):
-        return True
-    value = getattr(statement, "value", None)
-    if not isinstance(statement, ast.Expr) or not isinstance(value, ast.Call):
-        return isinstance(value, ast.Constant)
-    whose = value.func.value if isinstance(value.func, ast.Attribute) else value
-    return last_name(value) in _TELLS or about(last_name(whose), TELEMETRY)
 
 
 @rule(

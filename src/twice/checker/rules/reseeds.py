@@ -14,10 +14,11 @@ from twice.checker.analysis.roles import (
     resumes,
     speaks_of_seed,
 )
-from twice.checker.analysis.seed_expressions import default_of, is_entry, is_none, none_test
+from twice.checker.analysis.seed_expressions import default_of, is_entry, none_test
 from twice.checker.findings import Reach, Violation
 from twice.checker.rule import Breaks, mentions
 from twice.checker.rules.engine import rule
+from twice.checker.syntax.kind import is_none
 from twice.checker.syntax.module import Site
 from twice.checker.syntax.survey import Scope
 from twice.checker.syntax.uses.outcomes import Use

@@ -10,7 +10,7 @@ from typing import Final
 from twice.checker.analysis.generators import Generator, Lifetime
 from twice.checker.analysis.ownership import HOLDERS
 from twice.checker.analysis.roles import own_attribute
-from twice.checker.analysis.seed_expressions import is_generator, is_global_draw, is_none, seed_of
+from twice.checker.analysis.seed_expressions import is_generator, is_global_draw, seed_of
 from twice.checker.analysis.seed_facts import gather as gather_seeds
 from twice.checker.analysis.seeds import found_at
 from twice.checker.analysis.shared_generators import find_shared
@@ -18,6 +18,7 @@ from twice.checker.findings import Violation
 from twice.checker.rule import Breaks, ProjectFacts, mentions
 from twice.checker.rules.engine import rule
 from twice.checker.rules.threads import Started, calls_in, is_within, parameter_values, started
+from twice.checker.syntax.kind import is_none
 from twice.checker.syntax.module import Site
 from twice.checker.syntax.survey import Scope
 from twice.checker.syntax.uses.words import GENERATOR, SEED_KEYWORDS, about, last_name, parts
