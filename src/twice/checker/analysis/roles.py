@@ -92,10 +92,3 @@ def own_attribute(node: ast.AST) -> str:
     ):
         return node.attr
     return ""
-
-
-def mentioned(function: Scope) -> set[str]:
-    """Every attribute of ``self`` that a method mentions."""
-    found = {own_attribute(node) for node in ast.walk(function.node)}
-    found.discard("")
-    return found

@@ -42,12 +42,8 @@ _QUEUES: Final = frozenset({"billiard", "multiprocess", "multiprocessing", "queu
 _SOCKETS: Final = ("zmq.PULL", "zmq.ROUTER", "zmq.DEALER")
 _SIZED: Final = {"max_workers", "processes", "nodes"}
 _BY_SIZE: Final = (
-    "as_completed",
-    "imap_unordered",
-    "cpu_count",
-    "_max_workers",
-    "sched_getaffinity",
-)
+    "as_completed", "imap_unordered", "cpu_count", "_max_workers", "sched_getaffinity",
+)  # fmt: skip
 _TEXTS: Final = {"builtins.str", "builtins.repr", "builtins.hash", "builtins.format"}
 _LOAD: Final = "Which worker is done first depends on the load of the machine."
 

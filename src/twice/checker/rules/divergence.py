@@ -56,7 +56,7 @@ _CONTINUES: Final = frozenset({"resume", "resumed", "resuming"})
 _RUNS: Final = frozenset(
     ["sim", "run", "trace", "history", "trajectory", "rollout", "snapshot", "checkpoint"]
 )
-_EQUALITIES: Final = {"eq", "equal", "equals", "is_equal"}
+_EQUALITIES: Final = {"equal", "equals", "is_equal"}
 _TWIN: Final = re.compile(r"_?(?:\d|a|b|one|two|first|second|left|right|other)\Z")
 _NO_COMPARISON: Final = (
     "isnotnone", "notequal", "notalmost", "greater", "isinstance", "assertin", "exists",
@@ -140,9 +140,11 @@ def determinism_test_without_comparison(site: Site) -> Iterator[Violation]:
 
 
 def _continues(call: ast.Call) -> bool:
-    """Whether a call goes on with a run: ``run(resume=first)``, ``trainer.resume()``."""
-    names = [last_name(call), *(each.arg or "" for each in call.keywords)]
-    return any(about(each, _CONTINUES) for each in names)
+    """Whether a call goes on with a run that it is given: ``run(resume=first)``."""
+    return any(
+        about(each.arg or "", _CONTINUES) and not isinstance(each.value, ast.Constant)
+        for each in call.keywords
+    )
 
 
 def _may_compare(test: TestFunction, one: Assertion) -> bool:
@@ -196,7 +198,7 @@ def _compares_logs(module: Module, test: TestFunction, one: Assertion) -> bool:
         for side, full in zip(one.sides, test.expand_sides(one), strict=True)
     ]
     return one.is_equality and all(
-        (any(map(_LOG.search, words)) or not words.isdisjoint(_CAPTURES))
+        (any(map(_LOG.search, words)) or not words.isdisjoint(_CAPTURES - {"stdout", "stderr"}))
         and not any(about(each, _STATES) for each in words)
         for words in sides
     )
@@ -233,7 +235,7 @@ def _is_of_logs(module: Module, words: set[str]) -> bool:
     Severity.MEDIUM,
     "Compare exactly: ==, numpy.array_equal, torch.equal, or digests of the state.",
     nodes=(ast.FunctionDef,),
-    named=_TESTS | _COMPARES | {"__eq__", "equals"},
+    named=_TESTS | _COMPARES | {"equals"},
     applies=mentions("close", "Close", "lmost", "approx", "equivalence"),
 )
 def tolerant_determinism_test(site: Site) -> Iterator[Violation]:
@@ -259,7 +261,7 @@ def tolerant_determinism_test(site: Site) -> Iterator[Violation]:
 
 
 def _takes_two_runs(node: ast.FunctionDef) -> bool:
-    """Whether a function compares two runs that it is given, or any two things: ``diff_runs(sim1, sim2)``, ``__eq__``."""
+    """Whether a function compares two runs that it is given, or any two things: ``diff_runs(sim1, sim2)``, ``equal(a, b)``."""
     if node.name.strip("_") in _EQUALITIES:
         return len(node.args.args) == 2
     names = [each.arg for each in node.args.args if each.arg != "self"][:2]

@@ -110,19 +110,8 @@ _NOT_SEEDED: Final = (
     "A space starts from the system's entropy; seeding the environment does not seed it."
 )
 _SHOWS: Final = frozenset(
-    [
-        "animation",
-        "drawing",
-        "gif",
-        "human",
-        "interactive",
-        "keyboard",
-        "manual",
-        "plot",
-        "render",
-        "teleop",
-    ]
-)
+    ["animation", "drawing", "gif", "human", "interactive", "keyboard", "manual", "plot", "render", "teleop"]
+)  # fmt: skip
 _BY_HAND: Final = frozenset({"keyboard_control", "manual", "manual_control"})
 
 

@@ -234,8 +234,10 @@ def set_built_dict(site: Site) -> Iterator[Violation]:
 
 
 def _is_returned(site: Site, node: ast.AST) -> bool:
-    """Whether a dict is returned as it is, by its name or where it is made."""
+    """Whether a dict is handed out as it is, by its name or where it is made."""
     parent = site.module.survey.parents.get(node)
+    if site.scope.name.startswith("_"):
+        return False
     if isinstance(parent, ast.Assign) and isinstance(target := parent.targets[0], ast.Name):
         loads = site.module.loads.of(target.id, site.scope)
         return any(

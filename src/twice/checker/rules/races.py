@@ -27,6 +27,7 @@ from twice.foundation.severity import Severity
 
 _LOCKS: Final = frozenset({"lock", "mutex", "semaphore"})
 _CACHES: Final = frozenset({"cache", "caches", "memo", "store"})
+_STARTING: Final = ("Thread(", "Process(", "Executor(", ".submit(", "to_thread(", "Pool(")
 _ASKING: Final = frozenset({"empty", "poll", "qsize"})
 _TAKING: Final = frozenset({"get", "get_nowait", "recv"})
 _FILLING: Final = frozenset(
@@ -174,7 +175,7 @@ def queue_drain(site: Site) -> Iterator[Violation]:
         pipe = last_name(call) == "recv"
         function = site.scope.method
         # What a step of the run acts on counts even where it is not followed any further.
-        least = Use.UNSEEN if function is not None and advances(function.name) else Use.STATE
+        least = Use.UNSEEN if function is not None and advances(function.name) else Use.ADDED
         kept = any(
             spelled(one) != spelled(base) for one, _ in _iterate_methods(loop, _FILLING)
         ) or any(end.use >= least for end in site.module.orders.looped(loop, site.scope, call))
@@ -202,11 +203,12 @@ def _iterate_methods(node: ast.AST, names: frozenset[str]) -> Iterator[tuple[ast
 def _has_producers(site: Site, base: ast.expr) -> bool:
     """Whether others may put things into a queue meanwhile: it is not only this function's own."""
     module = site.module
-    if (
-        isinstance(base, ast.Name)
-        and module.names.holder(base.id, site.scope) is site.scope
-        and site.scope.bindings[base.id][0].kind != "argument"
-    ):
+    own = site.scope.bindings.get(base.id, ()) if isinstance(base, ast.Name) else ()
+    if isinstance(base, ast.Name) and own and own[0].kind == "argument":
+        return base.id != "self"
+    if not module.speaks_of(*_STARTING):
+        return False
+    if isinstance(base, ast.Name) and own:
         around = [
             module.survey.parents.get(load) for load, _ in module.loads.of(base.id, site.scope)
         ]

@@ -264,22 +264,20 @@ def _draws(site: Site, node: ast.Call) -> bool:
 def _find_forgotten(site: Site, target: ast.Subscript, value: ast.expr) -> str:
     """Return the parameter that a remembered result depends on and its key leaves out; "" for none.
 
-    Only where the function looks the key up as well and returns what is kept: a register remembers no result.
+    Only where nothing is there yet, and what is kept is returned: a register remembers no result.
     """
     function, names = site.scope, site.module.names
     table = last_name(target.value)
-    nodes = list(ast.walk(function.node))
-    asked = any(
-        isinstance(each, ast.Compare)
-        and isinstance(each.ops[0], (ast.In, ast.NotIn))
-        and last_name(each.comparators[0]) == table
-        for each in nodes
+    above = site.module.survey.above(site.node)
+    is_new = any(
+        isinstance(each, ast.If)
+        and isinstance(each.test, ast.Compare)
+        and isinstance(each.test.ops[0], ast.NotIn)
+        and last_name(each.test.comparators[0]) == table
+        for each in above
     )
-    given = any(
-        isinstance(each, ast.Return) and table in {last_name(one) for one in ast.walk(each)}
-        for each in nodes
-    )
-    if not asked or not given:
+    returned = [each for each in ast.walk(function.node) if isinstance(each, ast.Return)]
+    if not is_new or not any(table in map(last_name, ast.walk(each)) for each in returned):
         return ""
 
     def expand(node: ast.AST, depth: int = 4) -> set[str]:

@@ -27,7 +27,6 @@ from twice.foundation.severity import Severity
 
 _SHARES: Final = "What one of them draws depends on how much the others have drawn before."
 _MOVES: Final = "One draw more of the one moves all numbers of the other."
-_FROM_ENTROPY: Final = {"numpy.random.seed", "random.seed"}
 _MODULES: Final = frozenset(
     ["np", "numpy", "xp", "jnp", "jax", "cp", "cupy", "torch", "tf", "mod", "module", "lib"]
 )
