@@ -9,6 +9,7 @@ Invariant: what a method hands to other code as a whole (``self``, ``self.__dict
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Final, NamedTuple
@@ -88,6 +89,26 @@ class ClassState:
             and is_self(each.args[0])
             and isinstance(each.args[1], ast.Constant)
         }
+
+    @cached_property
+    def options(self) -> list[str]:
+        """The arguments with a default that the constructor keeps as they are, and does nothing else with."""
+        node = self.methods["__init__"].node if "__init__" in self.methods else None
+        if not isinstance(node, ast.FunctionDef):
+            return []
+        names = [each for each in ast.walk(node) if isinstance(each, ast.Name)]
+        reads = Counter(each.id for each in names if isinstance(each.ctx, ast.Load))
+        optional = node.args.args[len(node.args.args) - len(node.args.defaults) :]
+        return [
+            each.arg
+            for each in optional
+            if reads[each.arg] == 1
+            and any(
+                last_name(one.value) == each.arg
+                for one in self.changes.get(each.arg, ())
+                if one.value
+            )
+        ]
 
     def arguments(self, *names: str) -> set[str]:
         """Return the names of the arguments of methods, of all where none is named."""

@@ -63,7 +63,7 @@ def is_seeder(name: str) -> bool:
     """Whether a function of this name seeds what is global: ``set_seed``, ``seed_everything``."""
     words = parts(name)
     return not (
-        words.isdisjoint({"seed", "seeds"})
+        words.isdisjoint({"seed", "seeds", "randomness"})
         or words.isdisjoint({"set", "everything", "all", "global"})
     )
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from twice.checker.syntax.kind import is_none
 from twice.checker.syntax.module import Site
 from twice.checker.syntax.nodes import parameter_defaults
 from twice.checker.syntax.survey import targets
@@ -42,11 +43,6 @@ _REFUSING: Final = frozenset({"torch.manual_seed", "torch.random.manual_seed"})
 _BEGINNINGS: Final = frozenset({"__init__", "__new__", "reset", "setup", "seed"})
 _MAY_LACK: Final = SEED | GENERATOR | {"entropy", "config", "cfg", "settings"}
 _SETTERS: Final = frozenset({"__setstate__", "manual_seed", "seed", "set_state", "setstate"})
-
-
-def is_none(node: ast.AST | None) -> bool:
-    """Say whether an expression is None itself."""
-    return isinstance(node, ast.Constant) and node.value is None
 
 
 def is_seed_name(node: ast.AST) -> bool:

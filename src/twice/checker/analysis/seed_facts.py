@@ -15,7 +15,6 @@ from twice.checker.analysis.seed_expressions import (
     find_missing,
     is_lazy,
     is_named_seed,
-    is_none,
     is_none_branch,
     is_unseeded,
     refuses_none,
@@ -31,6 +30,7 @@ from twice.checker.analysis.seeds import (
     place_of,
     seed_in,
 )
+from twice.checker.syntax.kind import is_none
 from twice.checker.syntax.module import Module, Site
 from twice.checker.syntax.names import LOCAL
 from twice.checker.syntax.nodes import parameter_defaults

@@ -22,11 +22,11 @@ from typing import Any, Final, TypeAlias
 from twice.checker.analysis.project_names import class_of
 from twice.checker.analysis.seed_expressions import (
     find_missing,
-    is_none,
     rules_out_none,
     seed_of,
 )
 from twice.checker.findings import SourceSpan, Violation
+from twice.checker.syntax.kind import is_none
 from twice.checker.syntax.module import Module, Site
 from twice.checker.syntax.names import LOCAL
 from twice.checker.syntax.reaching import latest

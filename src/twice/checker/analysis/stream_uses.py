@@ -12,8 +12,9 @@ from typing import Any, Final
 
 from twice.checker.analysis.generators import StreamOrigin, StreamOwner, StreamUse, UseKind
 from twice.checker.analysis.project_names import bindings_of
-from twice.checker.analysis.seed_expressions import default_of, is_none
+from twice.checker.analysis.seed_expressions import default_of
 from twice.checker.analysis.seeds import seed_in
+from twice.checker.syntax.kind import is_none
 from twice.checker.syntax.module import Module, Site
 from twice.checker.syntax.survey import Scope
 from twice.checker.syntax.uses.words import about, last_name

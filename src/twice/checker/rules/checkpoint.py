@@ -30,6 +30,8 @@ _CALLS: Final = frozenset(
 _KEEPERS: Final = frozenset({"snapshot", "snapshotter", "checkpointer"})
 _EXPORTS: Final = {"state_dict", "params", "weights"}
 _OPTIMIZER: Final = frozenset(["optimizer", "optimizers", "optim", "opt", "optimiser", "trainer"])
+_LOADS: Final = frozenset({"load", "restore", "resume"})
+_POSITIONS: Final = frozenset({"epoch", "iteration", "step"})
 _SAVES: Final = frozenset({"save", "snapshot", "checkpoint", "ckpt", "state", "dump"})
 _RNG_CALLS: Final = frozenset(
     ["get_rng_state", "get_rng_state_all", "getstate", "set_rng_state", "setstate", "bit_generator"]
@@ -71,10 +73,17 @@ def _is_generator_key(node: ast.AST) -> bool:
     Severity.MEDIUM,
     "Keep torch.get_rng_state(), random.getstate() and every generator's state, and set them on resuming.",
     nodes=(ast.FunctionDef,),
-    named=_SAVES,
+    named=_SAVES | _LOADS,
 )
 def checkpoint_without_rng(site: Site) -> Iterator[Violation]:
     """A training checkpoint has no generator's state in it."""
+    if _resumes_training(site.node) and not keeps_generators(site.module):
+        yield site.violation(
+            f"{getattr(site.node, 'name', '')}() goes on with a training from its parts, and no generator is among them.",
+            "A resumed run draws other numbers than one that was not interrupted.",
+            confidence=0.8,
+        )
+        return
     for where, entries in _list_dictionaries(site.node):
         if _trains(site.module, entries):
             message = "The checkpoint keeps what was learned, and no generator's state."
@@ -90,6 +99,22 @@ def checkpoint_without_rng(site: Site) -> Iterator[Violation]:
                 confidence=0.85,
             )
             return
+
+
+def _resumes_training(node: ast.AST) -> bool:
+    """Whether a function loads the state of an optimizer and of others, and how far the training had come."""
+    loaded = [
+        {last_name(each), last_name(getattr(each.func, "value", each))}
+        for each in ast.walk(node)
+        if isinstance(each, ast.Call) and about(last_name(each), _LOADS)
+    ]
+    optimizers = sum(any(about(one, _OPTIMIZER) for one in each) for each in loaded)
+    return 0 < optimizers < len(loaded) and any(
+        isinstance(each, ast.Name)
+        and isinstance(each.ctx, ast.Store)
+        and about(each.id, _POSITIONS)
+        for each in ast.walk(node)
+    )
 
 
 def _list_dictionaries(function: ast.AST) -> list[tuple[ast.AST, dict[str, ast.expr]]]:

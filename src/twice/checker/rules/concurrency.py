@@ -16,7 +16,14 @@ from twice.checker.findings import Fix, Reach, Violation
 from twice.checker.rule import Breaks
 from twice.checker.rules.engine import rule
 from twice.checker.rules.orders import report, weigh
-from twice.checker.rules.threads import calls_in, in_loop, is_within, parameter_values, started
+from twice.checker.rules.threads import (
+    calls_in,
+    in_loop,
+    is_within,
+    of_target,
+    parameter_values,
+    started,
+)
 from twice.checker.syntax.module import Site
 from twice.checker.syntax.survey import COMPREHENSIONS, Scope, targets
 from twice.checker.syntax.uses.loads import spelled
@@ -35,12 +42,8 @@ _QUEUES: Final = frozenset({"billiard", "multiprocess", "multiprocessing", "queu
 _SOCKETS: Final = ("zmq.PULL", "zmq.ROUTER", "zmq.DEALER")
 _SIZED: Final = {"max_workers", "processes", "nodes"}
 _BY_SIZE: Final = (
-    "as_completed",
-    "imap_unordered",
-    "cpu_count",
-    "_max_workers",
-    "sched_getaffinity",
-)
+    "as_completed", "imap_unordered", "cpu_count", "_max_workers", "sched_getaffinity",
+)  # fmt: skip
 _TEXTS: Final = {"builtins.str", "builtins.repr", "builtins.hash", "builtins.format"}
 _LOAD: Final = "Which worker is done first depends on the load of the machine."
 
@@ -57,7 +60,11 @@ def completion_order(site: Site) -> Iterator[Violation]:
     message = f"{last_name(site.call)}() gives results in the order in which they are finished."
     why = "Which one is finished first depends on the load of the machine."
     ends = site.module.orders.follow(site.node, site.scope)
-    yield from report(site, weigh(ends, races=True), message, why)
+    outcome = weigh(ends, races=True)
+    around = site.module.survey.parents.get(site.node)
+    if outcome is not None and outcome.use is Use.UNSEEN and isinstance(around, ast.Return):
+        outcome = Outcome(Use.RETURNED, around)  # That order is what the function gives.
+    yield from report(site, outcome, message, why)
 
 
 @rule(
@@ -227,9 +234,9 @@ def _is_fed_by_several(site: Site, queue: ast.expr) -> bool:
             continue
         work = here.keyword("target")
         function = None if work is None else module.loads.callee(work, scope)
-        if function is None:
+        if work is None or function is None:
             continue
-        given = _name_arguments(here, function)
+        given = parameter_values(of_target(here, work), function)
         for inner, _ in calls_in(module, function):
             base = inner.func.value if isinstance(inner.func, ast.Attribute) else None
             if base is None or last_name(inner) not in {"put", "put_nowait"}:
@@ -238,22 +245,6 @@ def _is_fed_by_several(site: Site, queue: ast.expr) -> bool:
             if word in {spelled(base), "" if passed is None else spelled(passed)}:
                 return True
     return False
-
-
-def _name_arguments(start: Site, function: Scope) -> dict[str, ast.expr]:
-    """Return what the parameters of a started function are given, by ``args`` and ``kwargs``."""
-    found: dict[str, ast.expr] = {}
-    given, named, node = start.keyword("args"), start.keyword("kwargs"), function.node
-    if isinstance(given, (ast.Tuple, ast.List)) and isinstance(node, ast.FunctionDef):
-        names = [each.arg for each in node.args.args]
-        own = function.owner is not None and names[:1] == ["self"]
-        found.update(zip(names[own:], given.elts, strict=False))
-    if isinstance(named, ast.Dict):
-        for key, value in zip(named.keys, named.values, strict=True):
-            found[str(getattr(key, "value", ""))] = value
-    elif isinstance(named, ast.Call):
-        found.update({each.arg or "": each.value for each in named.keywords})
-    return found
 
 
 @rule(

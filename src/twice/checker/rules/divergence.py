@@ -52,9 +52,11 @@ _NARROWS: Final = frozenset(
     ["quant", "quantized", "quantize", "int", "half", "bf", "fp", "merge", "convert", "conversion", "dtype", "bits", "precision", "onnx", "fuse", "fused", "compile"]
 )  # fmt: skip
 _LEARNS: Final = frozenset({"step", "backward", "train", "fit"})
+_CONTINUES: Final = frozenset({"resume", "resumed", "resuming"})
 _RUNS: Final = frozenset(
     ["sim", "run", "trace", "history", "trajectory", "rollout", "snapshot", "checkpoint"]
 )
+_EQUALITIES: Final = {"equal", "equals", "is_equal"}
 _TWIN: Final = re.compile(r"_?(?:\d|a|b|one|two|first|second|left|right|other)\Z")
 _NO_COMPARISON: Final = (
     "isnotnone", "notequal", "notalmost", "greater", "isinstance", "assertin", "exists",
@@ -108,20 +110,22 @@ def aggregate_determinism_test(site: Site) -> Iterator[Violation]:
     Severity.MEDIUM,
     "Assert that two runs with the same seed are equal, or rename the test.",
     nodes=(ast.FunctionDef,),
-    named=CLAIMS,
+    named=CLAIMS | _CONTINUES,
 )
 def determinism_test_without_comparison(site: Site) -> Iterator[Violation]:
     """A test that is called one of determinism compares no two runs."""
     test = _read_test(site)
-    if not test.node.name.startswith("test") or not test.is_named_so:
+    if not (
+        test.node.name.startswith("test") and (test.is_named_so or any(map(_continues, test.calls)))
+    ):
         return
     own = {id(getattr(each.tested, "operand", each.tested)) for each in test.assertions}
     helpers = _TESTS | _COMPARES | {"raises"}
     if any(id(each) not in own and about(last_name(each), helpers) for each in test.calls):
         return  # It may compare.
-    if any(_may_compare(test, each) for each in test.assertions) or all(
-        each.is_equality for each in test.assertions
-    ):
+    if any(_may_compare(test, each) for each in test.assertions) or not test.assertions:
+        return
+    if test.is_named_so and all(each.is_equality for each in test.assertions):
         return
     first = test.assertions[-1]
     for each in reversed(test.assertions[:-1]):  # The first of those at the end.
@@ -129,9 +133,17 @@ def determinism_test_without_comparison(site: Site) -> Iterator[Violation]:
             first = each
     yield site.violation(
         f"{test.node.name}() compares no two runs.",
-        "It passes whether equal seeds give equal runs or not.",
+        "It passes whether the same seed, or going on, gives the same run or not.",
         node=first.node,
         confidence=0.85,
+    )
+
+
+def _continues(call: ast.Call) -> bool:
+    """Whether a call goes on with a run that it is given: ``run(resume=first)``."""
+    return any(
+        about(each.arg or "", _CONTINUES) and not isinstance(each.value, ast.Constant)
+        for each in call.keywords
     )
 
 
@@ -186,7 +198,7 @@ def _compares_logs(module: Module, test: TestFunction, one: Assertion) -> bool:
         for side, full in zip(one.sides, test.expand_sides(one), strict=True)
     ]
     return one.is_equality and all(
-        (any(map(_LOG.search, words)) or not words.isdisjoint(_CAPTURES))
+        (any(map(_LOG.search, words)) or not words.isdisjoint(_CAPTURES - {"stdout", "stderr"}))
         and not any(about(each, _STATES) for each in words)
         for words in sides
     )
@@ -223,7 +235,7 @@ def _is_of_logs(module: Module, words: set[str]) -> bool:
     Severity.MEDIUM,
     "Compare exactly: ==, numpy.array_equal, torch.equal, or digests of the state.",
     nodes=(ast.FunctionDef,),
-    named=_TESTS | _COMPARES,
+    named=_TESTS | _COMPARES | {"equals"},
     applies=mentions("close", "Close", "lmost", "approx", "equivalence"),
 )
 def tolerant_determinism_test(site: Site) -> Iterator[Violation]:
@@ -249,7 +261,9 @@ def tolerant_determinism_test(site: Site) -> Iterator[Violation]:
 
 
 def _takes_two_runs(node: ast.FunctionDef) -> bool:
-    """Whether a function compares two runs that it is given: ``diff_runs(sim1, sim2)``."""
+    """Whether a function compares two runs that it is given, or any two things: ``diff_runs(sim1, sim2)``, ``equal(a, b)``."""
+    if node.name.strip("_") in _EQUALITIES:
+        return len(node.args.args) == 2
     names = [each.arg for each in node.args.args if each.arg != "self"][:2]
     stems = {_TWIN.sub("", each) for each in names}
     is_pair = len(names) == 2 and len(stems) == 1 and about(names[0], _RUNS)
@@ -334,7 +348,8 @@ def tolerant_roundtrip_test(site: Site) -> Iterator[Violation]:
     for one in test.assertions:
         for call in _find_tolerant(site, test, one):
             sides = [test.expand(each, call.lineno) for each in call.args[:2]]
-            names = {each.id for each in _names(*call.args[:2], *sides)}
+            every = (each for one in (*call.args[:2], *sides) for each in ast.walk(one))
+            names = {each.id for each in every if isinstance(each, ast.Name)}
             if (
                 are_twins(sides)
                 and not names.isdisjoint(loaded)
@@ -347,10 +362,6 @@ def tolerant_roundtrip_test(site: Site) -> Iterator[Violation]:
                     confidence=0.75,
                 )
                 return
-
-
-def _names(*nodes: ast.AST) -> list[ast.Name]:
-    return [each for node in nodes for each in ast.walk(node) if isinstance(each, ast.Name)]
 
 
 @rule(
@@ -369,23 +380,18 @@ def one_sided_equality(site: Site) -> Iterator[Violation]:
     names = [each.arg for each in node.args.args]
     if len(loops) != 1 or len(names) != 2 or last_name(loops[0].iter) == "zip":
         return
-    other = names[1]
+    own, other = names
     source = {each.id for each in ast.walk(loops[0].iter) if isinstance(each, ast.Name)}
     called = {last_name(each) for each in ast.walk(node) if isinstance(each, ast.Call)}
     looks_up = any(
         isinstance(each, ast.Subscript) and getattr(each.value, "id", "") == other
         for each in ast.walk(loops[0])
     )
-    last = node.body[-1]
-    if (
-        source == {names[0]}
-        and looks_up
-        and called.isdisjoint({"len", "keys", "set", "super", "__eq__"})
-        and isinstance(last, ast.Return)
-        and getattr(last.value, "value", None) is True
-    ):
+    ends_true = getattr(getattr(node.body[-1], "value", None), "value", None) is True
+    knows_both = called & {"len", "keys", "set", "super", "__eq__"}
+    if source == {own} and looks_up and ends_true and not knows_both:
         yield site.violation(
-            f"{site.scope.name}.__eq__() looks at what {names[0]} has and not at what {other} has besides.",
+            f"{site.scope.name}.__eq__() looks at what {own} has and not at what {other} has besides.",
             "A run that recorded more than the other compares as equal to it.",
             node=loops[0],
             confidence=0.85,

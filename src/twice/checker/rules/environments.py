@@ -104,24 +104,14 @@ def calls_on(site: Site, name: str, holder: Scope) -> Iterator[tuple[str, ast.Ca
             yield ".".join(trail), parent
 
 
+_ENVIRONMENTS: Final = frozenset({"env", "envs", "environment", "environments"})
 _SPACES: Final = {"action_space", "observation_space", "single_action_space"}
 _NOT_SEEDED: Final = (
     "A space starts from the system's entropy; seeding the environment does not seed it."
 )
 _SHOWS: Final = frozenset(
-    [
-        "animation",
-        "drawing",
-        "gif",
-        "human",
-        "interactive",
-        "keyboard",
-        "manual",
-        "plot",
-        "render",
-        "teleop",
-    ]
-)
+    ["animation", "drawing", "gif", "human", "interactive", "keyboard", "manual", "plot", "render", "teleop"]
+)  # fmt: skip
 _BY_HAND: Final = frozenset({"keyboard_control", "manual", "manual_control"})
 
 
@@ -146,12 +136,85 @@ def _is_by_hand(keyword: ast.keyword, *, shown: bool) -> bool:
     )
 
 
+def gather(module: Module) -> dict[str, Any] | None:
+    """Give the spaces and environments that objects of a file keep and use, and whether the file seeds any."""
+    if module.speaks_of("space.seed(", "spaces.seed("):
+        return {"seeds": True, "samples": [], "resets": [], "starts": False}
+    starts = module.speaks_of("reset(seed", "env.seed(", "environment.seed(")
+    resets = list(_list_resets(module)) if module.speaks_of(".reset()") else []
+    if not (module.speaks_of("space.sample(") or resets or starts):
+        return None
+    found: dict[Scope, Violation] = {}
+    for node, scope, _ in module.calls:
+        func, function = node.func, scope.method
+        if (
+            isinstance(func, ast.Attribute)
+            and func.attr == "sample"
+            and function is not None
+            and last_name(func.value).endswith("_space")
+            and _is_kept(func.value)
+        ):
+            message = (
+                f"{module.shown(func)}() draws from a space that nothing in the project seeds."
+            )
+            site = module.site(node, scope)
+            found.setdefault(function, site.violation(message, _NOT_SEEDED, confidence=0.8))
+    samples = [each.to_json() for each in found.values()]
+    return {"seeds": False, "samples": samples, "resets": resets, "starts": starts}
+
+
+def _list_resets(module: Module) -> Iterator[list[Any]]:
+    """Yield the resets without a seed of an environment that an object keeps: ``observation, info = self.env.reset()``."""
+    for node, scope in module.survey.nodes.get(ast.Assign, ()):
+        target, call = getattr(node, "targets", [None])[0], getattr(node, "value", None)
+        if (
+            isinstance(target, ast.Tuple)
+            and [last_name(each) for each in target.elts[1:]]
+            in (["info"], ["infos"], ["_"], ["_info"])
+            and isinstance(call, ast.Call)
+            and not call.args
+            and not call.keywords
+            and isinstance(call.func, ast.Attribute)
+            and call.func.attr == "reset"
+            and _is_kept(call.func.value)
+            and about(last_name(call.func.value), _ENVIRONMENTS)
+        ):
+            message = f"{module.shown(call.func.value)} is reset without a seed, and nothing in the project gives it one."
+            why = "Its first reset starts it from the system's entropy."
+            yield module.site(call, scope).violation(message, why, confidence=0.8).to_json()
+
+
+def _is_kept(node: ast.expr) -> bool:
+    """Whether it is an attribute of ``self``, or of one."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name) and node.id == "self"
+
+
+def _report_policies(facts: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
+    """Report what policies sample where no file seeds a space."""
+    if not any(one["seeds"] for one in facts.values()):
+        for path, one in facts.items():
+            for each in one["samples"]:
+                yield path, replace(Violation.from_json(each), rule="unseeded-space-sample")
+
+
+def _report_resets(facts: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
+    """Report what objects reset where no file gives an environment a seed."""
+    if not any(one["starts"] for one in facts.values()):
+        for path, one in facts.items():
+            for each in one["resets"]:
+                yield path, replace(Violation.from_json(each), rule="unseeded-reset")
+
+
 @rule(
     Channel.SEEDS,
     Breaks.LOGICAL,
     Severity.MEDIUM,
     "Give the first reset the run's seed: env.reset(seed=seed).",
     methods=("resetting",),
+    gather=gather,
+    conclude=_report_resets,
 )
 def unseeded_reset(site: Site) -> Iterator[Violation]:
     """An environment is made and reset, and never gets a seed."""
@@ -179,46 +242,6 @@ def unseeded_reset(site: Site) -> Iterator[Violation]:
         reach=reach_of(site),
         confidence=0.8,
     )
-
-
-def gather(module: Module) -> dict[str, Any] | None:
-    """Give the spaces that policies of a file sample, and whether the file seeds any."""
-    if module.speaks_of("space.seed(", "spaces.seed("):
-        return {"seeds": True, "samples": []}
-    if not module.speaks_of("space.sample("):
-        return None
-    found: dict[Scope, Violation] = {}
-    for node, scope, _ in module.calls:
-        func, function = node.func, scope.method
-        if (
-            isinstance(func, ast.Attribute)
-            and func.attr == "sample"
-            and function is not None
-            and last_name(func.value).endswith("_space")
-            and _is_kept(func.value)
-        ):
-            message = (
-                f"{module.shown(func)}() draws from a space that nothing in the project seeds."
-            )
-            site = module.site(node, scope)
-            found.setdefault(function, site.violation(message, _NOT_SEEDED, confidence=0.8))
-    samples = [each.to_json() for each in found.values()]
-    return {"seeds": False, "samples": samples} if samples else None
-
-
-def _is_kept(node: ast.expr) -> bool:
-    """Whether it is an attribute of ``self``, or of one."""
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return isinstance(node, ast.Name) and node.id == "self"
-
-
-def _report_policies(facts: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
-    """Report what policies sample where no file seeds a space."""
-    if not any(one["seeds"] for one in facts.values()):
-        for path, one in facts.items():
-            for each in one["samples"]:
-                yield path, replace(Violation.from_json(each), rule="unseeded-space-sample")
 
 
 @rule(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 from twice.checker.findings import Fix, Violation
@@ -25,6 +26,7 @@ _TABLES: Final = frozenset(
     {"json.dump", "json.dumps", "pandas.DataFrame", "pandas.Series", "yaml.dump"}
 )
 _WALKS: Final = {"walk", "fwalk"}
+_SET: Final = "a set"
 _WHOLE: Final = {"builtins.list", "builtins.tuple", "builtins.enumerate"}
 _FOLDERS: Final = frozenset({"dir", "directory", "folder", "path", "root"})
 _TIMES: Final = frozenset(
@@ -202,9 +204,11 @@ def set_built_dict(site: Site) -> Iterator[Violation]:
     filled: list[tuple[ast.AST, Iterable[tuple[ast.AST, Scope]]]] = [(node, [(node, site.scope)])]
     if isinstance(node, (ast.For, ast.AsyncFor)):
         filled = [
-            (each, _iterate_reads(site, each.value, node))
+            (each, [*_iterate_reads(site, each.value, node)])
             for each in _iterate_puts(node.body)
-            if (kind := site.kind(each.value)) is not None and kind.name == "dict"
+            if not isinstance(each.slice, ast.Constant)
+            and (kind := site.kind(each.value)) is not None
+            and kind.name == "dict"
         ]
     elif isinstance(node, ast.DictComp):
         source = node.generators[0].iter
@@ -213,14 +217,33 @@ def set_built_dict(site: Site) -> Iterator[Violation]:
     words = _name_chance(site, source) if source is not None and filled else None
     for target, reads in filled if words else ():
         ends = [end for load, scope in reads for end in _iterate_orders(site, load, scope)]
-        yield from report(
+        # A folder's names, or what was done, are mostly keys that are looked up.
+        given = (load for load, _ in reads if words == _SET and _is_returned(site, load))
+        ends += [Outcome(Use.RETURNED, each) for each in given]
+        outcome = weigh(ends)
+        for found in report(
             site,
-            weigh(ends),
+            outcome,
             f"The order of this dict comes from {words}, and it is used.",
             "A dict comes in the order in which it was filled.",
             node=target,
             confidence=0.85,
+        ):
+            is_handed_out = outcome is not None and outcome.use is Use.RETURNED
+            yield replace(found, severity=Severity.MEDIUM) if is_handed_out else found
+
+
+def _is_returned(site: Site, node: ast.AST) -> bool:
+    """Whether a dict is handed out as it is, by its name or where it is made."""
+    parent = site.module.survey.parents.get(node)
+    if site.scope.name.startswith("_"):
+        return False
+    if isinstance(parent, ast.Assign) and isinstance(target := parent.targets[0], ast.Name):
+        loads = site.module.loads.of(target.id, site.scope)
+        return any(
+            isinstance(site.module.survey.parents.get(load), ast.Return) for load, _ in loads
         )
+    return isinstance(parent, ast.Return)
 
 
 def _name_chance(site: Site, source: ast.expr, depth: int = 0) -> str | None:
@@ -244,7 +267,7 @@ def _name_chance(site: Site, source: ast.expr, depth: int = 0) -> str | None:
             is_sorted = site.module.loads.is_sorted(target, site.scope)
             return None if is_sorted else _name_chance(site, only, depth + 1)
     kind = site.kind(source)
-    return "a set" if kind is not None and kind.is_ordered_by_chance else None
+    return _SET if kind is not None and kind.is_ordered_by_chance else None
 
 
 def _iterate_puts(statements: list[ast.stmt]) -> Iterator[ast.Subscript]:

@@ -27,6 +27,7 @@ from twice.foundation.severity import Severity
 
 _LOCKS: Final = frozenset({"lock", "mutex", "semaphore"})
 _CACHES: Final = frozenset({"cache", "caches", "memo", "store"})
+_STARTING: Final = ("Thread(", "Process(", "Executor(", ".submit(", "to_thread(", "Pool(")
 _ASKING: Final = frozenset({"empty", "poll", "qsize"})
 _TAKING: Final = frozenset({"get", "get_nowait", "recv"})
 _FILLING: Final = frozenset(
@@ -35,6 +36,7 @@ _FILLING: Final = frozenset(
 _LOOPS_AND_FUNCTIONS: Final = (ast.While, ast.For, ast.FunctionDef, ast.AsyncFunctionDef)
 _LIMITS: Final = {"Full", "Timeout", "TimeoutError", "TimeoutExpired"}
 _TRAINING: Final = frozenset({"fit", "learn", "train", "trainer", "training"})
+_TELLS: Final = {"print", "warn", "warning", "info", "debug", "error", "exception", "log"}
 _CLAIMING: Final = {"os.link", "os.rename", "os.replace", "shutil.move"}
 
 
@@ -173,7 +175,7 @@ def queue_drain(site: Site) -> Iterator[Violation]:
         pipe = last_name(call) == "recv"
         function = site.scope.method
         # What a step of the run acts on counts even where it is not followed any further.
-        least = Use.UNSEEN if function is not None and advances(function.name) else Use.STATE
+        least = Use.UNSEEN if function is not None and advances(function.name) else Use.ADDED
         kept = any(
             spelled(one) != spelled(base) for one, _ in _iterate_methods(loop, _FILLING)
         ) or any(end.use >= least for end in site.module.orders.looped(loop, site.scope, call))
@@ -201,11 +203,12 @@ def _iterate_methods(node: ast.AST, names: frozenset[str]) -> Iterator[tuple[ast
 def _has_producers(site: Site, base: ast.expr) -> bool:
     """Whether others may put things into a queue meanwhile: it is not only this function's own."""
     module = site.module
-    if (
-        isinstance(base, ast.Name)
-        and module.names.holder(base.id, site.scope) is site.scope
-        and site.scope.bindings[base.id][0].kind != "argument"
-    ):
+    own = site.scope.bindings.get(base.id, ()) if isinstance(base, ast.Name) else ()
+    if isinstance(base, ast.Name) and own and own[0].kind == "argument":
+        return base.id != "self"
+    if not module.speaks_of(*_STARTING):
+        return False
+    if isinstance(base, ast.Name) and own:
         around = [
             module.survey.parents.get(load) for load, _ in module.loads.of(base.id, site.scope)
         ]
@@ -228,12 +231,11 @@ def timed_drop(site: Site) -> Iterator[Violation]:
     kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     names = {last_name(each) for each in kinds if each is not None}
     around = site.module.survey.parents.get(handler)
-    if not names & _LIMITS or not isinstance(around, ast.Try) or len(handler.body) != 1:
+    if not names & _LIMITS or not isinstance(around, ast.Try):
         return
-    (last,) = handler.body
-    tried = around.body[-1]
+    last, tried = handler.body[-1], around.body[-1]
     again = isinstance([*around.body, *around.orelse][-1], (ast.Break, ast.Return))
-    drops = isinstance(last, (ast.Pass, ast.Continue)) and "Full" in names and not again
+    drops = "Full" in names and not again and all(map(only_tells, handler.body))
     if isinstance(last, ast.Return) and isinstance(tried, ast.Return):
         drops = last.value is None or isinstance(last.value, (ast.Constant, ast.Name))
     puts = [each for each in ast.walk(tried) if isinstance(each, ast.Call)]
@@ -244,6 +246,17 @@ def timed_drop(site: Site) -> Iterator[Violation]:
             node=puts[0],
             confidence=0.8,
         )
+
+
+def only_tells(statement: ast.stmt) -> bool:
+    """Say whether a handler's statement does nothing, or logs."""
+    if isinstance(statement, (ast.Pass, ast.Continue)):
+        return True
+    value = getattr(statement, "value", None)
+    if not isinstance(statement, ast.Expr) or not isinstance(value, ast.Call):
+        return isinstance(value, ast.Constant)
+    whose = value.func.value if isinstance(value.func, ast.Attribute) else value
+    return last_name(value) in _TELLS or about(last_name(whose), TELEMETRY)
 
 
 @rule(

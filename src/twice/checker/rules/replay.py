@@ -14,9 +14,10 @@ from twice.checker.findings import Violation
 from twice.checker.rule import Breaks, mentions
 from twice.checker.rules.checkpoint import keeps_generators
 from twice.checker.rules.engine import rule
+from twice.checker.rules.races import only_tells
 from twice.checker.syntax.module import Site
 from twice.checker.syntax.survey import Scope
-from twice.checker.syntax.uses.words import GENERATOR, TELEMETRY, about, last_name
+from twice.checker.syntax.uses.words import GENERATOR, about, last_name
 from twice.foundation.channels import Channel
 from twice.foundation.severity import Severity
 
@@ -27,12 +28,11 @@ _PAIRS: Final = {
     "restore_state": "save_state", "restore": "snapshot", "restore_snapshot": "snapshot",
 }  # fmt: skip
 _RESUMING: Final = frozenset({"resume"})
+_RESTORING: Final = RESUMES | {"state", "snapshot"}
+_STREAMS: Final = ("seeding", "generators", "global-draws")
 _POSITIONS: Final = {"epoch", "iter", "iteration", "step", "global_step", "n_iter"}
 _SETS: Final = ("set_rng_state", "set_rng_state_all", "setstate", "set_state")
-_TELLS: Final = {"print", "warn", "warning", "info", "debug", "error", "exception", "log"}
 _ABSENCES: Final = {"ImportError", "ModuleNotFoundError"}
-_PUTS: Final = ("put", "put_nowait")
-_KEPT: Final = frozenset(["snapshot", "state", "checkpoint", "event", "record", "frame"])
 
 
 @rule(
@@ -41,13 +41,24 @@ _KEPT: Final = frozenset(["snapshot", "state", "checkpoint", "event", "record", 
     Severity.MEDIUM,
     "Put back whatever the getter gives; for MuJoCo: mj_setState with mjSTATE_INTEGRATION.",
     nodes=(ast.FunctionDef,),
-    named=RESUMES | {"state", "snapshot"},
+    applies=mentions(
+        "resume", "state", "snapshot", "restore", "checkpoint", "roll", "rewind", "revert"
+    ),
+    suits=lambda node, _: (
+        about(node.name, _RESTORING) or any(about(each.arg, _RESUMING) for each in node.args.args)
+    ),
 )
 def partial_restore(site: Site) -> Iterator[Violation]:
     """Putting a state back restores less of it than there is."""
     node = site.node
     assert isinstance(node, ast.FunctionDef), "functions are asked for"
     if not site.scope.is_class or captures(node.name):
+        return
+    given = [each.arg for each in node.args.args if about(each.arg, _RESUMING)]
+    if given and (where := _find_resumed(site, node, given[0])) is not None:
+        yield _report_resumed(site, node, where)
+        return
+    if not about(node.name, _RESTORING):
         return
     if _is_positions_alone(site, node):
         yield site.violation(
@@ -65,12 +76,36 @@ def partial_restore(site: Site) -> Iterator[Violation]:
         )
     where = _find_position(node) if about(node.name, _RESUMING) else None
     if where is not None and not keeps_generators(site.module):
-        yield site.violation(
-            f"{node.name}() puts back how far the run had come, and no generator.",
-            "It goes on from there with other random numbers than the run that was not interrupted.",
-            node=where,
-            confidence=0.8,
-        )
+        yield _report_resumed(site, node, where)
+
+
+def _report_resumed(site: Site, node: ast.FunctionDef, where: ast.AST) -> Violation:
+    return site.violation(
+        f"{node.name}() puts back how far the run had come, and no generator.",
+        "It goes on from there with other random numbers than the run that was not interrupted.",
+        node=where,
+        confidence=0.8,
+    )
+
+
+def _find_resumed(site: Site, node: ast.FunctionDef, given: str) -> ast.stmt | None:
+    """Return where a run that draws gets the state of one that it is given to go on from, without its generators."""
+    function = next((each for each in site.scope.inner if each.node is node), None)
+    draws = any(
+        scope.method is function
+        and (_draws(site, call) or any(site.catalogue.has(each, called) for each in _STREAMS))
+        for call, scope, called in site.module.calls
+    )
+    if not draws or keeps_generators(site.module):
+        return None
+    asked = [
+        each.body[0]
+        for each in ast.walk(node)
+        if isinstance(each, ast.If)
+        and given in {last_name(one) for one in ast.walk(each.test)}
+        and isinstance(each.body[0], (ast.Assign, ast.For))
+    ]
+    return min(asked, key=lambda each: each.lineno, default=None)
 
 
 def _find_position(node: ast.FunctionDef) -> ast.Assign | None:
@@ -148,30 +183,23 @@ def _read(node: ast.FunctionDef, name: str) -> set[str]:
     Severity.HIGH,
     "Let the error through: a run whose generators were not restored is another run.",
     nodes=(ast.Try,),
-    applies=mentions(*_SETS, *_PUTS),
+    applies=mentions(*_SETS),
 )
 def restore_failure_swallowed(site: Site) -> Iterator[Violation]:
-    """A generator's state could not be put back, or a state not be kept, and the run goes on as if it had."""
+    """A generator's state could not be put back, and the run goes on as if it had."""
     node = site.node
     assert isinstance(node, ast.Try), "tries are asked for"
     calls = [each for one in node.body for each in ast.walk(one) if isinstance(each, ast.Call)]
     sets = next((each for each in calls if _sets(site, each)), None)
-    puts = next((each for each in calls if _puts(each)), None)
     for handler in node.handlers:
         types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
         names = {last_name(each) if each is not None else "" for each in types}
-        if names <= _ABSENCES or not all(map(_only_tells, handler.body)):
+        if names <= _ABSENCES or not all(map(only_tells, handler.body)):
             continue
         if sets is not None:
             yield site.violation(
                 f"A failure of {last_name(sets)}() is passed over.",
                 "The run goes on with whatever streams it has, and nothing says that they are not the kept ones.",
-                node=handler,
-            )
-        elif puts is not None and names == {"Full"}:
-            yield site.violation(
-                f"{site.module.shown(puts)} drops what it is given when the queue is full.",
-                "How full it is depends on how fast others are, so other runs keep other states.",
                 node=handler,
             )
 
@@ -180,20 +208,6 @@ def _sets(site: Site, node: ast.Call) -> bool:
     """Whether it puts the state of a generator back."""
     called = site.qualified(node.func) or ""
     return last_name(node) in _SETS and called.startswith(("random.", "numpy.random.", "torch."))
-
-
-def _puts(node: ast.Call) -> bool:
-    return last_name(node) in _PUTS and any(about(last_name(each), _KEPT) for each in node.args[:1])
-
-
-def _only_tells(statement: ast.stmt) -> bool:
-    if isinstance(statement, (ast.Pass, ast.Continue)):
-        return True
-    value = getattr(statement, "value", None)
-    if not isinstance(statement, ast.Expr) or not isinstance(value, ast.Call):
-        return isinstance(value, ast.Constant)
-    whose = value.func.value if isinstance(value.func, ast.Attribute) else value
-    return last_name(value) in _TELLS or about(last_name(whose), TELEMETRY)
 
 
 @rule(
@@ -250,22 +264,20 @@ def _draws(site: Site, node: ast.Call) -> bool:
 def _find_forgotten(site: Site, target: ast.Subscript, value: ast.expr) -> str:
     """Return the parameter that a remembered result depends on and its key leaves out; "" for none.
 
-    Only where the function looks the key up as well and returns what is kept: a register remembers no result.
+    Only where nothing is there yet, and what is kept is returned: a register remembers no result.
     """
     function, names = site.scope, site.module.names
     table = last_name(target.value)
-    nodes = list(ast.walk(function.node))
-    asked = any(
-        isinstance(each, ast.Compare)
-        and isinstance(each.ops[0], (ast.In, ast.NotIn))
-        and last_name(each.comparators[0]) == table
-        for each in nodes
+    above = site.module.survey.above(site.node)
+    is_new = any(
+        isinstance(each, ast.If)
+        and isinstance(each.test, ast.Compare)
+        and isinstance(each.test.ops[0], ast.NotIn)
+        and last_name(each.test.comparators[0]) == table
+        for each in above
     )
-    given = any(
-        isinstance(each, ast.Return) and table in {last_name(one) for one in ast.walk(each)}
-        for each in nodes
-    )
-    if not asked or not given:
+    returned = [each for each in ast.walk(function.node) if isinstance(each, ast.Return)]
+    if not is_new or not any(table in map(last_name, ast.walk(each)) for each in returned):
         return ""
 
     def expand(node: ast.AST, depth: int = 4) -> set[str]:

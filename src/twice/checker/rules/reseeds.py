@@ -14,10 +14,11 @@ from twice.checker.analysis.roles import (
     resumes,
     speaks_of_seed,
 )
-from twice.checker.analysis.seed_expressions import default_of, is_entry, is_none, none_test
+from twice.checker.analysis.seed_expressions import default_of, is_entry, none_test
 from twice.checker.findings import Reach, Violation
 from twice.checker.rule import Breaks, mentions
 from twice.checker.rules.engine import rule
+from twice.checker.syntax.kind import is_none
 from twice.checker.syntax.module import Site
 from twice.checker.syntax.survey import Scope
 from twice.checker.syntax.uses.outcomes import Use
@@ -34,6 +35,7 @@ _SETTERS: Final = frozenset(
     ["setstate", "set_state", "set_rng_state", "set_rng_state_all", "state", "__setstate__"]
 )
 _DERIVED: Final = frozenset({"jax.random.split", "jax.random.fold_in"})
+_RANDOMNESS: Final = frozenset({"randomness"})
 _TURNS: Final = frozenset(
     ["batch", "batches", "dataloader", "epoch", "epochs", "frame", "frames", "image", "images", "item",
      "items", "loader", "prompt", "prompts", "row", "rows", "step", "steps"]
@@ -57,9 +59,10 @@ def global_reseed(site: Site) -> Iterator[Violation]:
     function, called = site.scope.method, site.called
     if called is None or function is None or (is_entry(site) and not _is_in_ticks(site)):
         return
-    is_named = about(function.name, SEED | {"randomness"})
-    if is_named and not site.catalogue.has("seeding", called):
-        return
+    is_named = "seed" in function.name.lower() or about(function.name, _RANDOMNESS)
+    is_known = site.catalogue.has("seeding", called)
+    if not is_known and (is_named or function.owner is None):
+        return  # A program's own function begins a run.
     # Who calls a function for seeding asks for it; one of the class's own is called by others of its methods.
     is_asked = is_named and (function.owner is None or function.name[0] != "_")
     reach = Reach.UNSEEN if is_asked else Reach.LOUD

@@ -10,13 +10,14 @@ from typing import Final
 from twice.checker.analysis.generators import Generator, Lifetime
 from twice.checker.analysis.owners import HOLDERS, find_shared
 from twice.checker.analysis.roles import own_attribute
-from twice.checker.analysis.seed_expressions import is_generator, is_global_draw, is_none, seed_of
+from twice.checker.analysis.seed_expressions import is_generator, is_global_draw, seed_of
 from twice.checker.analysis.seed_facts import gather as gather_seeds
 from twice.checker.analysis.seeds import found_at
 from twice.checker.findings import Violation
 from twice.checker.rule import Breaks, ProjectFacts, mentions
 from twice.checker.rules.engine import rule
 from twice.checker.rules.threads import Started, calls_in, is_within, parameter_values, started
+from twice.checker.syntax.kind import is_none
 from twice.checker.syntax.module import Site
 from twice.checker.syntax.survey import Scope
 from twice.checker.syntax.uses.words import GENERATOR, SEED_KEYWORDS, about, last_name, parts
@@ -25,7 +26,6 @@ from twice.foundation.severity import Severity
 
 _SHARES: Final = "What one of them draws depends on how much the others have drawn before."
 _MOVES: Final = "One draw more of the one moves all numbers of the other."
-_FROM_ENTROPY: Final = {"numpy.random.seed", "random.seed"}
 _MODULES: Final = frozenset(
     ["np", "numpy", "xp", "jnp", "jax", "cp", "cupy", "torch", "tf", "mod", "module", "lib"]
 )

@@ -15,7 +15,6 @@ from twice.checker.analysis.seed_expressions import (
     is_entry,
     is_global_draw,
     is_named_seed,
-    is_none,
     is_none_branch,
     is_seed_name,
     none_test,
@@ -30,6 +29,7 @@ from twice.checker.findings import Reach, Violation
 from twice.checker.rule import Breaks, ProjectFacts, mentions
 from twice.checker.rules import streams
 from twice.checker.rules.engine import project_rule, rule
+from twice.checker.syntax.kind import is_none
 from twice.checker.syntax.module import Site
 from twice.checker.syntax.uses.outcomes import Use
 from twice.checker.syntax.uses.words import SEED, about, last_name

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import chain
+from dataclasses import replace
+from itertools import chain, islice
 from typing import Final
 
 from twice.checker.analysis.classes import Change, ClassState, is_self, is_whole
@@ -81,6 +82,34 @@ def state_attribute_missing(site: Site) -> Iterator[Violation]:
                 reach=Reach.UNSEEN if unsure else Reach.LOUD,
                 confidence=0.5 if unsure else 0.85,
             )
+    for node, whose, option in _list_forgotten(state):
+        found = site.at(node, owner).violation(
+            f"{whose}() of {owner.name} leaves out self.{option}, which the constructor is given.",
+            "An object that is read back has the default in its place.",
+            confidence=0.8,
+        )
+        yield replace(found, severity=Severity.MEDIUM)
+
+
+def _list_forgotten(state: ClassState) -> Iterator[tuple[ast.AST, str, str]]:
+    """Yield the methods ``to_…`` whose ``from_…`` makes the object without an option that neither of them mentions."""
+    for name, own in state.methods.items():
+        stem, word, rest = name.partition("to_")
+        back = state.methods.get(f"{stem}from_{rest}")
+        if back is None or not word or stem.strip("_") or not state.reach(own):
+            continue
+        rebuilt = list(ast.walk(back.node))
+        made = [
+            each
+            for each in rebuilt
+            if isinstance(each, ast.Call) and last_name(each) in {"cls", state.owner.name}
+        ]
+        if len(made) != 1 or any(each.arg is None for each in made[0].keywords):
+            continue
+        nodes = [*ast.walk(own.node), *rebuilt]
+        words = {str(getattr(each, key, "")) for each in nodes for key in ("attr", "arg", "value")}
+        left_out = (each for each in state.options if each not in words | _DERIVED)
+        yield from ((own.node, name, each) for each in islice(left_out, 1))
 
 
 def _list_captures(state: ClassState) -> Iterator[tuple[ast.AST, str, set[str]]]:

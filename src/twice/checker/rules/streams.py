@@ -46,7 +46,6 @@ _DISTRIBUTIONS: Final = frozenset(
     ["bernoulli", "categorical", "dist", "distrib", "distribution", "dists", "multinomial", "normal", "pi"]
 )  # fmt: skip
 _ACTIONS: Final = frozenset({"act", "action", "actions"})
-_ACTING: Final = _ACTIONS | {"choose", "explore", "exploration", "sample", "select", "shuffle"}
 _NAMES: Final = frozenset({"uuid", "guid", "nonce", "token"})
 _RANDOM_ID: Final = frozenset({"random", "id"})
 _TRIES: Final = frozenset({"test", "tests", "demo", "example", "selftest"})

@@ -31,14 +31,8 @@ _BOUNDED: Final = frozenset({"randint", "randrange", "integers", "uniform", "ran
 _LIBRARIES: Final = frozenset({"builtins", "math", "numpy", "torch", "jax", "tensorflow"})
 _COUNTING: Final = (ast.Add, ast.Sub, ast.Mult, ast.Mod, ast.BitXor)
 _INNER: Final = (
-    ast.List,
-    ast.Tuple,
-    ast.ListComp,
-    ast.GeneratorExp,
-    ast.IfExp,
-    ast.Call,
-    ast.BinOp,
-)
+    ast.List, ast.Tuple, ast.ListComp, ast.GeneratorExp, ast.IfExp, ast.Call, ast.BinOp,
+)  # fmt: skip
 
 
 @rule(

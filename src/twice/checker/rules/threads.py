@@ -23,11 +23,13 @@ class Started:
         work: the expression that names the function.
         arguments: what it is called with, as far as it is seen, in order.
         several: whether more than one thread runs it at a time.
+        named: what it is called with by name.
     """
 
     work: ast.expr
     arguments: tuple[ast.expr, ...]
     several: bool
+    named: tuple[tuple[str, ast.expr], ...] = ()
 
 
 def started(site: Site) -> Started | None:
@@ -49,12 +51,23 @@ def _of_thread(site: Site, called: str) -> Started | None:
     call = site.call
     if called.startswith("threading."):
         work = site.keyword("target" if called.endswith("Thread") else "function")
-        given = site.keyword("args")
-        arguments = tuple(given.elts) if isinstance(given, (ast.Tuple, ast.List)) else ()
-        return None if work is None else Started(work, arguments, in_loop(site))
+        return None if work is None else of_target(site, work)
     if not call.args:
         return None
     return Started(call.args[0], tuple(call.args[1:]), in_loop(site))
+
+
+def of_target(site: Site, work: ast.expr) -> Started:
+    """Give the work of a thread or a process, with what ``args`` and ``kwargs`` hand over."""
+    given, named = site.keyword("args"), site.keyword("kwargs")
+    pairs: list[tuple[str, ast.expr]] = []
+    if isinstance(named, ast.Dict):
+        keys = [str(getattr(each, "value", "")) for each in named.keys]
+        pairs = list(zip(keys, named.values, strict=True))
+    elif isinstance(named, ast.Call):
+        pairs = [(each.arg or "", each.value) for each in named.keywords]
+    arguments = tuple(given.elts) if isinstance(given, (ast.Tuple, ast.List)) else ()
+    return Started(work, arguments, in_loop(site), tuple(pairs))
 
 
 def in_loop(site: Site) -> bool:
@@ -99,11 +112,11 @@ def is_within(scope: Scope | None, function: Scope) -> bool:
 
 
 def parameter_values(start: Started, function: Scope) -> dict[str, ast.expr]:
-    """Give what each positional parameter of a started function is given."""
+    """Give what each parameter of a started function is given."""
     node = function.node
     if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return {}
     names = [each.arg for each in [*node.args.posonlyargs, *node.args.args]]
     if function.parent is not None and function.parent.is_class:
         names = names[1:]
-    return dict(zip(names, start.arguments, strict=False))
+    return {**dict(zip(names, start.arguments, strict=False)), **dict(start.named)}
