@@ -393,8 +393,11 @@ def _into(
     """Where a value goes into a function of another file; None when it is not known which."""
     name = reading.elsewhere(call.func, at.scope)
     func = call.func
+    if place is None:
+        return None
     if name is None and isinstance(func, ast.Attribute) and func.attr not in _BUILTIN_METHODS:
-        name = LOCAL + func.attr  # A method so called, of whatever class of the project has one.
-    if name is None or place is None:
+        # A method so called, of whatever class of the project has one; what it returns is followed from no guess.
+        return OpenEnd("into", LOCAL + func.attr, place, back=Use.UNSEEN)
+    if name is None:
         return None
     return OpenEnd("into", name, place, back=back())
