@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from twice.checker.analysis.roles import captures
+from twice.checker.analysis.roles import captures, own_attribute
 from twice.checker.findings import Violation
 from twice.checker.rule import Breaks, mentions
 from twice.checker.rules.engine import rule
@@ -83,7 +83,7 @@ def salted_hash(site: Site) -> Iterator[Violation]:
     """The value of hash() leaves the process."""
     function = site.scope.method
     name = "" if function is None else function.name
-    if len(site.call.args) != 1 or name in {"__hash__", "__eq__"}:
+    if len(site.call.args) != 1 or (name in {"__hash__", "__eq__"} and not _is_cached(site)):
         return
     kind = site.kind(site.call.args[0])
     if kind is not None and (kind.element if kind.name == "tuple" else kind.name) in _NUMBERS:
@@ -129,10 +129,24 @@ def _find_way_out(site: Site, function: str) -> Outcome | None:
     chooses = isinstance(parent, ast.BinOp) and isinstance(parent.op, (ast.Mod, ast.BitAnd))
     if leaving or chooses:
         return gravest(leaving or ends, Outcome(Use.UNSEEN, site.node))
+    if _is_cached(site):
+        return Outcome(Use.UNSEEN, site.module.survey.statement(site.node), (site.node,))
     given = [each for each in ends if _is_returned(site, each, captured=False)]
     if not given or about(function, _HASH) or isinstance(parent, ast.Compare):
         return None
     return replace(given[0], use=Use.UNSEEN)
+
+
+def _is_cached(site: Site) -> bool:
+    """Whether an object keeps a hash in an attribute, and does not leave it out when it is pickled."""
+    statement, owner = site.module.survey.statement(site.node), site.scope.owner
+    return (
+        isinstance(statement, ast.Assign)
+        and statement.value is site.node
+        and own_attribute(statement.targets[0]) != ""
+        and owner is not None
+        and _PICKLED.isdisjoint(owner.bindings)
+    )
 
 
 def _is_looked_up(outcome: Outcome) -> bool:

@@ -190,7 +190,6 @@ def to_name(reading: Reading, at: At, name: ast.Name) -> Iterator[At | Outcome]:
         else:
             yield at.ends(Use.DROPPED, name)
         return
-    bindings = reading.names.bindings(name.id, at.scope)
     several = len(bindings) > 1
     unread = True
     for load, scope in loads:
@@ -282,9 +281,7 @@ def to_container(
         yield at.ends(Use.STATE, put)
 
 
-_BUILTIN_METHODS: Final = frozenset(
-    name for kind in (bytes, dict, float, int, list, set, str) for name in dir(kind)
-)
+_BUILTIN_METHODS: Final = {name for kind in (bytes, dict, list, set, str) for name in dir(kind)}
 _LOOKS: Final = frozenset(
     ["all", "any", "enumerate", "iter", "len", "list", "max", "min", "print", "repr", "str", "sum", "tuple"]
 )  # fmt: skip
@@ -391,10 +388,13 @@ def _into(
     reading: Reading, at: At, call: ast.Call, place: str | None, back: Callable[[], Use]
 ) -> OpenEnd | None:
     """Where a value goes into a function of another file; None when it is not known which."""
-    name = reading.elsewhere(call.func, at.scope)
     func = call.func
-    if name is None and isinstance(func, ast.Attribute) and func.attr not in _BUILTIN_METHODS:
-        name = LOCAL + func.attr  # A method so called, of whatever class of the project has one.
-    if name is None or place is None:
+    name = reading.elsewhere(func, at.scope)
+    if place is None:
         return None
-    return OpenEnd("into", name, place, back=back())
+    if name is not None:
+        return OpenEnd("into", name, place, back=back())
+    if isinstance(func, ast.Attribute) and func.attr not in _BUILTIN_METHODS:
+        # A method so called, of whatever class of the project has one; what it returns is not guessed at.
+        return OpenEnd("into", LOCAL + func.attr, place, back=Use.UNSEEN)
+    return None
