@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from twice.checker.findings import Edit, Fix, Reach, SourceSpan, Violation
@@ -235,7 +236,7 @@ def text_digest(site: Site) -> Iterator[Violation]:
     outcome = None if _shows_itself(module, kind) else _find_digest(site)
     if outcome is not None:
         if _may_be_plain(site, subject, kind):
-            outcome = Outcome(Use.UNSEEN, outcome.node, outcome.way)
+            outcome = replace(outcome, use=Use.UNSEEN)
         shown = module.shown(subject)
         yield site.violation(
             f"The text of {shown if len(shown) <= 40 else 'an object'} is hashed.",

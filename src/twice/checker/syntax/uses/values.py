@@ -63,6 +63,8 @@ class Values:
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
         self._running: set[ast.AST] = set()
+        self._results: dict[tuple[ast.Call, bool], Use] = {}
+        self._loops = 0
         self._is_time = False
 
     def follow(self, node: ast.AST, scope: Scope, *, is_time: bool = False) -> list[Outcome]:
@@ -328,12 +330,18 @@ class Values:
 
     def _result(self, call: ast.Call, scope: Scope) -> Use:
         """Return where the result of a call ends; ``UNSEEN`` for one in a loop of them."""
+        asked, loops = (call, self._is_time), self._loops
+        if asked in self._results:
+            return self._results[asked]
         if call in self._running:
+            self._loops += 1
             return Use.UNSEEN
         self._running.add(call)
         nothing = Outcome(Use.UNSEEN, call)
         use = gravest(self.follow(call, scope, is_time=self._is_time), nothing).use
         self._running.discard(call)
+        if self._loops == loops:  # Else it may be what the middle of a loop of calls sees of it.
+            self._results[asked] = use
         return use
 
     @staticmethod
