@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 
 from twice.checker.analysis.roles import captures, methods, own_attribute, restores
 from twice.checker.syntax.module import Module
+from twice.checker.syntax.nodes import walk
 from twice.checker.syntax.survey import Scope
 from twice.checker.syntax.uses.words import about, last_name
 
@@ -130,7 +131,7 @@ class ClassState:
         back = self.methods.get(_PAIRS.get(capture, ""))
         if back is None or is_accessor(back.node):
             return []
-        given = {own_attribute(each) for each in ast.walk(own.node)} - {""}
+        given = {own_attribute(each) for each in walk(own.node)} - {""}
         is_put_back = any(
             each.method == back.name and name in given
             for name, changes in self.changes.items()
@@ -144,7 +145,7 @@ class ClassState:
         waiting, seen = [function], {function.name}
         while waiting:
             one = waiting.pop()
-            for node in ast.walk(one.node):
+            for node in walk(one.node):
                 if own_attribute(node):
                     found.add(own_attribute(node))
                 elif _hands_whole(node):
@@ -182,7 +183,7 @@ class ClassState:
 
 def is_accessor(node: ast.AST) -> bool:
     """Say whether a method gives one attribute as it is, or is nobody's own."""
-    returned = [each.value for each in ast.walk(node) if isinstance(each, ast.Return)]
+    returned = [each.value for each in walk(node) if isinstance(each, ast.Return)]
     if len(returned) == 1 and returned[0] is not None and own_attribute(returned[0]):
         return True
     decorators = getattr(node, "decorator_list", ())
@@ -217,7 +218,7 @@ def _iterate_changes(function: ast.AST) -> Iterator[tuple[str, str, ast.AST, ast
     """Yield the attributes that a method changes, how, where and to what; by another name for it, too."""
     names: dict[str, str] = {}
     values: dict[ast.AST, ast.expr | None] = {}
-    nodes = list(ast.walk(function))
+    nodes = list(walk(function))
     for node in nodes:
         if isinstance(node, (ast.Assign, ast.AnnAssign)):
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target

@@ -15,6 +15,7 @@ from twice.checker.findings import Violation
 from twice.checker.rule import Breaks
 from twice.checker.rules.engine import rule
 from twice.checker.syntax.module import Module, Site
+from twice.checker.syntax.nodes import walk
 from twice.checker.syntax.survey import Scope
 from twice.checker.syntax.uses.outcomes import Use
 from twice.checker.syntax.uses.words import GENERATOR, TELEMETRY, about, last_name
@@ -105,7 +106,7 @@ def _resumes_training(node: ast.AST) -> bool:
     """Whether a function loads the state of an optimizer and of others, and how far the training had come."""
     loaded = [
         {last_name(each), last_name(getattr(each.func, "value", each))}
-        for each in ast.walk(node)
+        for each in walk(node)
         if isinstance(each, ast.Call) and about(last_name(each), _LOADS)
     ]
     optimizers = sum(any(about(one, _OPTIMIZER) for one in each) for each in loaded)
@@ -120,7 +121,7 @@ def _resumes_training(node: ast.AST) -> bool:
 def _list_dictionaries(function: ast.AST) -> list[tuple[ast.AST, dict[str, ast.expr]]]:
     """List the dictionaries that a function builds, with their entries, those that are put in later as well."""
     found: dict[str | ast.AST, tuple[ast.AST, dict[str, ast.expr]]] = {}
-    for node in ast.walk(function):
+    for node in walk(function):
         target = node.targets[0] if isinstance(node, ast.Assign) else node
         if isinstance(node, ast.Assign) and isinstance(target, ast.Subscript):
             if isinstance(target.slice, ast.Constant):

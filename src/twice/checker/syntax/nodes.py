@@ -8,7 +8,7 @@ Invariant: whoever asks gets them in source order.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -97,3 +97,18 @@ CHILDREN: Final = _children()
 LEAVES: Final[frozenset[type]] = frozenset(
     {ast.Name, ast.Constant, ast.alias, ast.Pass, type(None)}
 )
+
+
+def walk(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield a node and all below it in source order: without contexts, operators and parameters, and faster than ``ast.walk``."""
+    stack: list[Any] = [node]
+    pop, push = stack.pop, stack.append
+    while stack:
+        one = pop()
+        yield one
+        for field in CHILDREN[one.__class__]:
+            value = getattr(one, field)
+            if value.__class__ is list:
+                stack.extend(each for each in reversed(value) if each is not None)
+            elif value is not None:
+                push(value)
