@@ -19,8 +19,8 @@ from twice.checker.rule import Breaks, ProjectFacts
 from twice.checker.rules.effects import DATA, WorldRow, make_rule
 from twice.checker.syntax.module import Module, Site
 from twice.checker.syntax.names import LOCAL
+from twice.checker.syntax.nodes import has_own_text
 from twice.checker.syntax.uses.outcomes import Outcome, Use
-from twice.checker.syntax.uses.values import has_own_text
 from twice.checker.syntax.uses.words import (
     BESIDE,
     IDENTITIES,

@@ -112,3 +112,15 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
                 stack.extend(each for each in reversed(value) if each is not None)
             elif value is not None:
                 push(value)
+
+
+def has_own_text(node: ast.AST) -> bool:
+    """Say whether an expression puts a value into a text that has more in it."""
+    match node:
+        case ast.JoinedStr(values=parts):
+            return any(isinstance(each, ast.Constant) for each in parts)
+        case ast.BinOp(left=ast.Constant(value=str()), op=ast.Mod() | ast.Add()):
+            return True
+        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str()), attr="format")):
+            return True
+    return False

@@ -14,6 +14,7 @@ from typing import Final
 
 from twice.checker.analysis.roles import own_attribute
 from twice.checker.syntax.names import LOCAL
+from twice.checker.syntax.nodes import has_own_text
 from twice.checker.syntax.survey import COMPREHENSIONS, Scope
 from twice.checker.syntax.uses.following import (
     At,
@@ -364,18 +365,6 @@ class Values:
                 return True
             return about(last_name(func.value), TELEMETRY) or about(func.attr, TELEMETRY)
         return isinstance(func, ast.Name) and (func.id == "print" or about(func.id, TELEMETRY))
-
-
-def has_own_text(node: ast.AST) -> bool:
-    """Say whether an expression puts a value into a text that has more in it."""
-    match node:
-        case ast.JoinedStr(values=parts):
-            return any(isinstance(each, ast.Constant) for each in parts)
-        case ast.BinOp(left=ast.Constant(value=str()), op=ast.Mod() | ast.Add()):
-            return True
-        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str()), attr="format")):
-            return True
-    return False
 
 
 def _inserts(call: ast.Call) -> bool:
