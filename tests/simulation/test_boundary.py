@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import os
 import queue
 import signal
@@ -163,14 +164,18 @@ def test_outside_a_simulated_loop_nothing_is_refused():
         assert own.getsockname()[1]
 
 
-def test_a_library_may_start_a_child_while_it_is_imported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    """As ctypes does when trio looks for libpthread."""
+@pytest.fixture
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of installed modules."""
     folder = tmp_path / "site-packages"
     folder.mkdir()
     monkeypatch.syspath_prepend(folder)
-    folder.joinpath("looking_for_libpthread.py").write_text(
+    return folder
+
+
+def test_a_library_may_start_a_child_while_it_is_imported(library: Path):
+    """As ctypes does when trio looks for libpthread."""
+    library.joinpath("looking_for_libpthread.py").write_text(
         "import subprocess\nanswer = subprocess.run(['true']).returncode\n"
         "def ask(): return subprocess.run(['true'])\n"
     )
@@ -183,3 +188,14 @@ def test_a_library_may_start_a_child_while_it_is_imported(
             looking_for_libpthread.ask()
 
     run_fast(main)
+
+
+def test_a_library_whose_import_runs_the_loop_starts_no_child_in_it(library: Path):
+    library.joinpath("running_at_import.py").write_text(
+        "import asyncio, subprocess\nfrom twice.simulation.loop import SimulatedLoop\n"
+        "async def main(): subprocess.run(['true'])\n"
+        "with asyncio.Runner(loop_factory=SimulatedLoop) as runner: runner.run(main())\n"
+    )
+
+    with pytest.raises(SimulationRefused):
+        importlib.import_module("running_at_import")

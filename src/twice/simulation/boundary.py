@@ -32,6 +32,11 @@ else:
     from asyncio.base_events import BaseEventLoop as _BaseEventLoop
 
 
+_STEP = (
+    events.Handle._run.__code__
+)  # Below it is whoever runs the loop, which may be an import too.
+
+
 @cache
 def read_table() -> dict[str, dict[str, str]]:
     """Return the rows of ``boundary.toml`` by the name of the function."""
@@ -60,8 +65,13 @@ def _find_caller() -> str:
 
 
 def _is_importing() -> bool:
+    """Return whether a library calls while the running step imports it: no code of the program is between."""
     frame: FrameType | None = _getframe(2)
-    while frame is not None and not is_user_file(frame.f_code.co_filename):
+    while (
+        frame is not None
+        and frame.f_code is not _STEP
+        and not is_user_file(frame.f_code.co_filename)
+    ):
         if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
             return True
         frame = frame.f_back
