@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from twice.checker.analysis.roles import captures, methods, own_attribute, restores
+from twice.checker.analysis.roles import captures, methods, restores
 from twice.checker.syntax.module import Module
-from twice.checker.syntax.nodes import walk
+from twice.checker.syntax.nodes import own_attribute, walk
 from twice.checker.syntax.survey import Scope
 from twice.checker.syntax.uses.words import about, last_name
 

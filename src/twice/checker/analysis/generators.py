@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from twice.checker.analysis.roles import own_attribute
 from twice.checker.analysis.seed_expressions import is_lazy, is_set_later, is_unseeded
 from twice.checker.syntax.module import Site
+from twice.checker.syntax.nodes import own_attribute
 
 
 class UseKind(StrEnum):

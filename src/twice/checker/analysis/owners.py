@@ -14,12 +14,12 @@ from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
 from twice.checker.analysis.project_names import callee_of
-from twice.checker.analysis.roles import own_attribute
 from twice.checker.analysis.seed_expressions import is_generator
 from twice.checker.analysis.seeds import is_argument, is_record, place_of
 from twice.checker.rule import ProjectFacts
 from twice.checker.syntax.module import Module
 from twice.checker.syntax.names import LOCAL
+from twice.checker.syntax.nodes import own_attribute
 from twice.checker.syntax.reaching import latest
 from twice.checker.syntax.survey import COMPREHENSIONS, FUNCTIONS, Scope
 from twice.checker.syntax.uses.words import GENERATOR, SEED, about, last_name

@@ -81,14 +81,3 @@ def method(owner: Scope, name: str) -> Scope | None:
         if inner.name == name:
             return inner
     return None
-
-
-def own_attribute(node: ast.AST) -> str:
-    """Return the name of an attribute of ``self``; "" for anything else."""
-    if (
-        isinstance(node, ast.Attribute)
-        and isinstance(node.value, ast.Name)
-        and node.value.id == "self"
-    ):
-        return node.attr
-    return ""

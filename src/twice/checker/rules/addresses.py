@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from twice.checker.analysis.roles import captures, own_attribute
+from twice.checker.analysis.roles import captures
 from twice.checker.findings import Violation
 from twice.checker.rule import Breaks, mentions
 from twice.checker.rules.engine import rule
 from twice.checker.syntax.module import Site
+from twice.checker.syntax.nodes import own_attribute
 from twice.checker.syntax.uses.outcomes import Outcome, Use, gravest
 from twice.checker.syntax.uses.words import about, last_name
 from twice.foundation.channels import Channel

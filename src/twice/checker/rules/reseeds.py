@@ -6,20 +6,14 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from twice.checker.analysis.roles import (
-    RESUMES,
-    begins,
-    is_seeder,
-    own_attribute,
-    resumes,
-    speaks_of_seed,
-)
+from twice.checker.analysis.roles import RESUMES, begins, is_seeder, resumes, speaks_of_seed
 from twice.checker.analysis.seed_expressions import default_of, is_entry, none_test
 from twice.checker.findings import Reach, Violation
 from twice.checker.rule import Breaks, mentions
 from twice.checker.rules.engine import rule
 from twice.checker.syntax.kind import is_none
 from twice.checker.syntax.module import Site
+from twice.checker.syntax.nodes import own_attribute
 from twice.checker.syntax.survey import Scope
 from twice.checker.syntax.uses.outcomes import Use
 from twice.checker.syntax.uses.words import SEED, about, last_name, parts

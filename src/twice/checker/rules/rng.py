@@ -9,7 +9,6 @@ from typing import Final
 
 from twice.checker.analysis.generators import Generator, Lifetime
 from twice.checker.analysis.owners import HOLDERS, find_shared
-from twice.checker.analysis.roles import own_attribute
 from twice.checker.analysis.seed_expressions import is_generator, is_global_draw, seed_of
 from twice.checker.analysis.seed_facts import gather as gather_seeds
 from twice.checker.analysis.seeds import found_at
@@ -19,6 +18,7 @@ from twice.checker.rules.engine import rule
 from twice.checker.rules.threads import Started, calls_in, is_within, parameter_values, started
 from twice.checker.syntax.kind import is_none
 from twice.checker.syntax.module import Site
+from twice.checker.syntax.nodes import own_attribute
 from twice.checker.syntax.survey import Scope
 from twice.checker.syntax.uses.words import GENERATOR, SEED_KEYWORDS, about, last_name, parts
 from twice.foundation.channels import Channel

@@ -14,19 +14,13 @@ from itertools import chain, islice
 from typing import Final
 
 from twice.checker.analysis.classes import Change, ClassState, is_self, is_whole
-from twice.checker.analysis.roles import (
-    CAPTURES,
-    advances,
-    begins,
-    captures,
-    own_attribute,
-    restores,
-)
+from twice.checker.analysis.roles import CAPTURES, advances, begins, captures, restores
 from twice.checker.findings import Reach, Violation
 from twice.checker.rule import Breaks
 from twice.checker.rules.engine import rule
 from twice.checker.syntax.kind import is_none
 from twice.checker.syntax.module import Module, Site
+from twice.checker.syntax.nodes import own_attribute
 from twice.checker.syntax.survey import Scope
 from twice.checker.syntax.uses.outcomes import Use
 from twice.checker.syntax.uses.words import GENERATOR, TELEMETRY, TIMING, about, last_name

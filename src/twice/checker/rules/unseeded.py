@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any, Final
 
 from twice.checker.analysis.generators import Generator
-from twice.checker.analysis.roles import own_attribute
 from twice.checker.analysis.seed_expressions import is_lazy
 from twice.checker.analysis.stream_uses import StreamReader
 from twice.checker.findings import Reach, Violation
@@ -16,7 +15,7 @@ from twice.checker.rule import Breaks
 from twice.checker.rules.engine import rule
 from twice.checker.syntax.kind import is_none
 from twice.checker.syntax.module import Module, Site
-from twice.checker.syntax.nodes import parameter_defaults
+from twice.checker.syntax.nodes import own_attribute, parameter_defaults
 from twice.checker.syntax.uses.words import GENERATOR, about, last_name
 from twice.foundation.channels import Channel
 from twice.foundation.severity import Severity

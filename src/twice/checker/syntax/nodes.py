@@ -1,4 +1,4 @@
-"""The nodes of a file that rules ask for, by kind, with the scope of each; and where nodes hold others.
+"""The nodes of a file that rules ask for, by kind, with the scope of each; where nodes hold others; what one says by itself.
 
 The walk over a file finds nodes in an order of its own; they are sorted when somebody asks for a kind.
 
@@ -124,3 +124,14 @@ def has_own_text(node: ast.AST) -> bool:
         case ast.Call(func=ast.Attribute(value=ast.Constant(value=str()), attr="format")):
             return True
     return False
+
+
+def own_attribute(node: ast.AST) -> str:
+    """Return the name of an attribute of ``self``; "" for anything else."""
+    if (
+        isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "self"
+    ):
+        return node.attr
+    return ""

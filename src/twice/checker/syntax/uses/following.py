@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
-from twice.checker.analysis.roles import own_attribute
 from twice.checker.catalogue import Catalogue
 from twice.checker.findings import OpenEnd
 from twice.checker.syntax.attributes import Attributes
 from twice.checker.syntax.kinds import Kinds
 from twice.checker.syntax.names import LOCAL, Names
+from twice.checker.syntax.nodes import own_attribute
 from twice.checker.syntax.reaching import reaches
 from twice.checker.syntax.survey import Binding, Scope, Survey, targets
 from twice.checker.syntax.uses.loads import Loads, argument_place, parameter_at

@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from twice.checker.analysis.roles import own_attribute
 from twice.checker.syntax.names import LOCAL
-from twice.checker.syntax.nodes import has_own_text
+from twice.checker.syntax.nodes import has_own_text, own_attribute
 from twice.checker.syntax.survey import COMPREHENSIONS, Scope
 from twice.checker.syntax.uses.following import (
     At,
