@@ -62,7 +62,7 @@ class ProjectFacts(dict[str, Any]):
         zone: Callable[[str], Zone],
         names: ProjectNames,
     ) -> Mapping[str, Self]:
-        """Arrange the facts of each file by the name of what gathered them."""
+        """Arrange the facts of each file by the name of what gathered them; none for a name that gathered nothing."""
         found: dict[str, Self] = defaultdict(lambda: cls(zone, names))
         for path, gathered in sorted(facts.items()):
             for name, one in gathered.items():

@@ -32,9 +32,8 @@ else:
     from asyncio.base_events import BaseEventLoop as _BaseEventLoop
 
 
-_STEP = (
-    events.Handle._run.__code__
-)  # Below it is whoever runs the loop, which may be an import too.
+BEGIN_OF_STEP = events.Handle._run.__code__
+"""The lowest frame of a step; below it is whoever runs the loop, which may be an import too."""
 
 
 @cache
@@ -69,7 +68,7 @@ def _is_importing() -> bool:
     frame: FrameType | None = _getframe(2)
     while (
         frame is not None
-        and frame.f_code is not _STEP
+        and frame.f_code is not BEGIN_OF_STEP
         and not is_user_file(frame.f_code.co_filename)
     ):
         if frame.f_code.co_filename == "<frozen importlib._bootstrap>":

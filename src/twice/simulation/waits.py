@@ -9,7 +9,7 @@ import functools
 import os
 import re
 import sys
-from asyncio import events, locks, queues, tasks
+from asyncio import locks, queues, tasks
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dis import get_instructions
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from twice.errors import Deadlock
 from twice.foundation.printable import pluralize
 from twice.foundation.source_files import is_user_file
+from twice.simulation.boundary import BEGIN_OF_STEP
 
 if TYPE_CHECKING:
     from twice.simulation.loop import SimulatedLoop
@@ -132,7 +133,6 @@ class Deed(NamedTuple):
         return f"{name} ({verb} at {SourceLine(self.code.co_filename, self.line, '')})"
 
 
-_BEGIN_OF_STEP = events.Handle._run.__code__
 _is_user = functools.cache(is_user_file)  # asked at each use of a lock or a queue
 
 
@@ -140,7 +140,7 @@ def _make_deed() -> Deed:
     frame: FrameType | None = sys._getframe(2)
     while frame is not None and not _is_user(frame.f_code.co_filename):
         # Below it is the line that runs the loop, which says nothing.
-        frame = None if frame.f_code is _BEGIN_OF_STEP else frame.f_back
+        frame = None if frame.f_code is BEGIN_OF_STEP else frame.f_back
     code, line = (None, 0) if frame is None else (frame.f_code, frame.f_lineno)
     task = tasks.current_task()
     return Deed(getattr(task, "actor", None), task.get_name() if task else "", code, line)

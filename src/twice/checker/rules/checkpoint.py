@@ -114,7 +114,7 @@ def _resumes_training(node: ast.AST) -> bool:
         isinstance(each, ast.Name)
         and isinstance(each.ctx, ast.Store)
         and about(each.id, _POSITIONS)
-        for each in ast.walk(node)
+        for each in walk(node)
     )
 
 

@@ -269,7 +269,8 @@ def gather(module: Module) -> dict[str, Any] | None:
     for node, scope, called in module.calls:
         group = next((each for each in _ROWS if module.catalogue.has(each, called)), "")
         source = group or _name_giver(module, called)
-        for row in _ROWS if source and not group else filter(None, [group]):
+        rows = [group] if group else [*_ROWS] if source else []
+        for row in rows:
             found = _ROWS[row].find(Site(module, node, scope, row))
             if not found:
                 continue

@@ -260,10 +260,8 @@ def _report_taken(site: Site, *, objects: bool) -> Iterator[Violation]:
         if (each.kind.element == "object") is objects:
             what, why, node, words = "a set", _ANY, each.node, each.words
             if objects:
-                what, why = "a set of objects", _OBJECTS
-                node = _find_made(
-                    each
-                )  # Objects have no order to be sorted by: it is mended there.
+                # Objects have no order to be sorted by: it is mended where they are collected.
+                what, why, node = "a set of objects", _OBJECTS, _find_made(each)
                 words += "" if node is each.node else f" in line {each.node.lineno}"
             elif each.kind.element in {"str", "bytes"}:
                 why = _TEXTS
@@ -277,9 +275,8 @@ def _find_made(each: _Taken) -> ast.expr:
     """Return where a set is made, if it has a name and one value, else where it is taken."""
     name = each.node.id if isinstance(each.node, ast.Name) else ""
     bound = each.site.module.names.bindings(name, each.site.scope)
-    value = bound[0].node if len(bound) == 1 and bound[0].kind == "assign" else None
-    is_made = isinstance(value, ast.expr) and not isinstance(value, ast.Name)
-    return value if is_made and isinstance(value, ast.expr) else each.node
+    value = bound[0].node if len(bound) == 1 and bound[0].kind == "assign" else each.node
+    return value if isinstance(value, ast.expr) and not isinstance(value, ast.Name) else each.node
 
 
 def _offer_sort(each: _Taken) -> Fix | None:

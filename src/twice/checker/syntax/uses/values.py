@@ -158,9 +158,8 @@ class Values:
         if about(last_name(parent.value), TELEMETRY):
             yield at.ends(Use.TELEMETRY, parent)
         elif isinstance(above, ast.Attribute) and above.attr in _PUTS:
-            yield at.ends(
-                Use.KEY, parent
-            )  # It chooses what is filled: ``rooms[chosen].append(guest)``.
+            # It chooses what is filled: ``rooms[chosen].append(guest)``.
+            yield at.ends(Use.KEY, parent)
         elif isinstance(parent.ctx, ast.Load):
             yield at.passing(parent)  # what it looks up
         else:
@@ -172,7 +171,7 @@ class Values:
             yield at.ends(Use.DROPPED, parent)
         elif isinstance(parent, ast.Assign):
             for target in parent.targets:
-                if isinstance(target, ast.Name) and (use := _said(target.id)) is not None:
+                if isinstance(target, ast.Name) and (use := _announce_use(target.id)) is not None:
                     yield from self._hushed(at, target, use)
                 else:
                     yield from self._assigned(at, target)
@@ -385,7 +384,7 @@ def _is_method(call: ast.Call, qualified: str | None) -> bool:
     return isinstance(call.func, ast.Attribute) and (qualified is None or qualified[0] == LOCAL)
 
 
-def _said(name: str) -> Use | None:
+def _announce_use(name: str) -> Use | None:
     """Return the use that a variable's name announces: a label, a log, a limit."""
     for words, use in ((NAMING, Use.LABEL), (LOGS, Use.TELEMETRY), (LIMITS, Use.TIMING)):
         if about(last_part(name) if use is Use.LABEL else name, words):

@@ -246,18 +246,16 @@ IDENTITIES: Final = frozenset(["guid", "guids", "uid", "uids", "uuid", "uuids"])
 """What holds an identity that no two things share."""
 SEED: Final = frozenset(["seed", "seeds"])
 GENERATOR: Final = frozenset(["rng", "rngs", "prng", "random", "randomizer", "generator", "rand"])
+SEED_KEYWORDS: Final = frozenset({"random_seed", "random_state", "rng_seed", "seed"})
+"""Keyword arguments that take a seed."""
+OWN_NAMES: Final = frozenset({"guid", "id", "key", "name", "uid", "uuid"})
+"""Attributes that say which object it is."""
 
 
 @lru_cache(maxsize=65536)
 def parts(name: str) -> frozenset[str]:
     """Give the words in an identifier, lower case."""
     return frozenset(each.lower() for each in _PARTS.findall(name))
-
-
-SEED_KEYWORDS: Final = frozenset({"random_seed", "random_state", "rng_seed", "seed"})
-"""Keyword arguments that take a seed."""
-OWN_NAMES: Final = frozenset({"guid", "id", "key", "name", "uid", "uuid"})
-"""Attributes that say which object it is."""
 
 
 def last_part(name: str) -> str:
