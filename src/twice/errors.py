@@ -184,6 +184,14 @@ class SurroundingsRefused(TwiceError, id="E-ENV-001"):
     """A surrounding cannot be pinned or recorded (a random hash seed, for one)."""
 
 
+class NumericPolicyRefused(UsageError, id="E-NUMERIC-001"):
+    """A policy of numbers is unknown, contradicted, or not possible on this processor."""
+
+
+class NumericPolicyBroken(TwiceError, id="E-NUMERIC-002"):
+    """A knob of a policy of numbers does not hold when a run begins, or no longer."""
+
+
 class EncodingRefused(TwiceError, TypeError, id="E-ENCODE-001"):
     """A value has no canonical form; its path is named."""
 

@@ -23,7 +23,7 @@ from twice.recorder.cadence import (
 from twice.recorder.kernel.file_policies import parse_file_policy, parse_files
 from twice.recorder.output import parse_ignored_output
 from twice.recorder.redaction.policy import RULES, Policy
-from twice.recorder.setup import COPY_LIMIT_BYTES, parse_clock
+from twice.recorder.setup import COPY_LIMIT_BYTES, FLOAT_PROFILES, parse_clock
 from twice.simulation.order import Order
 
 
@@ -80,6 +80,9 @@ class PolicyOptions:
     output: ComparedOutputOptions
     auto_points: Annotated[bool, option(
         "--no-auto-points", "of a whole program: do not compare the steps of environments and optimisers")] = True
+    float_profile: Annotated[str | None, option(
+        "--float-profile PROFILE", "threads, kernels and modes of numerical libraries: set, read back and held", FLOAT_PROFILES,
+    )]
     redact_names: Annotated[tuple[str, ...], option(
         "--redact NAME", "an environment variable whose value is secret, whatever its name says")]
     redact_patterns: Annotated[tuple[str, ...], option(
@@ -125,6 +128,7 @@ class PolicyOptions:
             "copy_limit": int(size[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[size[2].upper()],
             "file_policies": tuple(map(parse_file_policy, self.file_policies)),
             "auto_points": self.auto_points,
+            "float_profile": self.float_profile or "",
         }
 
     def environment(self) -> dict[str, str]:

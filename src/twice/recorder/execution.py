@@ -102,7 +102,9 @@ def govern(session: Session) -> Iterator[Run]:
         f"{name} was bound before the session: reads through it are not governed"
         for name in interception.late_aliases()
     ]
+    layer.thread_ended.append(session.guard.at_thread_end)
     try:
+        session.guard.begin()
         with _simulate_loops(session):
             yield Run(session)
     finally:
@@ -355,7 +357,7 @@ def describe_ending(session: Session) -> dict[str, object]:
         "printed": wiring.output.summary(),
         "settings": settings_at_end(),
         "lineages": dict(sorted({**wiring.layer.main.started, **tasks}.items())),
-        "numerics": outside(numerics_at_end),  # its look-ups are no reads of the run
+        "numerics": {**outside(numerics_at_end), **session.guard.describe()},  # no reads of the run
     }
 
 

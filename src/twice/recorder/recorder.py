@@ -117,7 +117,7 @@ def record(
         show: pass the program's output on while it runs.
         in_copy: let the program change a copy of the files, and none of the user's.
         **policies: fields of ``Setup``: predicate, algorithm, granularity, cadence, strategy, clock, compare_errors,
-            ignored_output, strict_packages, redaction, allow.
+            ignored_output, strict_packages, redaction, allow, float_profile.
 
     Returns:
         The record, open for reading. A program that raised leaves a record that says so; see ``RunRecord.ending``.
@@ -211,6 +211,7 @@ def record_program(
     """
     refuse_nesting()
     setup.require_recordable()
+    surroundings = setup.give_profile(surroundings)
     # The sample of a statistical run is drawn first, so that it stands at the front of the record.
     summary = summary_of(setup.predicate)
     sample = draw(setup, surroundings, summary, progress=progress) if summary else Sample()

@@ -22,6 +22,7 @@ from twice.recorder.compare_points import ComparePoint, ComparePoints, is_judged
 from twice.recorder.components import SCHEDULE
 from twice.recorder.config import Config
 from twice.recorder.inputs import Inputs
+from twice.recorder.numeric_guard import NumericGuard
 from twice.recorder.output import Results
 from twice.recorder.record_form import LEFT, LOOP
 from twice.recorder.session_parts import Resume, Wiring
@@ -85,6 +86,7 @@ class Session:
         self.rolled_back_to: int | None = None
         self.kept = RollbackBuffer()
         self.rate: RateGuard | None = None
+        self.guard = NumericGuard(setup.float_profile)
         self._pending: BaseException | None = None
         self.caveats: list[str] = []
         self.migrated: list[Migration] = []
@@ -206,6 +208,7 @@ class Session:
 
     def hand_on(self, taken: ComparePoint) -> None:
         """Pass a compare-point on, and let the control act on it."""
+        self.guard.at_point(self.tick, taken.name)
         self.wiring.sink.point(taken)
         self.point_count += 1
         self.wiring.control.at_point(self, taken)

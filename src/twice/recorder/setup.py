@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from twice.errors import ClassRefused
+from twice.errors import ClassRefused, NumericPolicyRefused
 from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.digests import Algorithm
@@ -35,7 +35,11 @@ from twice.recorder.program import Program
 from twice.recorder.redaction.policy import Policy
 from twice.simulation.order import Order
 
+if TYPE_CHECKING:
+    from twice.recorder.environment.surroundings import Surroundings
+
 COPY_LIMIT_BYTES = 256 << 20
+FLOAT_PROFILES = ("native", "x86-64-v3", "x86-64-v2")
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,18 @@ def parse_clock(text: str) -> TickClock | None:
     return TickClock(origin, step)
 
 
+def parse_profile(text: str) -> str:
+    """Read the name of a floating-point profile, empty for none; others are E-NUMERIC-001."""
+    if text and text not in FLOAT_PROFILES:
+        raise NumericPolicyRefused(
+            f"There is no floating-point profile {text!r}.",
+            f"Expected one of {', '.join(FLOAT_PROFILES)}.",
+            "For example: --float-profile x86-64-v3",
+            profile=text,
+        )
+    return text
+
+
 @dataclass(frozen=True)
 class Setup:
     """What a session is made from."""
@@ -104,16 +120,28 @@ class Setup:
     copy_limit: int = COPY_LIMIT_BYTES
     file_policies: tuple[PolicyRow, ...] = ()  # files that are compared less closely
     auto_points: bool = True  # whether known libraries' steps are compared in a whole program
+    float_profile: str = ""  # of floating-point arithmetic; empty for none
     rule: int = RULE  # of the derivation of seeds
 
     def __post_init__(self) -> None:
         """Refuse a configuration that no record can contain: ``ConfigError``, E-CONFIG-001."""
         require_bounded(self.config)
+        parse_profile(self.float_profile)
 
     def require_recordable(self) -> None:
         """Refuse policies that only old records have: ``RedactionRefused``, E-REDACT-001; ``SnapshotCadence``, E-SNAPSHOT-001."""
         self.redaction.check()
         require_dense(self.granularity, self.cadence)
+
+    def give_profile(self, surroundings: Surroundings) -> Surroundings:
+        """Copy surroundings with what the floating-point profile sets; E-NUMERIC-001 where that is not possible."""
+        if not self.float_profile:
+            return surroundings
+        from twice.recorder.environment.float_profile import (
+            apply_profile,
+        )  # few runs need the table
+
+        return apply_profile(surroundings, self.float_profile)
 
     def to_json(self) -> dict[str, object]:
         """Return plain values, as in the identity under ``setup``."""
@@ -139,6 +167,7 @@ class Setup:
                 "files": self.files,
                 "copy_limit": self.copy_limit,
                 "file_policies": [f"{name}={policy}" for name, policy in self.file_policies],
+                **({"float_profile": self.float_profile} if self.float_profile else {}),
             },
             "seed_rule": self.rule,
         }
@@ -169,5 +198,6 @@ class Setup:
             copy_limit=int(policies.get("copy_limit", COPY_LIMIT_BYTES)),
             file_policies=tuple(map(parse_file_policy, policies.get("file_policies", ()))),
             auto_points=bool(policies.get("auto_points", not program.whole)),
+            float_profile=policies.get("float_profile", ""),
             rule=int(data["seed_rule"]),
         )

@@ -3,9 +3,16 @@
   twice env
   twice env --json
   twice env --against a.twice
+  twice env --float
+  twice env --float --float-profile x86-64-v3 --against there.json
+
+--float loads every numerical library that is installed and prints its knobs: what is wanted of each by a variable or the
+profile, what the library says, and whether that holds; then the probes that differ from the stored results of other
+machines, or from FILE.
 
 --against takes a record, which is compared in its own surroundings, or a file that `twice env
---json` wrote, here or on another machine. Exit code 0 the same, 1 it differs.
+--json` wrote, here or on another machine. Exit code 0 the same, 1 it differs, or a knob
+does not hold.
 
 The numeric probes run here each time. `record` and `verify` take their results from before, since the
 machine was started, where the libraries, processor, variables and modes that they follow from are the same.
@@ -15,18 +22,27 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-from twice.cli.options import AsJson, build_command, option
+from twice.cli.options import AsJson, build_command, option, refuse_without
 from twice.cli.output import align, tell
 from twice.errors import ConfigError, RecordForeign
 from twice.foundation.environment import EnvironmentDifference, Fingerprint, diff_fingerprints
 from twice.foundation.printable import pluralize
-from twice.recorder.environment.fingerprint import measure_in
+from twice.recorder.environment.fingerprint import measure_in, measure_numbers_in
+from twice.recorder.environment.float_profile import apply_profile
+from twice.recorder.environment.knobs import KnobReading
+from twice.recorder.environment.reference_probes import (
+    ProbeComparison,
+    compare_with,
+    compare_with_reference,
+)
 from twice.recorder.environment.surroundings import Surroundings, for_recording
 from twice.recorder.runrecord import RunRecord
+from twice.recorder.setup import FLOAT_PROFILES
 
 _MEANING = {
     "numerics": "can change result bits",
@@ -38,38 +54,103 @@ _MEANING = {
 @build_command
 def command(
     against: Annotated[Path | None, option("--against FILE", "a record, or twice env --json")],
+    numbers: Annotated[bool, option("--float", "the knobs of numerical libraries, and the probes that differ")],
+    profile: Annotated[str | None, option(
+        "--float-profile PROFILE", "with --float: the profile whose knobs are wanted", FLOAT_PROFILES)],
     as_json: AsJson,
-) -> int:
+) -> int:  # fmt: skip
     """Measure, compare when asked to, and print."""
-    if against is None:
-        here = measure_in(for_recording(os.environ))
-        return tell(here.to_json(), _describe(here), as_json=as_json)
-    try:
-        with RunRecord.open(against) as record:
-            surroundings = Surroundings.from_json(record.identity["surroundings"])
-            recorded = Fingerprint.from_json(record.identity["environment"])
-    except RecordForeign as foreign:
-        try:
-            document = json.loads(against.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
-            raise ConfigError(
-                f"{against} is neither a run record nor a description of an environment.",
-                "Expected a record, or what `twice env --json` printed.",
-                f"For example: twice env --json > {against.with_suffix('.json')}",
-                path=str(against),
-                record_says=foreign.happened,
-            ) from error
-        recorded, surroundings = Fingerprint.from_json(document), for_recording(os.environ)
+    refuse_without({"--float-profile": profile}, {"--float": numbers})
+    surroundings, recorded = for_recording(os.environ), None
+    if against is not None:
+        surroundings, recorded = _read_other(against, surroundings)
+    if numbers:
+        profile = profile or ""
+        found, knobs = measure_numbers_in(apply_profile(surroundings, profile), profile)
+        probes = (
+            compare_with_reference(found, profile)
+            if recorded is None
+            else compare_with(found, recorded, str(against))
+        )
+        document = {**found.to_json(), "float": _to_json(profile, knobs, found, probes)}
+        broken = probes.differing or any(row.holds is False for row in knobs)
+        lines = _describe_numbers(profile, knobs, found, probes)
+        return tell(document, lines, as_json=as_json, code=1 if broken else 0)
     now = measure_in(surroundings)
-    found = diff_fingerprints(recorded, now)
+    if against is None or recorded is None:
+        return tell(now.to_json(), _describe(now), as_json=as_json)
+    differences = diff_fingerprints(recorded, now)
     compared = {
         "file": str(against),
-        "same": not found,
-        "numerics": any(one.affects == "numerics" for one in found),
-        "differences": [one.to_json() for one in found],
+        "same": not differences,
+        "numerics": any(one.affects == "numerics" for one in differences),
+        "differences": [one.to_json() for one in differences],
     }
-    document, lines = {**now.to_json(), "against": compared}, _compare(against, found)
-    return tell(document, lines, as_json=as_json, code=1 if found else 0)
+    document, lines = {**now.to_json(), "against": compared}, _compare(against, differences)
+    return tell(document, lines, as_json=as_json, code=1 if differences else 0)
+
+
+def _read_other(path: Path, here: Surroundings) -> tuple[Surroundings, Fingerprint]:
+    """Read what a record or a file holds of an environment, and the surroundings to compare it in."""
+    try:
+        with RunRecord.open(path) as record:
+            surroundings = Surroundings.from_json(record.identity["surroundings"])
+            return surroundings, Fingerprint.from_json(record.identity["environment"])
+    except RecordForeign as foreign:
+        try:
+            document = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError) as error:
+            raise ConfigError(
+                f"{path} is neither a run record nor a description of an environment.",
+                "Expected a record, or what `twice env --json` printed.",
+                f"For example: twice env --json > {path.with_suffix('.json')}",
+                path=str(path),
+                record_says=foreign.happened,
+            ) from error
+        return here, Fingerprint.from_json(document)
+
+
+def _to_json(
+    profile: str, knobs: Sequence[KnobReading], found: Fingerprint, probes: ProbeComparison
+) -> Mapping[str, Any]:
+    return {
+        "profile": profile or None,
+        "knobs": [row.to_json() for row in knobs],
+        "probes": {
+            "n": len(found.probes),
+            "reference": probes.reference or None,
+            "compared": len(probes.compared),
+            "differing": list(probes.differing),
+        },
+    }
+
+
+def _describe_numbers(
+    profile: str, knobs: Sequence[KnobReading], found: Fingerprint, probes: ProbeComparison
+) -> Iterator[str]:
+    counts = Counter(row.holds for row in knobs)
+    of = f"profile {profile}" if profile else "no profile"
+    answer = "differs" if counts[False] or probes.differing else "holds"
+    yield f"{answer}: {of}; {pluralize(counts[True], 'knob holds', 'knobs hold')}, {counts[False] or 'none'} not"
+    yield from align([(row.name, *_describe_knob(row)) for row in knobs])
+    if not probes.reference:
+        yield f"probes: {len(found.probes)} run; no results are stored for {of}: compare with another machine by --against"
+    else:
+        differing = ", ".join(probes.differing) or "none"
+        yield (
+            f"probes: {len(found.probes)} run, {len(probes.compared)} compared with {probes.reference}; "
+            f"differing: {differing}"
+        )
+    yield "next: twice record PROGRAM --seed N --float-profile x86-64-v3"
+
+
+def _describe_knob(row: KnobReading) -> tuple[str, str]:
+    if row.wanted is None:
+        return "left alone", row.read_back or "nothing uses it"
+    answer = {True: "holds", False: "DOES NOT HOLD", None: "not told"}[row.holds]
+    read_back = "" if row.read_back is None else f", {row.read_back} in force"
+    why = f": {row.why}" if row.why else ""
+    return answer, f"{row.wanted or 'unset'} wanted{read_back}{why}"
 
 
 def _describe(fingerprint: Fingerprint) -> Iterator[str]:

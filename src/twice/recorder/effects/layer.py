@@ -91,6 +91,7 @@ class EffectLayer:
         self.process_ended: list[
             Callable[[str, int | None, Mapping[str, int]], None]
         ] = []  # of one that is served
+        self.thread_ended: list[Callable[[], None]] = []
         self.running: dict[
             str, Callable[[], None]
         ] = {}  # by process: what to do when the run ends first

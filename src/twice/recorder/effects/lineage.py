@@ -89,7 +89,7 @@ def pool_patches(layer: EffectLayer, module: Any) -> list[Patch]:
         actor = _child(layer, "job")
         if actor is None:
             return real(self, fn, *args, **kwargs)
-        made = real(self, actor.run, fn, *args, **kwargs)
+        made = real(self, _run_in_thread, layer, actor, fn, *args, **kwargs)
         if type(made) is plain:
             made.__class__ = numbered
         return made
@@ -153,11 +153,26 @@ def _governed_start(layer: EffectLayer, real: Callable[..., Any]) -> Callable[..
         def run(*args: Any, **kwargs: Any) -> None:
             is_effects = actor is OUTSIDE
             with current_confinement().inside_effect() if is_effects else nullcontext():
-                actor.run(function, *args, **kwargs)
+                _run_in_thread(layer, actor, function, *args, **kwargs)
 
         return real(run, *args, **kwargs)
 
     return start
+
+
+def _run_in_thread(
+    layer: EffectLayer,
+    actor: Actor | Outside,
+    function: Callable[..., Any],
+    /,
+    *args: Any,
+    **kwargs: Any,
+) -> Any:
+    try:
+        return actor.run(function, *args, **kwargs)
+    finally:
+        for tell in layer.thread_ended:
+            tell()
 
 
 def _timed_wait(layer: EffectLayer) -> Patch:

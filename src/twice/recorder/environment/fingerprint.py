@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import importlib
 import locale
 import math
 import os
@@ -23,7 +24,7 @@ from contextlib import suppress
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from twice.foundation.digests import digest_bytes
 from twice.foundation.environment import Fingerprint
@@ -42,6 +43,9 @@ from twice.recorder.session_job import RECORDING, hear
 from twice.worker.channel import Channel
 from twice.worker.process import FreshWorker, refuse_nesting
 
+if TYPE_CHECKING:
+    from twice.recorder.environment.knobs import KnobReading
+
 _GPU_DRIVERS: Final = ("libcuda.so", "libamdhip64.so", "libhsa-runtime64.so", "libze_loader.so")
 _GPU_SWITCHES: Final = (
     "cudnn.deterministic", "cudnn.benchmark", "cudnn.allow_tf32", "cuda.matmul.allow_tf32",
@@ -51,6 +55,10 @@ _GPU_VARIABLES: Final = (
     "CUDA_", "CUBLAS_", "CUDNN_", "NCCL_", "NVIDIA_TF32", "XLA_FLAGS", "TF_CUDNN", "TF_DETERMINISTIC",
     "JAX_",
 )  # fmt: skip
+
+
+_LOADED_FOR_KNOBS: Final = ("scipy.linalg", "numexpr", "numba", "torch")
+"""Modules with which the libraries come that knobs are for."""
 
 
 def measure(*, probes: bool = True, kept: KeptProbes | None = None) -> Fingerprint:
@@ -100,10 +108,38 @@ def measure_in(surroundings: Surroundings, *, python: str = "") -> Fingerprint:
         return Fingerprint.from_json(child.ask({"action": "measure"})["measured"])
 
 
-def measure_here(_job: Mapping[str, Any], channel: Channel) -> None:
-    """Measure this process, every probe anew, and answer."""
-    kept = KeptProbes({})
-    channel.send({"kind": "measured", "measured": measure(kept=kept).to_json(), **kept.message()})
+def measure_numbers_in(
+    surroundings: Surroundings, profile: str = "", *, python: str = ""
+) -> tuple[Fingerprint, list[KnobReading]]:
+    """Measure a fresh process as ``measure_in`` does, with every numeric library loaded, and judge its knobs.
+
+    Args:
+        surroundings: of the process, with what the profile sets.
+        profile: the policy that they were decided for; empty for none.
+        python: the interpreter; empty for this one.
+    """
+    from twice.recorder.environment.knobs import KnobReading  # no session needs it
+
+    refuse_nesting()
+    environ = environ_for_child(os.environ, surroundings)
+    with FreshWorker(RECORDING, environ, python=python, heard=hear) as child:
+        found = child.ask({"action": "measure", "profile": profile})
+    rows = [KnobReading(**row) for row in found["knobs"]]
+    return Fingerprint.from_json(found["measured"]), rows
+
+
+def measure_here(job: Mapping[str, Any], channel: Channel) -> None:
+    """Measure this process, every probe anew, and answer; judge its knobs where the job names a profile."""
+    kept, judged = KeptProbes({}), {}
+    for name in _LOADED_FOR_KNOBS if "profile" in job else ():
+        with suppress(Exception):  # a library that is not here, or is broken, has no knobs to judge
+            importlib.import_module(name)
+    measured = measure(kept=kept).to_json()
+    if "profile" in job:
+        from twice.recorder.environment.knobs import judge_knobs
+
+        judged["knobs"] = [row.to_json() for row in judge_knobs(os.environ, job["profile"])]
+    channel.send({"kind": "measured", "measured": measured, **judged, **kept.message()})
 
 
 def settings_at_start() -> dict[str, str]:

@@ -293,13 +293,25 @@ def read_driver_version() -> str:
 
 def read_numpy_features() -> tuple[str, ...]:
     """Return the instruction sets that numpy may use in this process, with its settings applied."""
+    return tuple(
+        sorted(name for name, present in _read_umath("__cpu_features__").items() if present)
+    )
+
+
+def read_numpy_dispatch() -> tuple[list[str], list[str]]:
+    """Return the instruction sets that numpy's kernels choose between, and those of them that they may use."""
+    known, features = _read_umath("__cpu_dispatch__"), _read_umath("__cpu_features__")
+    return list(known), [name for name in known if features.get(name)]
+
+
+def _read_umath(name: str) -> Any:
+    """Return a table of numpy's; an empty one where there is no numpy."""
     try:
         import numpy as np
     except ImportError:
-        return ()
+        return {}
     inner: Any = getattr(np, "_core", None) or getattr(np, "core", None)
-    table = getattr(getattr(inner, "_multiarray_umath", None), "__cpu_features__", {})
-    return tuple(sorted(name for name, present in table.items() if present))
+    return getattr(getattr(inner, "_multiarray_umath", None), name, {})
 
 
 def _find_gpu() -> Iterator[tuple[str, str]]:
