@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from twice.errors import NumericPolicyBroken
@@ -37,12 +37,18 @@ class NumericGuard:
         self._broken: NumericPolicyBroken | None = None
         self._last: list[KnobReading] = []
 
-    def begin(self) -> None:
-        """Refuse to begin where a knob does not hold: E-NUMERIC-002."""
+    def begin(self, *, is_recording: bool) -> None:
+        """Refuse to begin where a knob does not hold: E-NUMERIC-002.
+
+        A replay that was given other variables is an experiment of a diagnosis, and is not held.
+        """
         if not self._profile:
             return
-        from twice.recorder.environment.knobs import list_modes
+        from twice.recorder.environment.knobs import has_variables_of, list_modes
 
+        if not is_recording and not has_variables_of(self._profile, self._environ):
+            self._profile = ""
+            return
         self._modes = list_modes(self._profile)
         outside(self._judge, "when the run begins")
         self._stop()
@@ -62,25 +68,26 @@ class NumericGuard:
         if self._profile:
             outside(self._look, "in a thread that ended")
 
-    def list_late(self) -> Iterator[str]:
-        """Yield sentences on variables that the program set too late for their library."""
+    def list_late(self) -> list[str]:
+        """Return sentences on variables that the program set too late for their library."""
         changed = {
             name: value for name, value in os.environ.items() if self._environ.get(name) != value
         }
         if not changed:
-            return
+            return []
         from twice.recorder.environment.knobs import judge_knobs
 
-        for row in judge_knobs(changed):
-            if row.name in changed and row.holds is False:
-                yield (
-                    f"the program set {row.name}={changed[row.name]}, without effect: {row.why}; "
-                    f"give it to the run: --env {row.name}={changed[row.name]}"
-                )
+        return [
+            f"the program set {row.name}={changed[row.name]}, without effect: {row.why}; "
+            f"give it to the run: --env {row.name}={changed[row.name]}"
+            for row in judge_knobs(changed)
+            if row.name in changed and row.holds is False
+        ]
 
     def describe(self) -> Mapping[str, object]:
-        """Return what a record keeps: every knob as it was read last."""
-        return {"knobs": [row.to_json() for row in self._last]} if self._last else {}
+        """Return what a record keeps: the profile, and every knob as it was read last; nothing without a profile."""
+        rows = [row.to_json() for row in self._last]
+        return {"profile": self._profile, "knobs": rows} if self._profile else {}
 
     def _look(self, where: str) -> None:
         from twice.recorder.environment.knob_readers import read

@@ -105,10 +105,15 @@ def command(
     out = out or Path(f"{name}.twice")
     refuse_existing(out, force=force, is_record=True)
     variables = policies.environment()
+    surroundings = for_recording(os.environ, explicit=variables)
+    if setup.float_profile:
+        from twice.recorder.environment.float_profile import list_overruled
+
+        print_beside(*list_overruled(surroundings, setup.give_profile(surroundings)))
     with show_progress("sampling") as progress:
         ended = record_program(
             setup,
-            for_recording(os.environ, explicit=variables),
+            surroundings,
             out,
             force=force,
             show=not quiet and not as_json,

@@ -119,6 +119,18 @@ def list_modes(policy: str) -> list[tuple[Knob, str]]:
     return [(knob, wanted) for knob, wanted in found if wanted is not None]
 
 
+def has_variables_of(policy: str, environ: Mapping[str, str]) -> bool:
+    """Return whether a process was started with the variables of a policy; a number of threads may be another."""
+    wanted = (
+        (knob, knob.value_for(policy))
+        for knob in list_knobs()
+        if knob.variable and not knob.threads
+    )
+    return all(
+        value is None or knob.part_of(environ.get(knob.name, "")) == value for knob, value in wanted
+    )
+
+
 def judge_knobs(environ: Mapping[str, str], policy: str = "") -> list[KnobReading]:
     """Judge every knob in this process.
 
@@ -134,7 +146,7 @@ def _judge(knob: Knob, environ: Mapping[str, str], policy: str) -> KnobReading:
     asked = wanted = knob.value_for(policy)
     if knob.variable:
         said = knob.part_of(environ.get(knob.name, ""))
-        wanted = said or asked
+        wanted = asked if said == "" else said
         if asked is not None and said != asked and not knob.threads:
             why = f"the variable says {said or 'nothing'}, and {policy} wants {asked or 'nothing'}"
             return KnobReading(knob.name, asked, said, False, why)

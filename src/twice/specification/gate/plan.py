@@ -28,6 +28,7 @@ from twice.foundation.digests import DEFAULT, Algorithm
 from twice.recorder.cadence import parse_cadence, parse_granularity, parse_strategy
 from twice.recorder.config import parse_settings
 from twice.recorder.environment.surroundings import THREAD_CAPS
+from twice.recorder.setup import parse_profile
 from twice.simulation.order import Order
 from twice.specification.sheet import Sheet
 from twice.specification.tiers import Trait
@@ -63,6 +64,7 @@ def plan_recording(workspace: Workspace) -> dict[str, Any]:
         "granularity": _parse_or(parse_granularity, text("05", "granularity"), "tick"),
         "cadence": _parse_or(parse_cadence, text("04", "cadence"), "tick"),
         "strategy": _parse_or(parse_strategy, text("04", "strategy"), "hybrid"),
+        "float_profile": _parse_or(parse_profile, text("08", "profile"), ""),
         "order": Order() if _has_recorded_order(workspace) else None,
     }
 
