@@ -134,7 +134,7 @@ def _describe_numbers(
     yield f"{answer}: {of}; {pluralize(counts[True], 'knob holds', 'knobs hold')}, {counts[False] or 'none'} not"
     yield from align([(row.name, *_describe_knob(row)) for row in knobs])
     if not probes.reference:
-        yield f"probes: {len(found.probes)} run; no results are stored for {of}: compare with another machine by --against"
+        yield f"probes: {len(found.probes)} run; no stored results for {of}: compare with another machine by --against"
     else:
         differing = ", ".join(probes.differing) or "none"
         yield (
