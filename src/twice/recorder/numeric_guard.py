@@ -38,7 +38,7 @@ class NumericGuard:
         self._last: list[KnobReading] = []
 
     def begin(self, *, is_recording: bool) -> None:
-        """Refuse to begin where a knob does not hold: E-NUMERIC-002.
+        """Refuse to begin where a knob does not hold: E-POLICY-002.
 
         A replay that was given other variables is an experiment of a diagnosis, and is not held.
         """
@@ -54,7 +54,7 @@ class NumericGuard:
         self._stop()
 
     def at_point(self, tick: int, name: str) -> None:
-        """Stop a run whose profile does not hold any more: E-NUMERIC-002."""
+        """Stop a run whose profile does not hold any more: E-POLICY-002."""
         if not self._profile:
             return
         self._count += 1

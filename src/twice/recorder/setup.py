@@ -83,7 +83,7 @@ def parse_clock(text: str) -> TickClock | None:
 
 
 def parse_profile(text: str) -> str:
-    """Read the name of a floating-point profile, empty for none; others are E-NUMERIC-001."""
+    """Read the name of a floating-point profile, empty for none; others are E-POLICY-001."""
     if text and text not in FLOAT_PROFILES:
         raise NumericPolicyRefused(
             f"There is no floating-point profile {text!r}.",
@@ -134,7 +134,7 @@ class Setup:
         require_dense(self.granularity, self.cadence)
 
     def give_profile(self, surroundings: Surroundings) -> Surroundings:
-        """Copy surroundings with what the floating-point profile sets; E-NUMERIC-001 where that is not possible."""
+        """Copy surroundings with what the floating-point profile sets; E-POLICY-001 where that is not possible."""
         if not self.float_profile:
             return surroundings
         from twice.recorder.environment.float_profile import (

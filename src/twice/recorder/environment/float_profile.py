@@ -34,7 +34,7 @@ _OPPOSITE: Final = "NPY_ENABLE_CPU_FEATURES"
 
 
 def require_possible(profile: str) -> None:
-    """Refuse a profile that this processor cannot give: E-NUMERIC-001.
+    """Refuse a profile that this processor cannot give: E-POLICY-001.
 
     Its kernels would end the process with an illegal instruction.
     """
@@ -57,7 +57,7 @@ def apply_profile(surroundings: Surroundings, profile: str) -> Surroundings:
     """Copy surroundings with the variables of a profile; those of an empty name as they are.
 
     Raises:
-        NumericPolicyRefused: E-NUMERIC-001, where ``--env`` contradicts it, or the processor lacks what it needs.
+        NumericPolicyRefused: E-POLICY-001, where ``--env`` contradicts it, or the processor lacks what it needs.
     """
     if not profile:
         return surroundings
