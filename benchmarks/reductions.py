@@ -94,16 +94,14 @@ def compare(task: str, ways: Ways, rounds: int) -> Iterator[dict[str, object]]:
 
 
 def cpu_seconds(call: Callable[[], object]) -> float:
-    """Time enough calls to see them."""
-    calls = 1
-    while True:
-        begun = time.thread_time()
-        for _ in range(calls):
-            call()
-        took = time.thread_time() - begun
-        if took > 0.002:
-            return took / calls
-        calls *= 4
+    """Time enough calls to see them, the first one apart."""
+    begun = time.thread_time()
+    call()
+    calls = max(1, int(0.01 / max(1e-6, time.thread_time() - begun)))
+    begun = time.thread_time()
+    for _ in range(calls):
+        call()
+    return (time.thread_time() - begun) / calls
 
 
 def errors(count: int, rounds: int) -> Iterator[dict[str, object]]:

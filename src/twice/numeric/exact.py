@@ -10,7 +10,7 @@ Invariant: every addition of floats in this file is exact, but for the one round
 from __future__ import annotations
 
 import math
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -58,15 +58,17 @@ def _sum_finite(values: Array, index: Array | None, size: int, dtype: np.dtype[A
     block = max(_BLOCK_MIN, _SPARSE * size)
     if block > _BLOCK_MAX and (index is None or np.bincount(index, minlength=1).max() > _BLOCK_MAX):
         block = _BLOCK_MAX
+    cuts = [slice(start, start + block) for start in range(0, len(values), block)]
+    is_single = dtype == np.float32
+    if index is None:
+        few = [_condense(values[cut], None, 1)[0].tolist() for cut in cuts]
+        return np.array([_round(list(chain(*few)), is_single=is_single)]).astype(dtype)
     parts = [(np.zeros(0), np.zeros(0, np.int64))]
-    for start in range(0, len(values), block):
-        cut = slice(start, start + block)
-        parts.append(_condense(values[cut], None if index is None else index[cut], size))
+    parts += [_condense(values[cut], index[cut], size) for cut in cuts]
     terms, groups = map(np.concatenate, zip(*parts, strict=True))
     order = _sort_groups(groups, size)
     bounds = np.searchsorted(groups[order], np.arange(size + 1)).tolist()
     terms = terms[order]
-    is_single = dtype == np.float32
     totals = [
         _round(terms[first:last].tolist(), is_single=is_single) for first, last in pairwise(bounds)
     ]

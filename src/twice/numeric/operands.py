@@ -36,11 +36,11 @@ def read_numbers(value: Any, name: str) -> Array:
         )
     try:
         array = np.asarray(value)
-    except ValueError as error:
+    except (ValueError, TypeError, RuntimeError) as error:  # ragged rows, tracers of jax
         raise NumericRefused(
-            f"The operand {name!r} is not an array: {error}.",
-            "All rows of an array have one length.",
-            "Pad the rows, or reduce each of them by itself.",
+            f"The operand {name!r} cannot become an array: {error}.",
+            "An operand has numbers in memory, and all its rows have one length.",
+            "Pad the rows, reduce each of them by itself, or convert the operand first.",
         ) from error
     kind, size = array.dtype.kind, array.dtype.itemsize
     if kind == "f" and size in (4, 8):

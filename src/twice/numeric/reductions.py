@@ -32,8 +32,8 @@ def sum(x: Any, axis: int | None = None, method: Method = "pairwise") -> Any:  #
 
     With ``S = sum(abs(x))`` and ``n`` the number of terms, the error is at most
 
-    - ``pairwise``: ``gamma(ceil(log2(n))) * S`` (Higham 2002, Accuracy and Stability, section 4.2). At twice the time of
-      ``np.sum``. With ``h = ceil(n / 2)`` it adds elements ``h``, ``h + 1``, … to elements 0, 1, …, and again on the first ``h``.
+    - ``pairwise``: ``gamma(ceil(log2(n))) * S`` (Higham 2002, Accuracy and Stability of Numerical Algorithms, section 4.2).
+      With ``h = ceil(n / 2)`` it adds elements ``h``, ``h + 1``, … to elements 0, 1, …, and again within the first ``h``.
     - ``sequential``: ``gamma(n - 1) * S`` (Higham 2002, section 4.2). The loop ``total = total + x[i]`` from ``x[0]``.
     - ``neumaier``: ``u * abs(sum) + gamma(n - 1)**2 * S`` (Neumaier 1974, Algorithm IV; Ogita, Rump and Oishi 2005,
       Proposition 4.5). ``sequential``, and the sum of its rounding errors.

@@ -57,10 +57,10 @@ def sum_rows(terms: Array, method: Method) -> Array:
 def sum_pairwise(terms: Array, *, overwrite: bool = False) -> Array:
     """Add the upper half of the rows to the lower half until one is left; an odd middle row waits a round.
 
-    Halves instead of neighbours keep every addition contiguous, at the same depth of ceil(log2 n).
+    Halves instead of neighbours keep every addition contiguous, at the same depth of ceil(log2(n)). Lines of rows that stay
+    in the cache were tried: no faster at a million terms, and slower along the last axis.
     """
-    count = len(terms)
-    total = terms
+    total, count = terms, len(terms)
     if not overwrite:
         half = (count + 1) // 2
         total = np.empty_like(terms[:half])
