@@ -108,8 +108,10 @@ def errors(count: int, rounds: int) -> Iterator[dict[str, object]]:
     """Yield the error of each way in units of the last place of the exact sum, over other numbers each round."""
     found: dict[str, list[float]] = {}
     for seed in range(rounds):
-        x = np.random.default_rng(100 + seed).standard_normal(count)
+        draw = np.random.default_rng(100 + seed)
+        x = draw.standard_normal(count)
         x[1::2] = -x[::2] * (1 + 1e-3 * x[1::2])
+        x = draw.permutation(x)
         whole = sum(map(Fraction, x.tolist()))
         ways = {"np.sum": np.sum(x)} | {each: numeric.sum(x, method=each) for each in METHODS}
         for name, value in ways.items():
