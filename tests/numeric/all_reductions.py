@@ -47,7 +47,15 @@ def compute_all() -> Iterator[tuple[str, object]]:
         yield f"{dtype} nan", numeric.sum(np.array([np.nan, np.inf, -np.inf], dtype)[[1, 2, 0]])
 
 
+def list_dispatched() -> str:
+    """The instruction sets beyond numpy's baseline that it uses here, as a value of NPY_DISABLE_CPU_FEATURES."""
+    core = np._core if hasattr(np, "_core") else np.core
+    umath = core._multiarray_umath
+    return " ".join(name for name in umath.__cpu_dispatch__ if umath.__cpu_features__.get(name))
+
+
 if __name__ == "__main__":
+    print("instructions:", list_dispatched())
     for name, result in compute_all():
         data = np.ascontiguousarray(result)
         print(name, hashlib.sha256(str(data.dtype).encode() + data.tobytes()).hexdigest()[:16])
