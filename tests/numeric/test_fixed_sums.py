@@ -75,14 +75,15 @@ def add_exactly(terms: list[np.floating]) -> float:
 LOOPS = {"pairwise": add_pairwise, "sequential": add_sequentially, "neumaier": add_compensated}
 
 
-@given(st.lists(FINITE | EDGES, max_size=40))
-def test_an_exact_sum_is_that_of_fsum_where_fsum_has_one(values: list[float]) -> None:
-    total = numeric.sum(np.array(values, np.float64), method="exact")
+@given(st.lists(FINITE | EDGES, max_size=20), st.sampled_from([1, 300]))
+def test_an_exact_sum_is_that_of_fsum_where_fsum_has_one(values: list[float], times: int) -> None:
+    """Three hundred of each are more than there are windows of exponents, so that all go through the table."""
+    total = numeric.sum(np.repeat(np.array(values, np.float64), times), method="exact")
 
     try:
-        assert bits(total) == bits(math.fsum(values))
+        assert bits(total) == bits(math.fsum(values * times))
     except OverflowError:
-        whole = sum(map(Fraction, values))
+        whole = sum(map(Fraction, values)) * times
         try:
             assert total == float(whole)
         except OverflowError:
@@ -133,15 +134,18 @@ def test_long_sums_are_exact_whatever_their_exponents(count: int, spread: int) -
 
 
 def test_a_full_window_of_the_largest_parts_is_exact() -> None:
-    """As many equal numbers as one block has, with every bit set: the partial sums use all 53 bits."""
+    """As many equal numbers as one table may add, with every bit set: the partial sums use all 53 bits."""
+    count, size = exact._BLOCK_MAX, exact._BLOCK_MAX // exact._SPARSE
+    index = np.zeros(count, np.int64)
     for value in (
         2.0**8 * (2 - 2.0**-52),
-        -(2.0**-1022) * (1 - 2.0**-52),
-        2.0**993 * (2 - 2.0**-52),
+        -(2.0**-1015) * (2 - 2.0**-52),
+        2.0**1000 * (2 - 2.0**-52),
     ):
-        values = np.full(exact._BLOCK_MAX, value)
+        totals = exact.sum_groups(np.full(count, value), index, size, np.dtype(np.float64))
 
-        assert numeric.sum(values, method="exact") == value * exact._BLOCK_MAX
+        assert totals[0] == value * count
+        assert not totals[1:].any()
 
 
 def test_sums_beyond_the_largest_number_are_infinite_only_if_the_exact_one_is() -> None:

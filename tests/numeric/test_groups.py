@@ -96,6 +96,7 @@ def test_the_target_stays_as_it_was() -> None:
 
     assert (target.tolist(), rows.tolist()) == ([0.0, 0.0], [3.0, 0.0])
     assert bits(numeric.scatter_add(target, [], [])) == bits(target)
+    assert bits(numeric.scatter_add([-0.0, -0.0], [1], [-0.0])) == bits(np.array([-0.0, 0.0]))
     assert numeric.scatter_add(np.zeros((0, 2)), [], np.zeros((0, 2))).shape == (0, 2)
 
 

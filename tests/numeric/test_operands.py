@@ -43,6 +43,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "a negative position": (lambda: numeric.scatter_add(ROW, [-1], [1.0]), "-1"),
     "a position outside": (lambda: numeric.scatter_add(ROW, [0, 3], [1.0, 1.0]), "3"),
     "a position of a fraction": (lambda: numeric.scatter_add(ROW, [0.0], [1.0]), "float64"),
+    "a mask of bool": (lambda: numeric.scatter_add(ROW, ROW > 0, ROW), "bool"),
     "two rows of positions": (lambda: numeric.scatter_add(ROW, [[0]], [[1.0]]), "(1, 1)"),
     "too few values": (lambda: numeric.scatter_add(ROW, [0, 1], [1.0]), "(1,)"),
     "rows of another length": (lambda: numeric.scatter_add(np.eye(2), [0], [[1.0]]), "(1, 1)"),

@@ -10,7 +10,6 @@ Invariant: every addition of floats in this file is exact, but for the one round
 from __future__ import annotations
 
 import math
-from itertools import chain, pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -24,6 +23,7 @@ _LOWER_BITS: Final = (1 << 27) - 1
 _BLOCK_MIN: Final = 1 << 16  # stays in the cache
 _BLOCK_MAX: Final = 1 << 19
 _WINDOW_TOP: Final = 253  # from here (2**1001) such sums can overflow
+_FEW: Final = 1000  # values that math.fsum adds sooner than they are condensed
 _SPARSE: Final = 32  # values for each group that a block has at least, where there are so many
 
 _TINY_EXPONENT: Final = 1074  # 2**-1074 is the smallest positive number
@@ -61,18 +61,22 @@ def _sum_finite(values: Array, index: Array | None, size: int, dtype: np.dtype[A
     cuts = [slice(start, start + block) for start in range(0, len(values), block)]
     is_single = dtype == np.float32
     if index is None:
-        few = [_condense(values[cut], None, 1)[0].tolist() for cut in cuts]
-        return np.array([_round(list(chain(*few)), is_single=is_single)]).astype(dtype)
+        if len(values) > _FEW:
+            values = np.concatenate([_condense(values[cut], None, 1)[0] for cut in cuts])
+        return np.array([_round(values.tolist(), is_single=is_single)]).astype(dtype)
     parts = [(np.zeros(0), np.zeros(0, np.int64))]
     parts += [_condense(values[cut], index[cut], size) for cut in cuts]
     terms, groups = map(np.concatenate, zip(*parts, strict=True))
     order = _sort_groups(groups, size)
-    bounds = np.searchsorted(groups[order], np.arange(size + 1)).tolist()
     terms = terms[order]
-    totals = [
-        _round(terms[first:last].tolist(), is_single=is_single) for first, last in pairwise(bounds)
-    ]
-    return np.array(totals, np.float64).astype(dtype)
+    bounds = np.searchsorted(groups[order], np.arange(size + 1))
+    count = np.diff(bounds)
+    totals = np.zeros(size)
+    totals[count == 1] = terms[bounds[:-1][count == 1]]
+    for group in np.flatnonzero(count > 1).tolist():
+        row = terms[bounds[group] : bounds[group + 1]]
+        totals[group] = _round(row.tolist(), is_single=is_single)
+    return totals.astype(dtype)
 
 
 def _sort_groups(groups: Array, size: int) -> Array:

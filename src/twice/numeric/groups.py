@@ -65,7 +65,7 @@ def scatter_add(target: Any, index: Any, values: Any) -> Any:
     """Return a copy of ``target`` with ``values[i]`` added at row ``index[i]``, in any order of the pairs.
 
     Row ``j`` of the result is ``target[j]`` and all values for it, added exactly and rounded once: its error is at most
-    ``u * abs(row)``, as for ``histogram``. Use it for ``np.add.at``, ``np.bincount`` and ``torch.index_add``.
+    ``u * abs(row)``, as for ``histogram``. A row without values stays as it is. Use it for ``np.add.at``, ``np.bincount`` and ``torch.index_add``.
 
     Args:
         target: numbers, shape (m, …); it is not changed.
@@ -92,13 +92,17 @@ def scatter_add(target: Any, index: Any, values: Any) -> Any:
             "Both are floats, or both are integers.",
             "Convert one of them where you can see the rounding.",
         )
-    dtype = np.result_type(base, parts) if parts.size else base.dtype
+    result = base.astype(np.result_type(base, parts) if parts.size else base.dtype)
+    is_touched = np.zeros(len(base), bool)
+    is_touched[positions] = True
+    touched = np.flatnonzero(is_touched)
+    rows = np.concatenate((np.arange(len(touched)), (np.cumsum(is_touched) - 1)[positions]))
     lanes = int(np.prod(base.shape[1:]))
-    rows = np.concatenate((np.arange(len(base)), positions))
     cells = (rows[:, None] * lanes + np.arange(lanes)).reshape(-1)
-    loads = np.concatenate((base.reshape(-1), parts.reshape(-1))).astype(dtype, copy=False)
-    totals = _sum_loads(loads, cells, base.size, "values").reshape(base.shape)
-    return convert_result(totals, target, index, values)
+    loads = np.concatenate((result[touched].reshape(-1), parts.reshape(-1)), dtype=result.dtype)
+    totals = _sum_loads(loads, cells, len(touched) * lanes, "values")
+    result[touched] = totals.reshape(len(touched), *base.shape[1:])
+    return convert_result(result, target, index, values)
 
 
 def argsort(x: Any, axis: int = -1) -> Any:

@@ -26,22 +26,7 @@ def read_numbers(value: Any, name: str) -> Array:
     Raises:
         NumericRefused: E-NUMERIC-001, for other types, for masked arrays and for tensors elsewhere than in memory.
     """
-    if _is_tensor(value):
-        value = _read_tensor(value, name)
-    if isinstance(value, np.ma.MaskedArray):
-        raise NumericRefused(
-            f"The operand {name!r} is a masked array.",
-            "A reduction here adds every element, so a mask would be ignored.",
-            f"Pass {name}.compressed() or {name}.filled(0).",
-        )
-    try:
-        array = np.asarray(value)
-    except (ValueError, TypeError, RuntimeError) as error:  # ragged rows, tracers of jax
-        raise NumericRefused(
-            f"The operand {name!r} cannot become an array: {error}.",
-            "An operand has numbers in memory, and all its rows have one length.",
-            "Pad the rows, reduce each of them by itself, or convert the operand first.",
-        ) from error
+    array = _read_array(value, name)
     kind, size = array.dtype.kind, array.dtype.itemsize
     if kind == "f" and size in (4, 8):
         return array.astype(array.dtype.newbyteorder("="), copy=False)
@@ -70,14 +55,14 @@ def read_floats(value: Any, name: str) -> Array:
 
 def read_index(value: Any, name: str, size: int) -> Array:
     """Return a flat array of positions below ``size``; raise NumericRefused for others, and for negative ones."""
-    index = read_numbers(value, name)
+    index = _read_array(value, name)
     if index.size == 0:
         index = index.astype(np.int64)
-    if index.dtype.kind == "f" or index.ndim != 1:
+    if index.dtype.kind not in "iu" or index.ndim != 1:  # A mask of bool is no list of positions.
         raise NumericRefused(
             f"The index {name!r} has the type {index.dtype} and the shape {index.shape}.",
             "An index is one row of integers.",
-            f"Pass {name}.ravel() with an integer type.",
+            f"Pass {name}.ravel() with an integer type, and np.flatnonzero({name}) for a mask.",
         )
     if index.size and not 0 <= index.min() <= index.max() < size:
         wrong = index[(index < 0) | (index >= size)][0]
@@ -86,7 +71,7 @@ def read_index(value: Any, name: str, size: int) -> Array:
             f"Positions go from 0 to {size - 1}; negative ones do not count from the end.",
             "Correct the position, or make the target longer.",
         )
-    return index
+    return index.astype(np.int64)
 
 
 def move_axis(array: Array, axis: Any) -> Array:
@@ -149,5 +134,25 @@ def _read_tensor(value: Any, name: str) -> Array:
             f"The tensor {name!r} ({value.dtype} on {value.device}, {value.layout}) has no numpy form.",
             "A tensor here is a dense one in memory, of float32, float64, integers or bool.",
             f"Convert it: {name}.cpu().to_dense().to(torch.float64).",
+        ) from error
+    return array
+
+
+def _read_array(value: Any, name: str) -> Array:
+    if _is_tensor(value):
+        value = _read_tensor(value, name)
+    if isinstance(value, np.ma.MaskedArray):
+        raise NumericRefused(
+            f"The operand {name!r} is a masked array.",
+            "A reduction here adds every element, so a mask would be ignored.",
+            f"Pass {name}.compressed() or {name}.filled(0).",
+        )
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError, RuntimeError) as error:  # ragged rows, tracers of jax
+        raise NumericRefused(
+            f"The operand {name!r} cannot become an array: {error}.",
+            "An operand has numbers in memory, and all its rows have one length.",
+            "Pad the rows, reduce each of them by itself, or convert the operand first.",
         ) from error
     return array

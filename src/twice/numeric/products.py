@@ -25,9 +25,8 @@ from twice.numeric.summation import (
     sum_rows,
 )
 
-_SPLITTER: Final = float(
-    2**27 + 1
-)  # Veltkamp's: it cuts 53 bits into 26 and 26, with the sign as the 53rd
+# Veltkamp's: it cuts 53 bits into 26 and 26, and the sign of the lower part is the 53rd.
+_SPLITTER: Final = float(2**27 + 1)
 
 # Between these the splitter cannot overflow and the error of a product is not below the smallest number.
 _FACTOR_MAX: Final = 2.0**990
@@ -35,6 +34,7 @@ _PRODUCT_MAX: Final = 2.0**1000
 _PRODUCT_MIN: Final = 2.0**-960
 
 _CACHED: Final = 1 << 15  # products
+_PRODUCTS_MAX: Final = 1 << 22  # that exist at a time, while a sum by itself needs no more
 
 _TINY: Final = 1074  # each factor is a multiple of 2**-1074
 
@@ -71,7 +71,7 @@ def _sum_by_rows(a: Array, b: Array, method: Method) -> Array:
 def count_lanes(depth: int, method: Method) -> int:
     """Return how many sums of ``depth`` products are best made at a time: their products stay in the cache."""
     rows = 1 if method in ("sequential", "neumaier") else max(1, depth)
-    return max(LANES_MANY, _CACHED // rows)
+    return max(1, _CACHED // rows, min(LANES_MANY, _PRODUCTS_MAX // rows))
 
 
 def _find_errors(a: Array, b: Array, products: Array) -> Array:

@@ -97,8 +97,8 @@ def mean(x: Any, axis: int | None = None, method: Method = "pairwise") -> Any:
 def dot(a: Any, b: Any, method: Method = "pairwise") -> Any:
     """Return the sum of the products of two vectors in a fixed order.
 
-    With ``S = sum(abs(a * b))``, ``n`` the number of products, and no product below the smallest normal number, the error is
-    at most
+    With ``S = sum(abs(a * b))``, ``n`` the number of products, no product below the smallest normal number, and no factor
+    above 2**996 (float64), the error is at most
 
     - ``pairwise``: ``gamma(ceil(log2(n)) + 1) * S``, and ``sequential``: ``gamma(n) * S`` (Higham 2002, sections 3.1 and 4.2).
     - ``neumaier``: ``u * abs(dot) + gamma(n)**2 * S`` (Ogita, Rump and Oishi 2005, Proposition 5.5).
