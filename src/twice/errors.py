@@ -344,5 +344,9 @@ class PropertyViolated(TwiceError, AssertionError, id="E-SCHEDULE-005"):
     """A property that a program demands of every order of its steps does not hold in one."""
 
 
+class NumericRefused(UsageError, ValueError, id="E-NUMERIC-001"):
+    """An operand, index or method does not fit a reduction of a fixed order."""
+
+
 class ScheduleRefused(TwiceError, id="E-SCHEDULE-004"):
     """A schedule or its constraints do not fit the program."""
