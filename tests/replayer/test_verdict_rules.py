@@ -37,6 +37,7 @@ SAMPLES = {
     "seeds_needed": 90,
     "n": 30,
     "reason": "too few.",
+    "remedy": "it takes 90 seeds",
     "summary": "reward",
     "test": "means",
 }
