@@ -117,15 +117,15 @@ def require_decidable(summary: Summary) -> None:
     if power_of(summary, summary.n) > 0:
         return
     needed = count_seeds(summary)
+    # Resamples have an end, wherever the margin lies.
+    other = "--alpha" if test is SampleTest.IQM else "--epsilon"
     raise ClassRefused(
         f"{pluralize(summary.n, 'seed')} can never pass {test.value} within {summary.epsilon!r} at alpha "
         f"{summary.alpha!r}.",
         f"Expected {pluralize(needed, 'seed')} for power {summary.power!r}."
         if needed
         else f"Expected levels for which {SEEDS_MAX:,} seeds are enough.",
-        f"Give --n {needed}, or a wider --epsilon."
-        if needed
-        else "Give a wider --epsilon, or a larger --alpha.",
+        f"Give --n {needed}, or a larger {other}." if needed else f"Give a larger {other}.",
     )
 
 
