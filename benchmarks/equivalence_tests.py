@@ -162,6 +162,23 @@ def answer(summary: Summary, pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> 
     return found
 
 
+def failures(trials: int) -> Iterator[dict[str, object]]:
+    """Yield how often ``mean`` and ``iqm`` pass where one side fails in one run of 20: its mean is the margin away."""
+    for test in LOCATIONS:
+        for n in SIZES:
+            summary, rng = declare(test, n), np.random.default_rng(1)
+            pairs = []
+            for _ in range(max(trials // 10, 1)):
+                fails = rng.random(n) < 0.05
+                first, last = rng.normal(size=n), rng.normal(size=n)
+                pairs.append((first, last - 20 * summary.epsilon * fails))
+            share = answer(summary, pairs).count(True) / len(pairs)
+            name = f"{test.value}, {n} seeds: passes failures in one run of 20"
+            yield {"figure": name, "unit": "of pairs", "trials": len(pairs)} | measuring.spread(
+                [share], 4
+            )
+
+
 def placements_pass(first: np.ndarray, last: np.ndarray, epsilon: float) -> bool:
     """Return whether two one-sided tests with the variance of Brunner and Munzel pass: the peer of mann-whitney."""
     from scipy import stats
@@ -294,6 +311,7 @@ def figures(trials: int) -> Iterator[dict[str, object]]:
             # A bootstrap is a hundred times the work of the others.
             fewer = 1 if test is not SampleTest.IQM else 10 if n <= 30 else 20
             yield from shares(test, n, max(trials // fewer, 1))
+    yield from failures(trials)
     if find_spec("scipy"):
         yield from peers(trials)
         yield from differences(max(trials // 2, 5))

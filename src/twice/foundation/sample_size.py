@@ -148,7 +148,7 @@ def power_of(summary: Summary, n: int, *, deviation: float = 0.0) -> float:
             error = deviation * unit_error(summary.test, n)
             if error == 0:
                 return 1.0
-            freedom = 2 * n - 2
+            freedom = _count_freedom(summary.test, n)
             slack = summary.epsilon / error - student_t_quantile(summary.alpha, freedom)
             return max(0.0, 1 - 2 * student_t_tail(slack, freedom))
         case SampleTest.KS:
@@ -215,9 +215,14 @@ def unit_error(test: SampleTest, n: int) -> float:
 _MARGINS_MAX: Final = {SampleTest.KS: 1.0, SampleTest.MANN_WHITNEY: 0.5}
 
 
+def _count_freedom(test: SampleTest, n: int) -> int:
+    """Return degrees of freedom: Welch's for equal deviations, or those of the expanded interval."""
+    return n - 1 if test is SampleTest.IQM else 2 * n - 2
+
+
 def _margin_to_deviation(n: int, summary: Summary) -> float:
     """Return the largest standard deviation, in margins, with which n values have the declared power."""
-    freedom = 2 * n - 2
+    freedom = _count_freedom(summary.test, n)
     reach = student_t_quantile(summary.alpha, freedom)
     reach += student_t_quantile((1 - summary.power) / 2, freedom)
     return 1 / (reach * unit_error(summary.test, n))
