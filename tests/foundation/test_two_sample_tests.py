@@ -6,7 +6,7 @@ import math
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from twice.foundation.determinism_class import SampleTest, Summary
@@ -33,8 +33,9 @@ def normals(seed: int, count: int, mean: float = 0.0) -> list[float]:
     return [draw.gauss(mean, 1.0) for _ in range(count)]
 
 
-@given(st.lists(FINITE, min_size=1, max_size=20), st.sampled_from(list(SampleTest)))
+@given(st.lists(FINITE, min_size=2, max_size=20), st.sampled_from(list(SampleTest)))
 def test_the_very_same_numbers_always_agree(values: list[float], test: SampleTest) -> None:
+    assume(min(values) < max(values))
     found = apply_test(Summary("x", test), values, list(values))
 
     assert found.agrees is True
@@ -233,6 +234,17 @@ def test_very_small_and_very_large_values_are_judged_as_any_other(test, scale):
         return apply_test(summary, first, [(v + shift) * scale for v in normals(2, 100)]).agrees
 
     assert [answer(shift) for shift in (0.0, 0.5, 3.0)] == [True, None, False]
+
+
+@pytest.mark.parametrize("test", [SampleTest.KS, SampleTest.MANN_WHITNEY])
+def test_one_value_for_all_seeds_is_judged_as_any_other_sample(test):
+    """Five runs without a failure do not show that fewer than one in ten fails."""
+    summary = Summary("solved", test, 0.2)
+    few, many = ([1.0] * count for count in (5, 200))
+
+    assert apply_test(summary, few, few).agrees is None
+    found = apply_test(summary, many, many)
+    assert (found.agrees, found.identical) == (True, True)
 
 
 def test_a_constant_sample_says_what_it_cannot_show():
