@@ -46,6 +46,7 @@ from twice.recorder.program_spec import list_run_functions
 from twice.recorder.recorder import choose_master_seed, record_program, refuse_existing
 from twice.recorder.redaction.redaction import Redaction
 from twice.recorder.runrecord import RunRecord
+from twice.recorder.samples import read_sample, summary_of
 from twice.recorder.session_job import GO_ON
 from twice.recorder.setup import Setup
 
@@ -58,7 +59,7 @@ class PredicateOptions:
     scope: Annotated[str, option("--scope SCOPE", "process, host or cross-host")] = "host"
     summary: Annotated[tuple[str, ...], option(
         "--summary NAME", "statistical: what is compared over seeds; NAME:COMPONENT for one component")] = ()
-    test: Annotated[str | None, option("--test TEST", "statistical: means (default), ks or multiset")] = None
+    test: Annotated[str | None, option("--test TEST", "statistical: means (default), iqm, mann-whitney, ks or multiset")] = None
     measure: Annotated[str | None, option(
         "--measure MEASURE", "logical: how compared values are judged: exact (default), abs, rel, ulp or quantum",
     )] = None
@@ -110,6 +111,10 @@ def command(
         from twice.recorder.environment.float_profile import list_overruled
 
         print_beside(*list_overruled(surroundings, setup.give_profile(surroundings)))
+    if (summary := summary_of(setup.predicate)) is not None:
+        from twice.foundation.sample_size import describe_power  # most runs have no sample
+
+        print_beside(f"sample: {describe_power(summary)}")
     with show_progress("sampling") as progress:
         ended = record_program(
             setup,
@@ -125,7 +130,7 @@ def command(
         printed = _read_printed(out)
         print_json({"format": "twice.recorded/1", "record": str(out), **ended, "printed": printed})
     else:
-        print_beside(*_describe(found, ended, out))
+        print_beside(*_describe(found, ended, out, summary))
     for place in still_in(out, {**os.environ, **variables}, Redaction(setup.redaction)):
         print_beside(f"note: the record still contains a secret, {place}")
     if ended["unread"] and ended["how"] == "completed":
@@ -153,7 +158,9 @@ def _read_printed(out: Path) -> dict[str, str]:
     return dict(zip(("output", "errors"), texts, strict=True))
 
 
-def _describe(program: Program, ended: Mapping[str, Any], out: Path) -> Iterator[str]:
+def _describe(
+    program: Program, ended: Mapping[str, Any], out: Path, summary: Summary | None
+) -> Iterator[str]:
     """Say what was recorded, and why a record contains less than its maker may think."""
     code = f", exit code {ended['exit_code']}" if ended["how"] == "exit" else ""
     done, kept = (
@@ -172,6 +179,13 @@ def _describe(program: Program, ended: Mapping[str, Any], out: Path) -> Iterator
         yield f"note: a plain script: {seen}{instead}"
     elif ended["ticks"] == 0 and ended["how"] == "completed":
         yield "note: run.ticks() was not used: only construction and end are compared"
+    if summary is not None:
+        from twice.foundation.sample_size import describe_reached
+
+        with RunRecord.open(out) as record:
+            reached = describe_reached(summary, read_sample(record).values)
+        if reached:
+            yield f"sample: {reached}"
     yield f"next: twice verify {out}"
 
 

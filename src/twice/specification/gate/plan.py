@@ -25,6 +25,7 @@ from twice.foundation.determinism_class import (
     refuse_class,
 )
 from twice.foundation.digests import DEFAULT, Algorithm
+from twice.foundation.sample_size import require_decidable
 from twice.recorder.cadence import parse_cadence, parse_granularity, parse_strategy
 from twice.recorder.config import parse_settings
 from twice.recorder.environment.surroundings import THREAD_CAPS
@@ -154,6 +155,7 @@ def predicate_of(promise: Sheet) -> Predicate:
         margin, power = float(promise.text("epsilon") or 0), float(promise.text("power") or "0.8")
         alpha = float(promise.text("alpha") or "0.05")
         sample = Summary(summary, test, margin, seeds, power, alpha)
+        require_decidable(sample)
     decisions: Tolerance = Exact()
     measure, within = promise.text("measure") or "exact", promise.text("epsilon")
     # Sheet 08 wants an epsilon beside an exact class as well: 0.
