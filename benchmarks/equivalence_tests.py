@@ -217,27 +217,9 @@ def peers(trials: int) -> Iterator[dict[str, object]]:
             )
         name = f"KS distance within the margin, {n} seeds: passes at the margin"
         yield {"figure": name, "unit": "of pairs", "trials": trials} | measuring.spread(found, 4)
-        found = []
-        for draw in SHAPES.values():
-            rng, deviation = (
-                np.random.default_rng(1),
-                float(np.std(draw(np.random.default_rng(0), 100_000))),
-            )
-            epsilon, misses = declare(SampleTest.IQM, n, deviation).epsilon, 0
-            for _ in range(min(trials, 200)):
-                first, last = draw(rng, n), draw(rng, n) + epsilon
-                low, high = plain_interval(first, last)
-                misses += -epsilon < low and high < epsilon
-            found.append(misses / min(trials, 200))
-        name = f"plain percentile interval, {n} seeds: passes at the margin"
-        yield {"figure": name, "unit": "of pairs", "trials": min(trials, 200)} | measuring.spread(
-            found, 4
-        )
 
 
-def plain_interval(
-    first: np.ndarray, last: np.ndarray, beyond: float = ALPHA
-) -> tuple[float, float]:
+def plain_interval(first: np.ndarray, last: np.ndarray, beyond: float) -> tuple[float, float]:
     """Return scipy's percentile interval of the difference of two interquartile means."""
     from scipy import stats
 
