@@ -245,7 +245,7 @@ def differences(trials: int) -> Iterator[dict[str, object]]:
             stats.ttest_ind(two, one - epsilon, equal_var=False, alternative="greater").pvalue,
             stats.ttest_ind(two, one + epsilon, equal_var=False, alternative="less").pvalue,
         )
-        steps = int(rng.integers(1, n))
+        steps = int(rng.integers(1, min(n, 12)))  # scipy gives up on rarer ones
         exact = stats.ks_2samp(np.arange(n), np.arange(n) + steps - 0.5, method="exact").pvalue
         count = int(rng.integers(0, n))
         alpha = float(rng.uniform(0.001, 0.5))
