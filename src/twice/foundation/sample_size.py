@@ -187,7 +187,7 @@ def rank_chance(lead: float, n: int, *, epsilon: float) -> float:
     """Return how often systems with a chance of 1/2 + epsilon give samples with so small a lead, at most.
 
     The statistic is a mean over ways to pair the samples off, and each way is a mean of n numbers from 0 to 1. Coins have
-    the largest variance among those, with ties or without.
+    the largest variance among those, with ties or without; that their tail is the heaviest is not proven, and simulated.
 
     Args:
         lead: the larger of the chances of either side, from 1/2 to 1.
