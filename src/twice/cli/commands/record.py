@@ -40,7 +40,7 @@ from twice.foundation.determinism_class import (
     parse_test,
 )
 from twice.foundation.printable import pluralize
-from twice.recorder.environment.surroundings import for_recording
+from twice.recorder.environment.surroundings import Surroundings, for_recording
 from twice.recorder.program import Program
 from twice.recorder.program_spec import list_run_functions
 from twice.recorder.recorder import choose_master_seed, record_program, refuse_existing
@@ -107,14 +107,8 @@ def command(
     refuse_existing(out, force=force, is_record=True)
     variables = policies.environment()
     surroundings = for_recording(os.environ, explicit=variables)
-    if setup.float_profile:
-        from twice.recorder.environment.float_profile import list_overruled
-
-        print_beside(*list_overruled(surroundings, setup.give_profile(surroundings)))
-    if (summary := summary_of(setup.predicate)) is not None:
-        from twice.foundation.sample_size import describe_power  # most runs have no sample
-
-        print_beside(f"sample: {describe_power(summary)}")
+    summary = summary_of(setup.predicate)
+    print_beside(*_introduce(setup, surroundings, summary))
     with show_progress("sampling") as progress:
         ended = record_program(
             setup,
@@ -148,6 +142,19 @@ def command(
             require_known(setup.predicate, record)
     code = int(ended["exit_code"])
     return code & 0xFF if exit_code else int(code != 0)
+
+
+def _introduce(setup: Setup, surroundings: Surroundings, summary: Summary | None) -> Iterator[str]:
+    """Say what is to be known before the run begins."""
+    # Loaded for the few runs that have a profile or a sample.
+    if setup.float_profile:
+        from twice.recorder.environment.float_profile import list_overruled
+
+        yield from list_overruled(surroundings, setup.give_profile(surroundings))
+    if summary is not None:
+        from twice.foundation.sample_size import describe_power
+
+        yield f"sample: {describe_power(summary)}"
 
 
 def _read_printed(out: Path) -> dict[str, str]:
