@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from threading import get_ident
 from types import ModuleType
@@ -153,10 +153,17 @@ class NumericGuard:
         from twice.recorder.environment.knobs import explain_value
 
         held = self._switches.held if self._switches is not None else ()
-        for knob, wanted in (*self._modes, *held):
-            for place, value in read(knob.read).items():
-                if value != wanted:
-                    self._break(knob.axis, knob.name, f"{value} ({place})", wanted, where)
+        # One setting of torch shows in several: which of them the program set, only the program tells.
+        moved = [
+            (knob, f"{value} ({place})", wanted)
+            for knob, wanted in (*self._modes, *held)
+            for place, value in read(knob.read).items()
+            if value != wanted
+        ]
+        if moved:
+            knob, value, wanted = moved[0]
+            also = [f"{other.name} is {found}" for other, found, _ in moved[1:]]
+            self._break(knob.axis, knob.name, value, wanted, where, also)
         for knob, wanted in self._variables:
             said = knob.part_of(os.environ.get(knob.name, ""))
             if not knob.permits(said, wanted):
@@ -183,11 +190,20 @@ class NumericGuard:
                 "gpu", card, "without a name or a capability", "a card that is known", where
             )
 
-    def _break(self, axis: Axis, name: str, found: str, wanted: str | None, where: str) -> None:
+    def _break(
+        self,
+        axis: Axis,
+        name: str,
+        found: str,
+        wanted: str | None,
+        where: str,
+        also: Sequence[str] = (),
+    ) -> None:
         noun, option, command = _WORDS[axis]
         policy = self._policies[axis]
         self._broken = self._broken or NumericPolicyBroken(
-            f"{name} is {found} {where}, and the {noun} {policy} wants {wanted or 'none'}.",
+            f"{name} is {found} {where}, and the {noun} {policy} wants {wanted or 'none'}."
+            + (f" With it, {', '.join(also)}." if also else ""),
             f"Expected every knob as the {noun} promises it, from the run's begin to its end.",
             f"Leave {name} alone in the program, or record without {option}; see: {command}",
             knob=name,
