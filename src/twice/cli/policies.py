@@ -23,7 +23,7 @@ from twice.recorder.cadence import (
 from twice.recorder.kernel.file_policies import parse_file_policy, parse_files
 from twice.recorder.output import parse_ignored_output
 from twice.recorder.redaction.policy import RULES, Policy
-from twice.recorder.setup import COPY_LIMIT_BYTES, FLOAT_PROFILES, parse_clock
+from twice.recorder.setup import COPY_LIMIT_BYTES, FLOAT_PROFILES, GPU_POLICIES, parse_clock
 from twice.simulation.order import Order
 
 
@@ -83,6 +83,11 @@ class PolicyOptions:
     float_profile: Annotated[str | None, option(
         "--float-profile PROFILE", "threads, kernels and modes of numerical libraries: set, read back and held", FLOAT_PROFILES,
     )]
+    gpu_policy: Annotated[str | None, option(
+        "--gpu-policy POLICY", "algorithms and precision of a GPU's libraries: set, read back and held", GPU_POLICIES,
+    )]
+    audit_operations: Annotated[bool, option(
+        "--audit-operations", "list the operations of torch that may vary from run to run; slow")]
     redact_names: Annotated[tuple[str, ...], option(
         "--redact NAME", "an environment variable whose value is secret, whatever its name says")]
     redact_patterns: Annotated[tuple[str, ...], option(
@@ -129,6 +134,8 @@ class PolicyOptions:
             "file_policies": tuple(map(parse_file_policy, self.file_policies)),
             "auto_points": self.auto_points,
             "float_profile": self.float_profile or "",
+            "gpu_policy": self.gpu_policy or "",
+            "audit_operations": self.audit_operations,
         }
 
     def environment(self) -> dict[str, str]:

@@ -183,6 +183,7 @@ NUMERIC_VARIABLES: Final = (
     "OMP_*", "OPENBLAS_*", "GOTO_*", "BLIS_*", "MKL_*", "NUMEXPR_*", "VECLIB_*", "NPY_*", "NUMBA_*",
     "GLIBC_TUNABLES", "ATEN_*", "TORCH_*", "PYTORCH_*", "ONEDNN_*", "DNNL_*", "CUDA*", "CUBLAS_*",
     "CUDNN_*", "NCCL_*", "NVIDIA_*", "XLA_*", "JAX_*", "TF_*", "KMP_*", "LD_PRELOAD", "MALLOC_*",
+    "NVTE_*", "MAMBA_*", "CAUSAL_CONV1D_*", "TRITON_*", "TORCHINDUCTOR_*",
 )  # fmt: skip
 
 

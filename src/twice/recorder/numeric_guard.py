@@ -1,61 +1,100 @@
-"""Holds a run to its floating-point profile: asked when it begins, at its compare-points, and when a thread ends.
+"""Holds a run to its policies of numbers: asked when it begins, at its compare-points, and when a thread ends.
 
-Modes of the floating-point unit and switches of libraries are read at every compare-point. What takes longer, threads
-and kernels of every loaded library, is read when the run begins and ends, when a module has been imported since, and at
-every ``_CADENCE``-th point. A knob that moved stops the run at the next point, and the error names it.
+Modes of the floating-point unit and switches of libraries are read at every compare-point, and so are the variables of
+a policy of the GPU: its libraries read them when they first use a device. What takes longer, threads and kernels of
+every loaded library, is read when the run begins and ends, when a module has been imported since, and at every
+``_CADENCE``-th point. A knob that moved stops the run at the next point, and the error names it.
 
-Not seen: a knob that moves and is put back between two points; the mode of a thread that C code started.
+Where the run asks for it, torch's operations that may vary are listed by ``integrations/torch_operations``.
 
-Invariant: a run that ends well had its profile in force wherever it was read.
+Not seen: a knob that moves and is put back between two points; the mode of a thread that C code started; switches in
+processes that the program starts.
+
+Invariant: a run that ends well had its policies in force wherever they were read.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from threading import get_ident
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final
 
 from twice.errors import NumericPolicyBroken
+from twice.foundation.printable import pluralize
 from twice.recorder.effects.actors import outside
+from twice.recorder.imports import ImportWatch
 
 if TYPE_CHECKING:
-    from twice.recorder.environment.knobs import Knob, KnobReading
+    from twice.recorder.environment.knobs import Axis, Knob, KnobReading
+    from twice.recorder.environment.switches import Switches
 
 _CADENCE: Final = 64
+_NAMED_MAX: Final = 3
+_AUDITS: Final[Mapping[str, str]] = {"torch": "twice.integrations.torch_operations"}
+"""Module of a library -> module that lists its operations. Names, because nothing below imports an integration."""
 _ENDS: Final = ("start", "end")
 
 
 class NumericGuard:
-    """The profile of one session; without one it holds nothing."""
+    """The policies of one session; without one it holds nothing.
 
-    def __init__(self, profile: str) -> None:
-        self._profile = profile
+    Args:
+        profile: of floating-point arithmetic; empty for none.
+        gpu_policy: of computation on a GPU; empty for none.
+        audits: whether operations that may vary are listed.
+    """
+
+    def __init__(self, profile: str, gpu_policy: str = "", *, audits: bool = False) -> None:
+        named: tuple[tuple[Axis, str], ...] = (("float", profile), ("gpu", gpu_policy))
+        self._policies = {axis: policy for axis, policy in named if policy}
         self._environ = dict(os.environ)
         self._modes: list[tuple[Knob, str]] = []
+        self._variables: list[tuple[Knob, str]] = []
+        self._switches: Switches | None = None
         self._modules = self._count = 0
         self._broken: NumericPolicyBroken | None = None
         self._last: list[KnobReading] = []
+        self._thread = get_ident()
+        self._audit: Any = None
+        self._watch = ImportWatch(dict.fromkeys(_AUDITS if audits else (), self._begin_audit))
+        self._audits = audits
 
     def begin(self, *, is_recording: bool) -> None:
-        """Refuse to begin where a knob does not hold: E-POLICY-002.
+        """Set the switches of loaded modules; refuse to begin where a knob does not hold: E-POLICY-002.
 
         A replay that was given other variables is an experiment of a diagnosis, and is not held.
         """
-        if not self._profile:
+        if self._audits:
+            outside(self._watch.install)
+        if not self._policies:
             return
-        from twice.recorder.environment.knobs import has_variables_of, list_modes
+        from twice.recorder.environment.knobs import has_variables_of, list_wanted
 
-        if not is_recording and not has_variables_of(self._profile, self._environ):
-            self._profile = ""
+        self._policies = {
+            axis: policy
+            for axis, policy in self._policies.items()
+            if is_recording or has_variables_of(policy, axis, self._environ)
+        }
+        if not self._policies:
             return
-        self._modes = list_modes(self._profile)
+        if profile := self._policies.get("float"):
+            self._modes = list_wanted(profile)
+        if policy := self._policies.get("gpu"):
+            from twice.recorder.environment.switches import Switches
+
+            self._variables = list_wanted(policy, "gpu", variable=True)
+            self._switches = Switches(policy)
+            outside(self._switches.watch)
         outside(self._judge, "when the run begins")
         self._stop()
 
     def at_point(self, tick: int, name: str) -> None:
-        """Stop a run whose profile does not hold any more: E-POLICY-002."""
-        if not self._profile:
+        """Stop a run whose policies do not hold any more: E-POLICY-002."""
+        if not self._policies:
             return
         self._count += 1
         where = f"at tick {tick}" if tick >= 0 else f"at the run's {name}"
@@ -65,8 +104,17 @@ class NumericGuard:
 
     def at_thread_end(self) -> None:
         """Look at the modes of a thread that ends; the next point stops the run where one does not hold."""
-        if self._profile:
+        if self._policies:
             outside(self._look, "in a thread that ended")
+
+    def end(self) -> None:
+        """Put the switches of libraries back, and stop to list operations."""
+        self._watch.remove()
+        if self._audit is not None:
+            self._audit.end()
+        if self._switches is not None:
+            outside(self._switches.restore)
+            self._switches = None
 
     def list_late(self) -> list[str]:
         """Return sentences on variables that the program set too late for their library."""
@@ -80,44 +128,111 @@ class NumericGuard:
         return [
             f"the program set {row.name}={changed[row.name]}, without effect: {row.why}; "
             f"give it to the run: --env {row.name}={changed[row.name]}"
-            for row in judge_knobs(changed)
+            for row in (*judge_knobs(changed), *judge_knobs(changed, axis="gpu"))
             if row.name in changed and row.holds is False
         ]
 
     def describe(self) -> Mapping[str, object]:
-        """Return what a record keeps: the profile, and every knob as it was read last; nothing without a profile."""
-        rows = [row.to_json() for row in self._last]
-        return {"profile": self._profile, "knobs": rows} if self._profile else {}
+        """Return what a record keeps: the policies, every knob as it was read last, and the operations that may vary."""
+        names: Mapping[Axis, str] = {"float": "profile", "gpu": "gpu_policy"}
+        policies = {names[axis]: policy for axis, policy in self._policies.items()}
+        knobs = {"knobs": [row.to_json() for row in self._last]} if policies else {}
+        return {
+            **policies,
+            **knobs,
+            **({"operations": self._list_operations()} if self._audits else {}),
+        }
+
+    def list_varying(self) -> Iterator[str]:
+        """Yield one sentence on the operations that nothing kept from varying, and on what was not listed."""
+        if self._audits and self._audit is None and "torch" in sys.modules:
+            yield "operations of torch are not listed: another thread than the main one imported it"
+        varying = [one for one in self._list_operations() if not one["deterministic"]]
+        if varying:
+            named = [
+                f"{one['operation']} on {one['device']}, {pluralize(one['count'], 'call')} at {one['where']}"
+                for one in varying[:_NAMED_MAX]
+            ]
+            more = [f"{len(varying) - _NAMED_MAX} more"] if len(varying) > _NAMED_MAX else []
+            yield f"not deterministic, by PyTorch's own list: {'; '.join([*named, *more])}"
+
+    def _list_operations(self) -> list[dict[str, Any]]:
+        return [] if self._audit is None else self._audit.describe()
+
+    def _begin_audit(self, module: ModuleType) -> None:
+        # A mode of torch's dispatcher belongs to a thread.
+        if get_ident() == self._thread:
+            self._audit = import_module(_AUDITS[module.__name__]).begin()
 
     def _look(self, where: str) -> None:
         from twice.recorder.environment.knob_readers import read
+        from twice.recorder.environment.knobs import explain_value
 
-        for knob, wanted in self._modes:
-            for place, value in read(knob.read).items():
-                if value != wanted:
-                    self._break(knob.name, f"{value} ({place})", wanted, where)
+        held = self._switches.held if self._switches is not None else ()
+        # One setting of torch shows in several: which of them the program set, only the program tells.
+        moved = [
+            (knob, f"{value} ({place})", wanted)
+            for knob, wanted in (*self._modes, *held)
+            for place, value in read(knob.read).items()
+            if value != wanted
+        ]
+        if moved:
+            knob, value, wanted = moved[0]
+            also = [f"{other.name} is {found}" for other, found, _ in moved[1:]]
+            self._break(knob.axis, knob.name, value, wanted, where, also)
+        for knob, wanted in self._variables:
+            said = knob.part_of(os.environ.get(knob.name, ""))
+            if not knob.permits(said, wanted):
+                wrong = explain_value(knob, said) if said else ""
+                shown = f"{said} ({wrong})" if wrong else said or "unset"
+                self._break(knob.axis, knob.name, shown, wanted, where)
 
     def _judge(self, where: str) -> None:
+        from twice.recorder.environment.gpu_policy import describe_device, find_unknown_card
         from twice.recorder.environment.knobs import judge_knobs
 
         self._look(where)
         self._modules = len(sys.modules)
-        self._last = judge_knobs(self._environ, self._profile)
-        for row in self._last:
-            if row.holds is False:
-                shown = f"{row.read_back or row.wanted} ({row.why})"
-                self._break(row.name, shown, row.wanted, where)
+        self._last = []
+        for axis, policy in self._policies.items():
+            rows = judge_knobs(self._environ, policy, axis)
+            self._last += rows
+            for row in rows:
+                if row.holds is False:
+                    shown = f"{row.read_back or row.wanted} ({row.why})"
+                    self._break(axis, row.name, shown, row.wanted, where)
+        if "gpu" in self._policies and (card := find_unknown_card(describe_device())):
+            self._break(
+                "gpu", card, "without a name or a capability", "a card that is known", where
+            )
 
-    def _break(self, name: str, found: str, wanted: str | None, where: str) -> None:
+    def _break(
+        self,
+        axis: Axis,
+        name: str,
+        found: str,
+        wanted: str | None,
+        where: str,
+        also: Sequence[str] = (),
+    ) -> None:
+        noun, option, command = _WORDS[axis]
+        policy = self._policies[axis]
         self._broken = self._broken or NumericPolicyBroken(
-            f"{name} is {found} {where}, and the profile {self._profile} wants {wanted or 'none'}.",
-            "Expected every knob as the profile promises it, from the run's begin to its end.",
-            f"Leave {name} alone in the program, or record without --float-profile; see: twice env --float",
+            f"{name} is {found} {where}, and the {noun} {policy} wants {wanted or 'none'}."
+            + (f" With it, {', '.join(also)}." if also else ""),
+            f"Expected every knob as the {noun} promises it, from the run's begin to its end.",
+            f"Leave {name} alone in the program, or record without {option}; see: {command}",
             knob=name,
             where=where,
-            profile=self._profile,
+            profile=policy,
         )
 
     def _stop(self) -> None:
         if self._broken is not None:
             raise self._broken
+
+
+_WORDS: Final[Mapping[Axis, tuple[str, str, str]]] = {
+    "float": ("profile", "--float-profile", "twice env --float"),
+    "gpu": ("policy", "--gpu-policy", "twice env --gpu"),
+}

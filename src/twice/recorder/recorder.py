@@ -119,7 +119,8 @@ def record(
         show: pass the program's output on while it runs.
         in_copy: let the program change a copy of the files, and none of the user's.
         **policies: fields of ``Setup``: predicate, algorithm, granularity, cadence, strategy, clock, compare_errors,
-            ignored_output, strict_packages, redaction, allow, float_profile.
+            ignored_output, strict_packages, redaction, allow, float_profile, gpu_policy,
+            audit_operations.
 
     Returns:
         The record, open for reading. A program that raised leaves a record that says so; see ``RunRecord.ending``.

@@ -86,7 +86,9 @@ class Session:
         self.rolled_back_to: int | None = None
         self.kept = RollbackBuffer()
         self.rate: RateGuard | None = None
-        self.guard = NumericGuard(setup.float_profile)
+        self.guard = NumericGuard(
+            setup.float_profile, setup.gpu_policy, audits=setup.audit_operations
+        )
         self._pending: BaseException | None = None
         self.caveats: list[str] = []
         self.migrated: list[Migration] = []

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 COPY_LIMIT_BYTES = 256 << 20
 FLOAT_PROFILES = ("native", "x86-64-v3", "x86-64-v2")
+GPU_POLICIES = ("deterministic",)
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,18 @@ def parse_profile(text: str) -> str:
     return text
 
 
+def parse_gpu_policy(text: str) -> str:
+    """Read the name of a policy of computation on a GPU, empty for none; others are E-POLICY-001."""
+    if text and text not in GPU_POLICIES:
+        raise NumericPolicyRefused(
+            f"There is no policy of a GPU {text!r}.",
+            f"Expected {', '.join(GPU_POLICIES)}.",
+            f"For example: --gpu-policy {GPU_POLICIES[0]}",
+            profile=text,
+        )
+    return text
+
+
 @dataclass(frozen=True)
 class Setup:
     """What a session is made from."""
@@ -121,12 +134,15 @@ class Setup:
     file_policies: tuple[PolicyRow, ...] = ()  # files that are compared less closely
     auto_points: bool = True  # whether known libraries' steps are compared in a whole program
     float_profile: str = ""  # of floating-point arithmetic; empty for none
+    gpu_policy: str = ""  # of computation on a GPU; empty for none
+    audit_operations: bool = False  # whether operations of torch that may vary are listed
     rule: int = RULE  # of the derivation of seeds
 
     def __post_init__(self) -> None:
         """Refuse a configuration that no record can contain: ``ConfigError``, E-CONFIG-001."""
         require_bounded(self.config)
         parse_profile(self.float_profile)
+        parse_gpu_policy(self.gpu_policy)
 
     def require_recordable(self) -> None:
         """Refuse policies that only old records have: ``RedactionRefused``, E-REDACT-001; ``SnapshotCadence``, E-SNAPSHOT-001."""
@@ -134,14 +150,14 @@ class Setup:
         require_dense(self.granularity, self.cadence)
 
     def give_profile(self, surroundings: Surroundings) -> Surroundings:
-        """Copy surroundings with what the floating-point profile sets; E-POLICY-001 where that is not possible."""
-        if not self.float_profile:
+        """Copy surroundings with what the policies of numbers set; E-POLICY-001 where that is not possible."""
+        if not self.float_profile and not self.gpu_policy:
             return surroundings
-        from twice.recorder.environment.float_profile import (
-            apply_profile,
-        )  # few runs need the table
+        # Few runs need the tables.
+        from twice.recorder.environment.float_profile import apply_profile
+        from twice.recorder.environment.gpu_policy import apply_gpu_policy
 
-        return apply_profile(surroundings, self.float_profile)
+        return apply_gpu_policy(apply_profile(surroundings, self.float_profile), self.gpu_policy)
 
     def to_json(self) -> dict[str, object]:
         """Return plain values, as in the identity under ``setup``."""
@@ -168,6 +184,8 @@ class Setup:
                 "copy_limit": self.copy_limit,
                 "file_policies": [f"{name}={policy}" for name, policy in self.file_policies],
                 **({"float_profile": self.float_profile} if self.float_profile else {}),
+                **({"gpu_policy": self.gpu_policy} if self.gpu_policy else {}),
+                **({"audit_operations": True} if self.audit_operations else {}),
             },
             "seed_rule": self.rule,
         }
@@ -199,5 +217,7 @@ class Setup:
             file_policies=tuple(map(parse_file_policy, policies.get("file_policies", ()))),
             auto_points=bool(policies.get("auto_points", not program.whole)),
             float_profile=policies.get("float_profile", ""),
+            gpu_policy=policies.get("gpu_policy", ""),
+            audit_operations=bool(policies.get("audit_operations", False)),
             rule=int(data["seed_rule"]),
         )

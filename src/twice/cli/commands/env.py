@@ -5,10 +5,14 @@
   twice env --against a.twice
   twice env --float
   twice env --float --float-profile x86-64-v3 --against there.json
+  twice env --gpu --gpu-policy deterministic
 
 --float loads every numerical library that is installed and prints its knobs: what is wanted of each by a variable or the
 profile, what the library says, and whether that holds; then the probes that differ from the stored results of other
 machines, or from FILE.
+
+--gpu does the same for the libraries that compute on a GPU, and prints driver, cards and versions. No device is
+initialised.
 
 --against takes a record, which is compared in its own surroundings, or a file that `twice env
 --json` wrote, here or on another machine. Exit code 0 the same, 1 it differs, or a knob
@@ -27,13 +31,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from twice.cli.options import AsJson, build_command, option, refuse_without
+from twice.cli.options import AsJson, build_command, option, refuse_together, refuse_without
 from twice.cli.output import align, tell
 from twice.errors import ConfigError, RecordForeign
 from twice.foundation.environment import EnvironmentDifference, Fingerprint, diff_fingerprints
 from twice.foundation.printable import pluralize
 from twice.recorder.environment.fingerprint import measure_in, measure_numbers_in
 from twice.recorder.environment.float_profile import apply_profile
+from twice.recorder.environment.gpu_policy import apply_gpu_policy
 from twice.recorder.environment.knobs import KnobReading
 from twice.recorder.environment.reference_probes import (
     ProbeComparison,
@@ -42,7 +47,7 @@ from twice.recorder.environment.reference_probes import (
 )
 from twice.recorder.environment.surroundings import Surroundings, for_recording
 from twice.recorder.runrecord import RunRecord
-from twice.recorder.setup import FLOAT_PROFILES
+from twice.recorder.setup import FLOAT_PROFILES, GPU_POLICIES
 
 _MEANING = {
     "numerics": "can change result bits",
@@ -57,16 +62,26 @@ def command(
     numbers: Annotated[bool, option("--float", "the knobs of numerical libraries, and the probes that differ")],
     profile: Annotated[str | None, option(
         "--float-profile PROFILE", "with --float: the profile whose knobs are wanted", FLOAT_PROFILES)],
+    device: Annotated[bool, option("--gpu", "the knobs of libraries that compute on a GPU, and the device")],
+    policy: Annotated[str | None, option(
+        "--gpu-policy POLICY", "with --gpu: the policy whose knobs are wanted", GPU_POLICIES)],
     as_json: AsJson,
 ) -> int:  # fmt: skip
     """Measure, compare when asked to, and print."""
     refuse_without({"--float-profile": profile}, {"--float": numbers})
+    refuse_without({"--gpu-policy": policy}, {"--gpu": device})
+    refuse_together(
+        {"--gpu": device, "--float": numbers, "--against": against if device else None},
+        "one of them at a time",
+    )
+    if device:
+        return _tell_gpu(policy or "", as_json=as_json)
     surroundings, recorded = for_recording(os.environ), None
     if against is not None:
         surroundings, recorded = _read_other(against, surroundings)
     if numbers:
         profile = profile or ""
-        found, knobs = measure_numbers_in(apply_profile(surroundings, profile), profile)
+        found, knobs, _ = measure_numbers_in(apply_profile(surroundings, profile), profile)
         probes = (
             compare_with_reference(found, profile)
             if recorded is None
@@ -110,6 +125,40 @@ def _read_other(path: Path, here: Surroundings) -> tuple[Surroundings, Fingerpri
         return here, Fingerprint.from_json(document)
 
 
+def _tell_gpu(policy: str, *, as_json: bool) -> int:
+    surroundings = apply_gpu_policy(for_recording(os.environ), policy)
+    found, knobs, device = measure_numbers_in(surroundings, policy, "gpu")
+    rows = [row.to_json() for row in knobs]
+    document = {
+        **found.to_json(),
+        "gpu_policy": {"policy": policy or None, "knobs": rows, "device": device},
+    }
+    broken = any(row.holds is False for row in knobs)
+    lines = _describe_gpu(policy, knobs, device)
+    return tell(document, lines, as_json=as_json, code=1 if broken else 0)
+
+
+def _describe_gpu(
+    policy: str, knobs: Sequence[KnobReading], device: Mapping[str, Any]
+) -> Iterator[str]:
+    yield _count_knobs(f"policy {policy}" if policy else "no policy", knobs)
+    yield from align([(row.name, *_describe_knob(row)) for row in knobs])
+    versions = [f"{name} {version}" for name, version in device["versions"].items()]
+    if device["cards"]:
+        driver = f"driver {device['driver'] or 'unknown'}"
+        yield f"device: {', '.join([*device['cards'], driver, *versions])}"
+    else:
+        loaded = f"; loaded: {', '.join(versions)}" if versions else ""
+        yield f"device: no GPU is here: knobs are read back, no device was asked{loaded}"
+    yield f"next: twice record PROGRAM --seed N --gpu-policy {policy or GPU_POLICIES[0]}"
+
+
+def _count_knobs(of: str, knobs: Sequence[KnobReading], *, differs: bool = False) -> str:
+    counts = Counter(row.holds for row in knobs)
+    answer = "differs" if counts[False] or differs else "holds"
+    return f"{answer}: {of}; {pluralize(counts[True], 'knob holds', 'knobs hold')}, {counts[False] or 'none'} not"
+
+
 def _to_json(
     profile: str, knobs: Sequence[KnobReading], found: Fingerprint, probes: ProbeComparison
 ) -> Mapping[str, Any]:
@@ -128,10 +177,8 @@ def _to_json(
 def _describe_numbers(
     profile: str, knobs: Sequence[KnobReading], found: Fingerprint, probes: ProbeComparison
 ) -> Iterator[str]:
-    counts = Counter(row.holds for row in knobs)
     of = f"profile {profile}" if profile else "no profile"
-    answer = "differs" if counts[False] or probes.differing else "holds"
-    yield f"{answer}: {of}; {pluralize(counts[True], 'knob holds', 'knobs hold')}, {counts[False] or 'none'} not"
+    yield _count_knobs(of, knobs, differs=bool(probes.differing))
     yield from align([(row.name, *_describe_knob(row)) for row in knobs])
     if not probes.reference:
         yield f"probes: {len(found.probes)} run; no stored results for {of}: compare with another machine by --against"

@@ -169,6 +169,14 @@ def _list_contents(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     exception = mapping(ending.get("exception"))
     if exception:
         yield "exception", f"{exception.get('type')}: {exception.get('message')}"
+    operations = mapping(ending.get("numerics")).get("operations")
+    if isinstance(operations, list):
+        varying = sum(not mapping(one).get("deterministic") for one in operations)
+        held = f"; {varying} not deterministic" if varying else ", held deterministic"
+        yield (
+            "operations",
+            f"{len(operations)} that may vary{held}" if operations else "none that may vary",
+        )
     yield "points", pluralize(told["points"], "compare-point")
     ticks = [str(entry["tick"]) for entry in told["snapshots"]]
     shown = ticks if len(ticks) <= 8 else [*ticks[:4], "...", *ticks[-2:]]

@@ -124,7 +124,7 @@ def vary(
         setup = Setup(found, choose_master_seed(seed), dict(config or {}), **policies)
         base = for_recording(os.environ, explicit=dict(env or {}))
     # What a profile holds is varied here on purpose.
-    base, setup = setup.give_profile(base), replace(setup, float_profile="")
+    base, setup = setup.give_profile(base), replace(setup, float_profile="", gpu_policy="")
     other = "" if python is None else resolve_interpreter(python)
     with tempfile.TemporaryDirectory(prefix="twice-vary-") as text:
         folder = Path(text).resolve()

@@ -21,7 +21,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -34,6 +33,7 @@ from twice.recorder.effects.varied_world import (
     zone_read,
 )
 from twice.recorder.environment import libraries
+from twice.recorder.environment.gpu_policy import describe_device
 from twice.recorder.environment.knob_readers import read
 from twice.recorder.environment.probes import KeptProbes, run_probes
 from twice.recorder.environment.process_start import read_addresses
@@ -44,20 +44,18 @@ from twice.worker.channel import Channel
 from twice.worker.process import FreshWorker, refuse_nesting
 
 if TYPE_CHECKING:
-    from twice.recorder.environment.knobs import KnobReading
+    from twice.recorder.environment.knobs import Axis, KnobReading
 
 _GPU_DRIVERS: Final = ("libcuda.so", "libamdhip64.so", "libhsa-runtime64.so", "libze_loader.so")
-_GPU_SWITCHES: Final = (
-    "cudnn.deterministic", "cudnn.benchmark", "cudnn.allow_tf32", "cuda.matmul.allow_tf32",
-)  # fmt: skip
-"""Below ``torch.backends``."""
 _GPU_VARIABLES: Final = (
     "CUDA_", "CUBLAS_", "CUDNN_", "NCCL_", "NVIDIA_TF32", "XLA_FLAGS", "TF_CUDNN", "TF_DETERMINISTIC",
-    "JAX_",
+    "JAX_", "NVTE_", "MAMBA_", "CAUSAL_CONV1D_", "TRITON_", "TORCHINDUCTOR_",
 )  # fmt: skip
 
-
-_LOADED_FOR_KNOBS: Final = ("scipy.linalg", "numexpr", "numba", "torch")
+_LOADED_FOR_KNOBS: Final[Mapping[Axis, tuple[str, ...]]] = {
+    "float": ("scipy.linalg", "numexpr", "numba", "torch"),
+    "gpu": ("torch", "jax", "tensorflow", "triton.knobs"),
+}
 """Modules with which the libraries come that knobs are for."""
 
 
@@ -109,36 +107,46 @@ def measure_in(surroundings: Surroundings, *, python: str = "") -> Fingerprint:
 
 
 def measure_numbers_in(
-    surroundings: Surroundings, profile: str = "", *, python: str = ""
-) -> tuple[Fingerprint, list[KnobReading]]:
+    surroundings: Surroundings, policy: str = "", axis: Axis = "float", *, python: str = ""
+) -> tuple[Fingerprint, list[KnobReading], dict[str, Any]]:
     """Measure a fresh process as ``measure_in`` does, with every numeric library loaded, and judge its knobs.
 
     Args:
-        surroundings: of the process, with what the profile sets.
-        profile: the policy that they were decided for; empty for none.
+        surroundings: of the process, with what the policy sets.
+        policy: that they were decided for; empty for none. Switches of the libraries are set as it wants them.
+        axis: of floating-point arithmetic, or of a GPU.
         python: the interpreter; empty for this one.
+
+    Returns:
+        The fingerprint, the knobs, and the device as ``describe_device`` does.
     """
     from twice.recorder.environment.knobs import KnobReading  # no session needs it
 
     refuse_nesting()
     environ = environ_for_child(os.environ, surroundings)
     with FreshWorker(RECORDING, environ, python=python, heard=hear) as child:
-        found = child.ask({"action": "measure", "profile": profile})
+        found = child.ask({"action": "measure", "axis": axis, "policy": policy})
     rows = [KnobReading(**row) for row in found["knobs"]]
-    return Fingerprint.from_json(found["measured"]), rows
+    return Fingerprint.from_json(found["measured"]), rows, found["device"]
 
 
 def measure_here(job: Mapping[str, Any], channel: Channel) -> None:
-    """Measure this process, every probe anew, and answer; judge its knobs where the job names a profile."""
-    kept, judged = KeptProbes({}), {}
-    for name in _LOADED_FOR_KNOBS if "profile" in job else ():
+    """Measure this process, every probe anew, and answer; judge its knobs where the job names their table."""
+    kept = KeptProbes({})
+    judged: dict[str, Any] = {}
+    axis: Axis | None = job.get("axis")
+    for name in _LOADED_FOR_KNOBS[axis] if axis else ():
         with suppress(Exception):  # a library that is not here, or is broken, has no knobs to judge
             importlib.import_module(name)
-    measured = measure(kept=kept).to_json()
-    if "profile" in job:
+    measured = measure(probes=axis != "gpu", kept=kept).to_json()
+    if axis is not None:
         from twice.recorder.environment.knobs import judge_knobs
+        from twice.recorder.environment.switches import Switches
 
-        judged["knobs"] = [row.to_json() for row in judge_knobs(os.environ, job["profile"])]
+        if axis == "gpu":
+            Switches(job["policy"]).watch()
+        judged["knobs"] = [row.to_json() for row in judge_knobs(os.environ, job["policy"], axis)]
+        judged["device"] = describe_device()
     channel.send({"kind": "measured", "measured": measured, **judged, **kept.message()})
 
 
@@ -188,8 +196,8 @@ def numerics_at_end() -> dict[str, object]:
     mapped = libraries.list_mapped_files()
     names = [Path(path).name for path in mapped]
     drivers = {each for each in _GPU_DRIVERS if any(name.startswith(each) for name in names)}
-    torch: Any = sys.modules.get("torch")
-    users, cards = _find_gpu_use(torch)
+    users, cards = _find_gpu_use(sys.modules.get("torch"))
+    device = describe_device()
     variables = {
         name: value for name, value in os.environ.items() if name.startswith(_GPU_VARIABLES)
     }
@@ -200,9 +208,11 @@ def numerics_at_end() -> dict[str, object]:
         "gpu": {
             "told": bool(mapped),
             "reached": sorted({*drivers, *users}),
-            "driver": libraries.read_driver_version(),
+            "driver": device["driver"],
             "cards": cards,
-            "switches": dict(sorted({**dict(_read_switches(torch)), **variables}.items())),
+            "versions": device["versions"],
+            "used": device["used"],
+            "switches": dict(sorted({**dict(_read_switches()), **variables}.items())),
         },
     }
 
@@ -222,14 +232,15 @@ def _find_gpu_use(torch: Any) -> tuple[list[str], list[str]]:
     return users, cards
 
 
-def _read_switches(torch: Any) -> Iterator[tuple[str, str]]:
-    """Yield torch's own switches, by the names in its documentation."""
-    with suppress(AttributeError):
-        is_deterministic = torch.are_deterministic_algorithms_enabled()
-        yield "use_deterministic_algorithms", str(is_deterministic).lower()
-    for name in _GPU_SWITCHES:
-        with suppress(AttributeError, RuntimeError):
-            yield name, str(attrgetter(name)(torch.backends)).lower()
+def _read_switches() -> Iterator[tuple[str, str]]:
+    """Yield the switches of loaded libraries, by the names in their documentation."""
+    from twice.recorder.environment.knob_readers import read
+    from twice.recorder.environment.knobs import list_knobs
+
+    for knob in list_knobs("gpu"):
+        if not knob.variable:
+            for value in read(knob.read).values():
+                yield knob.name.removeprefix("torch.").removeprefix("backends."), value
 
 
 def _curves(x: float) -> tuple[float, ...]:

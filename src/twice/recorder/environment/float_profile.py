@@ -8,7 +8,7 @@ that ``--env`` gives is kept. Every value of a knob is in ``knobs.toml``.
 Not promised: bits of other versions of a library. ``torch.sqrt`` of MKL on processors of another maker, and what a
 program computes by instructions of its own, are out of reach of any variable.
 
-Invariant: a variable that ``--env`` gave is never changed; one that contradicts the profile is refused.
+Invariant: a process gets a profile only where the processor has its instructions.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import platform
 from typing import Final
 
 from twice.errors import NumericPolicyRefused
-from twice.recorder.environment.knobs import list_knobs
 from twice.recorder.environment.libraries import read_numpy_features
-from twice.recorder.environment.surroundings import Surroundings, Variable
+from twice.recorder.environment.policy_variables import contradict, decide_variables
+from twice.recorder.environment.surroundings import Surroundings
 
 NATIVE: Final = "native"
 LOWEST: Final = "x86-64-v2"
@@ -62,27 +62,11 @@ def apply_profile(surroundings: Surroundings, profile: str) -> Surroundings:
     if not profile:
         return surroundings
     require_possible(profile)
-    decided = dict(surroundings.variables)
-    for knob in list_knobs():
-        value = knob.value_for(profile) if knob.variable else None
-        if value is None:
-            continue
-        variable = decided.get(knob.name)
-        text = "" if variable is None else variable.value or ""
-        if variable is not None and variable.source == "explicit":
-            if knob.threads or knob.part_of(text) == value:
-                continue
-            if knob.part_of(text) or not knob.within:
-                raise _contradict(knob.name, text, profile, value)
-        changed = knob.put_into(text, value)
-        if changed:
-            decided[knob.name] = Variable(changed, "pinned")
-        else:
-            decided.pop(knob.name, None)
+    decided = decide_variables(surroundings, profile, "float")
     opposite = decided.get(_OPPOSITE)
     if opposite is not None and profile != NATIVE:
         if opposite.source == "explicit":
-            raise _contradict(_OPPOSITE, opposite.value or "", profile, "")
+            raise contradict(_OPPOSITE, opposite.value or "", profile, "", "float")
         del decided[_OPPOSITE]
     return Surroundings(decided)
 
@@ -95,13 +79,3 @@ def list_overruled(given: Surroundings, decided: Surroundings) -> list[str]:
         for name, variable in given.variables.items()
         if variable.source == "set" and decided.variables.get(name) != variable
     ]
-
-
-def _contradict(name: str, value: str, profile: str, wanted: str) -> NumericPolicyRefused:
-    return NumericPolicyRefused(
-        f"--env gives {name}={value}, and the profile {profile} wants {wanted or 'none'}.",
-        "Expected one of them: a profile is a promise about this variable.",
-        f"Leave out --env {name}, or the profile.",
-        variable=name,
-        profile=profile,
-    )

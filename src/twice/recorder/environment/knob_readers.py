@@ -14,7 +14,7 @@ from __future__ import annotations
 import ctypes
 import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -50,6 +50,8 @@ _BRANCHES: Final = {1: "none", 2: "AUTO", 3: "COMPATIBLE", 4: "SSE2", 6: "SSSE3"
                     10: "AVX2", 12: "AVX512", 14: "AVX512_E1"}  # fmt: skip
 """Source: ``mkl_types.h``, ``MKL_CBWR_*``."""
 _STRICT: Final = 0x10000
+_MISSING: Final = object()
+_FULL: Final = ("", "none", "ieee")
 
 
 def read_denormals() -> str:
@@ -125,20 +127,61 @@ def _read_numpy() -> Reading:
 
 def _find(module: str, path: str) -> Any:
     """Return an attribute of a loaded module; None where there is none."""
-    found: Any = sys.modules.get(module)
-    for name in path.split("."):
+    return _find_below(sys.modules.get(module), path.split("."))
+
+
+def _find_below(found: Any, parts: Sequence[str]) -> Any:
+    for name in parts:
         found = getattr(found, name, None)
     return found
 
 
-def _ask(module: str, path: str) -> Reading:
+def _ask(place: str) -> Reading:
     """Return what a function of a loaded module returns, or an attribute is."""
-    is_called = path.endswith("()")
-    found = _find(module, path.removesuffix("()"))
-    if found is None:
-        return {}
-    value = found() if is_called else found
+    module, _, path = place.partition(":")
+    *parts, last = path.removesuffix("()").split(".")
+    owner = _find_below(sys.modules.get(module), parts)
+    try:
+        value: Any = getattr(owner, last, _MISSING)
+        if value is _MISSING:
+            return {}
+        value = value() if path.endswith("()") else value
+    except (
+        RuntimeError
+    ) as error:  # torch refuses to tell of a switch by its old name, once it was set by a new one
+        value = f"not told: {str(error).splitlines()[0]}"
     return {module: str(value).lower() if isinstance(value, bool) else str(value)}
+
+
+def _read_torch_determinism() -> Reading:
+    """Return ``true``, ``false`` or what stands between them; a warning stops no operation."""
+    if not (is_on := _find("torch", "are_deterministic_algorithms_enabled")):
+        return {}
+    only_warns = _find("torch", "is_deterministic_algorithms_warn_only_enabled")
+    if is_on() and only_warns is not None and only_warns():
+        return {"torch": "warn_only, which only warns"}
+    return {"torch": str(is_on()).lower()}
+
+
+def _read_torch_precision() -> Reading:
+    """Return ``ieee``, or the operations on float32 that torch's newer switches let compute with fewer bits.
+
+    These never refuse to tell. ``none`` is the library's own choice, which is ieee wherever no older switch says else.
+    """
+    backends = _find("torch", "backends")
+    owners = {
+        f"{backend}.{operation}": _find_below(backends, (place, operation))
+        for backend, place in (("cuda", "cudnn"), ("mkldnn", "mkldnn"))
+        for operation in ("conv", "rnn")
+    }
+    owners |= {
+        f"{name}.matmul": _find_below(backends, (name, "matmul")) for name in ("cuda", "mkldnn")
+    }
+    told = {name: str(getattr(owner, "fp32_precision", "")) for name, owner in owners.items()}
+    if not any(told.values()):
+        return {}
+    reduced = [f"{name} {value}" for name, value in told.items() if value not in _FULL]
+    return {"torch": ", ".join(reduced) or "ieee"}
 
 
 _READERS: Final[Mapping[str, Callable[[], Reading]]] = {
@@ -147,11 +190,13 @@ _READERS: Final[Mapping[str, Callable[[], Reading]]] = {
     "openmp threads": _read_openmp,
     "mkl threads": _read_mkl_threads,
     "mkl branch": _read_mkl_branch,
-    "numexpr threads": lambda: _ask("numexpr", "get_num_threads()"),
-    "numba threads": lambda: _ask("numba", "get_num_threads()"),
+    "numexpr threads": lambda: _ask("numexpr:get_num_threads()"),
+    "numba threads": lambda: _ask("numba:get_num_threads()"),
     "numpy features": _read_numpy,
-    "aten capability": lambda: _ask("torch", "backends.cpu.get_cpu_capability()"),
+    "aten capability": lambda: _ask("torch:backends.cpu.get_cpu_capability()"),
     "libm branch": lambda: {"libm": found} if (found := read_libm()) else {},
+    "torch deterministic algorithms": _read_torch_determinism,
+    "torch fp32 precision": _read_torch_precision,
     "denormals": lambda: {"this thread": read_denormals()},
     "rounding": lambda: {"this thread": read_rounding()},
 }
@@ -161,9 +206,6 @@ def read(name: str) -> Reading:
     """Return what is in force, by place; nothing where no library that knows of it is loaded.
 
     Args:
-        name: of a reader, or ``module.path`` of an attribute, with ``()`` at the end of a function.
+        name: of a reader, or ``module:path`` of an attribute, with ``()`` at the end of a function.
     """
-    if name in _READERS:
-        return _READERS[name]()
-    module, _, path = name.partition(".")
-    return _ask(module, path)
+    return _READERS[name]() if name in _READERS else _ask(name)

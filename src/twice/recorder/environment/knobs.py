@@ -1,10 +1,12 @@
 """The knobs of numerical libraries, and whether each of them is as it is wanted.
 
-``knobs.toml`` is the table, ``knob_readers`` asks the libraries. A knob lies silently: an unknown kernel, a renamed
+``knobs.toml`` is the table of floating-point arithmetic, ``gpu_knobs.toml`` that of a GPU, and ``knob_readers`` asks
+the libraries. A knob lies silently: an unknown kernel, a renamed
 feature, a misspelt variable and a value that comes too late are all accepted and ignored. So what is wanted is compared
 with what is read back, and where nothing can be read back the row says so.
 
-Not here: which values a profile sets (``float_profile``), and when a run is stopped (``numeric_guard``).
+Not here: what a policy sets before a process begins (``float_profile``, ``gpu_policy``) and in it (``switches``), and
+when a run is stopped (``numeric_guard``).
 
 Invariant: judging changes nothing. A row holds only where the library itself said so.
 """
@@ -18,15 +20,20 @@ from dataclasses import asdict, field
 from difflib import get_close_matches
 from functools import cache
 from importlib import resources
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from twice.foundation.dataclass import dataclass
 from twice.recorder.environment import knob_readers
 from twice.recorder.environment.libraries import read_loaded_blas, read_numpy_dispatch
 
+Axis = Literal["float", "gpu"]
+_TABLES: Final[Mapping[Axis, str]] = {"float": "knobs.toml", "gpu": "gpu_knobs.toml"}
+
 NUMPY: Final = "NPY_DISABLE_CPU_FEATURES"
 PROCESSOR: Final = "processor"
 """In the table: the value is computed from what numpy can choose between."""
+AS_FOUND: Final = "as found"
+"""In the table: the value that the module has when it was imported."""
 _V2: Final = frozenset({"SSE", "SSE2", "SSE3", "SSSE3", "SSE41", "POPCNT", "SSE42", "X86_V2"})
 _KEPT: Final = {
     "x86-64-v3": _V2 | {"AVX", "F16C", "FMA3", "AVX2", "X86_V3"},
@@ -38,6 +45,7 @@ _OTHERS: Final = (
     "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "NPY_ENABLE_CPU_FEATURES", "NUMEXPR_MAX_THREADS",
     "OMP_MAX_ACTIVE_LEVELS", "OPENBLAS_VERBOSE", "OPENBLAS_MAIN_FREE", "MKL_ENABLE_INSTRUCTIONS", "MKL_VERBOSE",
     "MKL_DOMAIN_NUM_THREADS", "MKL_THREADING_LAYER", "MKL_SERVICE_FORCE_INTEL", "ONEDNN_VERBOSE",
+    "NCCL_DEBUG", "NCCL_NTHREADS", "TRITON_PRINT_AUTOTUNING",
 )  # fmt: skip
 """Variables that libraries read and that are no knobs of the table: a name near one of them is no misspelling."""
 _NEAR: Final = 0.9
@@ -47,9 +55,10 @@ _GOVERNED: Final = ("openblas", "mkl")
 
 @dataclass(frozen=True, slots=True)
 class Knob:
-    """A row of the table; ``knobs.toml`` says what each member means."""
+    """A row of a table; ``knobs.toml`` and ``gpu_knobs.toml`` say what each member means."""
 
     name: str
+    axis: Axis
     by: Mapping[str, str] = field(default_factory=dict)
     read: str = ""
     variable: bool = False
@@ -58,6 +67,9 @@ class Knob:
     means: Mapping[str, str] = field(default_factory=dict)
     within: str = ""
     between: str = ""
+    module: str = ""
+    set: str = ""
+    allows: str = ""
 
     def value_for(self, policy: str) -> str | None:
         """Return the value that a policy sets; None where it leaves the knob alone, empty where it takes it away."""
@@ -65,6 +77,10 @@ class Knob:
         if value != PROCESSOR:
             return value
         return " ".join(name for name in read_numpy_dispatch()[0] if name not in _KEPT[policy])
+
+    def permits(self, value: str, wanted: str) -> bool:
+        """Return whether a value of the variable keeps a policy that sets ``wanted``."""
+        return value == wanted or bool(self.allows and re.fullmatch(self.allows, value))
 
     def part_of(self, text: str) -> str:
         """Return the governed part of a variable's text; empty where it has none."""
@@ -78,9 +94,16 @@ class Knob:
         """Return a variable's text with another governed part; empty takes the part away."""
         if not self.within:
             return value
-        parts = [part.strip() for part in text.split(self.between)]
-        others = [part for part in parts if part and not part.startswith(self.within)]
-        return self.between.join([*others, *([self.within + value] if value else [])])
+        parts = [part.strip() for part in text.split(self.between) if part.strip()]
+        own = [at for at, part in enumerate(parts) if part.startswith(self.within)]
+        new = [self.within + value] if value else []
+        # In its place: a policy that is applied again changes nothing.
+        at = own[-1] if own else len(parts)
+        kept = [
+            [part for part in some if not part.startswith(self.within)]
+            for some in (parts[:at], parts[at:])
+        ]
+        return self.between.join([*kept[0], *new, *kept[1]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,39 +130,48 @@ class KnobReading:
 
 
 @cache
-def list_knobs() -> tuple[Knob, ...]:
-    """Return the rows of the table."""
-    text = resources.files(__package__).joinpath("knobs.toml").read_text(encoding="utf-8")
-    return tuple(Knob(**row) for row in tomllib.loads(text)["knob"])
+def list_knobs(axis: Axis = "float") -> tuple[Knob, ...]:
+    """Return the rows of a table."""
+    text = resources.files(__package__).joinpath(_TABLES[axis]).read_text(encoding="utf-8")
+    return tuple(Knob(axis=axis, **row) for row in tomllib.loads(text)["knob"])
 
 
-def list_modes(policy: str) -> list[tuple[Knob, str]]:
-    """Return the knobs that any line of a program can move, with the values that a policy wants of them."""
-    found = ((knob, knob.value_for(policy)) for knob in list_knobs() if not knob.variable)
+def list_wanted(
+    policy: str, axis: Axis = "float", *, variable: bool = False
+) -> list[tuple[Knob, str]]:
+    """Return the knobs that a policy governs, with the values that it wants of them.
+
+    Args:
+        policy: its name.
+        axis: the table.
+        variable: whether to list variables; otherwise what any line of a program can move.
+    """
+    knobs = [knob for knob in list_knobs(axis) if knob.variable == variable]
+    found = ((knob, knob.value_for(policy)) for knob in knobs)
     return [(knob, wanted) for knob, wanted in found if wanted is not None]
 
 
-def has_variables_of(policy: str, environ: Mapping[str, str]) -> bool:
+def has_variables_of(policy: str, axis: Axis, environ: Mapping[str, str]) -> bool:
     """Return whether a process was started with the variables of a policy; a number of threads may be another."""
-    wanted = (
-        (knob, knob.value_for(policy))
-        for knob in list_knobs()
-        if knob.variable and not knob.threads
-    )
     return all(
-        value is None or knob.part_of(environ.get(knob.name, "")) == value for knob, value in wanted
+        knob.threads or knob.permits(knob.part_of(environ.get(knob.name, "")), wanted)
+        for knob, wanted in list_wanted(policy, axis, variable=True)
     )
 
 
-def judge_knobs(environ: Mapping[str, str], policy: str = "") -> list[KnobReading]:
+def judge_knobs(
+    environ: Mapping[str, str], policy: str = "", axis: Axis = "float"
+) -> list[KnobReading]:
     """Judge every knob in this process.
 
     Args:
         environ: the variables that it was started with.
         policy: the policy that a run asked for; empty for none. Then variables alone say what is wanted.
+        axis: the table.
     """
-    rows = [_judge(knob, environ, policy) for knob in list_knobs()]
-    return [*rows, *_find_misspelt(environ), *(_find_unknown_blas() if policy else ())]
+    rows = [_judge(knob, environ, policy) for knob in list_knobs(axis)]
+    has_blas = policy and axis == "float"
+    return [*rows, *_find_misspelt(environ, axis), *(_find_unknown_blas() if has_blas else ())]
 
 
 def _judge(knob: Knob, environ: Mapping[str, str], policy: str) -> KnobReading:
@@ -147,18 +179,20 @@ def _judge(knob: Knob, environ: Mapping[str, str], policy: str) -> KnobReading:
     if knob.variable:
         said = knob.part_of(environ.get(knob.name, ""))
         wanted = asked if said == "" else said
-        if asked is not None and said != asked and not knob.threads:
+        if asked is not None and not knob.threads and not knob.permits(said, asked):
             why = f"the variable says {said or 'nothing'}, and {policy} wants {asked or 'nothing'}"
-            return KnobReading(knob.name, asked, said, False, why)
+            wrong = explain_value(knob, said) if said else ""
+            return KnobReading(knob.name, asked, said, False, wrong or why)
     found = knob_readers.read(knob.read) if knob.read else {}
     shown = _show(found)
     if wanted is None:
         return KnobReading(knob.name, None, shown, None)
-    why = _explain_value(knob, wanted)
+    why = explain_value(knob, wanted)
     if why:
         return KnobReading(knob.name, wanted, shown, False, why)
     if not knob.read:
-        return KnobReading(knob.name, wanted, None, None, "no interface tells: probes do")
+        why = "no interface tells" + (": probes do" if knob.axis == "float" else "")
+        return KnobReading(knob.name, wanted, None, None, why)
     if not found:
         return KnobReading(knob.name, wanted, None, None, "no library that reads it is loaded")
     apart = _explain_reading(knob, wanted, policy, found)
@@ -172,15 +206,17 @@ def _show(found: knob_readers.Reading) -> str | None:
     return ", ".join(f"{value} ({place})" for place, value in found.items()) or None
 
 
-def _explain_value(knob: Knob, wanted: str) -> str:
-    """Say what is wrong with a value before anybody is asked; empty for nothing."""
+def explain_value(knob: Knob, wanted: str) -> str:
+    """Say why a library does not obey a value; empty where it may."""
     if knob.name == NUMPY:
         known = read_numpy_dispatch()[0]
         unknown = [name for name in wanted.replace(",", " ").split() if name not in known]
         if unknown:
             return f"numpy here knows no {', '.join(unknown)} and ignores it; it knows {', '.join(known)}"
     if knob.accepts and wanted and not re.fullmatch(knob.accepts, wanted):
-        return f"its library knows no {wanted} and ignores it"
+        near = get_close_matches(wanted, knob.by.values(), 1)
+        meant = f"; did you mean {near[0]}?" if near else ""
+        return f"its library knows no {wanted} and ignores it{meant}"
     return ""
 
 
@@ -190,6 +226,8 @@ def _explain_reading(
     """Say how what was read back differs from what is wanted; empty for not at all, None where it does not tell."""
     if knob.name == NUMPY:
         return _explain_features(wanted, policy, found["numpy"])
+    if wanted == AS_FOUND:
+        return ""
     expected = knob.means.get(wanted, None if knob.means else wanted.partition(",")[0])
     if expected is None:
         return None
@@ -221,11 +259,12 @@ def _find_unknown_blas() -> Iterator[KnobReading]:
             )
 
 
-def _find_misspelt(environ: Mapping[str, str]) -> Iterator[KnobReading]:
+def _find_misspelt(environ: Mapping[str, str], axis: Axis) -> Iterator[KnobReading]:
     """Yield variables that no library reads and whose names are near a knob's."""
-    known = {knob.name for knob in list_knobs() if knob.variable}
+    known = [knob.name for knob in list_knobs(axis) if knob.variable]
+    read = {knob.name for each in _TABLES for knob in list_knobs(each)} | {*_OTHERS}
     for name, value in sorted(environ.items()):
-        if name in known or name in _OTHERS:
+        if name in read:
             continue
         near = get_close_matches(name.upper(), [*known, *_OTHERS], 1, _NEAR)
         if near:

@@ -318,11 +318,21 @@ def _find_gpu() -> Iterator[tuple[str, str]]:
     """Yield driver and cards as the kernel names them, which initialises nothing."""
     if version := read_driver_version():
         yield "driver", version
-    with suppress(OSError):
-        for at, card in enumerate(sorted(_CARDS.iterdir())):
-            about = read_system_file(card / "information")
-            found = re.search(r"^Model:\s*(.+)$", about, re.MULTILINE)
-            yield f"card {at}", found[1].strip() if found else "unknown"
+    for at, card in enumerate(list_cards() or ()):
+        yield f"card {at}", card
+
+
+def list_cards() -> list[str] | None:
+    """Return the names of NVIDIA's cards as the kernel tells them; None where it has a driver and lists no cards."""
+    try:
+        folders = sorted(_CARDS.iterdir())
+    except OSError:
+        return None if read_driver_version() else []
+    models = (
+        re.search(r"^Model:\s*(.+)$", read_system_file(each / "information"), re.MULTILINE)
+        for each in folders
+    )
+    return [model[1].strip() if model else "unknown" for model in models]
 
 
 def _read_libc() -> str:

@@ -17,6 +17,7 @@ from importlib.resources import files
 from string import Template
 from typing import Final
 
+from twice.recorder.environment.knobs import list_knobs
 from twice.specification.scaffold.reader import (
     VARIABLE,
     SheetReader,
@@ -148,18 +149,24 @@ def _effect_doors(of: SheetReader) -> str:
 
 
 _TRUTHS: Final = {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}
-_SWITCHES: Final = (
-    "use_deterministic_algorithms", "cudnn.deterministic", "cudnn.benchmark", "cudnn.allow_tf32", "cuda.matmul.allow_tf32",
-)  # fmt: skip
-"""Switches of torch that the policies can set and read back; 09 may write ``torch.backends.`` before them."""
+_DETERMINISM: Final = "torch deterministic algorithms"
+
+
+def _list_held() -> list[str]:
+    """Return the switches of torch that the policies can set and read back; 09 may write ``torch.backends.`` before them."""
+    return [
+        knob.name.removeprefix("torch.").removeprefix("backends.")
+        for knob in list_knobs("gpu")
+        if knob.set in {_DETERMINISM, knob.name.replace("torch.backends", "torch:backends", 1)}
+    ]
 
 
 def _switches(of: SheetReader, *, held: bool) -> dict[str, str]:
     """Return the knobs of 09 that are no variables: those that can be held by their short names, or the others."""
-    found = {}
+    found, known = {}, _list_held()
     for name, said in of.pairs("09", "knobs", "name", "value").items():
         short = name.removeprefix("torch.backends.").removeprefix("torch.")
-        can_be = short in _SWITCHES and said.lower() in _TRUTHS
+        can_be = short in known and said.lower() in _TRUTHS
         if can_be == held and not VARIABLE.fullmatch(name):
             found[short if held else name] = said.lower()
     return found
