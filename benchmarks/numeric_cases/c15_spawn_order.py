@@ -5,7 +5,10 @@ import numpy as np
 
 def streams(names):
     children = np.random.SeedSequence(1).spawn(len(names))
-    return {name: np.random.default_rng(child).random() for name, child in zip(names, children, strict=True)}
+    return {
+        name: np.random.default_rng(child).random()
+        for name, child in zip(names, children, strict=True)
+    }
 
 
 print("before", streams(["env", "policy"])["policy"].hex())

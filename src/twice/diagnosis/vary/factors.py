@@ -15,7 +15,7 @@ import os
 import shutil
 import site
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -230,3 +230,14 @@ def resolve_interpreter(path: str) -> str:
             python=path,
         )
     return str(Path(found).absolute())
+
+
+def require_able(settings: Mapping[str, FactorSetting], named: Sequence[str]) -> None:
+    """Refuse an experiment in which nothing, or not what was asked for by name, can be varied."""
+    unable = [f"{name}: {each.skipped}" for name, each in settings.items() if each.skipped]
+    if unable and (named or len(unable) == len(settings)):
+        raise UsageError(
+            f"What was asked for cannot be varied here: {'; '.join(unable)}.",
+            "Expected factors that can.",
+            "Choose others; they are listed by: twice vary --list",
+        )

@@ -25,7 +25,7 @@ from twice.diagnosis.attribution import READS_CLOCK
 from twice.diagnosis.diagnose import diagnose
 from twice.diagnosis.minimal_causes import Group, find_minimal_causes
 from twice.diagnosis.vary.factor import Factor, FactorSetting, VaryContext
-from twice.diagnosis.vary.factors import resolve_interpreter, select_factors
+from twice.diagnosis.vary.factors import require_able, resolve_interpreter, select_factors
 from twice.diagnosis.vary.report import (
     BASELINE,
     FactorResult,
@@ -70,6 +70,9 @@ _NOT_TRIED = "the program differs from itself, so nothing could be told"
 _SEEDED_BY_TWICE = "it draws from generators that twice alone seeds: without twice no run repeats; twice check names the lines"
 _CLOCKS = {"clock offset", "time zone"}
 """Factors that a line which reads a clock may depend on."""
+_WITHOUT_FILES = (
+    "what else it does agrees, so the other factors were tried without the files that it leaves"
+)
 _ONCE = "the run differed once and not again: something else moves it now and then"
 
 
@@ -132,23 +135,12 @@ def vary(
         context = VaryContext(base, folder, setup, other)
         settings = {factor.name: factor.choose(context) for factor in chosen}
         if not skip_unable:
-            _require_able(settings, factors or ())
+            require_able(settings, factors or ())
         doing = progress or (lambda _: None)
         search = _FactorSearch(setup, base, folder, doing, chosen, settings)
         rows = search.run()
         caveats = search.list_caveats(setup)
     return Variation(str(setup.program), rows, factors or (), caveats, search.measured)
-
-
-def _require_able(settings: Mapping[str, FactorSetting], named: Sequence[str]) -> None:
-    """Refuse an experiment in which nothing, or not what was asked for by name, can be varied."""
-    unable = [f"{name}: {each.skipped}" for name, each in settings.items() if each.skipped]
-    if unable and (named or len(unable) == len(settings)):
-        raise UsageError(
-            f"What was asked for cannot be varied here: {'; '.join(unable)}.",
-            "Expected factors that can.",
-            "Choose others; they are listed by: twice vary --list",
-        )
 
 
 _Pair = tuple[TrialRun, TrialRun]
@@ -181,6 +173,11 @@ class _FactorSearch:
             itself = itself or self._report_parting((), *found)
             one, other = found
             measured = one.list_measurements(other, self.setup.ignored_output)
+            if not measured and self.setup.files != "none" and one.leaves_other_files(other):
+                itself = replace(itself, reason=f"{itself.reason}; {_WITHOUT_FILES}")
+                self.setup = replace(self.setup, files="none")
+                self._runs.clear()
+                continue
             if not measured and not self.held and self._do_libraries_race(one, other):
                 itself = blame_libraries(itself, one)
                 self._hold_one_thread()

@@ -51,8 +51,8 @@ def do_libraries_race(
 def blame_libraries(row: FactorResult, run: TrialRun) -> FactorResult:
     """Say that threads of libraries are why the program differs from itself, and what stops it."""
     reason = (
-        f"{row.reason}; {_RUNS} runs with one thread for each library agree, and {_RUNS} with several "
-        "differ, so their threads are the cause; other factors were varied with one thread"
+        f"threads of its libraries: {_RUNS} runs with one thread for each agree, {_RUNS} with several "
+        f"differ; {row.reason}; other factors were varied with one thread"
     )
     remedies = [text for library, text in RACES.items() if library in run.loaded]
     remedies.append("or keep one thread: twice record --env OMP_NUM_THREADS=1")

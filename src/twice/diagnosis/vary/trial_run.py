@@ -106,6 +106,14 @@ class TrialRun:
             printed, _ = compare_outputs(a.printed(), b.printed(), ignored, folders)
             return printed is None and not compare_outcomes(a, b)[0]
 
+    def leaves_other_files(self, other: TrialRun) -> bool:
+        """Whether two runs that differ do so in the files alone that they leave."""
+        if self.failed or other.failed:
+            return False
+        found = diagnose(self.path, other.path, lines=False)
+        are_files = [row.what.startswith("file ") for row in found.outcome]
+        return found.compare_point is None and bool(are_files) and all(are_files)
+
     def list_measurements(self, other: TrialRun, ignored: Sequence[str]) -> tuple[str, ...]:
         """List patterns of the lines in which two runs differ that read a clock and draw from no source of chance."""
         kinds = self._kinds | other._kinds
