@@ -63,7 +63,8 @@ def judge(label: Mapping[str, Any], report: Mapping[str, Any]) -> dict[str, obje
     factors = set(label.get("factors", ())) if answer in {"factor", "itself"} else set()
     innocent = {part for name in named for part in name.split(" + ")} - factors
     innocent -= set(label.get("also", ()))
-    if innocent or (itself and answer != "itself") or "error" in report:
+    is_itself = answer == "itself" or "itself" in label.get("also", ())
+    if innocent or (itself and not is_itself) or "error" in report:
         outcome = "wrong"
     elif answer == "factor":
         outcome = "right" if factors <= set(named) else "missed"
