@@ -35,7 +35,7 @@ OUTCOMES = ("right", "wrong", "missed")
 
 def arrange(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", action="append", help="one program, by the start of its name")
-    parser.add_argument("--look", default="now", help="a word that the rows carry: first, now")
+    parser.add_argument("--look", default="last", help="a word in the names of the figures")
     parser.add_argument("--reports", type=Path, help="keep the whole answers here")
 
 
@@ -105,14 +105,14 @@ def figures(chosen: argparse.Namespace) -> Iterator[dict[str, object]]:
         counts[str(judged["outcome"])] += 1
         if judged["policy"] is not None:
             policies.append(judged["policy"])
-        about = {"figure": f"{name}: {judged['outcome']}", "unit": "s", "look": chosen.look}
+        about = {"figure": f"{name}, {chosen.look} look", "unit": "s"}
         yield about | measuring.spread([seconds], 1) | judged
     if chosen.only:
         return
-    whole = {"unit": "cases", "look": chosen.look, "of": sum(counts.values())}
+    whole = {"unit": "cases", "of": sum(counts.values())}
     for outcome, count in counts.items():
-        yield {"figure": f"all: {outcome}"} | measuring.spread([count]) | whole
-    named = {"figure": "all: with the policy", "unit": "cases", "look": chosen.look}
+        yield {"figure": f"all, {chosen.look} look: {outcome}"} | measuring.spread([count]) | whole
+    named = {"figure": f"all, {chosen.look} look: with the policy", "unit": "cases"}
     yield named | measuring.spread([sum(policies)]) | {"of": len(policies)}
 
 
