@@ -184,11 +184,11 @@ class SurroundingsRefused(TwiceError, id="E-ENV-001"):
     """A surrounding cannot be pinned or recorded (a random hash seed, for one)."""
 
 
-class NumericPolicyRefused(UsageError, id="E-NUMERIC-001"):
+class NumericPolicyRefused(UsageError, id="E-POLICY-001"):
     """A policy of numbers is unknown, contradicted, or not possible on this processor."""
 
 
-class NumericPolicyBroken(TwiceError, id="E-NUMERIC-002"):
+class NumericPolicyBroken(TwiceError, id="E-POLICY-002"):
     """A knob of a policy of numbers does not hold when a run begins, or no longer."""
 
 
@@ -342,6 +342,10 @@ class Livelock(TwiceError, id="E-SCHEDULE-003"):
 
 class PropertyViolated(TwiceError, AssertionError, id="E-SCHEDULE-005"):
     """A property that a program demands of every order of its steps does not hold in one."""
+
+
+class NumericRefused(UsageError, ValueError, id="E-NUMERIC-001"):
+    """An operand, index or method does not fit a reduction of a fixed order."""
 
 
 class ScheduleRefused(TwiceError, id="E-SCHEDULE-004"):

@@ -62,3 +62,51 @@ def test_a_file_that_is_neither_is_refused(tmp_path: Path) -> None:
         assert done.returncode == 2
         assert done.stderr.startswith("E-CONFIG-001")
     assert cli("env", "--against", "nowhere", cwd=tmp_path).stderr.startswith("E-RECORD-005")
+
+
+def test_a_knob_that_the_library_ignores_exits_1_and_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "bogus")
+    monkeypatch.setenv("OPENBLAS_NUM_THREAD", "1")
+
+    done = cli("env", "--float", "--json", cwd=tmp_path)
+
+    told = json.loads(done.stdout)["float"]
+    broken = {row["name"]: row["why"] for row in told["knobs"] if row["holds"] is False}
+    assert done.returncode == 1
+    assert told["profile"] is None
+    assert {*broken} >= {"OPENBLAS_CORETYPE", "OPENBLAS_NUM_THREAD"}
+    assert "did you mean OPENBLAS_NUM_THREADS" in broken["OPENBLAS_NUM_THREAD"]
+
+
+def test_the_knobs_of_a_profile_hold_and_no_probe_differs_from_another_machine(
+    tmp_path: Path,
+) -> None:
+    there = cli("env", "--json", cwd=tmp_path)
+    (tmp_path / "there.json").write_text(there.stdout, encoding="utf-8")
+
+    done = cli(
+        "env",
+        "--float",
+        "--float-profile",
+        "native",
+        "--against",
+        "there.json",
+        "--json",
+        cwd=tmp_path,
+    )
+
+    told = json.loads(done.stdout)["float"]
+    assert done.returncode == 0, done.stdout
+    assert told["profile"] == "native"
+    assert [row["name"] for row in told["knobs"] if row["holds"] is False] == []
+    assert told["probes"]["differing"] == []
+    assert told["probes"]["compared"] > 40
+
+
+def test_a_profile_without_float_is_refused(tmp_path: Path) -> None:
+    done = cli("env", "--float-profile", "native", cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert "--float" in done.stderr

@@ -29,16 +29,53 @@ def test_a_statistical_run_is_recorded_and_verified(
     tmp_path: Path, program: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = str(tmp_path / "s.twice")
-    test = ["--test", "ks", "--epsilon", "0.5", "--n", "2", "--alpha", "0.1"]
+    test = ["--test", "mann-whitney", "--epsilon", "0.45", "--n", "4", "--alpha", "0.1"]
 
     assert dispatch(["record", program, "--seed", "1", *STATISTICAL, *test, "-o", out]) == 0
-    capsys.readouterr()
+    said = capsys.readouterr().err
+    assert said.startswith("sample: 4 seeds each, mann-whitney within 0.45, alpha 0.1: equal")
     assert dispatch(["verify", out, "--json"]) == 0
 
     document = json.loads(capsys.readouterr().out)
     assert document["result"] == "PASS"
-    assert document["samples"]["test"] == "ks"
+    assert document["samples"]["test"] == "mann-whitney"
     assert document["samples"]["alpha"] == 0.1
+    assert dispatch(["verify", out, "-v"]) == 0
+    assert (
+        "- levels: margin 0.45, alpha 0.1, declared power 0.8, 4 seeds" in capsys.readouterr().out
+    )
+
+
+@pytest.mark.integration
+def test_a_number_that_is_not_finite_gives_no_verdict_and_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out = tmp_path / "odd.py", str(tmp_path / "odd.twice")
+    path.write_text("def main(run):\n    run.summary('score', float('nan'))\n")
+
+    dispatch(
+        [
+            "record",
+            f"{path}:main",
+            "--seed",
+            "1",
+            *STATISTICAL,
+            "--epsilon",
+            "1",
+            "--n",
+            "2",
+            "-o",
+            out,
+        ]
+    )
+    assert "2 of 2 seeds gave no finite number" in capsys.readouterr().err
+    assert dispatch(["verify", out, "--json"]) == 2
+
+    document = json.loads(capsys.readouterr().out)
+    seed = document["samples"]["seeds"][0]
+    assert (document["result"], document["samples"]["recorded"]) == ("UNKNOWN", ["nan", "nan"])
+    assert dispatch(["verify", out]) == 2
+    assert f"Seed {seed} gave nan on the side of the record" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -49,6 +86,9 @@ def test_a_statistical_run_is_recorded_and_verified(
         ([*STATISTICAL, "--test", "means"], UsageError),
         ([*STATISTICAL, "--test", "guess", "--epsilon", "1"], ClassRefused),
         ([*STATISTICAL, "--epsilon", "1", "--n", "1"], ClassRefused),
+        ([*STATISTICAL, "--test", "ks", "--epsilon", "0.1", "--n", "9"], ClassRefused),
+        ([*STATISTICAL, "--test", "mann-whitney", "--epsilon", "0.6"], ClassRefused),
+        ([*STATISTICAL, "--epsilon", "1", "--alpha", "0.7"], ClassRefused),
         (["--class", "statistical"], UsageError),
     ],
 )

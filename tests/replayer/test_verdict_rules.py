@@ -36,7 +36,12 @@ SAMPLES = {
     "agrees": True,
     "seeds_needed": 90,
     "n": 30,
+    "epsilon": 0.5,
+    "alpha": 0.05,
+    "power": 0.8,
+    "power_reached": 0.31,
     "reason": "too few.",
+    "remedy": "it takes 90 seeds",
     "summary": "reward",
     "test": "means",
 }

@@ -21,6 +21,7 @@ BELOW: dict[str, tuple[str, ...]] = {
     "errors": (),
     "writing": ("errors",),
     "foundation": ("errors",),
+    "numeric": ("errors", "foundation"),
     "worker": ("errors", "foundation"),
     "simulation": ("errors", "foundation"),
     "recorder": ("errors", "writing", "foundation", "worker", "simulation"),

@@ -59,7 +59,7 @@ _BY_TAG: Final = (
     (tags.PICKLE, Channel.ENCODING, "write the value in a form with one order, as json with sort_keys=True"),
     (tags.REPR, Channel.ENCODING, "write the fields that matter, not the text of the object"),
     (tags.ADDRESS, Channel.CONCURRENCY, "use a number that the program gives, not an address"),
-    (tags.MATMUL, Channel.FLOATING_POINT, "give both runs the same number of threads, or declare a tolerance"),
+    (tags.MATMUL, Channel.FLOATING_POINT, "record both with one --float-profile, or declare a tolerance"),
     (tags.SUM, Channel.FLOATING_POINT, "add in one order, or with math.fsum, or declare a tolerance"),
     (tags.SHARED_DRAW, Channel.RNG, _STREAM_OF_RUN),
 )  # fmt: skip
@@ -68,7 +68,7 @@ _BY_CHANNEL: Final = {
     Channel.RNG: _STREAM_OF_RUN,
     Channel.SNAPSHOT: "return what is missing from state(), and put it back in restore()",
     Channel.EFFECTS: "record what comes from the world: run.input, or @twice.effect around the call",
-    Channel.FLOATING_POINT: "give both runs the same number of threads, or declare a tolerance",
+    Channel.FLOATING_POINT: "record both with one --float-profile, or declare a tolerance",
     Channel.GPU: "give both runs the same switches of the GPU's libraries, and pin them: --env NAME=VALUE",
 }
 _OF_A_SCRIPT: Final = {

@@ -15,7 +15,7 @@ from twice.diagnosis.divergence import Result
 from twice.errors import SampleUndecided
 from twice.foundation.dataclass import dataclass
 from twice.foundation.printable import pluralize
-from twice.foundation.two_sample_tests import apply_test
+from twice.foundation.two_sample_tests import apply_test, explain_undecided
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.samples import read_sample
 from twice.replayer.statistical import describe_sample, describe_samples
@@ -56,14 +56,15 @@ def compare_samples(a: RunRecord, b: RunRecord) -> Sampled | None:
             "Expected two records with the sample of a declared summary.",
             "Record again: twice record PROGRAM --class statistical --summary NAME --epsilon E",
         )
-    found = apply_test(summary, one.values, two.values)
+    found = apply_test(
+        summary, one.values, two.values, seeds=[each.seed.value for each in one.members]
+    )
     # Too few seeds are no verdict, in either direction.
     if found.agrees is None:
-        seeds = f"--n {found.needed}" if found.needed else "a larger --n or --epsilon"
         raise SampleUndecided(
             f"The samples of {summary.name!r} in {a.path} and {b.path} cannot tell: {found.reason}",
             f"Expected samples that can: {summary.describe()}.",
-            f"Record both again with {seeds}.",
+            f"Record both again: {explain_undecided(found, summary.n)}.",
             summary=summary.name,
         )
     result: Result = "unlocalised"

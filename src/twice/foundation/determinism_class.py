@@ -57,6 +57,8 @@ class SampleTest(StrEnum):
 
     MEAN = "mean"
     KS = "ks"
+    MANN_WHITNEY = "mann-whitney"
+    IQM = "iqm"
     MULTISET = "multiset"
 
 
@@ -67,7 +69,8 @@ class Summary:
     Args:
         name: the summary, one number per run, as ``run.summary`` names it.
         test: two-sample test.
-        epsilon: the margin, in the summary's unit (``mean``) or from 0 to 1 (``ks``); >= 0.
+        epsilon: the margin, >= 0: in the summary's unit (``mean``, ``iqm``), below 1 (``ks``), or below 1/2
+            (``mann-whitney``).
         n: how many seeds each side has, at least 2.
         power: chance of passing two equal systems, between 0 and 1.
         alpha: chance of passing two that differ by epsilon, between 0 and 1.
@@ -97,12 +100,22 @@ class Summary:
 
     def describe(self) -> str:
         """Describe it in words that fit after "iff over many seeds"."""
+        levels = f"alpha {self.alpha!r}, power {self.power!r}"
         match self.test:
             case SampleTest.MEAN:
                 said = f"the means of {self.name!r} differ by less than {self.epsilon!r}"
-                return f"{said} (two one-sided tests, alpha {self.alpha!r}, power {self.power!r})"
+                return f"{said} (two one-sided tests, {levels})"
             case SampleTest.KS:
-                return f"the distributions of {self.name!r} are at most {self.epsilon!r} apart (KS)"
+                said = f"the distributions of {self.name!r} are less than {self.epsilon!r} apart"
+                return f"{said} (KS, {levels})"
+            case SampleTest.MANN_WHITNEY:
+                said = f"the chance that one {self.name!r} exceeds another is less than {self.epsilon!r} from 1/2"
+                return f"{said} (Mann-Whitney, {levels})"
+            case SampleTest.IQM:
+                said = (
+                    f"the interquartile means of {self.name!r} differ by less than {self.epsilon!r}"
+                )
+                return f"{said} (bootstrap, {levels})"
             case SampleTest.MULTISET:
                 return f"the values of {self.name!r} are the same in any order"
             case _:
@@ -338,13 +351,13 @@ def parse_scope(word: str) -> Scope:
 
 
 def parse_test(word: str) -> SampleTest:
-    """Read ``means`` (or ``mean``), ``ks`` or ``multiset``.
+    """Read ``means`` (or ``mean``), ``iqm``, ``mann-whitney``, ``ks`` or ``multiset``.
 
     Raises:
         ClassRefused: E-CLASS-001, for any other word.
     """
     known = "mean" if word == "means" else word
-    return _parse_word(SampleTest, known, "test", "means, ks or multiset")
+    return _parse_word(SampleTest, known, "test", "means, iqm, mann-whitney, ks or multiset")
 
 
 def _parse_word(kind: type[Word], word: str, what: str, words: str) -> Word:

@@ -1,28 +1,40 @@
 """Whether two samples of a summary agree: the comparison of the statistical class.
 
-A sample is one number per seed, or None if a run gave none. There are three answers. A sample that is too small
-or contains NaN is undecided: it neither passes nor fails, and the answer names the number of seeds that would
-decide. The tests use no randomness, so the same samples give the same answer. Other modules run the programs.
+A sample is one number per seed, or None if a run gave none. Every test has three answers. Samples agree if a
+difference of the margin would pass so seldom as alpha says, differ if a smaller one would fail so seldom, and are
+undecided between. A sample that is too small, or contains NaN, is undecided. The tests draw nothing, or from a fixed
+seed, so the same samples give the same answer. Other modules run the programs.
 
-Invariant: two samples with the same number for each seed always agree. Apart from that, the order of a sample
-does not matter.
+Not covered: pairing by seed, more than two samples, and several summaries at once.
+
+Invariant: two samples with the same number for each seed agree, unless all seeds gave one number. Apart from that,
+the order of a sample does not matter.
 """
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, assert_never
 
 from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import SampleTest, Summary
+from twice.foundation.distributions import binomial_tail, smirnov_tail, student_t_tail
+from twice.foundation.interquartile_mean import LEAST, bootstrap_interval, interquartile_mean
 from twice.foundation.printable import pluralize
+from twice.foundation.sample_size import (
+    count_seeds,
+    ks_chance,
+    measure_deviation,
+    power_of,
+    rank_chance,
+    standard_deviation,
+)
 
-_ITERATIONS_MAX: Final = 500
-_CONVERGED: Final = 1e-15
-_TINY: Final = 1e-300
+_HUGE: Final = 1e300
+"""Sums of larger numbers overflow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +43,12 @@ class Agreement:
 
     Attributes:
         agrees: True, False, or None if the samples do not decide.
-        statistic: p-value (``mean``) or distance (``ks``) that was compared with alpha or epsilon;
-            None where there is none.
+        statistic: p-value (``mean``), distance (``ks``), the chance that a replayed value exceeds a recorded one
+            (``mann-whitney``) or the difference of the interquartile means (``iqm``); None where there is none.
         reason: one sentence.
         needed: how many seeds each side needs for the declared power; None where that is unknown.
         identical: whether every seed gave the very same number on both sides.
+        power: chance that equal systems of this standard deviation pass with so many seeds; None where it is unknown.
     """
 
     agrees: bool | None
@@ -43,10 +56,15 @@ class Agreement:
     reason: str
     needed: int | None = None
     identical: bool = False
+    power: float | None = None
 
 
 def apply_test(
-    summary: Summary, recorded: Sequence[float | None], replayed: Sequence[float | None]
+    summary: Summary,
+    recorded: Sequence[float | None],
+    replayed: Sequence[float | None],
+    *,
+    seeds: Sequence[int] = (),
 ) -> Agreement:
     """Apply a summary's named test to two samples, in the order of their seeds.
 
@@ -54,79 +72,90 @@ def apply_test(
         summary: name, test, margin and levels.
         recorded: one number per seed; None where the run gave none.
         replayed: the same seeds, run afresh.
+        seeds: names the seeds in the reason; without it they are counted from 0.
     """
     whole = min(len(recorded), len(replayed))
+    names = seeds or range(max(len(recorded), len(replayed)))
     silent = [(one is None, two is None) for one, two in zip(recorded, replayed, strict=False)]
     moved = [at for at, (one, two) in enumerate(silent) if one is not two]
     if moved:
-        reason = f"{len(moved)} of {pluralize(whole, 'seed')} gave a value on one side only, first seed {moved[0]}."
+        reason = f"{len(moved)} of {pluralize(whole, 'seed')} gave a value on one side only, first seed {names[moved[0]]}."
         return Agreement(False, None, reason)
     first = [value for value in recorded if value is not None]
     last = [value for value in replayed if value is not None]
     if len(first) < len(recorded) or len(last) < len(replayed):
         missing = sum(one for one, _ in silent)
         return Agreement(None, None, f"{missing} of {pluralize(whole, 'seed')} gave no value.")
-    if first and first == last and all(map(math.isfinite, first)):
+    for side, values in (("record", first), ("replay", last)):
+        odd = [at for at, value in enumerate(values) if not math.isfinite(value)]
+        if odd:
+            at = odd[0]
+            more = f", and {pluralize(len(odd) - 1, 'more seed')}" if len(odd) > 1 else ""
+            reason = (
+                f"Seed {names[at]} gave {values[at]!r} on the side of the {side}{more}, which no test compares: "
+                "run the program with this seed to see why."
+            )
+            return Agreement(None, None, reason)
+    # One number for all seeds says nothing of the seeds: a system that fails in few runs gives it as well.
+    if first and first == last and min(first) < max(first):
         reason = f"Each of {pluralize(len(first), 'seed')} gave the very same value on both sides."
         return Agreement(True, None, reason, identical=True)
+    epsilon, alpha = summary.epsilon, summary.alpha
     match summary.test:
         case SampleTest.MEAN:
-            return _compare_means(summary, first, last)
+            found = means_within(first, last, epsilon=epsilon, alpha=alpha)
+            # Not shown to be near is not shown to be apart.
+            if found.agrees is False and not means_apart(first, last, epsilon=epsilon, alpha=alpha):
+                found = replace(found, agrees=None)
         case SampleTest.KS:
-            return _compare_distributions(summary, first, last)
+            found = ks_within(first, last, epsilon=epsilon, alpha=alpha)
+        case SampleTest.MANN_WHITNEY:
+            found = ranks_within(first, last, epsilon=epsilon, alpha=alpha)
+        case SampleTest.IQM:
+            found = iqm_within(first, last, epsilon=epsilon, alpha=alpha)
         case SampleTest.MULTISET:
             return multisets_same(first, last)
         case _:
             assert_never(summary.test)
-
-
-def _compare_means(summary: Summary, first: Sequence[float], last: Sequence[float]) -> Agreement:
-    epsilon, alpha, power = summary.epsilon, summary.alpha, summary.power
-    found = means_within(first, last, epsilon=epsilon, alpha=alpha)
-    if found.agrees is None:
+    if found.statistic is None:
         return found
-    deviation = math.sqrt((_variance(first) + _variance(last)) / 2)
-    needed = _count_needed(
-        lambda: sample_size_needed(deviation=deviation, epsilon=epsilon, alpha=alpha, power=power)
-    )
-    agrees: bool | None = found.agrees
-    if not agrees and not means_apart(first, last, epsilon=epsilon, alpha=alpha):
-        agrees = _deny_if_powered(first, last, needed)
-    return replace(found, agrees=agrees, needed=needed)
+    if summary.test in {SampleTest.MEAN, SampleTest.IQM} and found.agrees:
+        found = replace(found, reason=f"{found.reason}{_name_unseen(summary, first, last)}")
+    return replace(_add_power(found, summary, first, last), identical=first == last)
 
 
-def _compare_distributions(
-    summary: Summary, first: Sequence[float], last: Sequence[float]
+def explain_undecided(found: Agreement, n: int) -> str:
+    """Return what helps samples of n seeds that do not decide; "" where they do."""
+    if found.agrees is not None:
+        return ""
+    if found.needed is None:
+        return (
+            "every seed has to give a finite number"
+            if found.statistic is None
+            else "take a larger --epsilon"
+        )
+    if found.needed > n:
+        return f"it takes {pluralize(found.needed, 'seed')}, not {n}: --n {found.needed}, or a larger --epsilon"
+    return "the difference is near the margin: take a larger --n, or another --epsilon"
+
+
+def _name_unseen(summary: Summary, first: Sequence[float], last: Sequence[float]) -> str:
+    """Name the share of runs that constant samples may have missed; "" where values vary: no spread, no test."""
+    if min(first) < max(first) or min(last) < max(last):
+        return ""
+    share = 1 - summary.alpha ** (1 / min(len(first), len(last)))
+    return f" All seeds of a side gave one value: others that come in up to {share:.0%} of runs may be unseen."
+
+
+def _add_power(
+    found: Agreement, summary: Summary, first: Sequence[float], last: Sequence[float]
 ) -> Agreement:
-    found = ks_within(first, last, epsilon=summary.epsilon)
-    if found.agrees is None:
-        return found
-    assert found.statistic is not None, "a distance stands behind the answer"
-    needed = _count_needed(lambda: ks_size_needed(epsilon=summary.epsilon, power=summary.power))
-    noise = _ks_reach(summary.alpha) * math.sqrt(2 / min(len(first), len(last)))
-    agrees: bool | None = found.agrees
-    if agrees:
-        # A few values are near each other whatever they were drawn from.
-        agrees = None if _deny_if_powered(first, last, needed) is None else True
-    elif found.statistic - summary.epsilon <= noise:
-        agrees = _deny_if_powered(first, last, needed)
-    return replace(found, agrees=agrees, needed=needed)
-
-
-def _count_needed(needed: Callable[[], int]) -> int | None:
-    """Return how many values it takes; None where the margin is so small that no number does."""
-    try:
-        return needed()
-    except (OverflowError, ZeroDivisionError):
-        return None
-
-
-def _deny_if_powered(
-    first: Sequence[float], last: Sequence[float], needed: int | None
-) -> bool | None:
-    """Return False where the samples have the declared power, None where they cannot tell."""
-    enough = needed is not None and min(len(first), len(last)) >= needed
-    return False if enough else None
+    deviation = 0.0
+    if summary.test in {SampleTest.MEAN, SampleTest.IQM}:
+        deviation = measure_deviation(summary.test, first, last)
+    needed = count_seeds(summary, deviation=deviation)
+    power = power_of(summary, min(len(first), len(last)), deviation=deviation)
+    return replace(found, needed=needed, power=power)
 
 
 def means_within(
@@ -188,31 +217,86 @@ def ks_distance(recorded: Sequence[float], replayed: Sequence[float]) -> float:
     )
 
 
-def ks_within(recorded: Sequence[float], replayed: Sequence[float], *, epsilon: float) -> Agreement:
-    """Compare the Kolmogorov-Smirnov distance with epsilon."""
-    unusable = _explain_unusable(recorded, replayed, least=1)
+def ks_within(
+    recorded: Sequence[float], replayed: Sequence[float], *, epsilon: float, alpha: float = 0.05
+) -> Agreement:
+    """Test that two distribution functions are less than epsilon apart everywhere (Kolmogorov-Smirnov).
+
+    The samples agree if those of distributions that are epsilon apart seldom come so near to each other, and differ
+    if no more than epsilon seldom leads so far. Both hold for all distributions, with ties or without.
+
+    Returns:
+        ``statistic`` is the distance. Sizes that differ count as the smaller one.
+    """
+    unusable = _explain_unusable(recorded, replayed, least=2)
     if unusable is not None:
         return unusable
-    distance = ks_distance(recorded, replayed)
-    return Agreement(distance <= epsilon, distance, f"The distributions are {distance:.6g} apart.")
+    n, distance = min(len(recorded), len(replayed)), ks_distance(recorded, replayed)
+    passing = ks_chance(distance, n, epsilon=epsilon)
+    # Without a difference of 1e-9 steps, a distance of exactly k / n would be rounded up to k + 1.
+    failing = smirnov_tail(math.ceil((distance - epsilon) * n - 1e-9), n)
+    return _decide(passing, failing, alpha, distance, f"The distributions are {distance:.6g} apart")
 
 
-def ks_size_needed(*, epsilon: float, power: float = 0.8) -> int:
-    """Return how many values each sample needs for ``ks_within`` to pass equal distributions.
+def ranks_within(
+    recorded: Sequence[float], replayed: Sequence[float], *, epsilon: float, alpha: float = 0.05
+) -> Agreement:
+    """Test that neither side tends to larger values: P(X < Y) + P(X = Y) / 2 is within 1/2 +- epsilon (Mann-Whitney).
 
-    Args:
-        epsilon: the margin, greater than 0.
-        power: chance of passing two samples of one distribution, between 0 and 1.
+    Two one-sided tests. The variance is not estimated, because the estimates (Brunner-Munzel, Wellek) are near 0 for a
+    few values with ties, and pass what they should not: it is the largest that the margin allows.
 
-    Source: N. Smirnov, Ann. Math. Statist. 19 (1948) 279, with the first term of the limit
-        distribution.
+    Returns:
+        ``statistic`` is that chance, X from the record and Y from the replay.
+
+    Source: H. B. Mann, D. R. Whitney, Ann. Math. Statist. 18 (1947) 50; S. Wellek, Testing Statistical Hypotheses of
+        Equivalence and Noninferiority (2010), section 6.2, for the margin.
     """
-    return max(2, math.ceil(2 * (_ks_reach(1 - power) / epsilon) ** 2))
+    unusable = _explain_unusable(recorded, replayed, least=2)
+    if unusable is not None:
+        return unusable
+    n, chance = min(len(recorded), len(replayed)), rank_lead(recorded, replayed)
+    lead = max(chance, 1 - chance)
+    passing = rank_chance(lead, n, epsilon=epsilon)
+    # At least so many successes are at most so many failures.
+    failing = binomial_tail(n * (1 - lead), n, max(0.5 - epsilon, 0.0))
+    said = f"A value of the replay exceeds one of the record with chance {chance:.6g}"
+    return _decide(passing, failing, alpha, chance, said)
 
 
-def _ks_reach(alpha: float) -> float:
-    """Return the distance, times sqrt(n / 2), that equal distributions exceed with chance alpha."""
-    return math.sqrt(-math.log(alpha / 2) / 2)
+def rank_lead(recorded: Sequence[float], replayed: Sequence[float]) -> float:
+    """Return P(X < Y) + P(X = Y) / 2 for X from the record and Y from the replay, from 0 to 1."""
+    ordered = sorted(recorded)
+    twofold = sum(bisect_left(ordered, y) + bisect_right(ordered, y) for y in replayed)
+    return twofold / (2 * len(recorded) * len(replayed))
+
+
+def iqm_within(
+    recorded: Sequence[float], replayed: Sequence[float], *, epsilon: float, alpha: float = 0.05
+) -> Agreement:
+    """Test that two interquartile means differ by less than epsilon, by a bootstrap interval of their difference.
+
+    Returns:
+        ``statistic`` is the difference. The samples agree if the interval, which leaves out alpha on each side, lies
+        within the margins, and differ if it lies outside.
+
+    Source: ``twice.foundation.interquartile_mean``.
+    """
+    unusable = _explain_unusable(recorded, replayed, least=LEAST)
+    if unusable is not None:
+        return unusable
+    gap = interquartile_mean(replayed) - interquartile_mean(recorded)
+    low, high, _ = bootstrap_interval(recorded, replayed, alpha=alpha)
+    agrees: bool | None = None
+    if max(-low, high) < epsilon or low == high == 0:
+        agrees = True
+    elif low > epsilon or high < -epsilon:
+        agrees = False
+    return Agreement(
+        agrees,
+        gap,
+        f"The interquartile means differ by {gap:.6g}, from {low:.6g} to {high:.6g} by bootstrap.",
+    )
 
 
 def multisets_same(recorded: Sequence[float], replayed: Sequence[float]) -> Agreement:
@@ -225,73 +309,20 @@ def multisets_same(recorded: Sequence[float], replayed: Sequence[float]) -> Agre
     return Agreement(agrees, None, f"The second sample holds {said}.")
 
 
-def sample_size_needed(
-    *, deviation: float, epsilon: float, alpha: float = 0.05, power: float = 0.8
-) -> int:
-    """Return how many values each sample needs for ``means_within`` to pass equal means.
-
-    Args:
-        deviation: standard deviation of the summary, in its own unit.
-        epsilon: the margin, in the same unit, greater than 0.
-        alpha: chance of passing means that differ by epsilon.
-        power: chance of passing means that are equal.
-
-    Source: S.-C. Chow, J. Shao, H. Wang, Sample Size Calculations in Clinical Research (2008),
-        section 3.2.3, with the normal approximation.
-    """
-    from statistics import NormalDist  # it loads fractions and decimal, for a question that few ask
-
-    normal = NormalDist()
-    reach = normal.inv_cdf(1 - alpha) + normal.inv_cdf((1 + power) / 2)
-    return max(2, math.ceil(2 * (reach * deviation / epsilon) ** 2))
-
-
-def student_t_tail(t: float, freedom: float) -> float:
-    """Return the chance that Student's t with so many degrees of freedom exceeds ``t``.
-
-    Source: NIST DLMF 8.17.5 and 26.5.27 of Abramowitz and Stegun.
-    """
-    half = incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t)) / 2
-    return half if t >= 0 else 1 - half
-
-
-def incomplete_beta(a: float, b: float, x: float) -> float:
-    """Return the regularised incomplete beta function I_x(a, b) for a, b > 0 and 0 <= x <= 1.
-
-    Source: NIST DLMF 8.17.22, the continued fraction, by Lentz's method.
-    """
-    if x <= 0 or x >= 1:
-        return 0.0 if x <= 0 else 1.0
-    if x > (a + 1) / (a + b + 2):
-        return 1 - incomplete_beta(b, a, 1 - x)
-    log_front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
-    log_front += a * math.log(x) + b * math.log1p(-x)
-    numerator, denominator = 1.0, 1 / _away_from_zero(1 - (a + b) * x / (a + 1))
-    fraction = denominator
-    for m in range(1, _ITERATIONS_MAX):
-        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
-        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-        for term in (even, odd):
-            denominator = 1 / _away_from_zero(1 + term * denominator)
-            numerator = _away_from_zero(1 + term / numerator)
-            fraction *= denominator * numerator
-        if abs(denominator * numerator - 1) < _CONVERGED:
-            break
-    return math.exp(log_front) * fraction / a
-
-
-def _away_from_zero(value: float) -> float:
-    return value if abs(value) > _TINY else _TINY
+def _decide(passing: float, failing: float, alpha: float, statistic: float, said: str) -> Agreement:
+    """Answer by two chances: of so near samples at the margin, and of such far ones within it."""
+    agrees = True if passing < alpha else False if failing < alpha else None
+    return Agreement(agrees, statistic, f"{said}; p = {passing:.4g}.")
 
 
 def _welch(recorded: Sequence[float], replayed: Sequence[float]) -> tuple[float, float, float]:
     """Return the difference of the means, its standard error, and the degrees of freedom."""
     gap = _mean(replayed) - _mean(recorded)
-    first, last = (_variance(each) / len(each) for each in (recorded, replayed))
-    error = math.sqrt(first + last)
+    first, last = (standard_deviation(each) / math.sqrt(len(each)) for each in (recorded, replayed))
+    error = math.hypot(first, last)  # because squares of small and large deviations vanish
     if error == 0:
         return gap, 0.0, 1.0
-    share = first / (first + last)  # ratios, because squares of small variances vanish
+    share = (first / error) ** 2
     freedom = 1 / (share**2 / (len(recorded) - 1) + (1 - share) ** 2 / (len(replayed) - 1))
     return gap, error, freedom
 
@@ -300,19 +331,16 @@ def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
 
 
-def _variance(values: Sequence[float]) -> float:
-    mean = _mean(values)
-    return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
-
-
 def _explain_unusable(
     recorded: Sequence[float], replayed: Sequence[float], *, least: int
 ) -> Agreement | None:
     smaller = min(len(recorded), len(replayed))
     if smaller < least:
         return Agreement(
-            None, None, f"A sample has {pluralize(smaller, 'value')}; it takes {least}."
+            None, None, f"A sample has {pluralize(smaller, 'value')}; it takes {least}.", least
         )
-    if not all(math.isfinite(value) for value in (*recorded, *replayed)):
-        return Agreement(None, None, "A sample holds a value that is not finite.")
+    if not all(abs(value) <= _HUGE for value in (*recorded, *replayed)):
+        return Agreement(
+            None, None, f"A sample holds a value that is not finite, or above {_HUGE:g}."
+        )
     return None

@@ -104,7 +104,7 @@ def govern(session: Session) -> Iterator[Run]:
     ]
     layer.thread_ended.append(session.guard.at_thread_end)
     try:
-        session.guard.begin()
+        session.guard.begin(is_recording=layer.writes)
         with _simulate_loops(session):
             yield Run(session)
     finally:
@@ -328,7 +328,8 @@ def describe_ending(session: Session) -> dict[str, object]:
         )
     if session.schedule is not None:
         session.caveats += map(describe_unheard, session.schedule.unheard)
-    session.caveats += session.guard.list_varying()
+    session.caveats += outside(session.guard.list_late)
+    session.caveats += outside(session.guard.list_varying)
     tasks = {} if session.schedule is None else session.schedule.tasks
     manifest = wiring.layer.manifest()
     folder = setup.program.folder()

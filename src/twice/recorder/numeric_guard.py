@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from threading import get_ident
 from types import ModuleType
@@ -63,14 +63,23 @@ class NumericGuard:
         self._watch = ImportWatch(dict.fromkeys(_AUDITS if audits else (), self._begin_audit))
         self._audits = audits
 
-    def begin(self) -> None:
-        """Set the switches of loaded modules; refuse to begin where a knob does not hold: E-NUMERIC-002."""
+    def begin(self, *, is_recording: bool) -> None:
+        """Set the switches of loaded modules; refuse to begin where a knob does not hold: E-POLICY-002.
+
+        A replay that was given other variables is an experiment of a diagnosis, and is not held.
+        """
         if self._audits:
             outside(self._watch.install)
         if not self._policies:
             return
-        from twice.recorder.environment.knobs import list_wanted
+        from twice.recorder.environment.knobs import has_variables_of, list_wanted
 
+        if not is_recording:
+            self._policies = {
+                axis: policy
+                for axis, policy in self._policies.items()
+                if has_variables_of(policy, self._environ, axis)
+            }
         if profile := self._policies.get("float"):
             self._modes = list_wanted(profile)
         if policy := self._policies.get("gpu"):
@@ -83,7 +92,7 @@ class NumericGuard:
         self._stop()
 
     def at_point(self, tick: int, name: str) -> None:
-        """Stop a run whose policies do not hold any more: E-NUMERIC-002."""
+        """Stop a run whose policies do not hold any more: E-POLICY-002."""
         if not self._policies:
             return
         self._count += 1
@@ -106,42 +115,48 @@ class NumericGuard:
             outside(self._switches.restore)
             self._switches = None
 
-    def list_late(self) -> Iterator[str]:
-        """Yield sentences on variables that the program set too late for their library."""
+    def list_late(self) -> list[str]:
+        """Return sentences on variables that the program set too late for their library."""
         changed = {
             name: value for name, value in os.environ.items() if self._environ.get(name) != value
         }
         if not changed:
-            return
+            return []
         from twice.recorder.environment.knobs import judge_knobs
 
-        for row in (*judge_knobs(changed), *judge_knobs(changed, axis="gpu")):
-            if row.name in changed and row.holds is False:
-                yield (
-                    f"the program set {row.name}={changed[row.name]}, without effect: {row.why}; "
-                    f"give it to the run: --env {row.name}={changed[row.name]}"
-                )
+        return [
+            f"the program set {row.name}={changed[row.name]}, without effect: {row.why}; "
+            f"give it to the run: --env {row.name}={changed[row.name]}"
+            for row in (*judge_knobs(changed), *judge_knobs(changed, axis="gpu"))
+            if row.name in changed and row.holds is False
+        ]
 
     def describe(self) -> Mapping[str, object]:
-        """Return what a record keeps: every knob as it was read last, and the operations that may vary."""
-        knobs = {"knobs": [row.to_json() for row in self._last]} if self._last else {}
-        return {**knobs, **({"operations": self._list_operations()} if self._audits else {})}
+        """Return what a record keeps: policies, every knob as it was read last, and the operations that may vary."""
+        rows = [row.to_json() for row in self._last]
+        keys = {"float": "profile", "gpu": "gpu_policy"}
+        named = {keys[axis]: policy for axis, policy in self._policies.items()}
+        operations = {"operations": self._list_operations()} if self._audits else {}
+        return {**named, **({"knobs": rows} if named else {}), **operations}
 
-    def list_varying(self) -> Iterator[str]:
-        """Yield one sentence on the operations that nothing kept from varying, and on what was not listed."""
+    def list_varying(self) -> list[str]:
+        """Return sentences on the operations that nothing kept from varying, and on what was not listed."""
         if self._audits and self._audit is None and "torch" in sys.modules:
-            yield "operations of torch are not listed: another thread than the main one imported it"
-        varying = [one for one in self._list_operations() if not one["deterministic"]]
-        if varying:
-            named = [
-                f"{one['operation']} on {one['device']}, {pluralize(one['count'], 'call')} at {one['where']}"
-                for one in varying[:_NAMED_MAX]
+            return [
+                "operations of torch are not listed: another thread than the main one imported it"
             ]
-            more = [f"{len(varying) - _NAMED_MAX} more"] if len(varying) > _NAMED_MAX else []
-            yield f"not deterministic, by PyTorch's own list: {'; '.join([*named, *more])}"
+        varying = [one for one in self._list_operations() if not one["deterministic"]]
+        if not varying:
+            return []
+        named = [
+            f"{one['operation']} on {one['device']}, {pluralize(one['count'], 'call')} at {one['where']}"
+            for one in varying[:_NAMED_MAX]
+        ]
+        more = [f"{len(varying) - _NAMED_MAX} more"] if len(varying) > _NAMED_MAX else []
+        return [f"not deterministic, by PyTorch's own list: {'; '.join([*named, *more])}"]
 
     def _list_operations(self) -> list[dict[str, Any]]:
-        return [] if self._audit is None else self._audit.describe()
+        return [] if self._audit is None else list(self._audit.describe())
 
     def _begin_audit(self, module: ModuleType) -> None:
         # A mode of torch's dispatcher belongs to a thread.

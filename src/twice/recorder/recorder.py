@@ -85,15 +85,17 @@ def _make_setup(
     return Setup(program, choose_master_seed(seed), dict(config or {}), **policies)
 
 
-def to_program(program: str | Program | Callable[..., object]) -> Program:
-    """Return a program as a value, from its text, its value, or a function."""
+def to_program(program: str | os.PathLike[str] | Program | Callable[..., object]) -> Program:
+    """Return a program as a value, from its text or path, its value, or a function."""
     if isinstance(program, Program):
         return program
-    return parse_program(program) if isinstance(program, str) else name_function(program)
+    if isinstance(program, str | os.PathLike):
+        return parse_program(os.fspath(program))
+    return name_function(program)
 
 
 def record(
-    program: str | Program | Callable[..., object],
+    program: str | os.PathLike[str] | Program | Callable[..., object],
     *,
     seed: int | Seed | None = None,
     config: Mapping[str, Any] | None = None,

@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import random
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -235,10 +236,17 @@ class Run:
         """Report a named number that the statistical class compares over many runs.
 
         Called more than once, the last value counts; a run that ends by an exception has none.
+
+        Args:
+            name: as ``--summary`` names it.
+            value: a real number, of Python or numpy, or an array of one number without dimensions.
+
+        Raises:
+            UsageError: E-USE-001, when it is anything else: a bool, text, an array, or an int that no float holds.
         """
         session = self._session
         session.raise_pending()
-        number = float(value)
+        number = _read_number(name, value)
         session.results.summaries.append((name, number))
         session.frame(SUMMARY, encode((name, number)))
 
@@ -283,6 +291,20 @@ class Run:
         session.frame(ROLLBACK, encode((session.tick, to)))
         session.rolled_back_to = to
         session.take("rollback")
+
+
+def _read_number(name: str, value: object) -> float:
+    read: Any = value
+    if getattr(value, "shape", None) == ():
+        read = read.item()  # of numpy, torch or JAX
+    if type(read) is not bool and isinstance(read, Real):
+        with suppress(OverflowError):
+            return float(read)
+    raise UsageError(
+        f"run.summary({name!r}, ...) was given {value!r:.60}, of type {type(value).__name__}.",
+        "Expected one real number, because samples are compared by their numbers.",
+        f'For example: run.summary("{name}", float(value)), or the mean of an array.',
+    )
 
 
 def require_no_session() -> None:

@@ -67,6 +67,7 @@ def summary_of(predicate: Predicate) -> Summary | None:
 
     Raises:
         SampleMissing: E-CLASS-002, when something is statistical and no summary is declared for it.
+        ClassRefused: E-CLASS-001, when no sample of the declared size can pass.
     """
     sampled = predicate.sampled_parts
     if not sampled:
@@ -78,6 +79,9 @@ def summary_of(predicate: Predicate) -> Summary | None:
             "Leave one, or make the whole run statistical: --class statistical --summary NAME",
         )
     if predicate.sample is not None:
+        from twice.foundation.sample_size import require_decidable  # most runs have no sample
+
+        require_decidable(predicate.sample)
         return predicate.sample
     part = sampled[0]  # empty for the run as a whole
     raise SampleMissing(

@@ -84,7 +84,7 @@ def parse_clock(text: str) -> TickClock | None:
 
 
 def parse_profile(text: str) -> str:
-    """Read the name of a floating-point profile, empty for none; others are E-NUMERIC-001."""
+    """Read the name of a floating-point profile, empty for none; others are E-POLICY-001."""
     if text and text not in FLOAT_PROFILES:
         raise NumericPolicyRefused(
             f"There is no floating-point profile {text!r}.",
@@ -96,7 +96,7 @@ def parse_profile(text: str) -> str:
 
 
 def parse_gpu_policy(text: str) -> str:
-    """Read the name of a policy of computation on a GPU, empty for none; others are E-NUMERIC-001."""
+    """Read the name of a policy of computation on a GPU, empty for none; others are E-POLICY-001."""
     if text and text not in GPU_POLICIES:
         raise NumericPolicyRefused(
             f"There is no policy of a GPU {text!r}.",
@@ -150,7 +150,7 @@ class Setup:
         require_dense(self.granularity, self.cadence)
 
     def give_profile(self, surroundings: Surroundings) -> Surroundings:
-        """Copy surroundings with what the policies of numbers set; E-NUMERIC-001 where that is not possible."""
+        """Copy surroundings with what the policies of numbers set; E-POLICY-001 where that is not possible."""
         if not self.float_profile and not self.gpu_policy:
             return surroundings
         # Few runs need the tables.

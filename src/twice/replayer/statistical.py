@@ -18,7 +18,7 @@ from typing import Any
 from twice.foundation.determinism_class import DeterminismClass, Predicate, Summary
 from twice.foundation.environment import Fingerprint, diff_fingerprints
 from twice.foundation.printable import pluralize
-from twice.foundation.two_sample_tests import Agreement, apply_test
+from twice.foundation.two_sample_tests import Agreement, apply_test, explain_undecided
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.samples import Progress, Sample, draw, read_sample
 from twice.replayer.outcome import Failure
@@ -63,7 +63,9 @@ def judge_sample(found: Verification, record: RunRecord, progress: Progress | No
     fresh = draw(record.setup, surroundings, summary, cwd=cwd, measured=True, progress=progress)
     assert fresh.environment is not None, "the first run of a fresh sample measures"
     then = Fingerprint.from_json(record.identity["environment"])
-    agreed = apply_test(summary, recorded.values, fresh.values)
+    agreed = apply_test(
+        summary, recorded.values, fresh.values, seeds=[each.seed.value for each in fresh.members]
+    )
     failure = found.failure
     if failure is None and agreed.agrees is False:
         was, now = describe_sample(recorded.values), describe_sample(fresh.values)
@@ -89,6 +91,7 @@ def describe_samples(
         "epsilon": summary.epsilon,
         "alpha": summary.alpha,
         "power": summary.power,
+        "power_reached": found.power,
         "n": summary.n,
         "seeds": [str(member.seed.value) for member in recorded.members],
         "recorded": [_json(value) for value in recorded.values],
@@ -98,6 +101,7 @@ def describe_samples(
         "statistic": _json(found.statistic),
         "seeds_needed": found.needed,
         "reason": found.reason,
+        "remedy": explain_undecided(found, summary.n),
     }
 
 

@@ -25,7 +25,6 @@ from twice.foundation.comparison import Tolerance
 from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import DeterminismClass, Predicate, Scope
 from twice.foundation.environment import ORDER_PROBES, EnvironmentDifference
-from twice.foundation.printable import pluralize
 from twice.recorder.audit.inventory import in_words, is_process, is_repeated, unsupported_rows
 from twice.replayer.file_report import FileJudgement
 from twice.replayer.outcome import Failure, SourceChange, no_counts
@@ -228,9 +227,7 @@ def _list_moved_probes(evidence: Evidence) -> list[str]:
 
 
 def _explain_undecided(samples: Mapping[str, Any]) -> str:
-    needed = samples["seeds_needed"]
-    needs = f"; it takes {pluralize(needed, 'seed')}, not {samples['n']}" if needed else ""
-    return f"the samples cannot tell: {samples['reason'].rstrip('.')}{needs}"
+    return f"the samples cannot tell: {samples['reason'].rstrip('.')}; {samples['remedy']}"
 
 
 NOTHING_COMPARED = (
@@ -355,7 +352,7 @@ RULES: Sequence[Rule] = (
     ),
     Rule(
         "sample-open", "UNKNOWN",
-        "the samples of a statistical run are too small to decide",
+        "the samples of a statistical run do not decide: too small, not finite, or near the margin",
         lambda found: found.samples is not None and found.samples["agrees"] is None,
         lambda found: [_explain_undecided(found.samples or {})],
     ),

@@ -22,6 +22,7 @@ from typing import Any, Literal
 from twice.errors import OutputUnwritable
 from twice.foundation.channels import Channel
 from twice.foundation.dataclass import dataclass
+from twice.foundation.determinism_class import SampleTest
 from twice.foundation.next_step import NextStep
 from twice.foundation.printable import pluralize, printable
 from twice.foundation.version import VERSION
@@ -266,6 +267,8 @@ class Verification(Evidence):
                 f"- samples: {_name_sample(samples)} over {pluralize(samples['n'], 'seed')}, {samples['test']}: "
                 f"{samples['reason']}"
             )
+            if samples["test"] != SampleTest.MULTISET:
+                lines.append(f"- levels: {_name_levels(samples)}")
         if self.restores is not None:
             failed = self.restores["failed"]
             lines.append(f"- restores: {self.restores['tested']} tested, {len(failed)} failed")
@@ -361,6 +364,18 @@ def _name_sample(samples: Mapping[str, Any]) -> str:
     """Name the summary, and the component that it judges: ``reward of walk``."""
     part = samples.get("component")
     return f"{samples['summary']} of {part}" if part else str(samples["summary"])
+
+
+def _name_levels(samples: Mapping[str, Any]) -> str:
+    """Name the declared levels of a sample, and the power that it had."""
+    reached = samples["power_reached"]
+    had = (
+        "" if reached is None else f"; equal systems of this spread pass with chance {reached:.2g}"
+    )
+    return (
+        f"margin {samples['epsilon']:g}, alpha {samples['alpha']:g}, declared power {samples['power']:g}, "
+        f"{pluralize(samples['n'], 'seed')} each{had}"
+    )
 
 
 def _open_private(path: str, flags: int) -> int:

@@ -181,7 +181,7 @@ def _describe_numbers(
     yield _count_knobs(of, knobs, differs=bool(probes.differing))
     yield from align([(row.name, *_describe_knob(row)) for row in knobs])
     if not probes.reference:
-        yield f"probes: {len(found.probes)} run; no results are stored for {of}: compare with another machine by --against"
+        yield f"probes: {len(found.probes)} run; no stored results for {of}: compare with another machine by --against"
     else:
         differing = ", ".join(probes.differing) or "none"
         yield (

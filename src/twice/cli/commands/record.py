@@ -40,12 +40,13 @@ from twice.foundation.determinism_class import (
     parse_test,
 )
 from twice.foundation.printable import pluralize
-from twice.recorder.environment.surroundings import for_recording
+from twice.recorder.environment.surroundings import Surroundings, for_recording
 from twice.recorder.program import Program
 from twice.recorder.program_spec import list_run_functions
 from twice.recorder.recorder import choose_master_seed, record_program, refuse_existing
 from twice.recorder.redaction.redaction import Redaction
 from twice.recorder.runrecord import RunRecord
+from twice.recorder.samples import read_sample, summary_of
 from twice.recorder.session_job import GO_ON
 from twice.recorder.setup import Setup
 
@@ -58,7 +59,7 @@ class PredicateOptions:
     scope: Annotated[str, option("--scope SCOPE", "process, host or cross-host")] = "host"
     summary: Annotated[tuple[str, ...], option(
         "--summary NAME", "statistical: what is compared over seeds; NAME:COMPONENT for one component")] = ()
-    test: Annotated[str | None, option("--test TEST", "statistical: means (default), ks or multiset")] = None
+    test: Annotated[str | None, option("--test TEST", "statistical: means (default), iqm, mann-whitney, ks or multiset")] = None
     measure: Annotated[str | None, option(
         "--measure MEASURE", "logical: how compared values are judged: exact (default), abs, rel, ulp or quantum",
     )] = None
@@ -105,10 +106,16 @@ def command(
     out = out or Path(f"{name}.twice")
     refuse_existing(out, force=force, is_record=True)
     variables = policies.environment()
+    surroundings = for_recording(os.environ, explicit=variables)
+    print_beside(*_list_overruled(setup, surroundings))
+    if (summary := summary_of(setup.predicate)) is not None:
+        from twice.foundation.sample_size import describe_power  # most runs have no sample
+
+        print_beside(f"sample: {describe_power(summary)}")
     with show_progress("sampling") as progress:
         ended = record_program(
             setup,
-            for_recording(os.environ, explicit=variables),
+            surroundings,
             out,
             force=force,
             show=not quiet and not as_json,
@@ -120,7 +127,7 @@ def command(
         printed = _read_printed(out)
         print_json({"format": "twice.recorded/1", "record": str(out), **ended, "printed": printed})
     else:
-        print_beside(*_describe(found, ended, out))
+        print_beside(*_describe(found, ended, out, summary))
     for place in still_in(out, {**os.environ, **variables}, Redaction(setup.redaction)):
         print_beside(f"note: the record still contains a secret, {place}")
     if ended["unread"] and ended["how"] == "completed":
@@ -140,6 +147,15 @@ def command(
     return code & 0xFF if exit_code else int(code != 0)
 
 
+def _list_overruled(setup: Setup, surroundings: Surroundings) -> list[str]:
+    """Return sentences on variables of the environment that the policies of numbers gave another value."""
+    if not setup.float_profile and not setup.gpu_policy:
+        return []
+    from twice.recorder.environment.policy_variables import list_overruled
+
+    return list_overruled(surroundings, setup.give_profile(surroundings))
+
+
 def _read_printed(out: Path) -> dict[str, str]:
     """Read the ends of what the program printed."""
     with RunRecord.open(out) as record:
@@ -148,7 +164,9 @@ def _read_printed(out: Path) -> dict[str, str]:
     return dict(zip(("output", "errors"), texts, strict=True))
 
 
-def _describe(program: Program, ended: Mapping[str, Any], out: Path) -> Iterator[str]:
+def _describe(
+    program: Program, ended: Mapping[str, Any], out: Path, summary: Summary | None
+) -> Iterator[str]:
     """Say what was recorded, and why a record contains less than its maker may think."""
     code = f", exit code {ended['exit_code']}" if ended["how"] == "exit" else ""
     done, kept = (
@@ -167,6 +185,13 @@ def _describe(program: Program, ended: Mapping[str, Any], out: Path) -> Iterator
         yield f"note: a plain script: {seen}{instead}"
     elif ended["ticks"] == 0 and ended["how"] == "completed":
         yield "note: run.ticks() was not used: only construction and end are compared"
+    if summary is not None:
+        from twice.foundation.sample_size import describe_reached
+
+        with RunRecord.open(out) as record:
+            reached = describe_reached(summary, read_sample(record).values)
+        if reached:
+            yield f"sample: {reached}"
     yield f"next: twice verify {out}"
 
 

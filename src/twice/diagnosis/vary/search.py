@@ -120,9 +120,11 @@ def vary(
             setup = record.setup
             base = surroundings_of(record)
     else:
-        found = to_program(os.fspath(program) if isinstance(program, os.PathLike) else program)
+        found = to_program(program)
         setup = Setup(found, choose_master_seed(seed), dict(config or {}), **policies)
         base = for_recording(os.environ, explicit=dict(env or {}))
+    # What a profile holds is varied here on purpose.
+    base, setup = setup.give_profile(base), replace(setup, float_profile="")
     other = "" if python is None else resolve_interpreter(python)
     with tempfile.TemporaryDirectory(prefix="twice-vary-") as text:
         folder = Path(text).resolve()

@@ -11,7 +11,6 @@ processes with equal surroundings on one machine are equal.
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import importlib
 import locale
@@ -35,6 +34,7 @@ from twice.recorder.effects.varied_world import (
 )
 from twice.recorder.environment import libraries
 from twice.recorder.environment.gpu_policy import describe_device
+from twice.recorder.environment.knob_readers import read
 from twice.recorder.environment.probes import KeptProbes, run_probes
 from twice.recorder.environment.process_start import read_addresses
 from twice.recorder.environment.surroundings import Surroundings, environ_for_child, is_relevant
@@ -182,12 +182,8 @@ def settings_at_end() -> dict[str, str]:
         found["task turns"] = turns
     if torch := libraries.read_torch():
         found["torch capability"], found["torch threads"] = torch
-    for path in libraries.list_mapped_files():
-        name = Path(path).name
-        if ".so" in name and ("mkl" in name or "libtorch_cpu" in name):
-            with suppress(OSError, AttributeError):
-                found["mkl branch"] = str(ctypes.CDLL(path).mkl_serv_cbwr_get(1))
-                break
+    for branch in read("mkl branch").values():
+        found["mkl branch"] = branch
     return found
 
 
@@ -238,7 +234,6 @@ def _find_gpu_use(torch: Any) -> tuple[list[str], list[str]]:
 
 def _read_switches() -> Iterator[tuple[str, str]]:
     """Yield the switches of loaded libraries, by the names in their documentation."""
-    from twice.recorder.environment.knob_readers import read
     from twice.recorder.environment.knobs import list_knobs
 
     for knob in list_knobs("gpu"):

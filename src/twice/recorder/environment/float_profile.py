@@ -34,7 +34,7 @@ _OPPOSITE: Final = "NPY_ENABLE_CPU_FEATURES"
 
 
 def require_possible(profile: str) -> None:
-    """Refuse a profile that this processor cannot give: E-NUMERIC-001.
+    """Refuse a profile that this processor cannot give: E-POLICY-001.
 
     Its kernels would end the process with an illegal instruction.
     """
@@ -42,8 +42,9 @@ def require_possible(profile: str) -> None:
         return
     machine, features = platform.machine(), read_numpy_features()
     lacks = [name for name in _NEEDED[profile] if name not in features]
-    if machine.lower() not in {"x86_64", "amd64"} or lacks:
-        has = f"is {machine}" if not lacks or not features else f"has no {', '.join(lacks)}"
+    is_other = machine.lower() not in {"x86_64", "amd64"}
+    if is_other or lacks:
+        has = f"is {machine}" if is_other else f"has no {', '.join(lacks)}"
         raise NumericPolicyRefused(
             f"The profile {profile} is not possible here: the processor {has}.",
             "Expected a processor that has all instructions of the profile.",
@@ -56,7 +57,7 @@ def apply_profile(surroundings: Surroundings, profile: str) -> Surroundings:
     """Copy surroundings with the variables of a profile; those of an empty name as they are.
 
     Raises:
-        NumericPolicyRefused: E-NUMERIC-001, where ``--env`` contradicts it, or the processor lacks what it needs.
+        NumericPolicyRefused: E-POLICY-001, where ``--env`` contradicts it, or the processor lacks what it needs.
     """
     if not profile:
         return surroundings
@@ -68,13 +69,3 @@ def apply_profile(surroundings: Surroundings, profile: str) -> Surroundings:
             raise contradict(_OPPOSITE, opposite.value or "", profile, "", "float")
         del decided[_OPPOSITE]
     return Surroundings(decided)
-
-
-def list_overruled(given: Surroundings, decided: Surroundings) -> list[str]:
-    """Return sentences on variables of the caller's environment that a profile gave another value."""
-    return [
-        f"{name}={variable.value} of the environment gives way to "
-        f"{now.value if (now := decided.variables.get(name)) else 'none'}"
-        for name, variable in given.variables.items()
-        if variable.source == "set" and decided.variables.get(name) != variable
-    ]

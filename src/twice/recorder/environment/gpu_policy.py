@@ -47,7 +47,7 @@ def apply_gpu_policy(surroundings: Surroundings, policy: str) -> Surroundings:
     A machine without a GPU is allowed: what holds on the processor holds there.
 
     Raises:
-        NumericPolicyRefused: E-NUMERIC-001, where ``--env`` contradicts the policy, or chooses a GPU that is not here.
+        NumericPolicyRefused: E-POLICY-001, where ``--env`` contradicts the policy, or chooses a GPU that is not here.
     """
     if not policy:
         return surroundings

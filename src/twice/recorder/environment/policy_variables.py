@@ -21,7 +21,7 @@ def decide_variables(surroundings: Surroundings, policy: str, axis: Axis) -> dic
     A value of the caller's environment that keeps the policy is left; another one gives way.
 
     Raises:
-        NumericPolicyRefused: E-NUMERIC-001, where ``--env`` contradicts the policy.
+        NumericPolicyRefused: E-POLICY-001, where ``--env`` contradicts the policy.
     """
     decided = dict(surroundings.variables)
     for knob, value in list_wanted(policy, axis, variable=True):
@@ -56,3 +56,13 @@ def contradict(
         variable=name,
         profile=policy,
     )
+
+
+def list_overruled(given: Surroundings, decided: Surroundings) -> list[str]:
+    """Return sentences on variables of the caller's environment that a policy gave another value."""
+    return [
+        f"note: {name}={variable.value} of the environment gives way to "
+        f"{now.value if (now := decided.variables.get(name)) else 'none'}"
+        for name, variable in given.variables.items()
+        if variable.source == "set" and decided.variables.get(name) != variable
+    ]

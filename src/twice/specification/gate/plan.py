@@ -25,9 +25,11 @@ from twice.foundation.determinism_class import (
     refuse_class,
 )
 from twice.foundation.digests import DEFAULT, Algorithm
+from twice.foundation.sample_size import require_decidable
 from twice.recorder.cadence import parse_cadence, parse_granularity, parse_strategy
 from twice.recorder.config import parse_settings
 from twice.recorder.environment.surroundings import THREAD_CAPS
+from twice.recorder.setup import parse_profile
 from twice.simulation.order import Order
 from twice.specification.sheet import Sheet
 from twice.specification.tiers import Trait
@@ -63,6 +65,7 @@ def plan_recording(workspace: Workspace) -> dict[str, Any]:
         "granularity": _parse_or(parse_granularity, text("05", "granularity"), "tick"),
         "cadence": _parse_or(parse_cadence, text("04", "cadence"), "tick"),
         "strategy": _parse_or(parse_strategy, text("04", "strategy"), "hybrid"),
+        "float_profile": _parse_or(parse_profile, text("08", "profile"), ""),
         "order": Order() if _has_recorded_order(workspace) else None,
     }
 
@@ -152,6 +155,7 @@ def predicate_of(promise: Sheet) -> Predicate:
         margin, power = float(promise.text("epsilon") or 0), float(promise.text("power") or "0.8")
         alpha = float(promise.text("alpha") or "0.05")
         sample = Summary(summary, test, margin, seeds, power, alpha)
+        require_decidable(sample)
     decisions: Tolerance = Exact()
     measure, within = promise.text("measure") or "exact", promise.text("epsilon")
     # Sheet 08 wants an epsilon beside an exact class as well: 0.

@@ -98,6 +98,7 @@ def record_arguments(reader: SheetReader) -> tuple[str, ...]:
         ("--snapshots", reader.text("04", "cadence")),
         ("--strategy", reader.text("04", "strategy")),
         ("--digest", digest if digest in tuple(Algorithm) else ""),
+        ("--float-profile", reader.text("08", "profile")),
         *(("--env", f"{name}={value}") for name, value in pinned_variables(reader).items()),
     ]
     given = [each for option in options if option[1] for each in option]

@@ -10,9 +10,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from twice.specification.gate.checks import costs, documents, effects, runs, surroundings
+from twice.specification.gate.checks import (
+    concurrency,
+    costs,
+    documents,
+    effects,
+    runs,
+    surroundings,
+)
 from twice.specification.gate.model import Check
 
-_ROOMS: Final = (documents, runs, surroundings, effects, costs)
+_ROOMS: Final = (documents, runs, concurrency, surroundings, effects, costs)
 _FOUND: Final = [each for room in _ROOMS for each in vars(room).values() if isinstance(each, Check)]
 CHECKS: Final = tuple(sorted(_FOUND, key=lambda each: each.id))

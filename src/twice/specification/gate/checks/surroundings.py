@@ -1,9 +1,9 @@
-"""Checks 11 to 13: what runs at once, how numbers come out, and what runs on a GPU.
+"""Checks 12 and 13: how numbers come out, and what runs on a GPU.
 
 Each is about every system, whatever its tier, but one of which sheet 00 says with a reason that it has no
 such thing, and whose trial shows none. Below the tier that asks for the sheet, what the run shows is judged.
 
-Invariant: no schedule passes that was not tried, and what is told of a run was read back from it.
+Invariant: what is told of a run was read back from it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any, Final
 from twice.diagnosis.vary.report import FactorResult
 from twice.foundation.determinism_class import Scope
 from twice.foundation.printable import pluralize
+from twice.specification.gate.checks.concurrency import find_trait_gaps, judge_factor
 from twice.specification.gate.evidence.context import ReportedFinding
 from twice.specification.gate.evidence.runs import GateTrial, keeps_subnormals
 from twice.specification.gate.model import (
@@ -27,29 +28,10 @@ from twice.specification.gate.model import (
     optional,
     require,
 )
-from twice.specification.gate.plan import (
-    ASYNCIO,
-    FIXED_ORDERS,
-    INSTRUCTIONS,
-    RECORDED_SCHEDULE,
-    SCHEDULES,
-    THREADS,
-)
-from twice.specification.record_traits import count_concurrent
+from twice.specification.gate.plan import FIXED_ORDERS, INSTRUCTIONS, THREADS
 from twice.specification.sheet import Sheet
 from twice.specification.tiers import Trait
 
-_VAGUE: Final = ("mostly", "usually", "should", "on n cores", "practically")
-_UNSEEN: Final = {
-    "processes": "what other processes do at the same time stands in no record",
-    "actors": "actors of a framework stand in no record",
-}
-_SCHEDULE_OF: Final = {"threads": "switch interval", "tasks": "task order"}
-assert set(_SCHEDULE_OF.values()) == set(SCHEDULES), "every schedule that is varied is judged"
-_CONTROL: Final = {
-    "lockstep": 3, RECORDED_SCHEDULE: 2, "recorded": 2, "schedule-independent": 1, "independent": 1, "uncontrolled": 0,
-}  # fmt: skip
-"""How strong a strategy is, by its name in sheet 07 and in a verification."""
 _FUSING: Final = ("FMA", "ASIMD", "NEON_VFPV4", "VSX", "VX", "SVE", "AVX512")
 """How numpy's names of instruction sets begin that fuse a multiplication and an addition."""
 _NOT_FUSING: Final = frozenset(
@@ -69,111 +51,6 @@ _KNOBS: Final = {
 """What has to be stated, by a part of its name, and which values keep the class; () for any."""
 
 
-def _find_gaps(facts: GateFacts, number: str, trait: Trait) -> list[str]:
-    """Return what the sheet of a trait lacks; of a trait that is denied, whether its reason is missing."""
-    if facts.denies(trait):
-        return [*facts.find_unexplained(trait), *facts.find_present(trait)]
-    return facts.find_gaps(number, conditional=True)
-
-
-def _judge_factor(factor: FactorResult, same: str, differs: str, other: str) -> Iterator[str]:
-    """Yield what a varied factor shows: a text for each of its ends, to which what was seen is added."""
-    first = factor.divergence and factor.divergence.to_text().partition("\n")[0]
-    told = first or factor.reason or factor.value
-    if factor.result == "same":
-        yield Observed(same)
-    elif factor.result in {"differs", "failed"}:
-        yield f"{differs} the run {factor.result}: {told}"
-    else:
-        yield Undecided(f"{other}: {told or factor.result}")
-
-
-@check(
-    11, "Concurrency strategy named", "07", "00", needs=("trial", "sealed", "varied", "code"),
-    # What no run shows, and no code that could be read, cannot be said to be absent.
-    absent=make_absence(
-        Trait.CONCURRENCY,
-        lambda facts, trial: trial.lineages is None
-        or count_concurrent(trial.lineages)
-        or optional(facts.code) is None,
-        "the trial started none",
-    ),
-)  # fmt: skip
-def check_concurrency(facts: GateFacts) -> Iterator[str]:
-    """Check that 07 names each subsystem's strategy and schedule dependence, and that they work."""
-    spec, gaps = facts.workspace, _find_gaps(facts, "07", Trait.CONCURRENCY)
-    yield from gaps
-    denies = facts.denies(Trait.CONCURRENCY)
-    strategies = spec.column("07", "subsystems", "strategy")
-    if not denies and is_complete(gaps):
-        if RECORDED_SCHEDULE in strategies and not spec.text("07", "trace_format"):
-            unsaid = "a schedule is recorded, and nobody said in which form"
-            yield facts.tell("07", "trace_format", unsaid)
-        for row in spec.rows("07", "subsystems"):
-            how = str(row.get("how", "")).lower()
-            vague = next((each for each in _VAGUE if each in how), None)
-            if vague is not None:
-                kept = f"{row.get('name')} is kept {vague!r}, which is no strategy"
-                yield facts.tell("07", "subsystems", kept)
-    started, factors = require(facts.trial).lineages, require(facts.varied)
-    if started is None:
-        yield Undecided("the trial's record does not say what it started")
-        return
-    seen = count_concurrent(started)
-    counts = {model: pluralize(count, model.removesuffix("s")) for model, count in seen.items()}
-    counted = ", ".join(counts.values()) or "nothing"
-    if denies:
-        said = f"by sheet 00 nothing runs at once, and the trial started {counted}"
-        none = Observed("the trial started nothing")
-        yield facts.tell("00", "traits", said) if seen else none
-        return
-    if spec.get("07"):
-        named = spec.strings("07", "model")
-        for model in (each for each in seen if each not in named):
-            foreign = f"the trial started {counts[model]}, which 07 does not name"
-            yield facts.tell("07", "model", foreign)
-        for model in (each for each in named if each not in seen):
-            why = _UNSEEN.get(model, "the trial started none")
-            yield Undecided(facts.tell("07", "model", f"{why}, so nothing is told of {model}"))
-        yield from _judge_strategies(facts)
-    elif not facts.is_unasked("07"):
-        return
-    yield Observed(f"the trial started {counted} beside what started it")
-    names = ", ".join(spec.column("07", "subsystems", "name"))
-    where = ("07", "subsystems") if names else ("00", "traits")
-    said = f"{names} hang on no schedule" if names else "no sheet says what decides the order"
-    for name in (_SCHEDULE_OF[model] for model in seen):
-        for factor in (each for each in factors if each.factor == name):
-            parts = facts.tell(*where, f"{said}, and by another {name}")
-            yield from _judge_factor(
-                factor,
-                f"the same by another {name}, which is not every schedule",
-                parts,
-                f"another {name}",
-            )
-
-
-def _judge_strategies(facts: GateFacts) -> Iterator[str]:
-    """Compare the strategy that 07 declares for each subsystem with the one that the trial's record has."""
-    sealed = require(facts.sealed)
-    for row in facts.workspace.rows("07", "subsystems"):
-        name, declared = str(row.get("name")), str(row.get("strategy"))
-        held = sealed.concurrency.get(name)
-        said = f"{name} is declared {declared}, and the trial's record"
-        if held is None:
-            # That no schedule decides is shown by varying it.
-            if declared == RECORDED_SCHEDULE:
-                missing = f"{said} has no order of it: twice keeps that of {ASYNCIO}, by this name"
-                yield facts.tell("07", "subsystems", missing)
-        elif sealed.is_torn or sealed.result == "PARTIAL":
-            yield facts.tell("07", "subsystems", f"{said} has a part of its order alone")
-        elif _CONTROL[held["strategy"]] < _CONTROL[declared]:
-            weaker = f"{said} has {held['strategy']} (grade {held['grade']}), which is weaker"
-            yield facts.tell("07", "subsystems", weaker)
-        else:
-            yield Observed(f"{name} is {held['strategy']} (grade {held['grade']}) in the trial")
-
-
 @check(
     12, "Floating-point policy", "08", "00", "01", needs=("trial", "policies", "varied"),
     absent=make_absence(
@@ -183,7 +60,7 @@ def _judge_strategies(facts: GateFacts) -> Iterator[str]:
 )  # fmt: skip
 def check_floating_point(facts: GateFacts) -> Iterator[str]:
     """Check that 08 pins libraries, threads, sums, FMA and subnormals, and that they are in force."""
-    spec, gaps = facts.workspace, _find_gaps(facts, "08", Trait.FLOATING_POINT)
+    spec, gaps = facts.workspace, find_trait_gaps(facts, "08", Trait.FLOATING_POINT)
     yield from gaps
     denies, sheet = facts.denies(Trait.FLOATING_POINT), spec.get("08")
     own, promised = spec.value("08", "epsilon"), spec.value("01", "epsilon")
@@ -217,6 +94,7 @@ def check_floating_point(facts: GateFacts) -> Iterator[str]:
     yield Observed(f"subnormal numbers are {kept}")
     if sheet is None:
         return
+    yield from _judge_profile(facts, sheet)
     yield from _judge_pins(facts, sheet)
     wanted, stated = sheet.get("threads"), sheet.text("denormals")
     for count in threads:
@@ -234,11 +112,24 @@ def check_floating_point(facts: GateFacts) -> Iterator[str]:
         same = f"sums are stated as {order}; with {other} they are the same"
         parts = f"sums are stated to be {order}, and with {other}"
         parts, other = (facts.tell("08", "reductions", each) for each in (parts, other))
-        yield from _judge_factor(factors.get(THREADS, untried), same, parts, other)
+        yield from judge_factor(factors.get(THREADS, untried), same, parts, other)
     else:
         yield Observed("sums are taken in the order of the stated threads, which were read back")
     if spec.text("01", "scope") == Scope.CROSS_HOST:
         yield from _judge_other_hosts(facts, factors)
+
+
+def _judge_profile(facts: GateFacts, sheet: Sheet) -> Iterator[str]:
+    """Hold the profile of 08 against the one that the trial was held to."""
+    stated, numerics = sheet.text("profile"), require(facts.trial).numerics
+    held = numerics.get("profile", "")
+    if stated and held != stated:
+        yield facts.tell(
+            "08", "profile", f"{stated} is stated, and the trial was held to {held or 'none'}"
+        )
+    elif held:
+        count = sum(row["holds"] is True for row in numerics["knobs"])
+        yield Observed(f"the trial was held to {held}: {pluralize(count, 'knob')} read back")
 
 
 def _judge_pins(facts: GateFacts, sheet: Sheet) -> Iterator[str]:
@@ -278,7 +169,7 @@ def _judge_other_hosts(facts: GateFacts, factors: Mapping[str, FactorResult]) ->
     same = [name for name in INSTRUCTIONS if name in factors and factors[name].result == "same"]
     for name in (each for each in INSTRUCTIONS if each in factors and each not in same):
         parts = f"other hosts are promised the same, and with other {name}"
-        found += _judge_factor(factors[name], "", facts.tell("01", "scope", parts), name)
+        found += judge_factor(factors[name], "", facts.tell("01", "scope", parts), name)
     broken = [each for each in found if not isinstance(each, Undecided)]
     yield from broken
     if same:
@@ -315,7 +206,7 @@ def _may_use_gpu(facts: GateFacts, trial: GateTrial) -> bool:
 )  # fmt: skip
 def check_gpu(facts: GateFacts) -> Iterator[str]:
     """Check that 09 states every switch of framework, driver and card, and that they hold."""
-    spec, gaps = facts.workspace, _find_gaps(facts, "09", Trait.GPU)
+    spec, gaps = facts.workspace, find_trait_gaps(facts, "09", Trait.GPU)
     yield from gaps
     sheet, denies = spec.get("09"), facts.denies(Trait.GPU)
     nothing = "by sheet 00 nothing runs on a GPU, and"

@@ -25,6 +25,7 @@ from twice.foundation.environment import NUMERIC_LIBRARIES, Fingerprint
 from twice.recorder.config import format_settings
 from twice.recorder.effects.ops import FILE_READ
 from twice.recorder.environment.fingerprint import measure_in
+from twice.recorder.environment.float_profile import apply_profile
 from twice.recorder.environment.surroundings import for_recording
 from twice.recorder.program import PathNames
 from twice.recorder.runrecord import RunRecord
@@ -243,7 +244,8 @@ def gather_policies(context: EvidenceContext) -> Fingerprint:
     """Measure a fresh process with the surroundings of a run."""
     context.trial()
     context.doing("reading back what holds in a run")
-    return measure_in(for_recording(os.environ, explicit=pin_threads(context.workspace)))
+    pinned = for_recording(os.environ, explicit=pin_threads(context.workspace))
+    return measure_in(apply_profile(pinned, context.workspace.text("08", "profile")))
 
 
 def keeps_subnormals(probes: Mapping[str, str]) -> bool:
