@@ -2,9 +2,9 @@
 
 Usage: python benchmarks/gpu.py [--rounds N] [--small] [--output FILE.jsonl]
 
-Needs torch. Bare and governed calls alternate in one process, in wall-clock seconds, and each ratio is of two
-neighbours. Where there is a GPU, the workloads run on it and are waited for; where there is none, they run on the
-processor, in the threads that torch chose, and the figures say so. The policy's variables are set before torch is
+Needs torch. Bare and governed calls alternate in one process, and each ratio is of two neighbours. Where there is a GPU,
+the workloads run on it and are waited for, in wall-clock seconds. Where there is none, they run in one thread of the
+processor, in CPU seconds, and the figures say so. The policy's variables are set before torch is
 imported, on both sides, so the figures are those of its switches.
 """
 
@@ -24,6 +24,8 @@ from twice.recorder.environment.surroundings import Surroundings
 from twice.recorder.numeric_guard import NumericGuard
 
 POLICY = "deterministic"
+_LEAST_S = 0.005
+_CALLS_MAX = 1024
 Workload = Callable[[], object]
 
 
@@ -74,17 +76,23 @@ def compare(
 ) -> dict[str, object]:
     """Return the ratio of the best of some calls to that of as many bare ones, round by round."""
 
+    has_gpu = torch.cuda.is_available()
+    clock = time.perf_counter if has_gpu else time.process_time
+
     def best() -> float:
         found = []
         for _ in range(5):
-            began = time.perf_counter()
-            work()
-            if torch.cuda.is_available():
+            began = clock()
+            for _ in range(calls):
+                work()
+            if has_gpu:
                 torch.cuda.synchronize()
-            found.append(time.perf_counter() - began)
+            found.append(clock() - began)
         return min(found)
 
-    best()
+    calls = 1
+    while best() < _LEAST_S and calls < _CALLS_MAX:
+        calls *= 2
     ratios = []
     for _ in range(rounds):
         bare = best()
@@ -97,7 +105,9 @@ def compare(
 def figures(torch: Any, rounds: int, scale: int) -> Iterator[dict[str, object]]:
     has_gpu = torch.cuda.is_available()
     device = "cuda" if has_gpu else "cpu"
-    where = torch.cuda.get_device_name() if has_gpu else f"cpu, {torch.get_num_threads()} threads"
+    if not has_gpu:
+        torch.set_num_threads(1)
+    where = torch.cuda.get_device_name() if has_gpu else "cpu, 1 thread"
     about = {"device": where, "torch": torch.__version__}
     for name, work in workloads(torch, device, scale).items():
         guard = lambda: governed(NumericGuard("", POLICY))  # noqa: E731

@@ -107,6 +107,6 @@ def test_a_first_sample_says_what_it_can_tell_before_the_second() -> None:
     summary = Summary("x", epsilon=0.5, n=30)
 
     assert "equal systems pass with chance 0; 0.8 takes" in describe_reached(summary, values)
-    values[3] = math.nan
-    assert describe_reached(summary, values).startswith("1 of 30 seeds gave no finite number")
+    values[3:6] = math.nan, 1.7e308, None
+    assert describe_reached(summary, values).startswith("3 of 30 seeds gave no finite number")
     assert describe_reached(Summary("x", SampleTest.KS, 0.3), [1.0, 2.0]) == ""

@@ -6,7 +6,7 @@ import math
 import random
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from twice.foundation.determinism_class import SampleTest, Summary
@@ -47,6 +47,7 @@ def test_the_very_same_numbers_always_agree(values: list[float], test: SampleTes
     st.sampled_from(list(SampleTest)),
     st.floats(0, 10) | st.just(5e-324),
 )
+@settings(max_examples=50)  # some have a bootstrap
 def test_it_does_not_matter_which_side_is_the_record(
     pairs: list[tuple[float, float]], test: SampleTest, epsilon: float
 ) -> None:
@@ -160,6 +161,7 @@ samples = st.lists(st.floats(-100, 100), min_size=2, max_size=12)
 
 
 @given(samples, samples, st.randoms(use_true_random=False))
+@settings(max_examples=30)  # two bootstraps each
 def test_the_order_of_a_sample_changes_no_verdict(first, last, shuffler):
     shuffled = list(first)
     shuffler.shuffle(shuffled)
@@ -172,6 +174,7 @@ def test_the_order_of_a_sample_changes_no_verdict(first, last, shuffler):
 
 
 @given(samples, samples, st.sampled_from(list(SampleTest)), st.floats(0, 1), st.floats(0, 1))
+@settings(max_examples=50)  # some have a bootstrap
 def test_a_wider_margin_passes_whatever_a_narrow_one_passes(first, last, test, one, two):
     narrow, wide = sorted((one, two))
     if apply_test(Summary("x", test, narrow), first, last).agrees:

@@ -64,6 +64,8 @@ def smirnov_tail(steps: int, n: int) -> float:
         term = 1.0  # C(2n, n - away) / C(2n, n)
         for at in range(1, away + 1):
             term *= (n - away + at) / (n + at)
+            if term < _CONVERGED:
+                break
         total += sign * term
         sign = -sign
         if term < _CONVERGED:

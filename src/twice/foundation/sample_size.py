@@ -25,7 +25,9 @@ from twice.foundation.printable import pluralize
 
 SEEDS_MAX: Final = 1_000_000
 """Of a search: nobody runs more."""
-_IQM_TO_MEAN: Final = 1.0930
+VALUE_MAX: Final = 1e300
+"""Sums of larger numbers overflow."""
+_IQM_TO_MEAN: Final = 1.0932
 """Standard error of the interquartile mean to that of the mean, for values with a normal shape."""
 
 
@@ -55,21 +57,16 @@ def describe_reached(summary: Summary, values: Sequence[float | None]) -> str:
 
     The power of ``ks`` and ``mann-whitney`` is known before the runs.
     """
-    given = [value for value in values if value is not None and math.isfinite(value)]
+    given = [value for value in values if value is not None and abs(value) <= VALUE_MAX]
     if len(given) < len(values):
         return f"{len(values) - len(given)} of {pluralize(len(values), 'seed')} gave no finite number: this sample never passes"
     if summary.test not in {SampleTest.MEAN, SampleTest.IQM}:
         return ""
     deviation = measure_deviation(summary.test, given, given)
-    power, needed = (
-        power_of(summary, len(given), deviation=deviation),
-        count_seeds(summary, deviation=deviation),
-    )
-    more = (
-        f"; {summary.power:g} takes {pluralize(needed, 'seed')}"
-        if needed and needed > len(given)
-        else ""
-    )
+    power = power_of(summary, len(given), deviation=deviation)
+    needed, more = count_seeds(summary, deviation=deviation), ""
+    if needed and needed > len(given):
+        more = f"; {summary.power:g} takes {pluralize(needed, 'seed')}"
     return f"standard deviation {deviation:.3g}: equal systems pass with chance {power:.2g}{more}"
 
 
@@ -190,7 +187,7 @@ def rank_chance(lead: float, n: int, *, epsilon: float) -> float:
     """Return how often systems with a chance of 1/2 + epsilon give samples with so small a lead, at most.
 
     The statistic is a mean over ways to pair the samples off, and each way is a mean of n numbers from 0 to 1. Coins have
-    the largest variance among those, with ties or without.
+    the largest variance among those, with ties or without; that their tail is the heaviest is not proven, and simulated.
 
     Args:
         lead: the larger of the chances of either side, from 1/2 to 1.

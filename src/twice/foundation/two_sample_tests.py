@@ -17,7 +17,7 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final, assert_never
+from typing import assert_never
 
 from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import SampleTest, Summary
@@ -25,6 +25,7 @@ from twice.foundation.distributions import binomial_tail, smirnov_tail, student_
 from twice.foundation.interquartile_mean import LEAST, bootstrap_interval, interquartile_mean
 from twice.foundation.printable import pluralize
 from twice.foundation.sample_size import (
+    VALUE_MAX,
     count_seeds,
     ks_chance,
     measure_deviation,
@@ -32,9 +33,6 @@ from twice.foundation.sample_size import (
     rank_chance,
     standard_deviation,
 )
-
-_HUGE: Final = 1e300
-"""Sums of larger numbers overflow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,8 +337,8 @@ def _explain_unusable(
         return Agreement(
             None, None, f"A sample has {pluralize(smaller, 'value')}; it takes {least}.", least
         )
-    if not all(abs(value) <= _HUGE for value in (*recorded, *replayed)):
+    if not all(abs(value) <= VALUE_MAX for value in (*recorded, *replayed)):
         return Agreement(
-            None, None, f"A sample holds a value that is not finite, or above {_HUGE:g}."
+            None, None, f"A sample holds a value that is not finite, or above {VALUE_MAX:g}."
         )
     return None

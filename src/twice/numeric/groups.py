@@ -98,7 +98,8 @@ def scatter_add(target: Any, index: Any, values: Any) -> Any:
     touched = np.flatnonzero(is_touched)
     rows = np.concatenate((np.arange(len(touched)), (np.cumsum(is_touched) - 1)[positions]))
     lanes = int(np.prod(base.shape[1:]))
-    cells = (rows[:, None] * lanes + np.arange(lanes)).reshape(-1)
+    # An inner loop of one step is slow, so the common case has none.
+    cells = rows if lanes == 1 else (rows[:, None] * lanes + np.arange(lanes)).reshape(-1)
     loads = np.concatenate((result[touched].reshape(-1), parts.reshape(-1)), dtype=result.dtype)
     totals = _sum_loads(loads, cells, len(touched) * lanes, "values")
     result[touched] = totals.reshape(len(touched), *base.shape[1:])

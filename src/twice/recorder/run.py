@@ -239,10 +239,10 @@ class Run:
 
         Args:
             name: as ``--summary`` names it.
-            value: a real number, of Python or numpy, or an array of one number without dimensions.
+            value: a real number, of Python or numpy, or an array of one number without dimensions; a bool is 0 or 1.
 
         Raises:
-            UsageError: E-USE-001, when it is anything else: a bool, text, an array, or an int that no float holds.
+            UsageError: E-USE-001, when it is anything else: text, an array, or an int that no float holds.
         """
         session = self._session
         session.raise_pending()
@@ -297,7 +297,7 @@ def _read_number(name: str, value: object) -> float:
     read: Any = value
     if getattr(value, "shape", None) == ():
         read = read.item()  # of numpy, torch or JAX
-    if type(read) is not bool and isinstance(read, Real):
+    if isinstance(read, Real):
         with suppress(OverflowError):
             return float(read)
     raise UsageError(

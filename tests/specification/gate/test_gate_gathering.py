@@ -116,6 +116,18 @@ def test_what_names_no_field_is_none(text: str) -> None:
             "the means of 'reward' differ by less than 0.5",
         ),
         (
+            {"class": "statistical", "summary": "reward", "test": "iqm", "epsilon": "0.5", "seeds": 30},
+            "the interquartile means of 'reward' differ by less than 0.5 (bootstrap, alpha 0.05, power 0.8)",
+        ),
+        (
+            {"class": "statistical", "summary": "reward", "test": "mann-whitney", "epsilon": "0.3", "seeds": 30},
+            "the chance that one 'reward' exceeds another is less than 0.3 from 1/2 (Mann-Whitney, alpha 0.05",
+        ),
+        (
+            {"class": "statistical", "summary": "reward", "test": "ks", "epsilon": "0.4", "seeds": 60},
+            "the distributions of 'reward' are less than 0.4 apart (KS, alpha 0.05, power 0.8)",
+        ),
+        (
             {"subsystems": [{"name": "policy", "class": "statistical"}], "summary": "reward", "seeds": 30},
             "for 'policy', over 30 seeds each the means of 'reward'",
         ),
@@ -166,6 +178,7 @@ OF_POLICY = {"name": "policy", "class": "statistical"}
         {"measure": "abs", "epsilon": "0"}, {"measure": "ulp", "epsilon": "0.5"}, {"measure": "rel"},
         {"subsystems": [OF_POLICY]},
         {"subsystems": [OF_POLICY, {**OF_POLICY, "name": "env"}], "summary": "reward", "seeds": 30},
+        {"subsystems": [OF_POLICY], "summary": "reward", "seeds": 30, "test": "ks", "epsilon": "0.1"},
         {"subsystems": [OF_POLICY], "summary": "reward", "seeds": 30, "measure": "abs", "epsilon": "0.5"},
     ],
 )  # fmt: skip

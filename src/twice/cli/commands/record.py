@@ -107,11 +107,8 @@ def command(
     refuse_existing(out, force=force, is_record=True)
     variables = policies.environment()
     surroundings = for_recording(os.environ, explicit=variables)
-    print_beside(*_list_overruled(setup, surroundings))
-    if (summary := summary_of(setup.predicate)) is not None:
-        from twice.foundation.sample_size import describe_power  # most runs have no sample
-
-        print_beside(f"sample: {describe_power(summary)}")
+    summary = summary_of(setup.predicate)
+    print_beside(*_introduce(setup, surroundings, summary))
     with show_progress("sampling") as progress:
         ended = record_program(
             setup,
@@ -147,13 +144,17 @@ def command(
     return code & 0xFF if exit_code else int(code != 0)
 
 
-def _list_overruled(setup: Setup, surroundings: Surroundings) -> list[str]:
-    """Return sentences on variables of the environment that the policies of numbers gave another value."""
-    if not setup.float_profile and not setup.gpu_policy:
-        return []
-    from twice.recorder.environment.policy_variables import list_overruled
+def _introduce(setup: Setup, surroundings: Surroundings, summary: Summary | None) -> Iterator[str]:
+    """Say what is to be known before the run begins."""
+    # Loaded for the few runs that have a policy of numbers or a sample.
+    if setup.float_profile or setup.gpu_policy:
+        from twice.recorder.environment.policy_variables import list_overruled
 
-    return list_overruled(surroundings, setup.give_profile(surroundings))
+        yield from list_overruled(surroundings, setup.give_profile(surroundings))
+    if summary is not None:
+        from twice.foundation.sample_size import describe_power
+
+        yield f"sample: {describe_power(summary)}"
 
 
 def _read_printed(out: Path) -> dict[str, str]:
