@@ -38,24 +38,30 @@ def workloads(torch: Any, device: str, scale: int) -> dict[str, Workload]:
     kernels = torch.randn(32, 16, 3, 3, device=device, requires_grad=True)
     rows = torch.randn(1000, 64, device=device, requires_grad=True)
     places = torch.randint(0, 1000, (65536 // scale,), device=device)
+    return {
+        "matmul 1024": lambda: left @ right,
+        "convolution, forward and backward": lambda: functional.conv2d(images, kernels, padding=1).sum().backward(),
+        "index backward, 65,536 rows": lambda: rows[places].sum().backward(),
+        "uninitialised 4 MB": lambda: torch.empty(1 << 20, device=device),
+        "training step, MLP 64": make_training(torch, device, 64),
+        "training step, MLP 256": make_training(torch, device, 256),
+    }  # fmt: skip
+
+
+def make_training(torch: Any, device: str, width: int) -> Workload:
+    """Make one step of Adam on a batch of 256 through two hidden layers."""
     model = torch.nn.Sequential(
-        torch.nn.Linear(256, 256), torch.nn.ReLU(), torch.nn.Linear(256, 256), torch.nn.ReLU(), torch.nn.Linear(256, 8),
+        torch.nn.Linear(width, width), torch.nn.ReLU(), torch.nn.Linear(width, width), torch.nn.ReLU(), torch.nn.Linear(width, 8),
     ).to(device)  # fmt: skip
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-3)
-    batch = torch.randn(256, 256, device=device)
+    batch = torch.randn(256, width, device=device)
 
     def train() -> None:
         optimiser.zero_grad()
         model(batch).square().mean().backward()
         optimiser.step()
 
-    return {
-        "matmul 1024": lambda: left @ right,
-        "convolution, forward and backward": lambda: functional.conv2d(images, kernels, padding=1).sum().backward(),
-        "index backward, 65,536 rows": lambda: rows[places].sum().backward(),
-        "uninitialised 4 MB": lambda: torch.empty(1 << 20, device=device),
-        "training step, MLP 256": train,
-    }  # fmt: skip
+    return train
 
 
 @contextmanager
