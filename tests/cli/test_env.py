@@ -110,3 +110,52 @@ def test_a_profile_without_float_is_refused(tmp_path: Path) -> None:
 
     assert done.returncode == 2
     assert "--float" in done.stderr
+
+
+def test_a_policy_of_a_gpu_is_read_back_where_there_is_none() -> None:
+    there = {"NCCL_ALGO": "Tree", "CUBLAS_WORKSPACE_CONFIG": None}
+    told = json.loads(cli("env", "--gpu", "--json", env=there).stdout)["gpu_policy"]
+    held = cli("env", "--gpu", "--gpu-policy", "deterministic", env=there)
+
+    assert {*told} == {"policy", "knobs", "device"}
+    assert told["policy"] is None
+    assert {row["name"]: row["wanted"] for row in told["knobs"]}["NCCL_ALGO"] == "Tree"
+    assert {"driver", "cards", "versions", "used"} <= told["device"].keys()
+    assert held.returncode == 0, held.stdout
+    assert held.stdout.startswith("holds: policy deterministic; ")
+    assert "NCCL_ALGO" in held.stdout
+    assert "Ring wanted: no interface tells" in held.stdout
+    if not told["device"]["cards"]:
+        assert "no GPU is here: knobs are read back, no device was asked" in held.stdout
+
+
+@pytest.mark.parametrize("given", [("--gpu", "--float"), ("--gpu-policy", "deterministic")])
+def test_a_policy_of_a_gpu_stands_with_its_own_option(given: tuple[str, ...]) -> None:
+    done = cli("env", *given)
+
+    assert done.returncode == 2
+    assert done.stderr.startswith("E-USE-001")
+
+
+def test_a_record_keeps_the_policy_of_its_gpu_and_is_verified_under_it(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(
+        "import os\n"
+        "def main(run):\n"
+        "    seen = run.track('seen', [''])\n"
+        "    for tick in run.ticks(2):\n"
+        "        seen[0] = os.environ['CUBLAS_WORKSPACE_CONFIG']\n"
+    )
+    made = cli(
+        "record", "program.py:main", "--seed", "1", "--gpu-policy", "deterministic", "-o", "a.twice", cwd=tmp_path,
+        env={"CUBLAS_WORKSPACE_CONFIG": "4096:8"},
+    )  # fmt: skip
+    verified = cli("verify", "a.twice", cwd=tmp_path)
+    numerics = json.loads(cli("show", "a.twice", "--json", cwd=tmp_path).stdout)["ending"][
+        "numerics"
+    ]
+
+    assert made.returncode == 0, made.stderr
+    assert "CUBLAS_WORKSPACE_CONFIG=4096:8 of the environment gives way to :4096:8" in made.stderr
+    assert verified.stdout.startswith("PASS")
+    assert numerics["gpu_policy"] == "deterministic"
+    assert {row["name"]: row["wanted"] for row in numerics["knobs"]}["NCCL_ALGO"] == "Ring"

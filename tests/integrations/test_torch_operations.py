@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -200,7 +201,7 @@ def test_results_are_those_without_the_audit() -> None:
 
 def test_the_guard_says_in_a_sentence_what_was_not_held() -> None:
     guard = NumericGuard("", audits=True)
-    guard.begin()
+    guard.begin(is_recording=True)
     indexed()
     (said,) = guard.list_varying()
     operations: Any = guard.describe()["operations"]
@@ -212,7 +213,7 @@ def test_the_guard_says_in_a_sentence_what_was_not_held() -> None:
 
 def test_a_guard_on_another_thread_says_that_nothing_is_listed() -> None:
     guard = NumericGuard("", audits=True)
-    thread = threading.Thread(target=guard.begin)
+    thread = threading.Thread(target=partial(guard.begin, is_recording=True))
     thread.start()
     thread.join()
 

@@ -44,7 +44,7 @@ def held(
     for name, variable in apply_gpu_policy(Surroundings({}), POLICY).variables.items():
         monkeypatch.setenv(name, variable.value or "")
     guard = NumericGuard("", POLICY)
-    guard.begin()
+    guard.begin(is_recording=True)
     yield guard
     guard.end()
 
@@ -92,7 +92,7 @@ def test_a_run_begins_only_where_its_variables_are_set(monkeypatch: pytest.Monke
     guard = NumericGuard("", POLICY)
 
     with pytest.raises(NumericPolicyBroken, match="when the run begins"):
-        guard.begin()
+        guard.begin(is_recording=True)
 
     guard.end()
 

@@ -27,7 +27,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[NumericGuard]:
     for name, variable in apply_gpu_policy(Surroundings({}), POLICY).variables.items():
         monkeypatch.setenv(name, variable.value or "")
     guard = NumericGuard("", POLICY)
-    guard.begin()
+    guard.begin(is_recording=True)
     yield guard
     guard.end()
 

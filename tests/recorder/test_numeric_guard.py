@@ -60,7 +60,7 @@ def rows(monkeypatch: pytest.MonkeyPatch) -> list[KnobReading]:
 def modes(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """What readers of modes say."""
     said = {"denormals": "kept", "rounding": "to nearest"}
-    read = {"torch.get_float32_matmul_precision()": "highest"}
+    read = {"torch:get_float32_matmul_precision()": "highest"}
     monkeypatch.setattr(
         knob_readers,
         "read",
@@ -93,8 +93,8 @@ def test_a_run_whose_knobs_hold_goes_on() -> None:
     [
         ("denormals", "flushed"),
         ("rounding", "directed"),
-        ("torch.get_float32_matmul_precision()", "medium"),
-        ("torch.backends.mkldnn.enabled", "false"),
+        ("torch:get_float32_matmul_precision()", "medium"),
+        ("torch:backends.mkldnn.enabled", "false"),
     ],
 )
 def test_a_mode_that_moves_stops_the_run_at_the_next_point(
@@ -114,6 +114,7 @@ def test_a_mode_that_moves_stops_the_run_at_the_next_point(
         "rounding",
         name,
         "torch.float32_matmul_precision",
+        "torch.backends.mkldnn.enabled",
     }
 
 

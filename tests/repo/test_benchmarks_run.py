@@ -14,7 +14,11 @@ REPOSITORY = Path(__file__).parents[2]
 FOLDER = REPOSITORY / "benchmarks"
 SHARED = {"measuring.py", "report.py", "run_all.py"}
 PEERS = {"encoding": ["cbor2", "msgspec", "orjson"], "record": ["mcap"]}
-PEERS |= {"gymnasium_overhead": ["gymnasium", "mujoco"], "leaks": ["PIL", "soundfile"]}
+PEERS |= {
+    "gymnasium_overhead": ["gymnasium", "mujoco"],
+    "leaks": ["PIL", "soundfile"],
+    "gpu": ["torch"],
+}
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if path.name not in SHARED)
 
 

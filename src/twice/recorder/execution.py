@@ -330,7 +330,7 @@ def describe_ending(session: Session) -> dict[str, object]:
     if session.schedule is not None:
         session.caveats += map(describe_unheard, session.schedule.unheard)
     session.caveats += outside(session.guard.list_late)
-    session.caveats += session.guard.list_varying()
+    session.caveats += outside(session.guard.list_varying)
     tasks = {} if session.schedule is None else session.schedule.tasks
     manifest = wiring.layer.manifest()
     folder = setup.program.folder()

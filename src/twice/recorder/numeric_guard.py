@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from threading import get_ident
 from types import ModuleType
@@ -74,13 +74,12 @@ class NumericGuard:
             return
         from twice.recorder.environment.knobs import has_variables_of, list_wanted
 
-        self._policies = {
-            axis: policy
-            for axis, policy in self._policies.items()
-            if is_recording or has_variables_of(policy, axis, self._environ)
-        }
-        if not self._policies:
-            return
+        if not is_recording:
+            self._policies = {
+                axis: policy
+                for axis, policy in self._policies.items()
+                if has_variables_of(policy, self._environ, axis)
+            }
         if profile := self._policies.get("float"):
             self._modes = list_wanted(profile)
         if policy := self._policies.get("gpu"):
@@ -133,31 +132,31 @@ class NumericGuard:
         ]
 
     def describe(self) -> Mapping[str, object]:
-        """Return what a record keeps: the policies, every knob as it was read last, and the operations that may vary."""
-        names: Mapping[Axis, str] = {"float": "profile", "gpu": "gpu_policy"}
-        policies = {names[axis]: policy for axis, policy in self._policies.items()}
-        knobs = {"knobs": [row.to_json() for row in self._last]} if policies else {}
-        return {
-            **policies,
-            **knobs,
-            **({"operations": self._list_operations()} if self._audits else {}),
-        }
+        """Return what a record keeps: policies, every knob as it was read last, and the operations that may vary."""
+        rows = [row.to_json() for row in self._last]
+        keys = {"float": "profile", "gpu": "gpu_policy"}
+        named = {keys[axis]: policy for axis, policy in self._policies.items()}
+        operations = {"operations": self._list_operations()} if self._audits else {}
+        return {**named, **({"knobs": rows} if named else {}), **operations}
 
-    def list_varying(self) -> Iterator[str]:
-        """Yield one sentence on the operations that nothing kept from varying, and on what was not listed."""
+    def list_varying(self) -> list[str]:
+        """Return sentences on the operations that nothing kept from varying, and on what was not listed."""
         if self._audits and self._audit is None and "torch" in sys.modules:
-            yield "operations of torch are not listed: another thread than the main one imported it"
-        varying = [one for one in self._list_operations() if not one["deterministic"]]
-        if varying:
-            named = [
-                f"{one['operation']} on {one['device']}, {pluralize(one['count'], 'call')} at {one['where']}"
-                for one in varying[:_NAMED_MAX]
+            return [
+                "operations of torch are not listed: another thread than the main one imported it"
             ]
-            more = [f"{len(varying) - _NAMED_MAX} more"] if len(varying) > _NAMED_MAX else []
-            yield f"not deterministic, by PyTorch's own list: {'; '.join([*named, *more])}"
+        varying = [one for one in self._list_operations() if not one["deterministic"]]
+        if not varying:
+            return []
+        named = [
+            f"{one['operation']} on {one['device']}, {pluralize(one['count'], 'call')} at {one['where']}"
+            for one in varying[:_NAMED_MAX]
+        ]
+        more = [f"{len(varying) - _NAMED_MAX} more"] if len(varying) > _NAMED_MAX else []
+        return [f"not deterministic, by PyTorch's own list: {'; '.join([*named, *more])}"]
 
     def _list_operations(self) -> list[dict[str, Any]]:
-        return [] if self._audit is None else self._audit.describe()
+        return [] if self._audit is None else list(self._audit.describe())
 
     def _begin_audit(self, module: ModuleType) -> None:
         # A mode of torch's dispatcher belongs to a thread.

@@ -10,7 +10,8 @@ import pytest
 from twice.errors import NumericPolicyRefused
 from twice.foundation.seeds import Seed
 from twice.recorder.environment import float_profile
-from twice.recorder.environment.float_profile import apply_profile, list_overruled
+from twice.recorder.environment.float_profile import apply_profile
+from twice.recorder.environment.policy_variables import list_overruled
 from twice.recorder.environment.surroundings import Surroundings, for_recording
 from twice.recorder.program import Program
 from twice.recorder.setup import FLOAT_PROFILES, Setup

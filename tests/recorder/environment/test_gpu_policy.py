@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
+from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -186,6 +188,15 @@ def test_a_driver_that_lists_no_cards_refuses_none(
 )
 def test_versions_are_written_as_their_libraries_do(name: str, number: int, version: str) -> None:
     assert gpu_policy._to_text(name, number) == version
+
+
+@pytest.mark.heavy
+def test_a_loaded_library_tells_its_version_without_a_device() -> None:
+    installed = pytest.importorskip("nvidia.nccl", reason="NVIDIA's NCCL is not installed")
+    (library,) = Path(next(iter(installed.__path__)), "lib").glob("libnccl.so*")
+    ctypes.CDLL(str(library))
+
+    assert describe_device()["versions"]["nccl"] == metadata.version("nvidia-nccl-cu12")
 
 
 def test_a_card_without_a_name_or_a_capability_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,8 +60,8 @@ def test_of_two_copies_of_blas_the_one_that_differs_is_named(
     ("name", "value", "why"),
     [
         ("OPENBLAS_CORETYPE", "bogus", "its library knows no bogus and ignores it"),
-        ("ONEDNN_MAX_CPU_ISA", "AVX3", "its library knows no AVX3 and ignores it"),
-        ("MKL_CBWR", "COMPATIBEL", "its library knows no COMPATIBEL and ignores it"),
+        ("ONEDNN_MAX_CPU_ISA", "AVX3", "its library knows no AVX3 and ignores it; did you mean AVX2?"),
+        ("MKL_CBWR", "COMPATIBEL", "its library knows no COMPATIBEL and ignores it; did you mean COMPATIBLE?"),
         ("ATEN_CPU_CAPABILITY", "AVX2", "its library knows no AVX2 and ignores it"),
         ("NPY_DISABLE_CPU_FEATURES", "AVX512F X86_V4", "numpy here knows no AVX512F and ignores it; it knows X86_V3, X86_V4, NEW"),
         ("OPENBLAS_NUM_THREAD", "1", "nothing reads it; did you mean OPENBLAS_NUM_THREADS?"),
@@ -158,6 +158,6 @@ def test_the_c_library_is_known_by_its_results_or_not_at_all() -> None:
 
 
 def test_an_attribute_that_a_module_lacks_gives_no_row() -> None:
-    assert knob_readers.read("no_such_module.path") == {}
-    assert knob_readers.read("sys.no_such_attribute()") == {}
-    assert knob_readers.read("sys.flags.utf8_mode") != {}
+    assert knob_readers.read("no_such_module:path") == {}
+    assert knob_readers.read("sys:no_such_attribute()") == {}
+    assert knob_readers.read("sys:flags.utf8_mode") != {}

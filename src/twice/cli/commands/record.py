@@ -146,9 +146,9 @@ def command(
 
 def _introduce(setup: Setup, surroundings: Surroundings, summary: Summary | None) -> Iterator[str]:
     """Say what is to be known before the run begins."""
-    # Loaded for the few runs that have a profile or a sample.
-    if setup.float_profile:
-        from twice.recorder.environment.float_profile import list_overruled
+    # Loaded for the few runs that have a policy of numbers or a sample.
+    if setup.float_profile or setup.gpu_policy:
+        from twice.recorder.environment.policy_variables import list_overruled
 
         yield from list_overruled(surroundings, setup.give_profile(surroundings))
     if summary is not None:

@@ -248,7 +248,6 @@ def _find_gpu_use(torch: Any) -> tuple[list[str], list[str]]:
 
 def _read_switches() -> Iterator[tuple[str, str]]:
     """Yield the switches of loaded libraries, by the names in their documentation."""
-    from twice.recorder.environment.knob_readers import read
     from twice.recorder.environment.knobs import list_knobs
 
     for knob in list_knobs("gpu"):

@@ -69,13 +69,3 @@ def apply_profile(surroundings: Surroundings, profile: str) -> Surroundings:
             raise contradict(_OPPOSITE, opposite.value or "", profile, "", "float")
         del decided[_OPPOSITE]
     return Surroundings(decided)
-
-
-def list_overruled(given: Surroundings, decided: Surroundings) -> list[str]:
-    """Return sentences on variables of the caller's environment that a profile gave another value."""
-    return [
-        f"note: {name}={variable.value} of the environment gives way to "
-        f"{now.value if (now := decided.variables.get(name)) else 'none'}"
-        for name, variable in given.variables.items()
-        if variable.source == "set" and decided.variables.get(name) != variable
-    ]

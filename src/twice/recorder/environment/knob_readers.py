@@ -146,9 +146,8 @@ def _ask(place: str) -> Reading:
         if value is _MISSING:
             return {}
         value = value() if path.endswith("()") else value
-    except (
-        RuntimeError
-    ) as error:  # torch refuses to tell of a switch by its old name, once it was set by a new one
+    except RuntimeError as error:
+        # torch refuses to tell of a switch by its older name, once a newer one disagrees with it.
         value = f"not told: {str(error).splitlines()[0]}"
     return {module: str(value).lower() if isinstance(value, bool) else str(value)}
 

@@ -58,7 +58,6 @@ class Knob:
     """A row of a table; ``knobs.toml`` and ``gpu_knobs.toml`` say what each member means."""
 
     name: str
-    axis: Axis
     by: Mapping[str, str] = field(default_factory=dict)
     read: str = ""
     variable: bool = False
@@ -70,6 +69,7 @@ class Knob:
     module: str = ""
     set: str = ""
     allows: str = ""
+    axis: Axis = "float"
 
     def value_for(self, policy: str) -> str | None:
         """Return the value that a policy sets; None where it leaves the knob alone, empty where it takes it away."""
@@ -151,11 +151,12 @@ def list_wanted(
     return [(knob, wanted) for knob, wanted in found if wanted is not None]
 
 
-def has_variables_of(policy: str, axis: Axis, environ: Mapping[str, str]) -> bool:
+def has_variables_of(policy: str, environ: Mapping[str, str], axis: Axis = "float") -> bool:
     """Return whether a process was started with the variables of a policy; a number of threads may be another."""
     return all(
-        knob.threads or knob.permits(knob.part_of(environ.get(knob.name, "")), wanted)
+        knob.permits(knob.part_of(environ.get(knob.name, "")), wanted)
         for knob, wanted in list_wanted(policy, axis, variable=True)
+        if not knob.threads
     )
 
 

@@ -56,3 +56,13 @@ def contradict(
         variable=name,
         profile=policy,
     )
+
+
+def list_overruled(given: Surroundings, decided: Surroundings) -> list[str]:
+    """Return sentences on variables of the caller's environment that a policy gave another value."""
+    return [
+        f"note: {name}={variable.value} of the environment gives way to "
+        f"{now.value if (now := decided.variables.get(name)) else 'none'}"
+        for name, variable in given.variables.items()
+        if variable.source == "set" and decided.variables.get(name) != variable
+    ]
