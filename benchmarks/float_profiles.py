@@ -20,14 +20,16 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
 import measuring
 
+from twice.errors import NumericPolicyRefused
 from twice.recorder.environment.fingerprint import measure_numbers_in
-from twice.recorder.environment.float_profile import apply_profile
+from twice.recorder.environment.float_profile import apply_profile, require_possible
 from twice.recorder.environment.reference_probes import make_table
 from twice.recorder.environment.surroundings import environ_for_child, for_recording
 from twice.recorder.setup import FLOAT_PROFILES
@@ -135,8 +137,13 @@ def tell_probes(folder: Path, differing: dict[str, set[str]]) -> Iterator[dict[s
 def tell_costs(rounds: int, size: int) -> Iterator[dict[str, Any]]:
     """Yield the time of each workload under a profile by the one under none, CPU and wall."""
     times: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    possible = [""]
+    for profile in FLOAT_PROFILES:
+        with suppress(NumericPolicyRefused):
+            require_possible(profile)
+            possible.append(profile)
     for _ in range(rounds):
-        for profile in ("", *FLOAT_PROFILES):
+        for profile in possible:
             for line in ask(profile, WORK, str(size)).splitlines():
                 name, cpu, wall = json.loads(line)
                 times.setdefault((name, profile), []).append((cpu, wall))
