@@ -38,6 +38,7 @@ from twice.recorder.effects.ops import CALL
 from twice.recorder.environment.fingerprint import numerics_at_end, settings_at_end
 from twice.recorder.environment.libraries import list_imported_libraries
 from twice.recorder.environment.process_start import call_at_one_depth, same_descriptors
+from twice.recorder.environment.varied_numerics import read_kernels
 from twice.recorder.interception import Interception
 from twice.recorder.interrupts import Interrupts, Terminated
 from twice.recorder.kernel.confinement import current
@@ -358,7 +359,7 @@ def describe_ending(session: Session) -> dict[str, object]:
         "imported": list_imported_libraries(),
         "config_unread": session.config.keys_unread,
         "printed": wiring.output.summary(),
-        "settings": settings_at_end(),
+        "settings": {**settings_at_end(), **outside(read_kernels)},
         "lineages": dict(sorted({**wiring.layer.main.started, **tasks}.items())),
         "numerics": {**outside(numerics_at_end), **session.guard.describe()},  # no reads of the run
     }

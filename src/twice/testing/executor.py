@@ -18,7 +18,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from twice.diagnosis.vary.factors import VaryContext, select_factors
+from twice.diagnosis.vary.factor import VaryContext
+from twice.diagnosis.vary.factors import select_factors
 from twice.errors import ProgramFailed, ProgramNotFound
 from twice.foundation.comparison import FieldDifference, differences
 from twice.foundation.determinism_class import Predicate

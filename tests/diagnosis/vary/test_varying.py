@@ -136,6 +136,32 @@ SENSITIVE |= {
             for tick in run.ticks(2):
                 run.compare("product", (made @ made.T).numpy())
         """,
+    "onednn": """
+        import torch
+        def main(run):
+            image = torch.linspace(-1, 1, 4096).reshape(2, 8, 16, 16)
+            kernel = torch.linspace(-2, 1, 1152).reshape(16, 8, 3, 3)
+            for tick in run.ticks(2):
+                run.compare("convolved", torch.nn.functional.conv2d(image, kernel).numpy())
+        """,
+    "xla": """
+        import jax
+        import numpy as np
+        def main(run):
+            for tick in run.ticks(2):
+                run.compare("grown", np.asarray(jax.numpy.exp(np.arange(256, dtype="f4") / 7)))
+        """,
+    "denormals": """
+        def main(run):
+            for tick in run.ticks(3):
+                run.compare("small", [1e-310 * (tick + 0.5)])
+        """,
+    "matmul precision": """
+        import torch
+        def main(run):
+            for tick in run.ticks(2):
+                run.compare("precision", torch.get_float32_matmul_precision())
+        """,
     "libm": """
         import math
         def main(run):
@@ -177,16 +203,21 @@ SENSITIVE |= {
         """,
 }
 
-USED = {"aten": "torch", "mkl": "torch", "task order": "asyncio"}
+USED = {
+    **dict.fromkeys(("aten", "onednn", "mkl", "matmul precision"), "torch"),
+    "xla": "jax",
+    "task order": "asyncio",
+}
 """Factors that act on one library alone."""
 
 MACHINE = (
     "blas kernels", "cpu features", "libm", "locale", "processors", "interpreter", "threads",
-    "aten", "mkl",
+    "aten", "mkl", "onednn", "xla", "denormals",
 )  # fmt: skip
 """Factors that a machine may lack: another locale, a second processor, vector extensions."""
 
 SAMPLE = {
+    "denormals",
     "environment",
     "hash seed",
     "interpreter",
@@ -275,8 +306,9 @@ def other_python(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.mark.parametrize("factor", sampled(SENSITIVE, SAMPLE))
 def test_the_one_factor_is_named_and_no_other(factor: str, here: Path, other_python: str) -> None:
     program = write(here, SENSITIVE[factor])
-    if "import torch" in SENSITIVE[factor]:
-        pytest.importorskip("torch")
+    for library in ("torch", "jax"):
+        if f"import {library}" in SENSITIVE[factor]:
+            pytest.importorskip(library)
 
     found = twice.vary(
         program,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from twice.diagnosis.divergence import Divergence
@@ -125,6 +126,22 @@ class Variation:
         if self.result == "UNKNOWN":
             return f"UNKNOWN: not every factor could be tried on {self.program}, {same} stayed the same"
         return f"PASS: {self.program} stays the same, {pluralize(same, 'factor')} varied"
+
+
+def tell_measurements(row: FactorResult, measured: Sequence[str]) -> FactorResult:
+    """Say how to leave out the lines by which a program differs from itself.
+
+    Args:
+        row: of the program against itself.
+        measured: patterns of these lines.
+    """
+    if not measured or row.divergence is None:
+        return row
+    options = shlex.join(word for each in measured for word in ("--ignore-output", each))
+    remedy = f"or, if it is a measurement that decides nothing: twice vary {options}"
+    divergence = replace(row.divergence, remedies=[*row.divergence.remedies, remedy])
+    reason = f"{row.reason}; the lines with it were left out for the other factors"
+    return replace(row, reason=reason, divergence=divergence)
 
 
 def format_record_command(

@@ -12,7 +12,6 @@ Invariant: every run is a recording in a process of its own, in a temporary fold
 from __future__ import annotations
 
 import os
-import shlex
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -25,21 +24,23 @@ from typing import Any
 from twice.diagnosis.attribution import READS_CLOCK
 from twice.diagnosis.diagnose import diagnose
 from twice.diagnosis.minimal_causes import Group, find_minimal_causes
-from twice.diagnosis.vary.factors import (
-    Factor,
-    FactorSetting,
-    VaryContext,
-    resolve_interpreter,
-    select_factors,
-)
+from twice.diagnosis.vary.factor import Factor, FactorSetting, VaryContext
+from twice.diagnosis.vary.factors import require_able, resolve_interpreter, select_factors
 from twice.diagnosis.vary.report import (
     BASELINE,
     FactorResult,
     Outcome,
     Variation,
     format_record_command,
+    tell_measurements,
 )
 from twice.diagnosis.vary.task_orders import FACTOR, try_orders
+from twice.diagnosis.vary.thread_race import (
+    ONE_THREAD,
+    blame_libraries,
+    do_libraries_race,
+    name_own_threads,
+)
 from twice.diagnosis.vary.trial_run import TrialRun
 from twice.errors import (
     FilesUnprotected,
@@ -51,7 +52,8 @@ from twice.errors import (
 from twice.foundation.dataclass import dataclass
 from twice.foundation.next_step import NextStep
 from twice.foundation.seeds import Seed
-from twice.recorder.environment.surroundings import Surroundings, for_recording
+from twice.recorder.environment.process_start import CHILD_KERNELS
+from twice.recorder.environment.surroundings import THREAD_CAPS, Surroundings, for_recording
 from twice.recorder.program import Program
 from twice.recorder.program_spec import is_record
 from twice.recorder.recorder import choose_master_seed, record_program, to_program
@@ -68,6 +70,9 @@ _NOT_TRIED = "the program differs from itself, so nothing could be told"
 _SEEDED_BY_TWICE = "it draws from generators that twice alone seeds: without twice no run repeats; twice check names the lines"
 _CLOCKS = {"clock offset", "time zone"}
 """Factors that a line which reads a clock may depend on."""
+_WITHOUT_FILES = (
+    "what else it does agrees, so the other factors were tried without the files that it leaves"
+)
 _ONCE = "the run differed once and not again: something else moves it now and then"
 
 
@@ -124,30 +129,20 @@ def vary(
         setup = Setup(found, choose_master_seed(seed), dict(config or {}), **policies)
         base = for_recording(os.environ, explicit=dict(env or {}))
     # What a profile holds is varied here on purpose.
-    base, setup = setup.give_profile(base), replace(setup, float_profile="")
+    base, setup = setup.give_profile(base), replace(setup, float_profile="", gpu_policy="")
+    base = base.with_variables({CHILD_KERNELS: "read"})
     other = "" if python is None else resolve_interpreter(python)
     with tempfile.TemporaryDirectory(prefix="twice-vary-") as text:
         folder = Path(text).resolve()
         context = VaryContext(base, folder, setup, other)
         settings = {factor.name: factor.choose(context) for factor in chosen}
         if not skip_unable:
-            _require_able(settings, factors or ())
+            require_able(settings, factors or ())
         doing = progress or (lambda _: None)
         search = _FactorSearch(setup, base, folder, doing, chosen, settings)
         rows = search.run()
         caveats = search.list_caveats(setup)
     return Variation(str(setup.program), rows, factors or (), caveats, search.measured)
-
-
-def _require_able(settings: Mapping[str, FactorSetting], named: Sequence[str]) -> None:
-    """Refuse an experiment in which nothing, or not what was asked for by name, can be varied."""
-    unable = [f"{name}: {each.skipped}" for name, each in settings.items() if each.skipped]
-    if unable and (named or len(unable) == len(settings)):
-        raise UsageError(
-            f"What was asked for cannot be varied here: {'; '.join(unable)}.",
-            "Expected factors that can.",
-            "Choose others; they are listed by: twice vary --list",
-        )
 
 
 _Pair = tuple[TrialRun, TrialRun]
@@ -168,6 +163,8 @@ class _FactorSearch:
     def __post_init__(self) -> None:
         self._paths = (self.folder / f"{number}.twice" for number in count(1))
         self._runs: dict[frozenset[str], TrialRun] = {}
+        # Variables of every run, once the program has shown that it races without them.
+        self.held: Mapping[str, str] = {}
         # Factors that a child could not give itself, and why: known only once it has tried.
         self._refused: dict[str, str] = {}
 
@@ -178,7 +175,17 @@ class _FactorSearch:
             itself = itself or self._report_parting((), *found)
             one, other = found
             measured = one.list_measurements(other, self.setup.ignored_output)
+            if not measured and self.setup.files != "none" and one.leaves_other_files(other):
+                itself = replace(itself, reason=f"{itself.reason}; {_WITHOUT_FILES}")
+                self.setup = replace(self.setup, files="none")
+                self._runs.clear()
+                continue
+            if not measured and not self.held and self._do_libraries_race(one, other):
+                itself = blame_libraries(itself, one)
+                self._hold_one_thread()
+                continue
             if not measured:
+                itself = itself if self.held else name_own_threads(itself, one)
                 found = [
                     FactorResult(each.name, "", "could-not-tell", _NOT_TRIED)
                     for each in self.factors
@@ -189,7 +196,24 @@ class _FactorSearch:
             self.setup = replace(self.setup, ignored_output=ignored)
             self._runs.clear()
         rows = [self._vary_orders(each) if each.factor == FACTOR else each for each in found]
-        return rows if itself is None else [self._tell_measurements(itself), *rows]
+        return rows if itself is None else [tell_measurements(itself, self.measured), *rows]
+
+    def _do_libraries_race(self, one: TrialRun, other: TrialRun) -> bool:
+        counts = {self.base.variables[name].value for name in THREAD_CAPS}
+        if counts == {"1"} or one.failed or other.failed:
+            return False
+        self.progress("recording with one thread, and with several")
+        return do_libraries_race(
+            (one, other), lambda given: self._record_run(self.setup, next(self._paths), given)
+        )
+
+    def _hold_one_thread(self) -> None:
+        """Vary the other factors with one thread for each library."""
+        self.held, self.base = ONE_THREAD, self.base.with_variables(ONE_THREAD)
+        if "threads" in self.settings:
+            why = "the program differs from itself with more than one"
+            self.settings = {**self.settings, "threads": FactorSetting({}, skipped=why)}
+        self._runs.clear()
 
     def _vary_orders(self, row: FactorResult) -> FactorResult:
         """Vary the order of tasks in a simulated loop too: what differs there has names of steps."""
@@ -330,20 +354,11 @@ class _FactorSearch:
             return False
         return bool(one.list_measurements(other, self.setup.ignored_output))
 
-    def _tell_measurements(self, row: FactorResult) -> FactorResult:
-        """Say how to leave out the lines by which the program differs from itself."""
-        if not self.measured or row.divergence is None:
-            return row
-        options = shlex.join(word for each in self.measured for word in ("--ignore-output", each))
-        remedy = f"or, if it is a measurement that decides nothing: twice vary {options}"
-        divergence = replace(row.divergence, remedies=[*row.divergence.remedies, remedy])
-        reason = f"{row.reason}; the lines with it were left out for the other factors"
-        return replace(row, reason=reason, divergence=divergence)
-
     def _judge(self, group: Group, run: TrialRun) -> FactorResult:
         """Blame a group, unless its run parts where a line reads a clock, which moves without it."""
         row = self._report_parting(group, self._baseline, run)
-        told = [each.remedy for each in self.factors if each.name in group and each.remedy]
+        own = [each for each in self.factors if each.name in group]
+        told = [text for each in own for text in each.list_remedies(run.loaded)]
         if told and row.divergence is not None:
             divergence = replace(row.divergence, remedies=[*told, *row.divergence.remedies])
             row = replace(row, divergence=divergence)
@@ -368,10 +383,12 @@ class _FactorSearch:
                 a="nothing varied",
                 b=f"{name} varied" if group else "nothing varied, again",
                 next=[
-                    NextStep("record a run", format_record_command(self.setup, {}, "a")),
+                    NextStep("record a run", format_record_command(self.setup, self.held, "a")),
                     NextStep(
                         "record the varied run",
-                        format_record_command(self.setup, given.variables, "b", given.python),
+                        format_record_command(
+                            self.setup, {**self.held, **given.variables}, "b", given.python
+                        ),
                     ),
                     NextStep("compare both", "twice diagnose a.twice b.twice"),
                 ],

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from twice.diagnosis.diagnose import diagnose
 from twice.diagnosis.order_experiment import differ_besides_order
@@ -36,11 +37,38 @@ class TrialRun:
     failed: str = ""
     has_other_seed: bool = False
 
-    @cached_property
+    @property
     def has_tasks(self) -> bool:
         """Whether it started tasks of asyncio beside others."""
-        with RunRecord.open(self.path) as record:
-            return any("/task/" in each for each in (record.ending or {}).get("lineages", {}))
+        return any("/task/" in each for each in self._ending.get("lineages", {}))
+
+    @property
+    def has_threads(self) -> bool:
+        """Whether it started threads of its own."""
+        return any("/task/" not in each for each in self._ending.get("lineages", {}))
+
+    @property
+    def loaded(self) -> Sequence[str]:
+        """The libraries that it had loaded at its end."""
+        return tuple(self._ending.get("imported", ()))
+
+    @property
+    def reads_chance(self) -> bool:
+        """Whether it read a clock, or something after which any number may be another result."""
+        return bool(self._kinds & {"clock", *_CHANCE})
+
+    @cached_property
+    def _ending(self) -> Mapping[str, Any]:
+        try:
+            with RunRecord.open(self.path) as record:
+                return record.ending or {}
+        except TwiceError:  # a run that failed may have left no record
+            return {}
+
+    @property
+    def _kinds(self) -> set[str]:
+        """The kinds of its reads, such as ``clock``."""
+        return {name.partition(".")[0] for name in self._ending["effects"]["strict"]}
 
     @cached_property
     def settings(self) -> Mapping[str, str]:
@@ -78,11 +106,18 @@ class TrialRun:
             printed, _ = compare_outputs(a.printed(), b.printed(), ignored, folders)
             return printed is None and not compare_outcomes(a, b)[0]
 
+    def leaves_other_files(self, other: TrialRun) -> bool:
+        """Whether two runs that differ do so in the files alone that they leave."""
+        if self.failed or other.failed:
+            return False
+        found = diagnose(self.path, other.path, lines=False)
+        are_files = [row.what.startswith("file ") for row in found.outcome]
+        return found.compare_point is None and bool(are_files) and all(are_files)
+
     def list_measurements(self, other: TrialRun, ignored: Sequence[str]) -> tuple[str, ...]:
         """List patterns of the lines in which two runs differ that read a clock and draw from no source of chance."""
+        kinds = self._kinds | other._kinds
+        if "clock" not in kinds or kinds & _CHANCE:
+            return ()
         with RunRecord.open(self.path) as a, RunRecord.open(other.path) as b:
-            reads = {name for each in (a, b) for name in (each.ending or {})["effects"]["strict"]}
-            kinds = {name.partition(".")[0] for name in reads}
-            if "clock" not in kinds or kinds & _CHANCE:
-                return ()
             return list_measurements(a.printed(), b.printed(), ignored, a.program_folders())

@@ -21,6 +21,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -47,6 +48,10 @@ if TYPE_CHECKING:
     from twice.recorder.environment.knobs import Axis, KnobReading
 
 _GPU_DRIVERS: Final = ("libcuda.so", "libamdhip64.so", "libhsa-runtime64.so", "libze_loader.so")
+_THREAD_COUNTS: Final = {
+    "numba": "config.NUMBA_NUM_THREADS", "polars": "thread_pool_size", "pyarrow": "cpu_count",
+}  # fmt: skip
+"""Where libraries tell how many threads they start."""
 _GPU_VARIABLES: Final = (
     "CUDA_", "CUBLAS_", "CUDNN_", "NCCL_", "NVIDIA_TF32", "XLA_FLAGS", "TF_CUDNN", "TF_DETERMINISTIC",
     "JAX_", "NVTE_", "MAMBA_", "CAUSAL_CONV1D_", "TRITON_", "TORCHINDUCTOR_",
@@ -161,6 +166,7 @@ def settings_at_start() -> dict[str, str]:
         "allocator": "Python's" if sys.getallocatedblocks() else "the system's",
         "clock offset": clock_offset_read(),
         "collection": " ".join(map(str, gc.get_threshold())),
+        "denormals": "kept" if sys.float_info.min * 0.5 else "flushed",
         "environment": f"{length} characters",
         "folder": _shorten(str(Path.cwd())),
         "hash": f"{hash('twice') & 0xFFFF_FFFF:08x}",  # twice: ignore[salted-hash] it shows the salt
@@ -184,6 +190,14 @@ def settings_at_end() -> dict[str, str]:
         found["torch capability"], found["torch threads"] = torch
     for branch in read("mkl branch").values():
         found["mkl branch"] = branch
+    with suppress(KeyError, AttributeError):
+        found["matmul precision"] = sys.modules["torch"].get_float32_matmul_precision()
+    for library, count in _THREAD_COUNTS.items():
+        with suppress(KeyError, AttributeError):
+            threads = attrgetter(count)(sys.modules[library])
+            found[f"{library.removeprefix('py')} threads"] = str(
+                threads() if callable(threads) else threads
+            )
     return found
 
 

@@ -190,7 +190,7 @@ _READERS: Final[Mapping[str, Callable[[], Reading]]] = {
     "mkl threads": _read_mkl_threads,
     "mkl branch": _read_mkl_branch,
     "numexpr threads": lambda: _ask("numexpr:get_num_threads()"),
-    "numba threads": lambda: _ask("numba:get_num_threads()"),
+    "numba threads": lambda: _ask("numba:config.NUMBA_NUM_THREADS"),
     "numpy features": _read_numpy,
     "aten capability": lambda: _ask("torch:backends.cpu.get_cpu_capability()"),
     "libm branch": lambda: {"libm": found} if (found := read_libm()) else {},

@@ -31,6 +31,11 @@ from twice.recorder.effects.varied_world import (
     reverse_listings,
 )
 from twice.recorder.environment.libraries import read_system_file
+from twice.recorder.environment.varied_numerics import (
+    ask_for_kernels,
+    flush_denormals,
+    lower_matmul_precision,
+)
 
 _PREFIX: Final = "TWICE_CHILD_"
 CHILD_GC: Final = "TWICE_CHILD_GC"  # collection thresholds: three numbers with commas between
@@ -42,6 +47,11 @@ CHILD_ADDRESSES: Final = "TWICE_CHILD_ADDRESSES"  # "fixed": started again witho
 CHILD_CLOCK_OFFSET: Final = "TWICE_CHILD_CLOCK_OFFSET"  # whole seconds added to the wall clock
 CHILD_LISTINGS: Final = "TWICE_CHILD_LISTINGS"  # "backwards": the order in which folders are listed
 CHILD_TASKS: Final = "TWICE_CHILD_TASKS"  # "newest-first": the order of tasks that are ready
+CHILD_DENORMALS: Final = "TWICE_CHILD_DENORMALS"  # "flushed": denormal numbers become zero
+CHILD_MATMUL: Final = "TWICE_CHILD_MATMUL_PRECISION"  # "medium": float32 products of torch
+CHILD_KERNELS: Final = (
+    "TWICE_CHILD_KERNELS"  # "read": at the end, from results (``varied_numerics``)
+)
 
 _ASK: Final = 0xFFFFFFFF
 _NO_RANDOMIZE: Final = 0x0040000  # linux/personality.h: ADDR_NO_RANDOMIZE
@@ -129,6 +139,9 @@ _APPLY: Final[dict[str, Callable[[str], object]]] = {
     CHILD_CLOCK_OFFSET: lambda value: offset_wall_clock(int(value)),
     CHILD_LISTINGS: _only("backwards", reverse_listings),
     CHILD_TASKS: _only("newest-first", newest_tasks_first),
+    CHILD_MATMUL: _only("medium", lower_matmul_precision),
+    CHILD_KERNELS: _only("read", ask_for_kernels),
+    CHILD_DENORMALS: _only("flushed", flush_denormals),
 }
 
 

@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from twice.diagnosis.vary.factors import VaryContext
+from twice.diagnosis.vary.factor import VaryContext
 from twice.errors import ProgramFailed, SurroundingsRefused
 from twice.foundation.with_blocks import Closing
 from twice.recorder.environment.surroundings import environ_for_child, for_recording

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from twice.diagnosis.vary.factors import FACTORS, Factor
+from twice.diagnosis.vary.factor import Factor
+from twice.diagnosis.vary.factors import FACTORS
+from twice.diagnosis.vary.numeric_factors import NUMERIC_FACTORS
 
 EARLIER_CALLS: Final = "earlier calls"
 CREATION_ORDER: Final = "creation order"
@@ -26,18 +28,7 @@ INSIDE: Final[dict[str, str]] = {
 }
 """What a process does to itself, by name."""
 
-_PROFILE: Final = frozenset(
-    {
-        "threads",
-        "blas kernels",
-        "cpu features",
-        "aten",
-        "mkl",
-        "libm",
-        "interpreter",
-        "global generators",
-    }
-)
+_PROFILE: Final = {*(each.name for each in NUMERIC_FACTORS), "interpreter", "global generators"}
 
 AROUND: Final[dict[str, Factor]] = {
     each.name: each for each in FACTORS if each.name not in _PROFILE
