@@ -1,9 +1,7 @@
-"""Raises the same exception from one of 160 lines; which one is chosen by a random byte pair of the process."""
+"""Raises the same exception from one of 160 lines, which the priority of the process chooses: C code asks for it."""
 import ctypes
 
 libc = ctypes.CDLL(None)
-libc.getauxval.restype = ctypes.c_void_p
-libc.getauxval.argtypes = [ctypes.c_ulong]
 
 
 def fall(line):
@@ -333,4 +331,4 @@ def main(run):
     state = run.track("state", {"steps": 0})
     for tick in run.ticks(3):
         state["steps"] += 1
-    fall(int.from_bytes(ctypes.string_at(libc.getauxval(25), 2), "little") % 160)
+    fall(libc.getpriority(0, 0) + 20)
