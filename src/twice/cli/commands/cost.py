@@ -138,4 +138,5 @@ def declare_run(
     if start.classes:
         fields["predicate"] = Predicate.parse(start.classes, "host")
     setup = Setup(found, choose_master_seed(start.master_seed()), start.values(), **fields)
-    return RunVariant(setup, for_recording(os.environ, explicit=policies.environment()))
+    surroundings = for_recording(os.environ, explicit=policies.environment())
+    return RunVariant(setup, setup.give_profile(surroundings))
