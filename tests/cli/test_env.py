@@ -83,19 +83,10 @@ def test_a_knob_that_the_library_ignores_exits_1_and_is_named(
 def test_the_knobs_of_a_profile_hold_and_no_probe_differs_from_another_machine(
     tmp_path: Path,
 ) -> None:
-    there = cli("env", "--json", cwd=tmp_path)
+    there = cli("env", "--float", "--float-profile", "native", "--json", cwd=tmp_path)
     (tmp_path / "there.json").write_text(there.stdout, encoding="utf-8")
 
-    done = cli(
-        "env",
-        "--float",
-        "--float-profile",
-        "native",
-        "--against",
-        "there.json",
-        "--json",
-        cwd=tmp_path,
-    )
+    done = cli("env", "--float", "--against", "there.json", "--json", cwd=tmp_path)
 
     told = json.loads(done.stdout)["float"]
     assert done.returncode == 0, done.stdout

@@ -8,7 +8,7 @@
   twice env --gpu --gpu-policy deterministic
 
 --float loads every numerical library that is installed and prints its knobs: what is wanted of each by a variable or the
-profile, what the library says, and whether that holds; then the probes that differ from the stored results of other
+profile (of FILE, if none is given), what the library says, and whether that holds; then the probes that differ from the stored results of other
 machines, or from FILE.
 
 --gpu does the same for the libraries that compute on a GPU, and prints driver, cards and versions. No device is
@@ -47,7 +47,7 @@ from twice.recorder.environment.reference_probes import (
 )
 from twice.recorder.environment.surroundings import Surroundings, for_recording
 from twice.recorder.runrecord import RunRecord
-from twice.recorder.setup import FLOAT_PROFILES, GPU_POLICIES
+from twice.recorder.setup import FLOAT_PROFILES, GPU_POLICIES, parse_profile
 
 _MEANING = {
     "numerics": "can change result bits",
@@ -76,11 +76,11 @@ def command(
     )
     if device:
         return _tell_gpu(policy or "", as_json=as_json)
-    surroundings, recorded = for_recording(os.environ), None
+    surroundings, recorded, other = for_recording(os.environ), None, ""
     if against is not None:
-        surroundings, recorded = _read_other(against, surroundings)
+        surroundings, recorded, other = _read_other(against, surroundings)
     if numbers:
-        profile = profile or ""
+        profile = profile or other
         found, knobs, _ = measure_numbers_in(apply_profile(surroundings, profile), profile)
         probes = (
             compare_with_reference(found, profile)
@@ -105,12 +105,13 @@ def command(
     return tell(document, lines, as_json=as_json, code=1 if differences else 0)
 
 
-def _read_other(path: Path, here: Surroundings) -> tuple[Surroundings, Fingerprint]:
-    """Read what a record or a file holds of an environment, and the surroundings to compare it in."""
+def _read_other(path: Path, here: Surroundings) -> tuple[Surroundings, Fingerprint, str]:
+    """Read what a record or a file holds of an environment: surroundings to compare it in, and its profile."""
     try:
         with RunRecord.open(path) as record:
             surroundings = Surroundings.from_json(record.identity["surroundings"])
-            return surroundings, Fingerprint.from_json(record.identity["environment"])
+            measured = Fingerprint.from_json(record.identity["environment"])
+            return surroundings, measured, record.setup.float_profile
     except RecordForeign as foreign:
         try:
             document = json.loads(path.read_text(encoding="utf-8"))
@@ -122,7 +123,9 @@ def _read_other(path: Path, here: Surroundings) -> tuple[Surroundings, Fingerpri
                 path=str(path),
                 record_says=foreign.happened,
             ) from error
-        return here, Fingerprint.from_json(document)
+        measured, told = Fingerprint.from_json(document), document.get("float")
+        profile = told.get("profile") if isinstance(told, dict) else ""
+        return here, measured, parse_profile(profile or "")
 
 
 def _tell_gpu(policy: str, *, as_json: bool) -> int:
