@@ -12,7 +12,7 @@ from textwrap import dedent
 import pytest
 
 import twice
-from programs import recorded
+from programs import cli, recorded
 from twice.errors import NumericPolicyBroken
 from twice.recorder.environment import knob_readers, knobs
 from twice.recorder.environment.knobs import KnobReading
@@ -207,6 +207,7 @@ def test_a_record_under_native_keeps_its_knobs_and_verifies(tmp_path: Path) -> N
     with recorded(tmp_path, STEADY, float_profile="native") as record:
         path, ending = record.path, record.ending or {}
 
+    assert "held to native" in cli("show", path.name, cwd=tmp_path).stdout
     assert ending["numerics"]["profile"] == "native"
     assert {row["name"] for row in ending["numerics"]["knobs"] if row["holds"] is False} == set()
     assert verify(path).result == "PASS"

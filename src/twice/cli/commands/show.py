@@ -169,7 +169,13 @@ def _list_contents(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     exception = mapping(ending.get("exception"))
     if exception:
         yield "exception", f"{exception.get('type')}: {exception.get('message')}"
-    operations = mapping(ending.get("numerics")).get("operations")
+    numerics = mapping(ending.get("numerics"))
+    if policies := [str(numerics[key]) for key in ("profile", "gpu_policy") if key in numerics]:
+        knobs = numerics.get("knobs")
+        rows = knobs if isinstance(knobs, list) else []
+        count = sum(mapping(row).get("holds") is True for row in rows)
+        yield "numbers", f"held to {' and '.join(policies)}, {pluralize(count, 'knob')} read back"
+    operations = numerics.get("operations")
     if isinstance(operations, list):
         varying = sum(not mapping(one).get("deterministic") for one in operations)
         held = f"; {varying} not deterministic" if varying else ", held deterministic"
