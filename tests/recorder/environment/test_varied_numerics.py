@@ -71,6 +71,7 @@ def test_a_library_in_a_state_that_cannot_compute_gives_no_reading(
     assert read_kernels() == {}
 
 
+@pytest.mark.heavy  # it loads torch, or JAX
 @pytest.mark.parametrize(("reading", "library"), [("onednn", "torch"), ("xla", "jax")])
 def test_kernels_of_a_loaded_library_are_read_from_a_result(
     reading: str, library: str, monkeypatch: pytest.MonkeyPatch
