@@ -45,6 +45,7 @@ def main(run):
         if tick == 2:
             {plant}
         run.compare("exp", np.exp(values / (tick + 2)))
+        run.compare("exp32", np.exp(values.astype(np.float32)))
         run.compare("product", square @ square)
         run.compare("dot", float(np.dot(values, values[::-1].copy())))
         run.compare("libm", [math.exp(x / 7) + math.sin(x) for x in range(-150, 150)])
@@ -64,7 +65,7 @@ class Plant(NamedTuple):
 FLOAT: Final = {"float_profile": "x86-64-v3"}
 GPU: Final = {"gpu_policy": "deterministic"}
 PLANTS: Final = (
-    Plant("thread count", FLOAT, "OPENBLAS_NUM_THREADS", variable="2"),
+    Plant("thread count", FLOAT, "OPENBLAS_NUM_THREADS", variable="3"),
     Plant("core type", FLOAT, "OPENBLAS_CORETYPE", variable="Nehalem"),
     Plant("dispatch", FLOAT, "NPY_DISABLE_CPU_FEATURES", variable="X86_V3"),
     Plant("FMA", FLOAT, "OPENBLAS_CORETYPE", variable="Sandybridge"),
@@ -106,7 +107,7 @@ def record(folder: Path, line: str, policy: Mapping[str, str]) -> bytes:
 
 def try_plant(folder: Path, plant: Plant) -> tuple[bool, bool, bool]:
     """Return whether the plant is named, is held, and moves the result without a policy."""
-    clean = record(folder, "pass", {})
+    clean = record(folder, "pass" if plant.variable else "torch.is_tensor(tick)", {})
     if plant.variable:
         program = parse_program(f"{folder}/program.py:main")
         policies: dict[str, Any] = dict(plant.policy)

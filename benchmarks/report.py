@@ -138,6 +138,14 @@ GOALS = (
         "environment", _named("with probes"), 300, "ms",
     ),
     Goal(
+        "profiles", "under a floating-point profile at most one probe, torch.sqrt, differs on an emulated processor",
+        "float_profiles", _named(", x86-64-", "differing"), 1, "probes",
+    ),
+    Goal(
+        "planted", "ten planted differences of numeric policy are named, and held or stopped",
+        "planted_policies", _named("named and held, of 10"), 10, "plants", least=True,
+    ),
+    Goal(
         "governed-read", "a recorded read of clock, entropy or a variable costs at most 300 ns above raw",
         "world", _named("added by twice"), 300, "ns",
     ),
