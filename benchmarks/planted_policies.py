@@ -115,7 +115,7 @@ def try_plant(folder: Path, plant: Plant) -> tuple[bool, bool, bool]:
         under = record(folder, "pass", plant.policy)
         with planted(plant):
             given = for_recording(os.environ)
-            told = " ".join(list_overruled(given, setup.give_profile(given)))
+            told = " ".join(list_overruled(given, setup.apply_policies(given)))
             is_held = record(folder, "pass", plant.policy) == under
             moves = record(folder, "pass", {}) != clean
         return plant.knob in told, is_held, moves

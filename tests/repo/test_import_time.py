@@ -50,6 +50,13 @@ def test_jinja_is_imported_only_when_a_page_is_made(command: str) -> None:
     assert "jinja2" not in loaded
 
 
+def test_a_session_without_a_policy_of_numbers_loads_no_table_of_knobs() -> None:
+    ends = "twice.recorder.record_session, twice.recorder.environment.fingerprint as f; f.numerics_at_end()"
+    loaded = modules_after_importing(ends)
+
+    assert {"twice.recorder.environment.knobs", "tomllib"} & {*loaded} == set()
+
+
 @pytest.mark.parametrize("name", ["numpy", "yaml"])
 def test_the_check_sees_a_heavy_module(name: str) -> None:
     assert name in modules_after_importing(f"twice.errors, {name}")

@@ -187,7 +187,7 @@ class NumericGuard:
                 self._break(knob.axis, knob.name, shown, wanted, where)
 
     def _judge(self, where: str) -> None:
-        from twice.recorder.environment.gpu_policy import describe_device, find_unknown_card
+        from twice.recorder.environment.gpu_device import describe_device, find_unknown_card
         from twice.recorder.environment.knobs import judge_knobs
 
         self._look(where)

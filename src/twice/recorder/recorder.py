@@ -214,7 +214,7 @@ def record_program(
     """
     refuse_nesting()
     setup.require_recordable()
-    surroundings = setup.give_profile(surroundings)
+    surroundings = setup.apply_policies(surroundings)
     # The sample of a statistical run is drawn first, so that it stands at the front of the record.
     summary = summary_of(setup.predicate)
     sample = draw(setup, surroundings, summary, progress=progress) if summary else Sample()

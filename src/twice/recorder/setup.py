@@ -149,7 +149,7 @@ class Setup:
         self.redaction.check()
         require_dense(self.granularity, self.cadence)
 
-    def give_profile(self, surroundings: Surroundings) -> Surroundings:
+    def apply_policies(self, surroundings: Surroundings) -> Surroundings:
         """Copy surroundings with what the policies of numbers set; E-POLICY-001 where that is not possible."""
         if not self.float_profile and not self.gpu_policy:
             return surroundings

@@ -59,7 +59,7 @@ def surroundings_of(record: RunRecord) -> Surroundings:
     """Return the variables for executing a record; for another account's record, harmless ones alone."""
     found = Surroundings.from_json(record.identity["surroundings"])
     own = found if is_made_here(record.digest) else found.from_elsewhere(os.environ)
-    return record.setup.give_profile(own)
+    return record.setup.apply_policies(own)
 
 
 def stand_ins_of(record: RunRecord) -> dict[str, str]:

@@ -25,7 +25,7 @@ class Run:
 
     value: int = 0
     failed: str = ""
-    loaded: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ()
     has_threads: bool = False
     reads_chance: bool = False
     given: list[Mapping[str, str]] = field(default_factory=list)
@@ -67,7 +67,7 @@ def test_a_run_that_fails_shows_nothing() -> None:
 
 
 def test_the_libraries_that_were_loaded_are_advised_on() -> None:
-    said = blame_libraries(row(), Run(loaded=("numpy", "torch")))
+    said = blame_libraries(row(), Run(libraries=("numpy", "torch")))
 
     assert said.reason.startswith("threads of its libraries: 4 runs with one thread")
     assert said.divergence is not None

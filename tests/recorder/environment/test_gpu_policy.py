@@ -14,12 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twice.errors import NumericPolicyRefused
-from twice.recorder.environment import gpu_policy, libraries
-from twice.recorder.environment.gpu_policy import (
-    apply_gpu_policy,
-    describe_device,
-    find_unknown_card,
-)
+from twice.recorder.environment import gpu_device, libraries
+from twice.recorder.environment.gpu_device import describe_device, find_unknown_card
+from twice.recorder.environment.gpu_policy import apply_gpu_policy
 from twice.recorder.environment.knobs import AS_FOUND, judge_knobs, list_knobs, list_wanted
 from twice.recorder.environment.policy_variables import decide_variables
 from twice.recorder.environment.surroundings import Surroundings, is_relevant
@@ -187,7 +184,7 @@ def test_a_driver_that_lists_no_cards_refuses_none(
     ],
 )
 def test_versions_are_written_as_their_libraries_do(name: str, number: int, version: str) -> None:
-    assert gpu_policy._to_text(name, number) == version
+    assert gpu_device._to_text(name, number) == version
 
 
 @pytest.mark.heavy
@@ -208,7 +205,7 @@ def test_a_card_without_a_name_or_a_capability_is_unknown(monkeypatch: pytest.Mo
             device_count=lambda: 1,
             get_device_properties=lambda _: card,
         )
-        monkeypatch.setitem(gpu_policy.sys.modules, "torch", SimpleNamespace(cuda=cuda))
+        monkeypatch.setitem(gpu_device.sys.modules, "torch", SimpleNamespace(cuda=cuda))
         return describe_device()
 
     assert with_card("NVIDIA H200", 9)["used"] == [
@@ -220,11 +217,11 @@ def test_a_card_without_a_name_or_a_capability_is_unknown(monkeypatch: pytest.Mo
 
 
 def test_switches_of_the_table_are_read_by_no_import() -> None:
-    before = {*gpu_policy.sys.modules}
+    before = {*gpu_device.sys.modules}
 
     judge_knobs({}, POLICY, "gpu")
 
-    assert not {"torch", "jax", "tensorflow"} & ({*gpu_policy.sys.modules} - before)
+    assert not {"torch", "jax", "tensorflow"} & ({*gpu_device.sys.modules} - before)
     assert len(list_knobs("gpu")) > len(VARIABLES)
 
 

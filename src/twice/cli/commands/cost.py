@@ -139,4 +139,4 @@ def declare_run(
         fields["predicate"] = Predicate.parse(start.classes, "host")
     setup = Setup(found, choose_master_seed(start.master_seed()), start.values(), **fields)
     surroundings = for_recording(os.environ, explicit=policies.environment())
-    return RunVariant(setup, setup.give_profile(surroundings))
+    return RunVariant(setup, setup.apply_policies(surroundings))

@@ -8,8 +8,8 @@
   twice env --gpu --gpu-policy deterministic
 
 --float loads every numerical library that is installed and prints its knobs: what is wanted of each by a variable or the
-profile (of FILE, if none is given), what the library says, and whether that holds; then the probes that differ from the stored results of other
-machines, or from FILE.
+profile (of FILE, if none is given), what the library says, and whether that holds; then the probes that differ from the
+stored results of other machines, or from FILE.
 
 --gpu does the same for the libraries that compute on a GPU, and prints driver, cards and versions. No device is
 initialised.

@@ -150,7 +150,7 @@ def _introduce(setup: Setup, surroundings: Surroundings, summary: Summary | None
     if setup.float_profile or setup.gpu_policy:
         from twice.recorder.environment.policy_variables import list_overruled
 
-        yield from list_overruled(surroundings, setup.give_profile(surroundings))
+        yield from list_overruled(surroundings, setup.apply_policies(surroundings))
     if summary is not None:
         from twice.foundation.sample_size import describe_power
 

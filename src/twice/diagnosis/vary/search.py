@@ -129,7 +129,7 @@ def vary(
         setup = Setup(found, choose_master_seed(seed), dict(config or {}), **policies)
         base = for_recording(os.environ, explicit=dict(env or {}))
     # What a profile holds is varied here on purpose.
-    base, setup = setup.give_profile(base), replace(setup, float_profile="", gpu_policy="")
+    base, setup = setup.apply_policies(base), replace(setup, float_profile="", gpu_policy="")
     base = base.with_variables({CHILD_KERNELS: "read"})
     other = "" if python is None else resolve_interpreter(python)
     with tempfile.TemporaryDirectory(prefix="twice-vary-") as text:
@@ -358,7 +358,7 @@ class _FactorSearch:
         """Blame a group, unless its run parts where a line reads a clock, which moves without it."""
         row = self._report_parting(group, self._baseline, run)
         own = [each for each in self.factors if each.name in group]
-        told = [text for each in own for text in each.list_remedies(run.loaded)]
+        told = [text for each in own for text in each.list_remedies(run.libraries)]
         if told and row.divergence is not None:
             divergence = replace(row.divergence, remedies=[*told, *row.divergence.remedies])
             row = replace(row, divergence=divergence)

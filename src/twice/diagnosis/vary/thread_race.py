@@ -54,7 +54,7 @@ def blame_libraries(row: FactorResult, run: TrialRun) -> FactorResult:
         f"threads of its libraries: {_RUNS} runs with one thread for each agree, {_RUNS} with several "
         f"differ; {row.reason}; other factors were varied with one thread"
     )
-    remedies = [text for library, text in RACES.items() if library in run.loaded]
+    remedies = [text for library, text in RACES.items() if library in run.libraries]
     remedies.append("or keep one thread: twice record --env OMP_NUM_THREADS=1")
     return _add(replace(row, reason=reason), remedies)
 

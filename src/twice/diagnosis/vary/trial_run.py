@@ -48,7 +48,7 @@ class TrialRun:
         return any("/task/" not in each for each in self._ending.get("lineages", {}))
 
     @property
-    def loaded(self) -> Sequence[str]:
+    def libraries(self) -> Sequence[str]:
         """The libraries that it had loaded at its end."""
         return tuple(self._ending.get("imported", ()))
 

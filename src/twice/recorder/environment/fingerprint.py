@@ -34,8 +34,8 @@ from twice.recorder.effects.varied_world import (
     zone_read,
 )
 from twice.recorder.environment import libraries
-from twice.recorder.environment.gpu_policy import describe_device
-from twice.recorder.environment.knob_readers import read
+from twice.recorder.environment.gpu_device import describe_device
+from twice.recorder.environment.knob_readers import read, read_denormals
 from twice.recorder.environment.probes import KeptProbes, run_probes
 from twice.recorder.environment.process_start import read_addresses
 from twice.recorder.environment.surroundings import Surroundings, environ_for_child, is_relevant
@@ -166,7 +166,7 @@ def settings_at_start() -> dict[str, str]:
         "allocator": "Python's" if sys.getallocatedblocks() else "the system's",
         "clock offset": clock_offset_read(),
         "collection": " ".join(map(str, gc.get_threshold())),
-        "denormals": "kept" if sys.float_info.min * 0.5 else "flushed",
+        "denormals": read_denormals(),
         "environment": f"{length} characters",
         "folder": _shorten(str(Path.cwd())),
         "hash": f"{hash('twice') & 0xFFFF_FFFF:08x}",  # twice: ignore[salted-hash] it shows the salt
@@ -248,6 +248,8 @@ def _find_gpu_use(torch: Any) -> tuple[list[str], list[str]]:
 
 def _read_switches() -> Iterator[tuple[str, str]]:
     """Yield the switches of loaded libraries, by the names in their documentation."""
+    if not any(name in sys.modules for name in _LOADED_FOR_KNOBS["gpu"]):
+        return  # most runs: the table is not loaded for them
     from twice.recorder.environment.knobs import list_knobs
 
     for knob in list_knobs("gpu"):
