@@ -308,6 +308,18 @@ class TimeLimitReached(TwiceError, id="E-DIAGNOSE-001"):
     """A diagnosis was given less time than it needs."""
 
 
+class CheckpointNotWritten(TwiceError, id="E-RESUME-001"):
+    """A training that is to be killed and resumed wrote no checkpoint with steps behind it."""
+
+
+class CheckpointUnused(TwiceError, id="E-RESUME-002"):
+    """A training that was started again behind a kill read none of its checkpoints."""
+
+
+class CheckpointThere(TwiceError, id="E-RESUME-003"):
+    """The folder of a training has checkpoints already, so that no run of it begins at the beginning."""
+
+
 class FilesUnprotected(TwiceError, id="E-FILE-002"):
     """Nothing here would keep the run's code from changing the user's files again."""
 

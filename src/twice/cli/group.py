@@ -33,6 +33,7 @@ COMMANDS: Final[dict[str, str]] = {
     "branch": "leave a record at a tick, with another input",
     "rerun": "run a record's program afresh: same seed, fresh effects",
     "vary": "vary the surroundings: which does a result depend on?",
+    "resume-check": "kill a training and resume it: does it end as if it had never stopped?",
     "explore": "search for an order of steps in which an asyncio program fails",
     "check": "read a program for what would make two runs differ",
     "show": "show the contents of a record, without executing anything",
@@ -58,6 +59,7 @@ COMMANDS: Final[dict[str, str]] = {
 _PLACES: Final = {
     **{name: f"derived_files:{name}" for name in ("export", "migrate", "trace", "report")},
     **{name: f"derived_runs:{name}" for name in ("branch", "rerun")},
+    "resume-check": "resume_check:command",
 }
 """``module:function`` of a command that shares its file with others."""
 

@@ -112,7 +112,7 @@ def build_command(function: Callable[..., int]) -> Command:
     """
     name, said = function.__name__, function.__doc__
     if name == "command":
-        name = function.__module__.rpartition(".")[2]
+        name = function.__module__.rpartition(".")[2].replace("_", "-")
         said = sys.modules[function.__module__].__doc__
     command = Command(
         name=name,

@@ -2,8 +2,9 @@
 
 Modes of the floating-point unit and switches of libraries are read at every compare-point, and so are the variables of
 a policy of the GPU: its libraries read them when they first use a device. What takes longer, threads and kernels of
-every loaded library, is read when the run begins and ends, when a module has been imported since, and at every
-``_CADENCE``-th point. A knob that moved stops the run at the next point, and the error names it.
+every loaded library, is read when the run begins and ends, when a module has been imported since or torch has another
+number of threads, and at every ``_CADENCE``-th point. A knob that moved stops the run at the next point, and the error
+names it.
 
 Where the run asks for it, torch's operations that may vary are listed by ``integrations/torch_operations``.
 
@@ -55,7 +56,8 @@ class NumericGuard:
         self._modes: list[tuple[Knob, str]] = []
         self._variables: list[tuple[Knob, str]] = []
         self._switches: Switches | None = None
-        self._modules = self._count = 0
+        self._count = 0
+        self._seen: tuple[int, int] | None = None
         self._broken: NumericPolicyBroken | None = None
         self._last: list[KnobReading] = []
         self._thread = get_ident()
@@ -97,7 +99,7 @@ class NumericGuard:
             return
         self._count += 1
         where = f"at tick {tick}" if tick >= 0 else f"at the run's {name}"
-        due = name in _ENDS or len(sys.modules) != self._modules or self._count % _CADENCE == 0
+        due = name in _ENDS or self._count % _CADENCE == 0 or outside(_look_quickly) != self._seen
         outside(self._judge if due else self._look, where)
         self._stop()
 
@@ -191,7 +193,7 @@ class NumericGuard:
         from twice.recorder.environment.knobs import judge_knobs
 
         self._look(where)
-        self._modules = len(sys.modules)
+        self._seen = _look_quickly()
         self._last = []
         for axis, policy in self._policies.items():
             rows = judge_knobs(self._environ, policy, axis)
@@ -229,6 +231,12 @@ class NumericGuard:
     def _stop(self) -> None:
         if self._broken is not None:
             raise self._broken
+
+
+def _look_quickly() -> tuple[int, int]:
+    """Return the number of loaded modules and of torch's threads, whose change asks for a whole look."""
+    count = getattr(sys.modules.get("torch"), "get_num_threads", None)
+    return len(sys.modules), 0 if count is None else count()
 
 
 _WORDS: Final[Mapping[Axis, tuple[str, str, str]]] = {

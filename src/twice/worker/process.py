@@ -162,6 +162,12 @@ class Worker(Closing):
         begin = max(0, self.count_printed()[1] - size)
         return os.pread(self._files[1].fileno(), size, begin).decode("utf-8", "replace").strip()
 
+    def read_printed(self) -> tuple[bytes, bytes]:
+        """Return the worker's standard output and standard error until now."""
+        sizes = zip(self._files, self.count_printed(), strict=True)
+        output, errors = (os.pread(file.fileno(), size, 0) for file, size in sizes)
+        return output, errors
+
     def close(self) -> None:
         """Close the line and the files."""
         self.channel.close()

@@ -1,0 +1,1 @@
+"""Whether a training that was killed and resumed equals the one that was never stopped. Start with ``check.py``."""

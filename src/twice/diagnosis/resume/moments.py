@@ -1,0 +1,252 @@
+"""Moments of a training in its own process: what its state is each time that a step, an epoch or a rollout begins.
+
+A training that was resumed begins in the middle. Its first moment is compared with the same moment of the run that was
+never stopped, and counting from the end finds that: both make the same steps from there on.
+
+The integrations know the moments of their libraries and the objects that hold the state. Nothing below imports them:
+they are loaded by name once their library is there.
+
+Invariant: without a wanted moment nothing of the training is read but its steps.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
+from pathlib import Path
+from threading import get_ident
+from types import FrameType, ModuleType
+from typing import Any, Final
+
+from twice.errors import TwiceError
+from twice.foundation.digests import digest_bytes
+from twice.foundation.encoding import decode, encode
+from twice.foundation.source_files import is_user_file
+from twice.recorder.effects.actors import outside
+from twice.recorder.imports import ImportWatch
+
+STEP: Final = "step"
+"""The kind that is counted and never taken: a step that is done."""
+END: Final = "end"
+"""The kind of the last moment, when the program has ended."""
+WATCHED: Final = {
+    "torch.nn.modules.module": "twice.integrations.training.torch_moments",
+    "torch.optim.optimizer": "twice.integrations.training.torch_moments",
+    "torch.utils.data.dataloader": "twice.integrations.training.torch_moments",
+    "stable_baselines3.common.on_policy_algorithm": "twice.integrations.training.sb3_moments",
+    "stable_baselines3.common.off_policy_algorithm": "twice.integrations.training.sb3_moments",
+    "xgboost.core": "twice.integrations.training.boosting_moments",
+    "lightgbm.basic": "twice.integrations.training.boosting_moments",
+}
+"""Module of a library -> module that tells of its moments: ``watch(moments, module)``."""
+_LIVE: Final = "twice.integrations.training.live"
+_TAKEN, _COUNTER, _STATES = "moments.jsonl", "counter", "states"
+_SHOWN_MAX: Final = 60
+_COUNTER_BYTES: Final = 8
+
+
+class Moments:
+    """Counts the moments of one process, and writes down the state at those that are wanted.
+
+    Args:
+        folder: of the trial, for what is written.
+        wanted: numbers of moments by kind, from 0; None for the first of each kind.
+        puts: names of parts whose states are put back at the first moment of the kind that ``states`` is named after.
+        states: folder with the states of one moment, one file for each part; empty for none.
+        keeps: whether states are written below it instead, by moment.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        wanted: Mapping[str, Iterable[int]] | None,
+        *,
+        puts: Iterable[str] = (),
+        states: str = "",
+        keeps: bool = False,
+    ) -> None:
+        self._folder = folder
+        self._wanted = None if wanted is None else {kind: {*those} for kind, those in wanted.items()}
+        self._puts, self._states, self._keeps = [*puts], Path(states) if states else None, keeps
+        self._thread, self._process = get_ident(), os.getpid()
+        self.counts: dict[str, int] = {}
+        self._watch = ImportWatch(dict.fromkeys(WATCHED, self._begin))
+        with (folder / _COUNTER).open("w+b") as file:
+            file.write(bytes(_COUNTER_BYTES))
+            file.flush()
+            self._counter = mmap.mmap(file.fileno(), _COUNTER_BYTES)
+        self._is_taking = False
+        self._held: dict[int, object] = {}
+        self.put_back: list[str] = []
+
+    def begin(self) -> None:
+        """Watch the libraries of the program."""
+        self._watch.install()
+
+    def end(self) -> None:
+        """Take the last moment, and watch no longer."""
+        self._watch.remove()
+        self._is_taking = True
+        if self._held:
+            find = import_module(_LIVE).find_parts_of
+            outside(self._write_down, END, 0, find(self._held.values()), {}, None)
+        self._counter.close()
+
+    def counts_here(self) -> bool:
+        """Return whether the caller is the training: its process, its thread, and no look at its state."""
+        here = (os.getpid(), get_ident())
+        return here == (self._process, self._thread) and not self._is_taking
+
+    def step(self, holder: object) -> None:
+        """Count a step that is done; its ``holder`` has what it moved, and is looked at again at the end."""
+        self._held.setdefault(id(holder), holder)
+        number = self.counts[STEP] = self.counts.get(STEP, 0) + 1
+        self._counter[:] = number.to_bytes(_COUNTER_BYTES, "little")
+
+    def reach(self, kind: str, given: Mapping[str, object] | None = None) -> None:
+        """Tell of a moment.
+
+        Args:
+            kind: such as ``forward``.
+            given: what the moment is given besides the state, such as a batch, as parts.
+        """
+        number = self.counts.get(kind, 0)
+        self.counts[kind] = number + 1
+        wanted = {0} if self._wanted is None else self._wanted.get(kind, ())
+        if number in wanted:
+            self._is_taking = True
+            try:
+                outside(self._take, kind, number, given or {}, sys._getframe(1))
+            finally:
+                self._is_taking = False
+
+    def _begin(self, module: ModuleType) -> None:
+        import_module(WATCHED[module.__name__]).watch(self, module)
+
+    def _take(self, kind: str, number: int, given: Mapping[str, object], frame: FrameType) -> None:
+        parts = import_module(_LIVE).find_parts_of_training(frame)
+        if self._puts and self._states is not None and kind == self._states.name.partition("-")[0]:
+            for name in self._puts:
+                if name in parts:
+                    parts[name].write(decode((self._states / _to_file(name)).read_bytes()))
+                    self.put_back.append(name)
+        self._write_down(kind, number, parts, given, frame)
+
+    def _write_down(
+        self,
+        kind: str,
+        number: int,
+        parts: Mapping[str, Any],
+        given: Mapping[str, object],
+        frame: FrameType | None,
+    ) -> None:
+        fields: dict[str, dict[str, list[str]]] = {}
+        for name, part in parts.items():
+            try:
+                tree = part.read()
+                fields[name] = {path: _describe(leaf) for path, leaf in _list_leaves(tree)}
+                if self._keeps and self._states is not None and kind != END:
+                    place = self._states / f"{kind}-{number}"
+                    place.mkdir(parents=True, exist_ok=True)
+                    (place / _to_file(name)).write_bytes(encode(tree))
+            except TwiceError as error:
+                fields[name] = {"": ["", f"not read: {error.happened}"]}
+        for name, value in given.items():
+            fields[name] = {path: _describe(leaf) for path, leaf in _list_leaves(value)}
+        moment = {
+            "kind": kind,
+            "number": number,
+            "counts": dict(self.counts),
+            "fields": fields,
+            "variables": _read_variables(frame),
+            "printed": _count_printed(),
+        }
+        with (self._folder / _TAKEN).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(moment) + "\n")
+
+
+def read_moments(folder: Path) -> list[dict[str, Any]]:
+    """Return the moments that a process wrote down, in their order."""
+    path = folder / _TAKEN
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def read_steps(folder: Path) -> int:
+    """Return how many steps a process of a trial has done until now, also of one that was killed."""
+    try:
+        return int.from_bytes((folder / _COUNTER).read_bytes(), "little")
+    except OSError:
+        return 0
+
+
+def _to_file(name: str) -> str:
+    return digest_bytes(name.encode())[-32:]
+
+
+def _list_leaves(tree: object, path: str = "") -> Iterable[tuple[str, object]]:
+    """Yield the leaves of a plain tree by path, such as ``state.0.exp_avg``."""
+    if isinstance(tree, Mapping) and tree:
+        for key, value in tree.items():
+            yield from _list_leaves(value, f"{path}.{key}" if path else str(key))
+    elif isinstance(tree, list | tuple) and tree and any(map(_has_parts, tree)):
+        for number, value in enumerate(tree):
+            yield from _list_leaves(value, f"{path}.{number}" if path else str(number))
+    else:
+        yield path, tree
+
+
+def _has_parts(value: object) -> bool:
+    return isinstance(value, Mapping | list | tuple) or hasattr(value, "shape")
+
+
+def _describe(leaf: object) -> list[str]:
+    """Return a leaf's digest, and how it is shown."""
+    data = encode(leaf)
+    shape = getattr(leaf, "shape", None)
+    shown = f"array {list(shape)}" if shape is not None else repr(leaf)
+    return [digest_bytes(data), shown[:_SHOWN_MAX]]
+
+
+def _read_variables(frame: FrameType | None) -> dict[str, list[str]]:
+    """Return plain variables of the user's functions that are being executed, and of their modules."""
+    found: dict[str, list[str]] = {}
+    while frame is not None:
+        code = frame.f_code
+        if is_user_file(code.co_filename):
+            is_module = code.co_name == "<module>"
+            scopes = [(code.co_name, frame.f_locals)] if not is_module else []
+            for scope, values in [*scopes, (frame.f_globals.get("__name__", ""), frame.f_globals)]:
+                for name, value in [*values.items()]:
+                    if name.startswith("__") or not _is_plain(value):
+                        continue
+                    try:
+                        found.setdefault(f"{scope}.{name}", _describe(value))
+                    except TwiceError:
+                        continue
+        frame = frame.f_back
+    return found
+
+
+def _is_plain(value: object, depth: int = 0) -> bool:
+    if isinstance(value, bool | int | float | str | bytes | type(None)):
+        return True
+    if depth < 3 and type(value) in {list, tuple}:
+        return all(_is_plain(item, depth + 1) for item in value)  # type: ignore[attr-defined]
+    if depth < 3 and type(value) is dict:
+        return all(isinstance(key, str | int) and _is_plain(item, depth + 1) for key, item in value.items())
+    return type(value).__module__ == "numpy" and type(value).__name__ == "ndarray" and value.dtype.kind in "fiub"  # type: ignore[attr-defined]
+
+
+def _count_printed() -> int:
+    """Return how many bytes the program has printed to its standard output, which is a file."""
+    try:
+        sys.stdout.flush()
+        return os.fstat(1).st_size
+    except (AttributeError, OSError, ValueError):
+        return 0

@@ -1,0 +1,149 @@
+"""The objects of this process that hold a training's state, under the names that the program gives them.
+
+Whatever the libraries keep alive is found, whether the program still has a name for it or not. An object within
+another one that is found, such as the policy of an agent, is a piece of that one.
+
+Not found: state in objects of unknown classes, in closures, and in other processes.
+
+Invariant: nothing is changed, imported or kept alive.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Final
+
+from twice.errors import TwiceError
+from twice.integrations.checkpoints.generator_parts import find_process_parts
+from twice.integrations.checkpoints.parts import find_parts
+from twice.integrations.training.torch_moments import tensor_to_plain
+
+if TYPE_CHECKING:
+    from twice.integrations.checkpoints.parts import Part
+
+_KINDS: Final = (
+    ("agent", "stable_baselines3.common.base_class", "BaseAlgorithm"),
+    ("model", "torch.nn.modules.module", "Module"),
+    ("optimizer", "torch.optim.optimizer", "Optimizer"),
+    ("scheduler", "torch.optim.lr_scheduler", "LRScheduler"),
+    ("scaler", "torch.amp.grad_scaler", "GradScaler"),
+    ("booster", "xgboost.core", "Booster"),
+    ("booster", "lightgbm.basic", "Booster"),
+)
+"""What an object without a name is called, and its class."""
+_AGENT: Final = "agent"
+_DEPTH_MAX: Final = 2
+
+
+def find_parts_of_training(frame: FrameType | None) -> dict[str, Part]:
+    """Return the parts of the state that this process's training has now.
+
+    Args:
+        frame: where the training is; the variables of its callers give the names.
+
+    Returns:
+        The parts by name; the process's generators are always among them.
+    """
+    parts: dict[str, Part] = dict(find_process_parts())
+    names = _read_names(frame)
+    found = [
+        (label, target)
+        for label, module, name in _KINDS
+        if (kind := getattr(sys.modules.get(module), name, None)) is not None
+        for target in _list_instances(kind)
+    ]
+    agents = [target for label, target in found if label == _AGENT]
+    inner = _list_inner(found)
+    for label, target in found:
+        if id(target) in inner or (agents and label != _AGENT):
+            continue
+        name = _make_free(names.get(id(target), label), parts)
+        try:
+            parts.update(find_parts(name, target))
+        except TwiceError:
+            continue  # of a class whose state nobody knows
+    return parts
+
+
+def find_parts_of(holders: Iterable[object]) -> dict[str, Part]:
+    """Return the parts of what moved the steps of a training, such as optimisers, and the parameters that they moved."""
+    parts: dict[str, Part] = {}
+    for target in holders:
+        label = next(label for label, module, name in _KINDS if _is_of(target, module, name))
+        name = _make_free(label, parts)
+        parts.update(find_parts(name, target))
+        if label == "optimizer":
+            parts[_make_free("parameters", parts)] = _Parameters(target)
+    return parts
+
+
+class _Parameters:
+    """The parameters that an optimiser moves, by group and place in it: it knows no names."""
+
+    def __init__(self, optimiser: Any) -> None:
+        self._optimiser = optimiser
+
+    def read(self) -> object:
+        groups = enumerate(self._optimiser.param_groups)
+        return {
+            f"{group}/{number}": tensor_to_plain(tensor)
+            for group, options in groups
+            for number, tensor in enumerate(options["params"])
+        }
+
+    def write(self, state: object) -> None:
+        raise NotImplementedError("it is only compared")
+
+
+def _is_of(target: object, module: str, name: str) -> bool:
+    kind = getattr(sys.modules.get(module), name, None)
+    return kind is not None and isinstance(target, kind)
+
+
+def _list_instances(kind: Any) -> list[Any]:
+    # ``isinstance`` would ask proxies, which may import or compute.
+    return [each for each in gc.get_objects() if issubclass(type(each), kind)]
+
+
+def _list_inner(found: list[tuple[str, Any]]) -> set[int]:
+    """Return the ids of modules within other modules that are found."""
+    return {
+        id(inner)
+        for label, target in found
+        if label == "model"
+        for inner in target.modules()
+        if inner is not target
+    }
+
+
+def _make_free(name: str, taken: Mapping[str, object]) -> str:
+    number, free = 2, name
+    while free in taken or any(each.startswith(f"{free}.") for each in taken):
+        free, number = f"{name} {number}", number + 1
+    return free
+
+
+def _read_names(frame: FrameType | None) -> dict[int, str]:
+    """Return names of objects by id: variables of the callers, the outermost's first, then attributes of ``self``."""
+    frames = []
+    while frame is not None:
+        frames.append(frame)
+        frame = frame.f_back
+    found: dict[int, str] = {}
+    for each in reversed(frames):
+        for scope in (each.f_globals, each.f_locals):
+            for name, value in _list_variables(scope):
+                found.setdefault(id(value), name)
+    return found
+
+
+def _list_variables(scope: Mapping[str, Any], depth: int = 1, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in [*scope.items()]:
+        if name.startswith("__"):
+            continue
+        yield f"{prefix}{name}", value
+        if name == "self" and depth < _DEPTH_MAX and hasattr(value, "__dict__"):
+            yield from _list_variables(vars(value), depth + 1)
