@@ -360,5 +360,33 @@ class NumericRefused(UsageError, ValueError, id="E-NUMERIC-001"):
     """An operand, index or method does not fit a reduction of a fixed order."""
 
 
+class CheckpointDamaged(TwiceError, id="E-CHECKPOINT-001"):
+    """A file is not a checkpoint, or it was cut or changed after it was written."""
+
+
+class CheckpointVersion(TwiceError, id="E-CHECKPOINT-002"):
+    """A checkpoint has another format, or was written under other versions of the libraries."""
+
+
+class CheckpointUnfit(TwiceError, TypeError, id="E-CHECKPOINT-003"):
+    """A state does not fit the object that it is put back into, or nothing is known of the object's type."""
+
+
+class CheckpointDevice(TwiceError, id="E-CHECKPOINT-004"):
+    """A part of a training lies on another device than when its checkpoint was written."""
+
+
+class StateNotANumber(TwiceError, ValueError, id="E-CHECKPOINT-005"):
+    """A state that would be written holds a NaN."""
+
+
+class LoaderUnfit(CheckpointUnfit, id="E-CHECKPOINT-006"):
+    """A loader cannot continue in the middle of an epoch: it changed, or its batches do not come again."""
+
+
+class KeyUsedTwice(TwiceError, id="E-CHECKPOINT-007"):
+    """A key of JAX's generators was taken twice."""
+
+
 class ScheduleRefused(TwiceError, id="E-SCHEDULE-004"):
     """A schedule or its constraints do not fit the program."""
