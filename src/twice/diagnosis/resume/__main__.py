@@ -15,9 +15,12 @@ if __name__ == "__main__":
 
 import os
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from twice.diagnosis.resume.file_log import FileLog
+from twice.diagnosis.resume.loops import Loop
 from twice.diagnosis.resume.moments import Moments
 from twice.recorder.child import serve
 from twice.recorder.effects.sources import LiveSource
@@ -32,17 +35,31 @@ from twice.worker.channel import Channel
 def train_here(job: Mapping[str, Any], channel: Channel) -> None:
     """Execute the program of a job of ``run_trial``."""
     setup = Setup.from_json(job["setup"])
+    # Where this process was started is now below the mount of the same name.
+    os.chdir(setup.program.root)
     in_force = InForce(reads=False, watch=False, points=False)
     wiring = Wiring(LiveSource(), Inputs(), Sink(), writes=False, in_force=in_force)
     moments = Moments(
         Path(job["folder"]),
+        Path(setup.program.root),
         job["wanted"],
+        loop=Loop(**job["loop"]) if job["loop"] else None,
         puts=job["puts"],
         states=job["states"],
         keeps=job["keeps"],
     )
-    channel.send({"kind": "started", "pid": os.getpid()})
+    aim = (str(job["aim"][0]), int(job["aim"][1])) if job["aim"] else None
+    files = FileLog(
+        Path(setup.program.root),
+        Path(job["folder"]),
+        aim,
+        moments.count_steps,
+        moments.counts_here,
+        moments.begin_write,
+    )
+    moments.files = files
     ending = execute(Session(setup, wiring), dict, begin=moments.begin)
+    files.end()
     moments.end()
     channel.send(
         {
@@ -51,6 +68,7 @@ def train_here(job: Mapping[str, Any], channel: Channel) -> None:
             "exception": ending.get("exception"),
             "counts": moments.counts,
             "put_back": moments.put_back,
+            "loop": None if moments.loop_found is None else asdict(moments.loop_found),
         }
     )
 

@@ -28,10 +28,11 @@ from twice.diagnosis.resume.comparison import (
     name_field,
     shift_moment,
 )
+from twice.diagnosis.resume.file_log import Write
 from twice.diagnosis.resume.moments import END, STEP
 from twice.diagnosis.resume.points import choose_points, group_writes, normalize
 from twice.diagnosis.resume.report import PointResult, ResumeReport
-from twice.diagnosis.resume.trial import Trial, Trials, Write
+from twice.diagnosis.resume.trial import Trial, Trials
 from twice.errors import (
     CheckpointNotWritten,
     CheckpointThere,
@@ -127,7 +128,7 @@ class _Check:
         straight = self._trials.run(self._trials.copy("straight"), wanted={})
         if straight.exit_code:
             raise _failed(straight)
-        if not straight.writes:
+        if not straight.files.writes:
             raise CheckpointNotWritten(
                 f"{self._program} wrote no file in its folder.",
                 "Expected checkpoints, in the folder that it is started in or below.",
@@ -135,19 +136,19 @@ class _Check:
             )
         checkpoints = checkpoints or self._find_checkpoints(straight)
         self._require_fresh(straight, checkpoints)
-        groups = group_writes(straight.writes, checkpoints)
+        groups = group_writes(straight.files.writes, checkpoints)
         steps = straight.counts.get(STEP, 0)
         points = choose_points(groups, steps, at)
         if not points:
             raise CheckpointNotWritten(
                 f"{self._program} wrote {pluralize(len(groups), 'checkpoint')}, and did nothing behind the last one.",
                 "Expected a checkpoint with steps behind it.",
-                f"Write one earlier, or name its files: --checkpoint PATH; it wrote {_name_files(straight.writes)}",
+                f"Write one earlier, or name its files: --checkpoint PATH; it wrote {_name_files(straight.files.writes)}",
             )
         numbers = {write: number for number, group in enumerate(groups, 1) for write in group}
         self._tell(f"{pluralize(len(points), 'kill')} and as many resumed runs")
         calls = [
-            lambda write=write: self._kill_and_resume(write, write.steps or numbers[write], checkpoints)
+            lambda write=write: self._kill_and_resume(write, write.steps or numbers[write], checkpoints, straight)
             for write in points
         ]
         resumed = run_concurrently(calls)
@@ -155,13 +156,13 @@ class _Check:
 
     def _find_checkpoints(self, straight: Trial) -> set[str]:
         """Return the normalised paths of the files that a run reads when it is started behind a kill."""
-        writes = straight.writes
+        writes = straight.files.writes
         for write in dict.fromkeys((writes[len(writes) // 2], writes[-1])):
             killed, left = self._kill(write, "scout")
             self._tell("looking for what a resumed run reads")
             trial = self._resume(left, "scout-resumed")
-            written = {normalize(each.path) for each in killed.writes}
-            found = {normalize(path) for path in trial.reads} & written
+            written = {normalize(each.path) for each in killed.files.writes}
+            found = {normalize(path) for path in trial.files.reads} & written
             if found:
                 return found
         raise CheckpointUnused(
@@ -189,17 +190,18 @@ class _Check:
         folder = self._trials.copy(name, of=left)
         return self._trials.run(folder, arguments=self._resume_arguments, **given)
 
-    def _kill_and_resume(self, write: Write, at: int, checkpoints: Collection[str]) -> _Resumed:
+    def _kill_and_resume(
+        self, write: Write, at: int, checkpoints: Collection[str], straight: Trial
+    ) -> _Resumed:
         for attempt in range(_KILLS_MAX):
             name = f"{at}-{attempt}"
             killed, left = self._kill(write, name)
             if not killed.was_killed:
                 continue
-            after = killed.writes[killed.writes.index(replace_steps(write, killed.writes)) + 1 :]
-            if any(normalize(each.path) in checkpoints for each in after):
+            if any(normalize(path) in checkpoints for path in killed.files.changed):
                 continue  # the next checkpoint had begun: it may be half of one
             try:
-                trial = self._resume(left, f"{name}-resumed", wanted=None)
+                trial = self._resume(left, f"{name}-resumed", wanted=None, loop=straight.loop)
             except ProgramFailed as error:
                 return _Resumed(at, write, left, None, error.happened)
             return _Resumed(at, write, left, trial)
@@ -285,7 +287,12 @@ class _Check:
         def is_same_with(puts: Sequence[str], name: str) -> bool:
             try:
                 trial = self._resume(
-                    left, f"{one.at}-{name}", wanted=None, puts=puts, states=states / aligned
+                    left,
+                    f"{one.at}-{name}",
+                    wanted=None,
+                    loop=straight.loop,
+                    puts=puts,
+                    states=states / aligned,
                 )
             except ProgramFailed:
                 return False
@@ -309,11 +316,6 @@ class _Check:
             missing=[name for part, name in named.items() if part not in harmless] or result.missing,
             harmless=[named[part] for part in sorted(harmless)],
         )
-
-
-def replace_steps(write: Write, writes: Sequence[Write]) -> Write:
-    """Return the write of another trial that is the same one: its steps were read at another instant."""
-    return next(each for each in writes if (each.path, each.nth) == (write.path, write.nth))
 
 
 def _compare_moments(

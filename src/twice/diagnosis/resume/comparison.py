@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from twice.diagnosis.resume.loops import LINE
 from twice.diagnosis.resume.moments import END
 from twice.diagnosis.resume.trial import Trial
 from twice.foundation.dataclass import dataclass
@@ -198,4 +199,5 @@ def shift_moment(straight: Trial, resumed: Trial, moment: Mapping[str, Any]) -> 
     kind = moment["kind"]
     total, made = straight.counts.get(kind, 0), resumed.counts.get(kind, 0)
     number = total - made + int(moment["number"])
-    return number if 0 < number < total else None
+    # Rounds are counted from the first checkpoint on, the others from the beginning.
+    return number if (kind == LINE or number > 0) and 0 <= number < total else None

@@ -12,7 +12,6 @@ Invariant: without a wanted moment nothing of the training is read but its steps
 from __future__ import annotations
 
 import json
-import mmap
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -22,15 +21,18 @@ from threading import get_ident
 from types import FrameType, ModuleType
 from typing import Any, Final
 
+from twice.diagnosis.resume.file_log import FileLog
+from twice.diagnosis.resume.loops import LINE, Loop, LoopWatch, find_loop
 from twice.errors import TwiceError
 from twice.foundation.digests import digest_bytes
 from twice.foundation.encoding import decode, encode
-from twice.foundation.source_files import is_user_file
 from twice.recorder.effects.actors import outside
 from twice.recorder.imports import ImportWatch
 
 STEP: Final = "step"
 """The kind that is counted and never taken: a step that is done."""
+VARIABLE: Final = "variable "
+"""Begins the name of a part that is a variable of the user's code."""
 END: Final = "end"
 """The kind of the last moment, when the program has ended."""
 WATCHED: Final = {
@@ -44,9 +46,8 @@ WATCHED: Final = {
 }
 """Module of a library -> module that tells of its moments: ``watch(moments, module)``."""
 _LIVE: Final = "twice.integrations.training.live"
-_TAKEN, _COUNTER, _STATES = "moments.jsonl", "counter", "states"
+_TAKEN: Final = "moments.jsonl"
 _SHOWN_MAX: Final = 60
-_COUNTER_BYTES: Final = 8
 
 
 class Moments:
@@ -54,7 +55,9 @@ class Moments:
 
     Args:
         folder: of the trial, for what is written.
+        program_folder: the program's.
         wanted: numbers of moments by kind, from 0; None for the first of each kind.
+        loop: whose rounds are moments from the beginning; None for the one of the first write, from there on.
         puts: names of parts whose states are put back at the first moment of the kind that ``states`` is named after.
         states: folder with the states of one moment, one file for each part; empty for none.
         keeps: whether states are written below it instead, by moment.
@@ -63,8 +66,10 @@ class Moments:
     def __init__(
         self,
         folder: Path,
+        program_folder: Path,
         wanted: Mapping[str, Iterable[int]] | None,
         *,
+        loop: Loop | None = None,
         puts: Iterable[str] = (),
         states: str = "",
         keeps: bool = False,
@@ -74,67 +79,100 @@ class Moments:
         self._puts, self._states, self._keeps = [*puts], Path(states) if states else None, keeps
         self._thread, self._process = get_ident(), os.getpid()
         self.counts: dict[str, int] = {}
+        self.files: FileLog | None = None
+        self.program_folder = program_folder
+        self.loop = LoopWatch(program_folder, self._tell_round)
+        self._given_loop = loop
         self._watch = ImportWatch(dict.fromkeys(WATCHED, self._begin))
-        with (folder / _COUNTER).open("w+b") as file:
-            file.write(bytes(_COUNTER_BYTES))
-            file.flush()
-            self._counter = mmap.mmap(file.fileno(), _COUNTER_BYTES)
         self._is_taking = False
         self._held: dict[int, object] = {}
         self.put_back: list[str] = []
+        self.loop_found: Loop | None = None
 
     def begin(self) -> None:
         """Watch the libraries of the program."""
         self._watch.install()
+        if self._given_loop is not None:
+            self.loop.start(self._given_loop)
 
     def end(self) -> None:
         """Take the last moment, and watch no longer."""
+        self.loop_found = self.loop.loop
+        self.loop.stop()
         self._watch.remove()
         self._is_taking = True
         if self._held:
             find = import_module(_LIVE).find_parts_of
-            outside(self._write_down, END, 0, find(self._held.values()), {}, None)
-        self._counter.close()
+            outside(self._write_down, END, 0, find(self._held.values()), {})
 
     def counts_here(self) -> bool:
         """Return whether the caller is the training: its process, its thread, and no look at its state."""
         here = (os.getpid(), get_ident())
         return here == (self._process, self._thread) and not self._is_taking
 
+    def begin_write(self, frame: FrameType) -> None:
+        """Follow the loop in which the program writes for the first time, if it is the user's."""
+        if self.loop.loop is None and (found := find_loop(frame, self.program_folder)) is not None:
+            self.loop.start(found, frame)
+
+    def _tell_round(self, frame: FrameType) -> None:
+        if self.counts_here():
+            self.reach(LINE, frame=frame)
+
+    def count_steps(self) -> int:
+        """Return the steps that are done."""
+        return self.counts.get(STEP, 0)
+
     def step(self, holder: object) -> None:
         """Count a step that is done; its ``holder`` has what it moved, and is looked at again at the end."""
         self._held.setdefault(id(holder), holder)
-        number = self.counts[STEP] = self.counts.get(STEP, 0) + 1
-        self._counter[:] = number.to_bytes(_COUNTER_BYTES, "little")
+        self._look_at_files()
+        self.counts[STEP] = self.counts.get(STEP, 0) + 1
 
-    def reach(self, kind: str, given: Mapping[str, object] | None = None) -> None:
+    def reach(
+        self, kind: str, given: Mapping[str, object] | None = None, frame: FrameType | None = None
+    ) -> None:
         """Tell of a moment.
 
         Args:
             kind: such as ``forward``.
             given: what the moment is given besides the state, such as a batch, as parts.
+            frame: of the user's loop.
         """
+        self._look_at_files()
         number = self.counts.get(kind, 0)
         self.counts[kind] = number + 1
         wanted = {0} if self._wanted is None else self._wanted.get(kind, ())
         if number in wanted:
             self._is_taking = True
             try:
-                outside(self._take, kind, number, given or {}, sys._getframe(1))
+                outside(self._take, kind, number, given or {}, frame or sys._getframe(1), frame)
             finally:
                 self._is_taking = False
+
+    def _look_at_files(self) -> None:
+        if self.files is not None:
+            self.files.look()
 
     def _begin(self, module: ModuleType) -> None:
         import_module(WATCHED[module.__name__]).watch(self, module)
 
-    def _take(self, kind: str, number: int, given: Mapping[str, object], frame: FrameType) -> None:
+    def _take(
+        self,
+        kind: str,
+        number: int,
+        given: Mapping[str, object],
+        frame: FrameType,
+        loop: FrameType | None,
+    ) -> None:
         parts = import_module(_LIVE).find_parts_of_training(frame)
+        parts |= _find_variables(loop) if loop is not None else {}
         if self._puts and self._states is not None and kind == self._states.name.partition("-")[0]:
             for name in self._puts:
                 if name in parts:
                     parts[name].write(decode((self._states / _to_file(name)).read_bytes()))
                     self.put_back.append(name)
-        self._write_down(kind, number, parts, given, frame)
+        self._write_down(kind, number, parts, given)
 
     def _write_down(
         self,
@@ -142,7 +180,6 @@ class Moments:
         number: int,
         parts: Mapping[str, Any],
         given: Mapping[str, object],
-        frame: FrameType | None,
     ) -> None:
         fields: dict[str, dict[str, list[str]]] = {}
         for name, part in parts.items():
@@ -162,7 +199,6 @@ class Moments:
             "number": number,
             "counts": dict(self.counts),
             "fields": fields,
-            "variables": _read_variables(frame),
             "printed": _count_printed(),
         }
         with (self._folder / _TAKEN).open("a", encoding="utf-8") as file:
@@ -175,14 +211,6 @@ def read_moments(folder: Path) -> list[dict[str, Any]]:
     if not path.exists():
         return []
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-
-
-def read_steps(folder: Path) -> int:
-    """Return how many steps a process of a trial has done until now, also of one that was killed."""
-    try:
-        return int.from_bytes((folder / _COUNTER).read_bytes(), "little")
-    except OSError:
-        return 0
 
 
 def _to_file(name: str) -> str:
@@ -213,23 +241,26 @@ def _describe(leaf: object) -> list[str]:
     return [digest_bytes(data), shown[:_SHOWN_MAX]]
 
 
-def _read_variables(frame: FrameType | None) -> dict[str, list[str]]:
-    """Return plain variables of the user's functions that are being executed, and of their modules."""
-    found: dict[str, list[str]] = {}
-    while frame is not None:
-        code = frame.f_code
-        if is_user_file(code.co_filename):
-            is_module = code.co_name == "<module>"
-            scopes = [(code.co_name, frame.f_locals)] if not is_module else []
-            for scope, values in [*scopes, (frame.f_globals.get("__name__", ""), frame.f_globals)]:
-                for name, value in [*values.items()]:
-                    if name.startswith("__") or not _is_plain(value):
-                        continue
-                    try:
-                        found.setdefault(f"{scope}.{name}", _describe(value))
-                    except TwiceError:
-                        continue
-        frame = frame.f_back
+class _Variable:
+    """A plain variable of the loop's function or its module, as a part."""
+
+    def __init__(self, scope: Any, name: str) -> None:
+        self._scope, self._name = scope, name
+
+    def read(self) -> object:
+        return self._scope[self._name]
+
+    def write(self, state: object) -> None:
+        self._scope[self._name] = state
+
+
+def _find_variables(frame: FrameType) -> dict[str, Any]:
+    """Return the plain variables of a traced function and its module; what is put into them stays there."""
+    found: dict[str, Any] = {}
+    for scope in (frame.f_locals, frame.f_globals):
+        for name, value in [*scope.items()]:
+            if not name.startswith("__") and _is_plain(value):
+                found.setdefault(f"{VARIABLE}{name}", _Variable(scope, name))
     return found
 
 

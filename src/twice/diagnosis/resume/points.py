@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 
-from twice.diagnosis.resume.trial import Write
+from twice.diagnosis.resume.file_log import Write
 
 _DIGITS = re.compile(r"\d+")
 

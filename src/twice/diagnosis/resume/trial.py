@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections import Counter
+import signal
 from collections.abc import Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import asdict, field, replace
 from pathlib import Path
-from threading import Event, Thread
 from typing import Any, Final
 
-from twice.diagnosis.resume.moments import read_moments, read_steps
+from twice.diagnosis.resume.file_log import SeenFiles, Write, read_files
+from twice.diagnosis.resume.loops import Loop
+from twice.diagnosis.resume.moments import read_moments
 from twice.errors import ProgramFailed, UsageError
 from twice.foundation.dataclass import dataclass
 from twice.recorder.environment.surroundings import Surroundings, environ_for_child
-from twice.recorder.kernel.file_events import FileEvent, FileEvents
 from twice.recorder.session_job import WORLD, describe_copy
 from twice.recorder.setup import Setup
 from twice.worker.process import FreshWorker
@@ -28,16 +28,6 @@ from twice.worker.process import FreshWorker
 MODULE: Final = "twice.diagnosis.resume"
 COPY_LIMIT_BYTES: Final = 2 << 30
 _LEFT_OUT: Final = shutil.ignore_patterns(".git", "__pycache__", ".venv", "venv", "node_modules", "*.twice")
-_LOOK_EVERY_S: Final = 0.05
-
-
-@dataclass(frozen=True)
-class Write:
-    """The ``nth`` time, from 1, that a file was written and closed, or moved into its place; and the steps done by then."""
-
-    path: str
-    nth: int
-    steps: int = 0
 
 
 @dataclass(frozen=True)
@@ -50,10 +40,10 @@ class Trial:
         exit_code: None where it was killed.
         exception: of a program that raised.
         printed: standard output and standard error.
+        files: what it did to them.
         counts: of moments, by kind.
-        writes: in their order.
-        reads: files that it read, by path.
         put_back: parts whose state was put back.
+        loop: of the user's code in which it wrote.
     """
 
     folder: Path
@@ -61,10 +51,10 @@ class Trial:
     exit_code: int | None
     exception: Mapping[str, Any] | None
     printed: tuple[bytes, bytes]
+    files: SeenFiles
     counts: Mapping[str, int] = field(default_factory=dict)
-    writes: tuple[Write, ...] = ()
-    reads: frozenset[str] = frozenset()
     put_back: tuple[str, ...] = ()
+    loop: Loop | None = None
 
     @property
     def was_killed(self) -> bool:
@@ -104,6 +94,7 @@ class Trials:
         arguments: tuple[str, ...] | None = None,
         kill_behind: Write | None = None,
         wanted: Mapping[str, Iterable[int]] | None = None,
+        loop: Loop | None = None,
         puts: Iterable[str] = (),
         states: Path | None = None,
         keeps: bool = False,
@@ -115,7 +106,8 @@ class Trials:
             arguments: of the command line, in place of the program's own.
             kill_behind: the write behind which the process is killed.
             wanted: moments whose state is written down; None for the first of each kind.
-            puts: parts whose state in ``states`` is put back at the first moment.
+            loop: whose rounds are moments from the beginning.
+        puts: parts whose state in ``states`` is put back at the first moment.
             states: a folder with states.
             keeps: whether states are written there instead.
         """
@@ -139,74 +131,33 @@ class Trials:
             "puts": [*puts],
             "states": "" if states is None else str(states),
             "keeps": keeps,
+            "loop": None if loop is None else asdict(loop),
+            "aim": None if kill_behind is None else [kill_behind.path, kill_behind.nth],
         }
-        with FileEvents(folder) as events:
-            environ = environ_for_child(os.environ, self._surroundings)
-            with FreshWorker(MODULE, environ, cwd=str(folder)) as worker:
-                watch = _Watch(events, state, worker, kill_behind)
-                message: Mapping[str, Any] | None = None
-                try:
-                    worker.ask(job)  # that it has started
-                    message = worker.answer()
-                    worker.wait()
-                except ProgramFailed:
-                    if not watch.has_killed:
-                        raise
-                finally:
-                    watch.finish()
-                printed = worker.read_printed()
+        environ = environ_for_child(os.environ, self._surroundings)
+        message: Mapping[str, Any] | None = None
+        with FreshWorker(MODULE, environ, cwd=str(folder)) as worker:
+            try:
+                message = worker.ask(job)
+                worker.wait()
+            except ProgramFailed as error:
+                if kill_behind is None or error.fields.get("exit_code") != -signal.SIGKILL:
+                    raise
+            printed = worker.read_printed()
+        files = read_files(state, kill_behind)
+        if message is None:
+            return Trial(folder, state, None, None, printed, files)
         return Trial(
             folder,
             state,
-            None if message is None else message["exit_code"],
-            None if message is None else message["exception"],
+            message["exit_code"],
+            message["exception"],
             printed,
-            {} if message is None else message["counts"],
-            tuple(watch.writes),
-            frozenset(watch.reads),
-            () if message is None else tuple(message["put_back"]),
+            files,
+            message["counts"],
+            tuple(message["put_back"]),
+            Loop(**message["loop"]) if message["loop"] else None,
         )
-
-
-class _Watch:
-    """Follows the files of a trial on a thread of its own, and kills the worker behind a write."""
-
-    def __init__(
-        self, events: FileEvents, state: Path, worker: FreshWorker, kill_behind: Write | None
-    ) -> None:
-        self._events, self._state, self._worker = events, state, worker
-        self._kill_behind = kill_behind
-        self.writes: list[Write] = []
-        self.reads: set[str] = set()
-        self.has_killed = False
-        self._counts: Counter[str] = Counter()
-        self._done = Event()
-        self._thread = Thread(target=self._follow, name="trial", daemon=True)
-        self._thread.start()
-
-    def finish(self) -> None:
-        """Take what is left, and stop."""
-        self._done.set()
-        self._thread.join()
-        self._take(self._events.wait(0))
-
-    def _follow(self) -> None:
-        while not self._done.is_set():
-            self._take(self._events.wait(_LOOK_EVERY_S))
-
-    def _take(self, events: list[FileEvent]) -> None:
-        steps = read_steps(self._state) if events else 0
-        for event in events:
-            if event.kind == "read":
-                self.reads.add(event.path)
-            elif event.kind == "written":
-                self._counts[event.path] += 1
-                write = Write(event.path, self._counts[event.path], steps)
-                self.writes.append(write)
-                aim = self._kill_behind
-                if aim is not None and (write.path, write.nth) == (aim.path, aim.nth):
-                    self.has_killed = True
-                    self._worker.kill()
 
 
 def _require_small(folder: Path) -> None:

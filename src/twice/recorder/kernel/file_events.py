@@ -1,4 +1,4 @@
-"""What happens to the files below a folder while other processes run: written and closed, moved into place, read.
+"""What happens to the files below a folder: written and closed, moved into place, read.
 
 The kernel reports them, whatever language a process is written in. A folder that is made and filled before the watch
 on it has begun may lack events of its first files.
@@ -22,17 +22,17 @@ from typing import Final, Literal, NamedTuple
 from twice.foundation.with_blocks import Closing
 from twice.recorder.kernel.libc import library
 
-_CLOSE_WRITE, _CLOSE_NOWRITE, _MOVED_TO, _CREATE = 0x8, 0x10, 0x80, 0x100
+_MODIFY, _CLOSE_WRITE, _CLOSE_NOWRITE, _MOVED_TO, _CREATE = 0x2, 0x8, 0x10, 0x80, 0x100
 _OVERFLOW, _IS_FOLDER, _ONLY_FOLDER = 0x4000, 0x40000000, 0x1000000
-_MASK: Final = _CLOSE_WRITE | _CLOSE_NOWRITE | _MOVED_TO | _CREATE | _ONLY_FOLDER
+_MASK: Final = _MODIFY | _CLOSE_WRITE | _CLOSE_NOWRITE | _MOVED_TO | _CREATE | _ONLY_FOLDER
 _HEADER: Final = struct.Struct("iIII")
 _READ_BYTES: Final = 1 << 16
 
-Kind = Literal["written", "read", "made"]
+Kind = Literal["written", "read", "changed"]
 
 
 class FileEvent(NamedTuple):
-    """One event: ``written`` and closed or moved into place, ``read`` and closed, or ``made``.
+    """One event: ``written`` and closed or moved into place, ``read`` and closed, or ``changed`` and perhaps still open.
 
     The path is relative to the folder.
     """
@@ -89,12 +89,13 @@ class FileEvents(Closing):
                 if mask & (_CREATE | _MOVED_TO):
                     found += self._watch(path)
                 continue
-            kind: Kind = "read" if mask & _CLOSE_NOWRITE else "made" if mask & _CREATE else "written"
+            is_open = mask & (_CREATE | _MODIFY)
+            kind: Kind = "read" if mask & _CLOSE_NOWRITE else "changed" if is_open else "written"
             found.append(FileEvent(kind, str(path.relative_to(self._root))))
         return found
 
     def _watch(self, folder: Path) -> list[FileEvent]:
-        """Watch a folder; return the files that were there before the watch, all as made."""
+        """Watch a folder; return the files that were there before the watch, all as changed."""
         try:
             path = ctypes.c_char_p(os.fsencode(folder))
             watch = self._check(self._calls.inotify_add_watch(self._descriptor, path, _MASK))
@@ -106,7 +107,7 @@ class FileEvents(Closing):
             if entry.is_dir(follow_symlinks=False):
                 found += self._watch(folder / entry.name)
             else:
-                found.append(FileEvent("made", str((folder / entry.name).relative_to(self._root))))
+                found.append(FileEvent("changed", str((folder / entry.name).relative_to(self._root))))
         return found
 
     @staticmethod
