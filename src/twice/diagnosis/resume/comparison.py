@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from twice.diagnosis.resume.loops import LINE
-from twice.diagnosis.resume.moments import END
+from twice.diagnosis.resume.moments import END, VARIABLE
 from twice.diagnosis.resume.trial import Trial
 from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import digest_bytes
@@ -65,9 +65,14 @@ def compare_ends(straight: Trial, other: Trial, noise: Noise, *, is_resumed: boo
 
 
 def list_differing(one: Fields, other: Fields) -> dict[str, list[str]]:
-    """Return the paths of leaves whose digests differ, by part; a leaf that only one has is among them."""
+    """Return the paths of leaves whose digests differ, by part.
+
+    A leaf that only one has is among them, but no variable that only one has.
+    """
     found: dict[str, list[str]] = {}
     for name in sorted({*one, *other}):
+        if name.startswith(VARIABLE) and not (name in one and name in other):
+            continue
         leaves, others = one.get(name, {}), other.get(name, {})
         paths = [
             path

@@ -185,7 +185,10 @@ class Moments:
         for name, part in parts.items():
             try:
                 tree = part.read()
-                fields[name] = {path: _describe(leaf) for path, leaf in _list_leaves(tree)}
+                # What is within a generator is nobody's field.
+                is_whole = type(part).__name__.endswith("GeneratorPart")
+                leaves = [("", tree)] if is_whole else _list_leaves(tree)
+                fields[name] = {path: _describe(leaf) for path, leaf in leaves}
                 if self._keeps and self._states is not None and kind != END:
                     place = self._states / f"{kind}-{number}"
                     place.mkdir(parents=True, exist_ok=True)
@@ -214,7 +217,7 @@ def read_moments(folder: Path) -> list[dict[str, Any]]:
 
 
 def _to_file(name: str) -> str:
-    return digest_bytes(name.encode())[-32:]
+    return str(digest_bytes(name.encode()))[-32:]
 
 
 def _list_leaves(tree: object, path: str = "") -> Iterable[tuple[str, object]]:
@@ -238,7 +241,7 @@ def _describe(leaf: object) -> list[str]:
     data = encode(leaf)
     shape = getattr(leaf, "shape", None)
     shown = f"array {list(shape)}" if shape is not None else repr(leaf)
-    return [digest_bytes(data), shown[:_SHOWN_MAX]]
+    return [str(digest_bytes(data)), shown[:_SHOWN_MAX]]
 
 
 class _Variable:

@@ -102,7 +102,7 @@ class ResumeReport:
             lines.append(f"  killed at {place:<18}  {each.result}{missing}")
             if each.reason:
                 lines.append(f"    {each.reason}")
-            if each.harmless:
+            if each.harmless and each.result == "differs":
                 lines.append(f"    without effect: {', '.join(each.harmless)}")
         first = next((each for each in self.points if each.differences), None)
         if first is not None:

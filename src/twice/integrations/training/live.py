@@ -11,12 +11,14 @@ Invariant: nothing is changed, imported or kept alive.
 from __future__ import annotations
 
 import gc
+import random
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 
 from twice.errors import TwiceError
+from twice.foundation.source_files import is_user_file
 from twice.integrations.checkpoints.generator_parts import find_process_parts
 from twice.integrations.checkpoints.parts import find_parts
 from twice.integrations.training.torch_moments import tensor_to_plain
@@ -35,6 +37,8 @@ _KINDS: Final = (
 )
 """What an object without a name is called, and its class."""
 _AGENT: Final = "agent"
+_GENERATORS: Final = {"random", "numpy", "sklearn"}
+"""Libraries whose objects are found by the program's variables alone: the collector does not know them."""
 _DEPTH_MAX: Final = 2
 
 
@@ -57,8 +61,10 @@ def find_parts_of_training(frame: FrameType | None) -> dict[str, Part]:
     ]
     agents = [target for label, target in found if label == _AGENT]
     inner = _list_inner(found)
-    for label, target in found:
-        if id(target) in inner or (agents and label != _AGENT):
+    known = {id(target) for _, target in found} | {id(random._inst)}  # type: ignore[attr-defined]
+    own = [(name, target) for name, target in _list_own(frame) if id(target) not in known]
+    for label, target in [*found, *own]:
+        if id(target) in inner or (agents and label != _AGENT and id(target) in known):
             continue
         name = _make_free(names.get(id(target), label), parts)
         try:
@@ -138,6 +144,20 @@ def _read_names(frame: FrameType | None) -> dict[int, str]:
             for name, value in _list_variables(scope):
                 found.setdefault(id(value), name)
     return found
+
+
+def _list_own(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
+    """Yield variables of the user's code that hold objects of known libraries, each object once."""
+    seen: set[int] = set()
+    while frame is not None:
+        if is_user_file(frame.f_code.co_filename):
+            for scope in (frame.f_locals, frame.f_globals):
+                for name, value in _list_variables(scope):
+                    libraries = {cls.__module__.partition(".")[0] for cls in type(value).__mro__}
+                    if libraries & _GENERATORS and id(value) not in seen:
+                        seen.add(id(value))
+                        yield name, value
+        frame = frame.f_back
 
 
 def _list_variables(scope: Mapping[str, Any], depth: int = 1, prefix: str = "") -> Iterator[tuple[str, Any]]:
