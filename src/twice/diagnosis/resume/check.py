@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from twice.diagnosis.resume.comparison import (
     shift_moment,
 )
 from twice.diagnosis.resume.file_log import Write
-from twice.diagnosis.resume.moments import END, STEP
+from twice.diagnosis.resume.moments import END, NAN, STEP
 from twice.diagnosis.resume.points import choose_points, group_writes, normalize
 from twice.diagnosis.resume.report import PointResult, ResumeReport
 from twice.diagnosis.resume.trial import Trial, Trials
@@ -54,6 +54,12 @@ Progress = Callable[[str], None]
 _KILLS_MAX = 3
 _NAMED_MAX = 5
 _BATCH = "data"
+_OTHER_DATA = (
+    "its first batch is another one, which nothing can put back: the place in the data is missing"
+)
+_MORE_MISSING = (
+    "with all of these fields put back the end still differs: something else is missing too"
+)
 
 
 def check_resume(
@@ -92,7 +98,9 @@ def check_resume(
         )
     if at < 1:
         raise UsageError(
-            f"{at} points to kill at were asked for.", "Expected at least one.", "For example: --at 3"
+            f"{at} points to kill at were asked for.",
+            "Expected at least one.",
+            "For example: --at 3",
         )
     setup = Setup(found, choose_master_seed(seed))
     tell = progress or (lambda _text: None)
@@ -135,7 +143,7 @@ class _Check:
                 "Let it write them there; what it writes elsewhere is not followed.",
             )
         checkpoints = checkpoints or self._find_checkpoints(straight)
-        self._require_fresh(straight, checkpoints)
+        self._require_fresh(checkpoints)
         groups = group_writes(straight.files.writes, checkpoints)
         steps = straight.counts.get(STEP, 0)
         points = choose_points(groups, steps, at)
@@ -148,7 +156,9 @@ class _Check:
         numbers = {write: number for number, group in enumerate(groups, 1) for write in group}
         self._tell(f"{pluralize(len(points), 'kill')} and as many resumed runs")
         calls = [
-            lambda write=write: self._kill_and_resume(write, write.steps or numbers[write], checkpoints, straight)
+            lambda write=write: self._kill_and_resume(
+                write, write.steps or numbers[write], checkpoints, straight
+            )
             for write in points
         ]
         resumed = run_concurrently(calls)
@@ -172,7 +182,7 @@ class _Check:
             "Give the arguments with which it resumes: --resume-with '--resume last.pt'",
         )
 
-    def _require_fresh(self, straight: Trial, checkpoints: Collection[str]) -> None:
+    def _require_fresh(self, checkpoints: Collection[str]) -> None:
         there = sorted(path for path in self._source_files if normalize(path) in checkpoints)
         if there:
             raise CheckpointThere(
@@ -205,7 +215,9 @@ class _Check:
             except ProgramFailed as error:
                 return _Resumed(at, write, left, None, error.happened)
             return _Resumed(at, write, left, trial)
-        return _Resumed(at, write, None, None, "the process could not be killed in time behind this write")
+        return _Resumed(
+            at, write, None, None, "the process could not be killed in time behind this write"
+        )
 
     def _judge(
         self,
@@ -223,12 +235,32 @@ class _Check:
                     wanted.setdefault(moment["kind"], set()).add(number)
         self._tell("the run that nobody stops, once more")
         states = self._trials.make_folder("states")
-        control = self._trials.run(self._trials.copy("control"), wanted=wanted, states=states, keeps=True)
+        control = self._trials.run(
+            self._trials.copy("control"), wanted=wanted, states=states, keeps=True
+        )
         noise, problem = _find_noise(straight, control)
-        caveats = [f"not compared, two runs that nobody stops differ there: {each}" for each in sorted(noise.files)]
-        caveats += [f"lines not compared, two runs that nobody stops differ there: {each}" for each in noise.output]
+        caveats = [
+            f"not compared, two runs that nobody stops differ there: {each}"
+            for each in sorted(noise.files)
+        ]
+        caveats += [
+            f"lines not compared, two runs that nobody stops differ there: {each}"
+            for each in noise.output
+        ]
+        ends = [each for each in straight.moments() if each["kind"] == END]
+        if any(
+            shown.endswith(NAN)
+            for end in ends
+            for leaves in end["fields"].values()
+            for _, shown in leaves.values()
+        ):
+            caveats.append(
+                "the straight run ends with NaN in its state: that it is the same says little"
+            )
         if len(resumed) < asked:
-            caveats.append(f"{pluralize(len(resumed), 'checkpoint')} had steps behind it, and {asked} points were asked for")
+            caveats.append(
+                f"{pluralize(len(resumed), 'checkpoint')} had steps behind it, and {asked} points were asked for"
+            )
         results = [
             PointResult(each.at, each.write.path, "unknown", reason=problem)
             if problem
@@ -237,12 +269,15 @@ class _Check:
         ]
         first = next((at for at, each in enumerate(results) if each.result == "differs"), None)
         if first is not None:
-            results[first] = self._try_fields(straight, control, resumed[first], results[first], noise, states)
+            results[first] = self._try_fields(
+                straight, control, resumed[first], results[first], noise, states
+            )
             harmless = {*results[first].harmless}
             results = [
                 replace(
                     each,
-                    missing=[field for field in each.missing if field not in harmless] or each.missing,
+                    missing=[field for field in each.missing if field not in harmless]
+                    or each.missing,
                 )
                 if each.result == "differs"
                 else each
@@ -263,7 +298,8 @@ class _Check:
         fields = [name_field(part, paths) for part, paths in differing.items()]
         if not differences:
             return PointResult(one.at, one.write.path, "same", harmless=fields)
-        reason = "" if aligned else _explain_steps(straight, one)
+        has_ended = one.trial.exit_code == straight.exit_code
+        reason = _explain_steps(straight, one) if has_ended and not aligned else ""
         missing = fields if aligned else ["position"] if reason else []
         return PointResult(one.at, one.write.path, "differs", missing, (), differences, reason)
 
@@ -277,7 +313,9 @@ class _Check:
         states: Path,
     ) -> PointResult:
         """Put back all fields that differ, then all but one, and say which of them the end depends on."""
-        differing, aligned = _compare_moments(straight, control, one.trial) if one.trial else ({}, "")
+        differing, aligned = (
+            _compare_moments(straight, control, one.trial) if one.trial else ({}, "")
+        )
         parts = [part for part in differing if part != _BATCH]
         if not aligned or not parts or one.left is None:
             return result
@@ -299,21 +337,24 @@ class _Check:
             return not compare_ends(straight, trial, noise, is_resumed=True)
 
         if not is_same_with(parts, "all"):
-            return replace(
-                result,
-                reason="with all of these fields put back the end still differs: something else is missing too",
-            )
+            why = _OTHER_DATA if _BATCH in differing else _MORE_MISSING
+            return replace(result, reason=why)
         if len(parts) == 1:
             return result
         calls = [
-            lambda part=part: is_same_with([each for each in parts if each != part], f"without-{parts.index(part)}")
+            lambda part=part: is_same_with(
+                [each for each in parts if each != part], f"without-{parts.index(part)}"
+            )
             for part in parts
         ]
-        harmless = {part for part, is_same in zip(parts, run_concurrently(calls), strict=True) if is_same}
+        harmless = {
+            part for part, is_same in zip(parts, run_concurrently(calls), strict=True) if is_same
+        }
         named = {part: name_field(part, paths) for part, paths in differing.items()}
         return replace(
             result,
-            missing=[name for part, name in named.items() if part not in harmless] or result.missing,
+            missing=[name for part, name in named.items() if part not in harmless]
+            or result.missing,
             harmless=[named[part] for part in sorted(harmless)],
         )
 
@@ -347,7 +388,9 @@ def _explain_steps(straight: Trial, one: _Resumed) -> str:
 def _find_noise(straight: Trial, control: Trial) -> tuple[Noise, str]:
     """Return what differs between two runs that nobody stops, and a sentence where that leaves nothing to compare."""
     files = frozenset(list_differing_files(straight.folder, control.folder))
-    output = list_measurements(straight.printed, control.printed, (), [str(straight.folder), str(control.folder)])
+    output = list_measurements(
+        straight.printed, control.printed, (), [str(straight.folder), str(control.folder)]
+    )
     noise = Noise(files, output)
     first = next(iter(compare_ends(straight, control, noise, is_resumed=False)), None)
     if first is None:

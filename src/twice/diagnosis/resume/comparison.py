@@ -22,6 +22,7 @@ from twice.recorder.output import select_compared
 from twice.worker.process import run_apart
 
 _TIME_LIMIT_S = 30.0
+_ABSENT = ("absent", "(absent)")
 _LOOSE = frozenset({"__pycache__"})
 
 Fields = Mapping[str, Mapping[str, Sequence[str]]]
@@ -44,7 +45,9 @@ class Noise:
     output: tuple[str, ...] = ()
 
 
-def compare_ends(straight: Trial, other: Trial, noise: Noise, *, is_resumed: bool) -> list[EndDifference]:
+def compare_ends(
+    straight: Trial, other: Trial, noise: Noise, *, is_resumed: bool
+) -> list[EndDifference]:
     """Return the differences between the ends of two trials.
 
     Args:
@@ -77,7 +80,7 @@ def list_differing(one: Fields, other: Fields) -> dict[str, list[str]]:
         paths = [
             path
             for path in sorted({*leaves, *others})
-            if (leaves.get(path) or [None])[0] != (others.get(path) or [None])[0]
+            if leaves.get(path, _ABSENT)[0] != others.get(path, _ABSENT)[0]
         ]
         if paths:
             found[name] = paths
@@ -86,14 +89,23 @@ def list_differing(one: Fields, other: Fields) -> dict[str, list[str]]:
 
 def name_field(part: str, paths: Sequence[str]) -> str:
     """Return a part with what its differing leaves have in common: ``optimizer.state``."""
-    common = os.path.commonprefix([path.split(".") for path in paths])
-    return ".".join([part, *common]) if any(common) else part
+    common: list[str] = []
+    for names in zip(*(path.split(".") for path in paths), strict=False):
+        if len({*names}) > 1:
+            break
+        common.append(names[0])
+    is_element = all(each.isdigit() or not each for each in common)
+    return part if is_element else ".".join([part, *common])
 
 
 def _compare_exits(straight: Trial, other: Trial) -> Iterator[EndDifference]:
     if straight.exit_code != other.exit_code:
         raised = other.exception or {}
-        how = f"{raised.get('type', '')}: {raised.get('message', '')}" if raised else f"exit code {other.exit_code}"
+        how = (
+            f"{raised.get('type', '')}: {raised.get('message', '')}"
+            if raised
+            else f"exit code {other.exit_code}"
+        )
         yield EndDifference("the end of the program", how)
 
 
@@ -103,7 +115,7 @@ def _end_fields(trial: Trial) -> Fields:
 
 def _show_pair(one: Fields, other: Fields, name: str, paths: Sequence[str]) -> str:
     path = paths[0]
-    shown = [(fields.get(name, {}).get(path) or ["", "(absent)"])[1] for fields in (one, other)]
+    shown = [fields.get(name, {}).get(path, _ABSENT)[1] for fields in (one, other)]
     more = f", and {len(paths) - 1} more" if len(paths) > 1 else ""
     if shown[0] == shown[1]:
         return f"{path or 'value'}: other bits{more}"
@@ -125,7 +137,11 @@ def list_files(folder: Path) -> dict[str, Path]:
 def list_differing_files(one: Path, other: Path) -> list[str]:
     """Return the relative paths of files that differ between two folders."""
     first, second = list_files(one), list_files(other)
-    return [path for path in sorted({*first, *second}) if not _is_same_file(first.get(path), second.get(path))]
+    return [
+        path
+        for path in sorted({*first, *second})
+        if not _is_same_file(first.get(path), second.get(path))
+    ]
 
 
 def _is_same_file(one: Path | None, other: Path | None) -> bool:

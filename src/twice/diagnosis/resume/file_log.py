@@ -124,9 +124,15 @@ def _is_write(mode: object, flags: object) -> bool:
 def read_files(state: Path, aim: Write | None) -> SeenFiles:
     """Return what the process of a trial wrote down; ``aim`` is the write behind which it was killed."""
     path = state / _LOG
-    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+    rows = (
+        [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+    )
     writes = [row for row in rows if row["kind"] == "written"]
-    behind = [at for at, row in enumerate(rows) if aim and (row["path"], row.get("nth")) == (aim.path, aim.nth)]
+    behind = [
+        at
+        for at, row in enumerate(rows)
+        if aim and (row["path"], row.get("nth")) == (aim.path, aim.nth)
+    ]
     late = rows[behind[0] + 1 :] if behind else []
     return SeenFiles(
         tuple(Write(row["path"], row["nth"], row["steps"]) for row in writes),

@@ -82,7 +82,11 @@ class LoopWatch:
     def _is_of(self, code: CodeType) -> bool:
         loop = self.loop
         # The name first: every call of the program comes here.
-        return loop is not None and code.co_qualname == loop.function and _name_file(code, self._folder) == loop.file
+        return (
+            loop is not None
+            and code.co_qualname == loop.function
+            and _name_file(code, self._folder) == loop.file
+        )
 
 
 def _name_file(code: CodeType, folder: Path) -> str:

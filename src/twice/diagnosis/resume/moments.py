@@ -14,12 +14,14 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
 from threading import get_ident
 from types import FrameType, ModuleType
 from typing import Any, Final
+
+import numpy as np
 
 from twice.diagnosis.resume.file_log import FileLog
 from twice.diagnosis.resume.loops import LINE, Loop, LoopWatch, find_loop
@@ -33,6 +35,7 @@ STEP: Final = "step"
 """The kind that is counted and never taken: a step that is done."""
 VARIABLE: Final = "variable "
 """Begins the name of a part that is a variable of the user's code."""
+NAN: Final = ", with NaN"
 END: Final = "end"
 """The kind of the last moment, when the program has ended."""
 WATCHED: Final = {
@@ -48,6 +51,7 @@ WATCHED: Final = {
 _LIVE: Final = "twice.integrations.training.live"
 _TAKEN: Final = "moments.jsonl"
 _SHOWN_MAX: Final = 60
+_DEPTH_MAX: Final = 3
 
 
 class Moments:
@@ -75,7 +79,9 @@ class Moments:
         keeps: bool = False,
     ) -> None:
         self._folder = folder
-        self._wanted = None if wanted is None else {kind: {*those} for kind, those in wanted.items()}
+        self._wanted = (
+            None if wanted is None else {kind: {*those} for kind, those in wanted.items()}
+        )
         self._puts, self._states, self._keeps = [*puts], Path(states) if states else None, keeps
         self._thread, self._process = get_ident(), os.getpid()
         self.counts: dict[str, int] = {}
@@ -240,7 +246,7 @@ def _describe(leaf: object) -> list[str]:
     """Return a leaf's digest, and how it is shown."""
     data = encode(leaf)
     shape = getattr(leaf, "shape", None)
-    shown = f"array {list(shape)}" if shape is not None else repr(leaf)
+    shown = f"array {[*shape]}{_mark_nan(leaf)}" if shape is not None else repr(leaf)
     return [str(digest_bytes(data)), shown[:_SHOWN_MAX]]
 
 
@@ -257,6 +263,10 @@ class _Variable:
         self._scope[self._name] = state
 
 
+def _mark_nan(array: Any) -> str:
+    return NAN if array.dtype.kind in "fc" and np.isnan(array).any() else ""
+
+
 def _find_variables(frame: FrameType) -> dict[str, Any]:
     """Return the plain variables of a traced function and its module; what is put into them stays there."""
     found: dict[str, Any] = {}
@@ -267,14 +277,15 @@ def _find_variables(frame: FrameType) -> dict[str, Any]:
     return found
 
 
-def _is_plain(value: object, depth: int = 0) -> bool:
+def _is_plain(value: Any, depth: int = 0) -> bool:
     if isinstance(value, bool | int | float | str | bytes | type(None)):
         return True
-    if depth < 3 and type(value) in {list, tuple}:
-        return all(_is_plain(item, depth + 1) for item in value)  # type: ignore[attr-defined]
-    if depth < 3 and type(value) is dict:
-        return all(isinstance(key, str | int) and _is_plain(item, depth + 1) for key, item in value.items())
-    return type(value).__module__ == "numpy" and type(value).__name__ == "ndarray" and value.dtype.kind in "fiub"  # type: ignore[attr-defined]
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "fiub"
+    if depth == _DEPTH_MAX or type(value) not in {list, tuple, dict}:
+        return False
+    items = [*value, *value.values()] if type(value) is dict else value
+    return all(_is_plain(item, depth + 1) for item in items)
 
 
 def _count_printed() -> int:

@@ -117,7 +117,9 @@ class ResumeReport:
         if self.result == "same":
             return f"SAME: {self.program} was killed at {points}, and each resumed run ended as the straight one"
         if self.result == "unknown":
-            return f"UNKNOWN: {self.program} was killed at {points}, and it could not be told of all"
+            return (
+                f"UNKNOWN: {self.program} was killed at {points}, and it could not be told of all"
+            )
         wrong = [each for each in self.points if each.result == "differs"]
         missing = list(dict.fromkeys(field for each in wrong for field in each.missing))
         named = f"; the checkpoint lacks {', '.join(missing)}" if missing else ""

@@ -27,7 +27,9 @@ from twice.worker.process import FreshWorker
 
 MODULE: Final = "twice.diagnosis.resume"
 COPY_LIMIT_BYTES: Final = 2 << 30
-_LEFT_OUT: Final = shutil.ignore_patterns(".git", "__pycache__", ".venv", "venv", "node_modules", "*.twice")
+_LEFT_OUT: Final = shutil.ignore_patterns(
+    ".git", "__pycache__", ".venv", "venv", "node_modules", "*.twice"
+)
 
 
 @dataclass(frozen=True)
@@ -107,14 +109,18 @@ class Trials:
             kill_behind: the write behind which the process is killed.
             wanted: moments whose state is written down; None for the first of each kind.
             loop: whose rounds are moments from the beginning.
-        puts: parts whose state in ``states`` is put back at the first moment.
+            puts: parts whose state in ``states`` is put back at the first moment.
             states: a folder with states.
             keeps: whether states are written there instead.
         """
         state = folder.with_name(f"state-{len(list(folder.parent.iterdir()))}")
         state.mkdir()
         program = self._setup.program
-        target = os.path.relpath(self.source / program.target, self.source) if program.is_file else program.target
+        target = (
+            os.path.relpath(self.source / program.target, self.source)
+            if program.is_file
+            else program.target
+        )
         program = replace(
             program,
             root=str(folder),
@@ -127,7 +133,9 @@ class Trials:
             "action": "train",
             "setup": replace(self._setup, program=program, auto_points=False).to_json(),
             "folder": str(state),
-            "wanted": None if wanted is None else {kind: sorted(some) for kind, some in wanted.items()},
+            "wanted": None
+            if wanted is None
+            else {kind: sorted(some) for kind, some in wanted.items()},
             "puts": [*puts],
             "states": "" if states is None else str(states),
             "keeps": keeps,
@@ -168,7 +176,7 @@ def _require_small(folder: Path) -> None:
         folders[:] = [each for each in folders if each not in ignored]
         for name in files:
             if name not in ignored:
-                size += os.lstat(os.path.join(place, name)).st_size  # noqa: PTH116, PTH118
+                size += os.lstat(os.path.join(place, name)).st_size  # noqa: PTH118
         if size > COPY_LIMIT_BYTES:
             raise UsageError(
                 f"{folder} holds more than {COPY_LIMIT_BYTES >> 30} GiB, and every trial has a copy of it.",

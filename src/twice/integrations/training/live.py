@@ -61,7 +61,7 @@ def find_parts_of_training(frame: FrameType | None) -> dict[str, Part]:
     ]
     agents = [target for label, target in found if label == _AGENT]
     inner = _list_inner(found)
-    known = {id(target) for _, target in found} | {id(random._inst)}  # type: ignore[attr-defined]
+    known = {id(target) for _, target in found} | {id(random._inst)}
     own = [(name, target) for name, target in _list_own(frame) if id(target) not in known]
     for label, target in [*found, *own]:
         if id(target) in inner or (agents and label != _AGENT and id(target) in known):
@@ -160,7 +160,9 @@ def _list_own(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
         frame = frame.f_back
 
 
-def _list_variables(scope: Mapping[str, Any], depth: int = 1, prefix: str = "") -> Iterator[tuple[str, Any]]:
+def _list_variables(
+    scope: Mapping[str, Any], depth: int = 1, prefix: str = ""
+) -> Iterator[tuple[str, Any]]:
     for name, value in [*scope.items()]:
         if name.startswith("__"):
             continue

@@ -39,7 +39,7 @@ def _before_forward(moments: Moments, _module: Any, args: tuple[Any, ...]) -> No
     if torch.compiler.is_compiling():
         return
     _is_armed[0] = False
-    batch = {str(at): tensor_to_plain(tensor) for at, tensor in enumerate(_list_tensors(args))}
+    batch = [tensor_to_plain(tensor) for tensor in _list_tensors(args)]
     moments.reach("forward", {"data": batch} if batch else None)
 
 

@@ -107,7 +107,9 @@ class FileEvents(Closing):
             if entry.is_dir(follow_symlinks=False):
                 found += self._watch(folder / entry.name)
             else:
-                found.append(FileEvent("changed", str((folder / entry.name).relative_to(self._root))))
+                found.append(
+                    FileEvent("changed", str((folder / entry.name).relative_to(self._root)))
+                )
         return found
 
     @staticmethod
