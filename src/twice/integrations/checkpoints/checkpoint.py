@@ -26,8 +26,8 @@ from twice.integrations.checkpoints.file import (
     CheckpointHeader,
     PartEntry,
     PartState,
+    encode_checkpoint,
     read_states,
-    write_checkpoint,
 )
 from twice.integrations.checkpoints.generator_parts import PROCESS, find_process_parts
 from twice.integrations.checkpoints.parts import (
@@ -37,6 +37,7 @@ from twice.integrations.checkpoints.parts import (
     find_parts,
 )
 from twice.integrations.checkpoints.trees import find_nan
+from twice.writing import write
 
 
 @runtime_checkable
@@ -138,7 +139,7 @@ class Checkpoint:
                     part=place,
                 )
             states.append(PartState(name, _find_kind(part), _find_device(part), state))
-        write_checkpoint(self.path, position, _list_versions(parts.values()), states)
+        write(self.path, encode_checkpoint(position, _list_versions(parts.values()), states))
 
     def batches(self, loader: Any) -> Iterator[Any]:
         """Yield the batches of an epoch; after a resume in the middle of one, those that are left of it.

@@ -24,7 +24,6 @@ from twice.errors import CheckpointDamaged, CheckpointVersion, DecodingRefused
 from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import digest_bytes, digest_parts
 from twice.foundation.encoding import decode, encode, encode_parts
-from twice.writing import write
 
 FORMAT: Final = "twice.checkpoint/1"
 _MAGIC: Final = FORMAT.encode() + b"\n"
@@ -76,16 +75,16 @@ class PartState:
     state: object
 
 
-def write_checkpoint(
-    path: Path, position: int, versions: Mapping[str, str], parts: list[PartState]
-) -> None:
-    """Write a checkpoint whole or not at all.
+def encode_checkpoint(
+    position: int, versions: Mapping[str, str], parts: list[PartState]
+) -> list[bytes | memoryview]:
+    """Return the bytes of a checkpoint in pieces: large arrays are not copied.
 
     Raises:
         EncodingRefused: E-ENCODE-001: a state is not a plain tree.
-        OutputUnwritable: E-OUTPUT-002: the folder or the disk does not take it.
     """
-    bodies, entries = [], []
+    bodies: list[bytes | memoryview] = []
+    entries = []
     for part in parts:
         body = list(encode_parts(part.state))
         bodies += body
@@ -100,7 +99,7 @@ def write_checkpoint(
         )
     header = encode({"position": position, "versions": dict(versions), "parts": entries})
     head = _MAGIC + len(header).to_bytes(_SIZE_BYTES, "little") + header
-    write(path, [head, digest_bytes(head).raw, *bodies])
+    return [head, digest_bytes(head).raw, *bodies]
 
 
 def read_header(path: Path) -> CheckpointHeader:
@@ -160,7 +159,7 @@ def _read_header(path: Path, file: Any) -> tuple[CheckpointHeader, int]:
     magic = file.read(len(_MAGIC))
     if magic != _MAGIC:
         other = re.match(rb"twice\.checkpoint/(\d{1,6})", magic)
-        if other is None:
+        if other is None or other[1] == b"1":  # the latter was cut behind its number
             raise _damaged(path, f"it does not begin with {FORMAT}")
         raise CheckpointVersion(
             f"{path} has the format twice.checkpoint/{other[1].decode()}.",

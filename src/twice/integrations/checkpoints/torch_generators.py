@@ -14,9 +14,7 @@ import numpy as np
 import torch
 
 from twice.integrations.checkpoints.parts import Part, TargetPart
-
-MISFITS = (TypeError, ValueError, KeyError, AttributeError, RuntimeError, IndexError)
-"""What conversions of a state that does not fit raise."""
+from twice.integrations.checkpoints.trees import MISFITS
 
 
 class TorchGeneratorPart(TargetPart):

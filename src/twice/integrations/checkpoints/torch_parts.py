@@ -19,12 +19,13 @@ import torch
 
 from twice.integrations.checkpoints.loader_part import LoaderPart
 from twice.integrations.checkpoints.parts import Part, TargetPart
+from twice.integrations.checkpoints.plain_parts import StateDictPart
 from twice.integrations.checkpoints.torch_generators import (
-    MISFITS,
     TorchGeneratorPart,
     describe_devices,
 )
 from twice.integrations.checkpoints.trees import (
+    MISFITS,
     from_tree,
     tensor_from_tree,
     tensor_to_tree,
@@ -192,27 +193,6 @@ class OptimizerPart(TargetPart):
 
     def _list_parameters(self) -> list[Any]:
         return [one for group in self.target.param_groups for one in group["params"]]
-
-
-class StateDictPart(TargetPart):
-    """A scheduler or a scaler of gradients: its ``state_dict``."""
-
-    def read(self) -> object:
-        """Return the ``state_dict`` as a tree."""
-        return to_tree(self.target.state_dict(), self.name)
-
-    def write(self, state: object) -> None:
-        """Put the state back."""
-        plain: Any = state
-        try:
-            values = from_tree(plain)
-            if values.keys() != self.target.state_dict().keys():
-                raise ValueError(f"its fields are {', '.join(sorted(values))}")
-            self.target.load_state_dict(values)
-        except MISFITS as error:
-            raise self.refuse(
-                f"is not one of a {self.kind} ({error})", "the fields of its state_dict()"
-            ) from error
 
 
 def find_parts(name: str, target: object) -> dict[str, Part]:

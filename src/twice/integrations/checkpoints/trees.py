@@ -23,10 +23,14 @@ TYPE: Final = "type"
 _LEAVES: Final = (type(None), bool, int, float, str, bytes)
 _MAPPINGS: Final = (dict, OrderedDict, defaultdict)
 _NUMPY_NAMES: Final = frozenset(
-    ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
-    + ["float16", "float32", "float64", "complex64", "complex128"]
+    {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
+    | {"float16", "float32", "float64", "complex64", "complex128"}
 )
 """Dtypes of torch that numpy has under the same name. The others are kept as bytes."""
+
+
+MISFITS: Final = (TypeError, ValueError, KeyError, AttributeError, RuntimeError, IndexError)
+"""What conversions of a state that does not fit raise."""
 
 
 def to_tree(value: object, name: str) -> object:
@@ -76,7 +80,7 @@ def from_tree(tree: object) -> Any:
     """Return the value of a plain tree.
 
     Raises:
-        ValueError: it is not a tree that ``to_tree`` made. So are TypeError, KeyError and RuntimeError of torch.
+        ValueError: it is not a tree that ``to_tree`` made; so say all of ``MISFITS``.
     """
     if isinstance(tree, list):
         return [from_tree(item) for item in tree]
