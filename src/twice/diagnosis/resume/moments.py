@@ -4,7 +4,7 @@ A training that was resumed begins in the middle. Its first moment is compared w
 never stopped, and counting from the end finds that: both make the same steps from there on.
 
 The integrations know the moments of their libraries and the objects that hold the state. Nothing below imports them:
-they are loaded by name once their library is there.
+they are loaded by name once their library is there, as numpy is: this process has one thread when it enters its world.
 
 Invariant: without a wanted moment nothing of the training is read but its steps.
 """
@@ -20,8 +20,6 @@ from pathlib import Path
 from threading import get_ident
 from types import FrameType, ModuleType
 from typing import Any, Final
-
-import numpy as np
 
 from twice.diagnosis.resume.file_log import FileLog
 from twice.diagnosis.resume.loops import LINE, Loop, LoopWatch, find_loop
@@ -264,7 +262,7 @@ class _Variable:
 
 
 def _mark_nan(array: Any) -> str:
-    return NAN if array.dtype.kind in "fc" and np.isnan(array).any() else ""
+    return NAN if array.dtype.kind in "fc" and sys.modules["numpy"].isnan(array).any() else ""
 
 
 def _find_variables(frame: FrameType) -> dict[str, Any]:
@@ -280,8 +278,8 @@ def _find_variables(frame: FrameType) -> dict[str, Any]:
 def _is_plain(value: Any, depth: int = 0) -> bool:
     if isinstance(value, bool | int | float | str | bytes | type(None)):
         return True
-    if isinstance(value, np.ndarray):
-        return value.dtype.kind in "fiub"
+    if isinstance(value, sys.modules["numpy"].ndarray):
+        return bool(value.dtype.kind in "fiub")
     if depth == _DEPTH_MAX or type(value) not in {list, tuple, dict}:
         return False
     items = [*value, *value.values()] if type(value) is dict else value

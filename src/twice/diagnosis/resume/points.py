@@ -53,4 +53,6 @@ def choose_points(groups: Sequence[Sequence[Write]], steps: int, count: int) -> 
         inner.append(last[-1])
     if len(inner) <= count:
         return inner
-    return [inner[round(at * (len(inner) - 1) / max(count - 1, 1))] for at in range(count)]
+    if count == 1:
+        return [inner[len(inner) // 2]]
+    return [inner[round(at * (len(inner) - 1) / (count - 1))] for at in range(count)]

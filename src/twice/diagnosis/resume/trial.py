@@ -142,7 +142,10 @@ class Trials:
             "loop": None if loop is None else asdict(loop),
             "aim": None if kill_behind is None else [kill_behind.path, kill_behind.nth],
         }
-        environ = environ_for_child(os.environ, self._surroundings)
+        # Where there is no world, nothing else is writable, and processes meet in this folder.
+        temporary = state / "tmp"
+        temporary.mkdir()
+        environ = {**environ_for_child(os.environ, self._surroundings), "TMPDIR": str(temporary)}
         message: Mapping[str, Any] | None = None
         with FreshWorker(MODULE, environ, cwd=str(folder)) as worker:
             try:

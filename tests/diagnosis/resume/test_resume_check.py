@@ -1,0 +1,111 @@
+"""Programs that are killed and resumed: processes, because one is killed and the other begins anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from twice.diagnosis.resume.check import check_resume
+from twice.errors import CheckpointNotWritten, CheckpointThere, CheckpointUnused, ProgramFailed
+
+pytestmark = pytest.mark.integration
+
+WALK = """
+import json, os, random, sys
+
+rng, x, total, first = random.Random(3), 0.0, 0.0, 0
+if os.path.exists("walk.json"):
+    kept = json.load(open("walk.json"))
+    x, first = kept["x"], kept["round"]
+    total = kept.get("total", total)
+    if "rng" in kept:
+        version, words, gauss = kept["rng"]
+        rng.setstate((version, tuple(words), gauss))
+for round in range(first, 8):
+    x += rng.gauss(0, 1)
+    total = total + x
+    kept = {"x": x, "round": round + 1, "total": total, "rng": rng.getstate()}
+    for name in sys.argv[1:]:
+        del kept[name]
+    with open("walk.json.new", "w") as file:
+        json.dump(kept, file)
+    os.replace("walk.json.new", "walk.json")
+    print(round, x)
+print(total)
+"""
+
+
+def script(folder: Path, monkeypatch: pytest.MonkeyPatch, source: str = WALK) -> str:
+    (folder / "walk.py").write_text(source, "utf-8")
+    monkeypatch.chdir(folder)
+    return "walk.py"
+
+
+def program(folder: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> object:
+    from twice.recorder.program_spec import parse_program
+
+    return parse_program(script(folder, monkeypatch), arguments=arguments)
+
+
+def test_a_checkpoint_that_holds_everything_resumes_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = check_resume(script(tmp_path, monkeypatch), seed=1, at=2)
+
+    assert report.result == "same"
+    assert [(each.at, each.checkpoint) for each in report.points] == [
+        (1, "walk.json"),
+        (7, "walk.json"),
+    ]
+    assert report.checkpoint == ["walk.json"]
+    assert [path.name for path in tmp_path.iterdir()] == ["walk.py"]
+
+
+@pytest.mark.parametrize(
+    ("left_out", "named"),
+    [("rng", "rng"), ("total", "variable total")],
+    ids=["generator", "variable"],
+)
+def test_the_field_that_is_missing_is_named_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left_out: str, named: str
+) -> None:
+    report = check_resume(program(tmp_path, monkeypatch, left_out), seed=1, at=1)
+
+    [point] = report.points
+    assert (point.result, point.missing) == ("differs", [named])
+    assert report.to_json()["points"][0]["missing"] == [named]
+    assert f"lacks {named}" in report.to_text().splitlines()[0]
+
+
+def test_a_program_that_never_resumes_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    never = "for n in range(3):\n    open('a.txt', 'w').write(str(n))\n"
+
+    with pytest.raises(CheckpointUnused, match=r"a\.txt"):
+        check_resume(script(tmp_path, monkeypatch, never), seed=1)
+
+
+def test_a_program_that_writes_nothing_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(CheckpointNotWritten):
+        check_resume(script(tmp_path, monkeypatch, "print(1)"), seed=1)
+
+
+def test_a_checkpoint_that_is_there_already_is_refused_and_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "walk.json").write_text('{"x": 1.0, "round": 2}', "utf-8")
+
+    with pytest.raises(CheckpointThere, match=r"walk\.json"):
+        check_resume(script(tmp_path, monkeypatch), seed=1)
+    assert (tmp_path / "walk.json").read_text("utf-8") == '{"x": 1.0, "round": 2}'
+
+
+def test_a_program_that_fails_by_itself_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ProgramFailed, match="no such data"):
+        check_resume(script(tmp_path, monkeypatch, "raise SystemError('no such data')"), seed=1)
