@@ -1,0 +1,291 @@
+"""A callback that makes Lightning's own checkpoint complete, in the middle of an epoch, too.
+
+Lightning keeps weights, optimisers, schedulers and counters. It does not keep the generators, the place of the loader in
+its epoch (a resumed epoch begins again from the first batch, in another order), gradients that are being accumulated,
+means that are logged over an epoch, metrics of torchmetrics, and modes of modules. The callback puts these into the same
+file, and takes the checkpoint where nothing is half done: before a batch is fetched.
+
+Refused by name: several devices or loaders, loaders without a length (Lightning reads one batch ahead of them), and
+``training_step(dataloader_iter)``. Not kept: attributes of a module or a callback that its ``state_dict`` does not have.
+
+Invariant: between the capture of the state and its restoration in the resumed run, no code of the user is left out
+and none runs twice.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import lightning.pytorch as pl
+import torch
+from lightning.pytorch.trainer.connectors.logger_connector.result import (
+    _Metadata,
+    _ResultMetric,
+    _Sync,
+)
+from torch.utils.data import DataLoader
+from torchmetrics import Metric
+
+from twice.errors import CheckpointDamaged, CheckpointUnfit, DecodingRefused
+from twice.foundation.encoding import decode, encode
+from twice.integrations.checkpoints.generator_parts import find_process_parts
+from twice.integrations.checkpoints.loader_part import LoaderPart
+from twice.integrations.checkpoints.parts import Part, TargetPart
+from twice.integrations.checkpoints.torch_parts import ModulePart
+from twice.integrations.checkpoints.trees import from_tree, to_tree
+
+_REDUCTIONS: Final = {
+    name: getattr(torch, name) for name in ("mean", "sum", "min", "max")
+}
+_META_FIELDS: Final = (
+    "fx", "name", "prog_bar", "logger", "on_step", "on_epoch", "enable_graph", "add_dataloader_idx",
+    "dataloader_idx", "metric_attribute",
+)  # fmt: skip
+
+
+class CompleteCheckpoint(pl.Callback):
+    """Write a checkpoint of Lightning with the whole state every few batches, and restore it.
+
+    ::
+
+        complete = CompleteCheckpoint("training.ckpt", every=100)
+        trainer = Trainer(callbacks=[complete])
+        trainer.fit(model, loader, ckpt_path=complete.resume_path)
+
+    Args:
+        path: the checkpoint; it is replaced whole or not at all.
+        every: batches between two checkpoints, 1 or more. At the end of training one is written as well.
+
+    Raises:
+        CheckpointUnfit: E-CHECKPOINT-003: when training starts: a setting under which a state is out of reach.
+        LoaderUnfit: E-CHECKPOINT-006: when training continues: the loader gives other batches than before.
+    """
+
+    def __init__(self, path: str | Path, *, every: int) -> None:
+        self.path = Path(path)
+        self._every = every
+        self._parts: dict[str, Part] = {}
+        self._captured: bytes | None = None
+        """The state for the file that is being written."""
+        self._pending: dict[str, Any] | None = None
+        """The state from a file, until the first batch is asked for."""
+        self._fetched = 0
+
+    @property
+    def resume_path(self) -> str | None:
+        """The path for ``trainer.fit(ckpt_path=...)``; None where no checkpoint was written yet."""
+        return str(self.path) if self.path.exists() else None
+
+    def setup(self, trainer: pl.Trainer, pl_module: pl.LightningModule, stage: str) -> None:
+        """Put the loader of the training under the callback."""
+        if stage == "fit":
+            source = trainer.fit_loop._data_source
+            trainer.fit_loop._data_source = _Source(source, self, trainer)  # type: ignore[assignment]
+
+    def wrap_loader(self, trainer: pl.Trainer, loader: Any) -> _CountedLoader:
+        """Return the loader that Lightning iterates, and make the parts."""
+        if not isinstance(loader, DataLoader):
+            raise _refuse(f"a {type(loader).__name__}", "one torch.utils.data.DataLoader")
+        if trainer.world_size != 1:
+            raise _refuse(f"{trainer.world_size} processes", "one: each would hold a part of the state")
+        if trainer.reload_dataloaders_every_n_epochs:
+            raise _refuse("reload_dataloaders_every_n_epochs", "one loader for the whole training")
+        try:
+            len(loader)
+        except TypeError:
+            raise _refuse(
+                "a loader without a length, one batch of which is read ahead",
+                "a dataset with a length",
+            ) from None
+        part = LoaderPart("loader", loader)
+        self._parts = {
+            "loader": part,
+            "module": _RestPart("module", trainer.lightning_module),
+            "results": _ResultsPart("results", trainer),
+            **find_process_parts(),
+        }
+        return _CountedLoader(part, self, trainer)
+
+    def before_fetch(self, trainer: pl.Trainer) -> None:
+        """Restore, or write a checkpoint, while no batch is in work."""
+        if self._pending is not None:
+            pending, self._pending = self._pending, None
+            for name, part in self._parts.items():
+                part.write(pending[name])
+            self._fetched = pending["fetched"]
+            trainer.fit_loop.epoch_loop._batches_that_stepped = pending["batches_that_stepped"]
+        elif self._fetched and self._fetched % self._every == 0:
+            self._save(trainer)
+        self._fetched += 1
+
+    def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Write the last checkpoint: the same command, started again, finds the training done."""
+        self._save(trainer)
+
+    def on_fit_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Restore the generators after a training that was done already, in which no batch was asked for."""
+        if self._pending is not None:
+            for name, part in find_process_parts().items():
+                part.write(self._pending[name])
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state beside Lightning's own, for files that this callback writes."""
+        return {} if self._captured is None else {"complete": self._captured}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Keep the state until the first batch is asked for."""
+        try:
+            self._pending = decode(state_dict["complete"])
+        except (KeyError, DecodingRefused) as error:
+            raise CheckpointDamaged(
+                f"{self.path} does not hold the state that CompleteCheckpoint writes.",
+                "Expected a checkpoint that this callback wrote.",
+                "Resume from its resume_path, or move the file away to begin anew.",
+                path=str(self.path),
+            ) from error
+
+    def _save(self, trainer: pl.Trainer) -> None:
+        state = {name: part.read() for name, part in self._parts.items()}
+        state["fetched"] = self._fetched
+        state["batches_that_stepped"] = trainer.fit_loop.epoch_loop._batches_that_stepped
+        self._captured = encode(state)
+        beside = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        trainer.save_checkpoint(beside)
+        self._captured = None
+        with beside.open("rb") as file:
+            os.fsync(file.fileno())
+        beside.replace(self.path)
+
+
+class _CountedLoader:
+    """A loader whose epochs can be continued, and that says when nothing is half done."""
+
+    def __init__(self, part: LoaderPart, callback: CompleteCheckpoint, trainer: pl.Trainer) -> None:
+        self._part, self._callback, self._trainer = part, callback, trainer
+
+    def __iter__(self) -> Iterator[Any]:
+        batches = self._part.iterate()
+        while True:
+            self._callback.before_fetch(self._trainer)
+            try:
+                batch = next(batches)
+            except StopIteration:
+                return
+            yield batch
+
+    def __len__(self) -> int:
+        return len(self._part.target)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._part.target, name)
+
+    # Lightning warns of loaders that it cannot resume, and knows the others by these two.
+    def state_dict(self) -> dict[str, Any]:
+        return {}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        pass
+
+
+class _Source:
+    """Where Lightning asks for the loader of a training."""
+
+    def __init__(self, source: Any, callback: CompleteCheckpoint, trainer: pl.Trainer) -> None:
+        self._source, self._callback, self._trainer = source, callback, trainer
+
+    def dataloader(self) -> Any:
+        return self._callback.wrap_loader(self._trainer, self._source.dataloader())
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._source, name)
+
+
+class _RestPart(ModulePart):
+    """What a module holds beside its ``state_dict``, which Lightning keeps; and states of its metrics."""
+
+    def read(self) -> object:
+        """Return the state of ``ModulePart`` without the tensors that are kept, and metrics by name."""
+        state: Any = super().read()
+        for name in self.target.state_dict():
+            state["tensors"].pop(name, None)
+        metrics = {
+            name: to_tree(
+                {"updates": metric._update_count, **metric.metric_state}, f"{self.name}.{name}"
+            )
+            for name, metric in _list_metrics(self.target)
+        }
+        return {**state, "metrics": metrics}
+
+    def write(self, state: object) -> None:
+        """Put it back; the kept tensors are already there."""
+        plain: Any = state
+        current: Any = super().read()
+        tensors = {**current["tensors"], **plain["tensors"]}
+        super().write({**plain, "tensors": tensors})
+        for name, metric in _list_metrics(self.target):
+            values = from_tree(plain["metrics"][name])
+            metric._update_count = values.pop("updates")
+            metric._computed = None
+            for attribute, value in values.items():
+                setattr(metric, attribute, value)
+
+
+def _list_metrics(module: torch.nn.Module) -> Iterator[tuple[str, Metric]]:
+    return ((name, each) for name, each in module.named_modules() if isinstance(each, Metric))
+
+
+class _ResultsPart(TargetPart):
+    """What ``self.log`` has gathered in this epoch, and the metrics that callbacks and schedulers look at."""
+
+    def read(self) -> object:
+        """Return settings and sums of each logged value, and the last metrics by name."""
+        trainer = self.target
+        results = trainer.fit_loop.epoch_loop._results
+        values = {}
+        for key, result in results.items():
+            meta = {field: getattr(result.meta, field) for field in _META_FIELDS}
+            values[key] = {
+                "meta": {**meta, "reduce_fx": result.meta.reduce_fx.__name__},
+                "sync": {
+                    "_should": result.meta.sync.should,
+                    "rank_zero_only": result.meta.sync.rank_zero_only,
+                },
+                "sums": {**result.metric_state} if result.is_tensor else None,
+                "updates": result._update_count,
+                "has_reset": result.has_reset,
+            }
+        connector = trainer._logger_connector
+        last = {"callback": connector._callback_metrics, "logged": connector._logged_metrics}
+        return to_tree({"values": values, "last": last}, self.name)
+
+    def write(self, state: object) -> None:
+        """Put them back, as if they had been logged."""
+        trainer = self.target
+        kept = from_tree(state)
+        results = trainer.fit_loop.epoch_loop._results
+        for key, value in kept["values"].items():
+            sums, meta = value["sums"], dict(value["meta"])
+            made = _Metadata(**{**meta, "reduce_fx": _REDUCTIONS[meta["reduce_fx"]]})
+            # log() compares all settings with those of its first call.
+            made.sync = _Sync(fn=trainer.strategy.reduce, **value["sync"])
+            result = _ResultMetric(made, is_tensor=sums is not None)
+            if sums is None:
+                result.value = trainer.lightning_module.get_submodule(meta["metric_attribute"])
+            for name, one in (sums or {}).items():
+                setattr(result, name, one)
+            result._update_count, result.has_reset = value["updates"], value["has_reset"]
+            results[key] = result
+        trainer._logger_connector._callback_metrics.update(kept["last"]["callback"])
+        trainer._logger_connector._logged_metrics.update(kept["last"]["logged"])
+
+
+def _refuse(what: str, expected: str) -> CheckpointUnfit:
+    return CheckpointUnfit(
+        f"The training has {what}.",
+        f"Expected {expected}.",
+        "Change this setting, or train without CompleteCheckpoint: such a run does not resume bit for bit.",
+        part="loader",
+    )
