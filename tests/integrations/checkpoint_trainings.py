@@ -77,6 +77,7 @@ def train_sb3(kind: str, folder: Path, kill_at: int, *, own: bool = False) -> st
     callbacks: list[BaseCallback] = [Killer()]
     if name == "ppo":
         evaluated = VecNormalize(DummyVecEnv([lambda: gymnasium.make("CartPole-v1")]), training=False)
+        evaluated.seed(5)
         callbacks.append(
             EvalCallback(evaluated, eval_freq=90, n_eval_episodes=1, deterministic=False, verbose=0)
         )
@@ -149,11 +150,52 @@ def train_lightning(kind: str, folder: Path, kill_at: int) -> str:
     return digest_tensors(model.state_dict(), means)
 
 
+class Sentences(torch.utils.data.Dataset[Any]):
+    """Thirty sentences of eight words, one of which the global generator chooses anew whenever it is read."""
+
+    def __len__(self) -> int:
+        return 30
+
+    def __getitem__(self, index: int) -> Any:
+        words = (torch.arange(8) * (index + 3)) % 40
+        words[int(torch.randint(8, ()))] = 40
+        return {"input_ids": words, "labels": words}
+
+
+def train_huggingface(kind: str, folder: Path, kill_at: int) -> str:
+    """Train a tiny transformer; the kind says the workers, as in ``huggingface-2``."""
+    import transformers
+
+    from twice.integrations.checkpoints import huggingface
+
+    class Killer(transformers.TrainerCallback):
+        def on_step_end(self, args: Any, state: Any, control: Any, **others: Any) -> None:
+            die_at(kill_at, state.global_step)
+
+    transformers.set_seed(1)
+    config = transformers.GPT2Config(
+        vocab_size=41, n_positions=8, n_embd=8, n_layer=1, n_head=2, bos_token_id=0, eos_token_id=0
+    )
+    arguments = transformers.TrainingArguments(
+        str(folder), num_train_epochs=3, per_device_train_batch_size=3, gradient_accumulation_steps=2,
+        dataloader_num_workers=int(kind.partition("-")[2]), save_strategy="no", logging_steps=3, report_to=[],
+        eval_strategy="epoch", learning_rate=1e-2, lr_scheduler_type="cosine", save_total_limit=2, use_cpu=True,
+        disable_tqdm=True,
+    )  # fmt: skip
+    model = transformers.GPT2LMHeadModel(config)
+    trainer = transformers.Trainer(
+        model, arguments, train_dataset=Sentences(), eval_dataset=Sentences(), callbacks=[Killer()]
+    )
+    huggingface.train(trainer, every=2)
+    losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
+    return digest_tensors(model.state_dict(), {"losses": torch.tensor(losses)})
+
+
 def main() -> None:
     """Run one training."""
     kind, folder = sys.argv[1], Path(sys.argv[2])
     kill_at = int(sys.argv[3]) if len(sys.argv) > 3 else 0
-    train = {"lightning": train_lightning}.get(kind.partition("-")[0], train_sb3)
+    train = {"lightning": train_lightning, "huggingface": train_huggingface}.get(kind.partition("-")[0], train_sb3)
     print(train(kind, folder, kill_at))
 
 

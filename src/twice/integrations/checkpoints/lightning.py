@@ -26,16 +26,18 @@ from lightning.pytorch.trainer.connectors.logger_connector.result import (
     _ResultMetric,
     _Sync,
 )
-from torch.utils.data import DataLoader
 from torchmetrics import Metric
 
-from twice.errors import CheckpointDamaged, CheckpointUnfit, DecodingRefused
+from twice.errors import CheckpointDamaged, DecodingRefused
 from twice.foundation.encoding import decode, encode
 from twice.integrations.checkpoints.generator_parts import find_process_parts
-from twice.integrations.checkpoints.loader_part import LoaderPart
 from twice.integrations.checkpoints.parts import Part, TargetPart
-from twice.integrations.checkpoints.torch_parts import ModulePart
 from twice.integrations.checkpoints.trees import from_tree, to_tree
+from twice.integrations.checkpoints.watched_loader import (
+    ModuleRestPart,
+    WatchedLoader,
+    refuse_setting,
+)
 
 _REDUCTIONS: Final = {
     name: getattr(torch, name) for name in ("mean", "sum", "min", "max")
@@ -44,6 +46,11 @@ _META_FIELDS: Final = (
     "fx", "name", "prog_bar", "logger", "on_step", "on_epoch", "enable_graph", "add_dataloader_idx",
     "dataloader_idx", "metric_attribute",
 )  # fmt: skip
+
+
+def find_parts(name: str, target: object) -> dict[str, Part]:
+    """Return nothing: a LightningModule is a plain module of torch, and a Trainer is continued by the callback."""
+    return {}
 
 
 class CompleteCheckpoint(pl.Callback):
@@ -85,29 +92,22 @@ class CompleteCheckpoint(pl.Callback):
             source = trainer.fit_loop._data_source
             trainer.fit_loop._data_source = _Source(source, self, trainer)  # type: ignore[assignment]
 
-    def wrap_loader(self, trainer: pl.Trainer, loader: Any) -> _CountedLoader:
+    def wrap_loader(self, trainer: pl.Trainer, loader: Any) -> WatchedLoader:
         """Return the loader that Lightning iterates, and make the parts."""
-        if not isinstance(loader, DataLoader):
-            raise _refuse(f"a {type(loader).__name__}", "one torch.utils.data.DataLoader")
         if trainer.world_size != 1:
-            raise _refuse(f"{trainer.world_size} processes", "one: each would hold a part of the state")
+            raise refuse_setting(f"{trainer.world_size} processes", "one: each would hold part of the state")
         if trainer.reload_dataloaders_every_n_epochs:
-            raise _refuse("reload_dataloaders_every_n_epochs", "one loader for the whole training")
-        try:
-            len(loader)
-        except TypeError:
-            raise _refuse(
-                "a loader without a length, one batch of which is read ahead",
-                "a dataset with a length",
-            ) from None
-        part = LoaderPart("loader", loader)
+            raise refuse_setting(
+                "reload_dataloaders_every_n_epochs set", "one loader for all epochs"
+            )
+        watched = WatchedLoader(loader, lambda: self.before_fetch(trainer))
         self._parts = {
-            "loader": part,
-            "module": _RestPart("module", trainer.lightning_module),
+            "loader": watched.part,
+            "module": _MeteredModulePart("module", trainer.lightning_module),
             "results": _ResultsPart("results", trainer),
             **find_process_parts(),
         }
-        return _CountedLoader(part, self, trainer)
+        return watched
 
     def before_fetch(self, trainer: pl.Trainer) -> None:
         """Restore, or write a checkpoint, while no batch is in work."""
@@ -160,36 +160,6 @@ class CompleteCheckpoint(pl.Callback):
         beside.replace(self.path)
 
 
-class _CountedLoader:
-    """A loader whose epochs can be continued, and that says when nothing is half done."""
-
-    def __init__(self, part: LoaderPart, callback: CompleteCheckpoint, trainer: pl.Trainer) -> None:
-        self._part, self._callback, self._trainer = part, callback, trainer
-
-    def __iter__(self) -> Iterator[Any]:
-        batches = self._part.iterate()
-        while True:
-            self._callback.before_fetch(self._trainer)
-            try:
-                batch = next(batches)
-            except StopIteration:
-                return
-            yield batch
-
-    def __len__(self) -> int:
-        return len(self._part.target)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._part.target, name)
-
-    # Lightning warns of loaders that it cannot resume, and knows the others by these two.
-    def state_dict(self) -> dict[str, Any]:
-        return {}
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        pass
-
-
 class _Source:
     """Where Lightning asks for the loader of a training."""
 
@@ -203,28 +173,24 @@ class _Source:
         return getattr(self._source, name)
 
 
-class _RestPart(ModulePart):
-    """What a module holds beside its ``state_dict``, which Lightning keeps; and states of its metrics."""
+class _MeteredModulePart(ModuleRestPart):
+    """The rest of a module, and the states of its metrics: they are neither parameters nor buffers."""
 
     def read(self) -> object:
-        """Return the state of ``ModulePart`` without the tensors that are kept, and metrics by name."""
-        state: Any = super().read()
-        for name in self.target.state_dict():
-            state["tensors"].pop(name, None)
+        """Return the rest, and metrics by name."""
+        rest: Any = super().read()
         metrics = {
             name: to_tree(
                 {"updates": metric._update_count, **metric.metric_state}, f"{self.name}.{name}"
             )
             for name, metric in _list_metrics(self.target)
         }
-        return {**state, "metrics": metrics}
+        return {**rest, "metrics": metrics}
 
     def write(self, state: object) -> None:
-        """Put it back; the kept tensors are already there."""
+        """Put both back."""
         plain: Any = state
-        current: Any = super().read()
-        tensors = {**current["tensors"], **plain["tensors"]}
-        super().write({**plain, "tensors": tensors})
+        super().write({name: value for name, value in plain.items() if name != "metrics"})
         for name, metric in _list_metrics(self.target):
             values = from_tree(plain["metrics"][name])
             metric._update_count = values.pop("updates")
@@ -280,12 +246,3 @@ class _ResultsPart(TargetPart):
             results[key] = result
         trainer._logger_connector._callback_metrics.update(kept["last"]["callback"])
         trainer._logger_connector._logged_metrics.update(kept["last"]["logged"])
-
-
-def _refuse(what: str, expected: str) -> CheckpointUnfit:
-    return CheckpointUnfit(
-        f"The training has {what}.",
-        f"Expected {expected}.",
-        "Change this setting, or train without CompleteCheckpoint: such a run does not resume bit for bit.",
-        part="loader",
-    )
