@@ -76,13 +76,20 @@ def train_sb3(kind: str, folder: Path, kill_at: int, *, own: bool = False) -> st
         total = 240
     callbacks: list[BaseCallback] = [Killer()]
     if name == "ppo":
-        evaluated = VecNormalize(DummyVecEnv([lambda: gymnasium.make("CartPole-v1")]), training=False)
+        evaluated = VecNormalize(
+            DummyVecEnv([lambda: gymnasium.make("CartPole-v1")]), training=False
+        )
         evaluated.seed(5)
         callbacks.append(
             EvalCallback(evaluated, eval_freq=90, n_eval_episodes=1, deterministic=False, verbose=0)
         )
     model = sb3.learn(
-        model, total, folder / "training.twice", every=total // 6, callback=callbacks, log_interval=10**6
+        model,
+        total,
+        folder / "training.twice",
+        every=total // 6,
+        callback=callbacks,
+        log_interval=10**6,
     )
     return digest_tensors(model.policy.state_dict())
 
@@ -195,7 +202,9 @@ def main() -> None:
     """Run one training."""
     kind, folder = sys.argv[1], Path(sys.argv[2])
     kill_at = int(sys.argv[3]) if len(sys.argv) > 3 else 0
-    train = {"lightning": train_lightning, "huggingface": train_huggingface}.get(kind.partition("-")[0], train_sb3)
+    train = {"lightning": train_lightning, "huggingface": train_huggingface}.get(
+        kind.partition("-")[0], train_sb3
+    )
     print(train(kind, folder, kill_at))
 
 

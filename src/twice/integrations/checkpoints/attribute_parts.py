@@ -34,7 +34,13 @@ WALL_CLOCK: Final = frozenset(
 
 _BITS: Final[dict[str, Any]] = {
     made.__name__: made
-    for made in (np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64)
+    for made in (
+        np.random.PCG64,
+        np.random.PCG64DXSM,
+        np.random.MT19937,
+        np.random.Philox,
+        np.random.SFC64,
+    )
 }
 
 

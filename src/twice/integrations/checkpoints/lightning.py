@@ -39,9 +39,7 @@ from twice.integrations.checkpoints.watched_loader import (
     refuse_setting,
 )
 
-_REDUCTIONS: Final = {
-    name: getattr(torch, name) for name in ("mean", "sum", "min", "max")
-}
+_REDUCTIONS: Final = {name: getattr(torch, name) for name in ("mean", "sum", "min", "max")}
 _META_FIELDS: Final = (
     "fx", "name", "prog_bar", "logger", "on_step", "on_epoch", "enable_graph", "add_dataloader_idx",
     "dataloader_idx", "metric_attribute",
@@ -95,7 +93,9 @@ class CompleteCheckpoint(pl.Callback):
     def wrap_loader(self, trainer: pl.Trainer, loader: Any) -> WatchedLoader:
         """Return the loader that Lightning iterates, and make the parts."""
         if trainer.world_size != 1:
-            raise refuse_setting(f"{trainer.world_size} processes", "one: each would hold part of the state")
+            raise refuse_setting(
+                f"{trainer.world_size} processes", "one: each would hold part of the state"
+            )
         if trainer.reload_dataloaders_every_n_epochs:
             raise refuse_setting(
                 "reload_dataloaders_every_n_epochs set", "one loader for all epochs"

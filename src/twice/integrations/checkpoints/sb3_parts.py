@@ -28,13 +28,13 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv, VecEnvWrapper
 
 from twice.diagnosis.object_digest.mujocostate import is_mjdata
 from twice.errors import CheckpointUnfit
+from twice.integrations.checkpoints import torch_parts
 from twice.integrations.checkpoints.attribute_parts import (
     AttributesPart,
     HeldGenerator,
     find_generators,
 )
 from twice.integrations.checkpoints.parts import Part, TargetPart, copy_tree
-from twice.integrations.checkpoints import torch_parts
 from twice.integrations.checkpoints.torch_generators import describe_devices
 from twice.integrations.checkpoints.trees import (
     from_tree,
@@ -97,7 +97,9 @@ def _find_algorithm_parts(
         parts |= torch_parts.find_parts(f"{name}.{attribute}", attrgetter(attribute)(model))
     for attribute in tensors:
         parts[f"{name}.{attribute}"] = TensorsPart(f"{name}.{attribute}", model, (attribute,))
-    _refuse_unknown_tensors(name, model, {attribute.partition(".")[0] for attribute in states + tensors})
+    _refuse_unknown_tensors(
+        name, model, {attribute.partition(".")[0] for attribute in states + tensors}
+    )
     buffer = getattr(model, "replay_buffer", None)
     if buffer is not None:
         parts[f"{name}.replay_buffer"] = BufferPart(f"{name}.replay_buffer", buffer)
@@ -200,7 +202,11 @@ def _find_callback_parts(
         name: AttributesPart(name, callback, without=_CALLBACK_STRUCTURE, opaque=opaque)
     }
     inner = callback.callbacks if isinstance(callback, CallbackList) else []
-    inner = [*inner, getattr(callback, "callback", None), getattr(callback, "callback_on_new_best", None)]
+    inner = [
+        *inner,
+        getattr(callback, "callback", None),
+        getattr(callback, "callback_on_new_best", None),
+    ]
     for index, each in enumerate(inner):
         if isinstance(each, BaseCallback):
             parts |= _find_callback_parts(f"{name}.{index}", each, opaque)
