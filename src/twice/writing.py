@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 from twice.errors import OutputUnwritable
 
 
-def write(path: Path, data: bytes) -> None:
-    """Put bytes at a path; through a symbolic link, where it points.
+def write(path: Path, data: bytes | Iterable[bytes | memoryview]) -> None:
+    """Put bytes, or pieces that are not joined in memory, at a path; through a symbolic link, where it points.
 
     Raises:
         OutputUnwritable: E-OUTPUT-002: the folder or the disk does not take them.
@@ -26,7 +27,7 @@ def write(path: Path, data: bytes) -> None:
         mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
         with aside.open("xb") as file:
             try:
-                file.write(data)
+                file.writelines((data,) if isinstance(data, bytes) else data)
                 file.flush()
                 os.fsync(file.fileno())
                 if mode is not None:

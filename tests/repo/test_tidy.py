@@ -54,6 +54,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
             "recorder/streams/", "recorder/effects/", "recorder/interception.py",
             "recorder/run.py", "diagnosis/object_digest/librarystate.py",
             "testing/property_search.py", "simulation/", "foundation/interquartile_mean.py",
+            "integrations/checkpoints/generator_parts.py",
         ),
         "a stream: run.rng(name)",
     ),

@@ -30,6 +30,7 @@ ADAPTERS: Final = {
     "xgboost": "boosting_parts",
     "lightgbm": "boosting_parts",
     "sklearn": "sklearn_parts",
+    "builtins": "plain_parts",  # last in every order of classes: what no library knows
 }
 """Top-level module of a class -> module of this folder that knows its objects."""
 
@@ -94,7 +95,8 @@ def find_parts(name: str, target: object) -> dict[str, Part]:
     Args:
         name: what the object is called. A part has this name, or this name, a dot and more, such as
             ``agent.replay_buffer``.
-        target: an object of a library in ``ADAPTERS``, or a ``Part``, which is taken as it is.
+        target: an object of a library in ``ADAPTERS``; a ``Part``, which is taken as it is; a dict or list of plain
+            values; or an object with ``state_dict`` and ``load_state_dict``.
 
     Returns:
         The parts by name; at least one.
@@ -113,8 +115,9 @@ def find_parts(name: str, target: object) -> dict[str, Part]:
             return found
     raise CheckpointUnfit(
         f"{name} is of the type {type(target).__module__}.{type(target).__qualname__}, whose state is not known.",
-        f"Expected an object of {', '.join(sorted(ADAPTERS))}, or one with read() and write(state).",
-        "Give it these two methods: read returns plain values and arrays, write puts them back.",
+        f"Expected an object of {', '.join(sorted(ADAPTERS.keys() - {'builtins'}))}, a dict or list of plain values, or "
+        "an object with read() and write(state), or with state_dict() and load_state_dict(state).",
+        "Give it read and write: read returns plain values and arrays, write puts them back.",
         part=name,
     )
 
