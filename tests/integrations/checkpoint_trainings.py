@@ -1,13 +1,16 @@
-"""Small trainings with libraries, each a function of a folder and of the step at which the process kills itself.
+"""Small trainings with libraries, and a loop of them that are killed and started again.
 
-    python checkpoint_trainings.py KIND FOLDER [STEP]
+    python checkpoint_trainings.py KIND FOLDER STEP...
 
-prints a digest of the trained state at the end. With a STEP the process dies of SIGKILL there.
+trains once without a stop; then, in another folder, once for each STEP, at which the process dies of SIGKILL; then to
+the end, and once more. Prints how each of these ended: a digest of the trained state, or the signal. Each is a
+process of its own, forked when the libraries are loaded, because to load them takes longer than to train.
 """
 
 from __future__ import annotations
 
 import hashlib
+import importlib
 import os
 import random
 import signal
@@ -198,14 +201,39 @@ def train_huggingface(kind: str, folder: Path, kill_at: int) -> str:
     return digest_tensors(model.state_dict(), {"losses": torch.tensor(losses)})
 
 
+TRAININGS = {"lightning": train_lightning, "huggingface": train_huggingface}
+
+
+def run_apart(kind: str, folder: Path, kill_at: int) -> str:
+    """Train in a process of its own; return its digest, or the number of the signal that it died of."""
+    folder.mkdir(exist_ok=True)
+    readable, writable = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(readable)
+        train = TRAININGS.get(kind.partition("-")[0], train_sb3)
+        os.write(writable, train(kind, folder, kill_at).encode())
+        os._exit(0)
+    os.close(writable)
+    with os.fdopen(readable) as output:
+        found = output.read()
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return found if status == 0 else str(status)
+
+
 def main() -> None:
-    """Run one training."""
+    """Run the loop."""
     kind, folder = sys.argv[1], Path(sys.argv[2])
-    kill_at = int(sys.argv[3]) if len(sys.argv) > 3 else 0
-    train = {"lightning": train_lightning, "huggingface": train_huggingface}.get(
-        kind.partition("-")[0], train_sb3
-    )
-    print(train(kind, folder, kill_at))
+    name = kind.partition("-")[0]
+    for module in {
+        "lightning": ["lightning.pytorch", "torchmetrics"],
+        "huggingface": ["transformers.trainer", "transformers.models.gpt2.modeling_gpt2"],
+    }.get(name, ["stable_baselines3", "gymnasium"]):
+        importlib.import_module(module)
+    endings = [run_apart(kind, folder / "whole", 0)]
+    for step in [*map(int, sys.argv[3:]), 0, 0]:
+        endings.append(run_apart(kind, folder / "killed", step))
+    print("endings", *endings)
 
 
 if __name__ == "__main__":

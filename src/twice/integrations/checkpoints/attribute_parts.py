@@ -111,14 +111,16 @@ class HeldGenerator(TargetPart):
         generator = getattr(self.target, self._attribute)
         if generator is None:
             return None
-        return {"bits": _name_bits(generator), **NumpyGeneratorPart(self.name, generator).read()}
+        inner = NumpyGeneratorPart(self.name, generator).read()
+        return {"bits": _name_bits(generator), "inner": inner}
 
     def write(self, state: object) -> None:
         """Put the state into the generator that is there, or into a new one."""
         if state is None:
             setattr(self.target, self._attribute, None)
             return
-        kind = state.get("bits") if isinstance(state, dict) else None
+        plain: Any = state
+        kind = plain.get("bits") if isinstance(state, dict) else None
         made = _BITS.get(kind) if isinstance(kind, str) else None
         if made is None:
             raise self.refuse(f"is of the bit generator {kind!r}", f"one of {', '.join(_BITS)}")
@@ -126,7 +128,7 @@ class HeldGenerator(TargetPart):
         # Other names of the generator that is there go on to draw from it.
         if generator is None or _name_bits(generator) != kind:
             generator = np.random.Generator(made())
-        NumpyGeneratorPart(self.name, generator).write(state)
+        NumpyGeneratorPart(self.name, generator).write(plain["inner"])
         setattr(self.target, self._attribute, generator)
 
 

@@ -63,7 +63,7 @@ def train(trainer: Trainer, *, every: int) -> TrainOutput:
     return _ResumableTraining(trainer, every).run()
 
 
-def find_parts(name: str, target: object) -> dict[str, Part]:
+def find_parts(name: str, target: object) -> dict[str, Part]:  # noqa: ARG001  # as in each adapter
     """Return nothing: a model is a plain module of torch, and a Trainer is continued by ``train``."""
     return {}
 
@@ -135,7 +135,7 @@ class _ResumableTraining:
             return loader if loader is self._loader else skip(loader, num_batches)
 
         vars(trainer).update(
-            get_train_dataloader=get_train_dataloader, _load_rng_state=lambda checkpoint: None
+            get_train_dataloader=get_train_dataloader, _load_rng_state=lambda _: None
         )
         module.skip_first_batches = skip_first_batches
         try:
@@ -179,7 +179,7 @@ class _ResumableTraining:
 
     def _make_checkpoint(self, folder: Path) -> Checkpoint:
         assert self._loader is not None, "a training has asked for its loader"
-        parts: dict[str, Part] = {
+        parts: dict[str, Any] = {
             "ending": self._ending,
             "loader": self._loader.part,
             "model": ModuleRestPart("model", self._trainer.model),

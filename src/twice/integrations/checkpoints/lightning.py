@@ -28,7 +28,7 @@ from lightning.pytorch.trainer.connectors.logger_connector.result import (
 )
 from torchmetrics import Metric
 
-from twice.errors import CheckpointDamaged, DecodingRefused
+from twice.errors import CheckpointDamaged, CheckpointVersion, DecodingRefused
 from twice.foundation.encoding import decode, encode
 from twice.integrations.checkpoints.generator_parts import find_process_parts
 from twice.integrations.checkpoints.parts import Part, TargetPart
@@ -46,12 +46,12 @@ _META_FIELDS: Final = (
 )  # fmt: skip
 
 
-def find_parts(name: str, target: object) -> dict[str, Part]:
+def find_parts(name: str, target: object) -> dict[str, Part]:  # noqa: ARG001  # as in each adapter
     """Return nothing: a LightningModule is a plain module of torch, and a Trainer is continued by the callback."""
     return {}
 
 
-class CompleteCheckpoint(pl.Callback):
+class CompleteCheckpoint(pl.Callback):  # type: ignore[misc]
     """Write a checkpoint of Lightning with the whole state every few batches, and restore it.
 
     ::
@@ -84,11 +84,11 @@ class CompleteCheckpoint(pl.Callback):
         """The path for ``trainer.fit(ckpt_path=...)``; None where no checkpoint was written yet."""
         return str(self.path) if self.path.exists() else None
 
-    def setup(self, trainer: pl.Trainer, pl_module: pl.LightningModule, stage: str) -> None:
+    def setup(self, trainer: pl.Trainer, pl_module: pl.LightningModule, stage: str) -> None:  # noqa: ARG002
         """Put the loader of the training under the callback."""
         if stage == "fit":
             source = trainer.fit_loop._data_source
-            trainer.fit_loop._data_source = _Source(source, self, trainer)  # type: ignore[assignment]
+            trainer.fit_loop._data_source = _Source(source, self, trainer)
 
     def wrap_loader(self, trainer: pl.Trainer, loader: Any) -> WatchedLoader:
         """Return the loader that Lightning iterates, and make the parts."""
@@ -121,11 +121,11 @@ class CompleteCheckpoint(pl.Callback):
             self._save(trainer)
         self._fetched += 1
 
-    def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+    def on_train_end(self, trainer: pl.Trainer, *_: Any) -> None:
         """Write the last checkpoint: the same command, started again, finds the training done."""
         self._save(trainer)
 
-    def on_fit_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+    def on_fit_end(self, *_: Any) -> None:
         """Restore the generators after a training that was done already, in which no batch was asked for."""
         if self._pending is not None:
             for name, part in find_process_parts().items():
@@ -138,7 +138,7 @@ class CompleteCheckpoint(pl.Callback):
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Keep the state until the first batch is asked for."""
         try:
-            self._pending = decode(state_dict["complete"])
+            pending: Any = decode(state_dict["complete"])
         except (KeyError, DecodingRefused) as error:
             raise CheckpointDamaged(
                 f"{self.path} does not hold the state that CompleteCheckpoint writes.",
@@ -146,9 +146,22 @@ class CompleteCheckpoint(pl.Callback):
                 "Resume from its resume_path, or move the file away to begin anew.",
                 path=str(self.path),
             ) from error
+        for library, now in _list_versions().items():
+            then = pending["versions"].get(library, "none")
+            if then != now:
+                raise CheckpointVersion(
+                    f"{self.path} was written under {library} {then}, and this is {library} {now}.",
+                    "Expected the same version: another one computes other bits.",
+                    f"Install {library} {then}, or move the file away to begin anew.",
+                    library=library,
+                    then=then,
+                    now=now,
+                )
+        self._pending = pending
 
     def _save(self, trainer: pl.Trainer) -> None:
-        state = {name: part.read() for name, part in self._parts.items()}
+        state: dict[str, Any] = {name: part.read() for name, part in self._parts.items()}
+        state["versions"] = _list_versions()
         state["fetched"] = self._fetched
         state["batches_that_stepped"] = trainer.fit_loop.epoch_loop._batches_that_stepped
         self._captured = encode(state)
@@ -158,6 +171,10 @@ class CompleteCheckpoint(pl.Callback):
         with beside.open("rb") as file:
             os.fsync(file.fileno())
         beside.replace(self.path)
+
+
+def _list_versions() -> dict[str, str]:
+    return {"torch": str(torch.__version__), "lightning": str(pl.__version__)}
 
 
 class _Source:

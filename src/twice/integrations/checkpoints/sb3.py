@@ -19,7 +19,6 @@ from stable_baselines3.common.callbacks import BaseCallback
 from twice.errors import CheckpointUnfit
 from twice.integrations.checkpoints.checkpoint import Checkpoint
 from twice.integrations.checkpoints.file import read_part
-from twice.integrations.checkpoints.parts import Part
 from twice.integrations.checkpoints.sb3_parts import find_parts
 
 Model = TypeVar("Model", bound=BaseAlgorithm)
@@ -54,7 +53,7 @@ def learn(
             without a plain form), or the checkpoint is of another training.
     """
     callbacks = [callback] if isinstance(callback, BaseCallback) else list(callback or ())
-    parts: dict[str, Part] = find_parts("agent", model, opaque)
+    parts: dict[str, Any] = find_parts("agent", model, opaque)
     for index, each in enumerate(callbacks):
         parts |= find_parts(f"callback.{index}", each, opaque)
     training = _TrainingPart(total_timesteps)
@@ -95,7 +94,7 @@ class _TrainingPart:
         self.is_finished = bool(state["is_finished"])
 
 
-class _Saver(BaseCallback):
+class _Saver(BaseCallback):  # type: ignore[misc]
     """Puts a checkpoint back at the start of the first rollout, and writes one at the start of later ones."""
 
     def __init__(
