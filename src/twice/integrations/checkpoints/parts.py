@@ -25,7 +25,6 @@ ADAPTERS: Final = {
     "stable_baselines3": "sb3_parts",
     "sb3_contrib": "sb3_parts",
     "lightning": "lightning",
-    "pytorch_lightning": "lightning",
     "transformers": "huggingface",
     "xgboost": "boosting_parts",
     "lightgbm": "boosting_parts",
