@@ -76,7 +76,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "subprocess": (
         (
-            "recorder/effects/", "recorder/interception.py", "worker/process.py",
+            "recorder/effects/", "recorder/interception.py", "worker/process.py", "worker/apart.py",
             "recorder/identity.py", "tooling/adapters/", "specification/gate/evidence/suite.py",
             "assets/rendering/child.py", "agent/execution.py",
         ),

@@ -35,7 +35,7 @@ from twice.recorder.kernel.file_state import (
 from twice.recorder.kernel.paths import unescape_path
 from twice.recorder.redaction.redaction import Redaction
 from twice.recorder.runrecord import RunRecord
-from twice.worker.process import run_apart
+from twice.worker.apart import run_apart
 
 DifferingFile = tuple[str, FileState, FileState, str]
 _NAMED_MAX = 5

@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol
@@ -159,13 +159,13 @@ class Worker(Closing):
 
     def errors_tail(self, size: int = 2000) -> str:
         """Return the end of the worker's standard error."""
-        begin = max(0, self.count_printed()[1] - size)
-        return os.pread(self._files[1].fileno(), size, begin).decode("utf-8", "replace").strip()
+        return self.read_printed()[1][-size:].decode("utf-8", "replace").strip()
 
     def read_printed(self) -> tuple[bytes, bytes]:
-        """Return the worker's standard output and standard error until now."""
-        sizes = zip(self._files, self.count_printed(), strict=True)
-        output, errors = (os.pread(file.fileno(), size, 0) for file, size in sizes)
+        """Return the worker's standard output and standard error."""
+        output, errors = (
+            os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0) for file in self._files
+        )
         return output, errors
 
     def close(self) -> None:
@@ -385,22 +385,3 @@ def refuse_nesting() -> None:
             "Expected the program to be a function, started from outside.",
             "Guard the call: if __name__ == '__main__': ...",
         )
-
-
-def run_apart(module: str, arguments: Sequence[str], timeout_s: float) -> bytes | None:
-    """Run ``python -m module`` that may crash or never return.
-
-    Returns:
-        What it printed; None where it failed, or did not end within ``timeout_s`` seconds.
-    """
-    try:
-        done = subprocess.run(
-            [sys.executable, "-P", "-m", module, *arguments],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=timeout_s,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout if done.returncode == 0 else None

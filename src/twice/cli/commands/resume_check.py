@@ -1,7 +1,7 @@
 """Kill a training behind its checkpoints, resume it, and compare with the run that was never stopped.
 
   twice resume-check train.py --seed 7 --at 10
-  twice resume-check train.py --seed 7 --resume-with "--resume last.pt" -- --epochs 5
+  twice resume-check train.py --seed 7 --resume-with "--resume last.pt"
 
 The training runs in private copies of the current folder: to its end, killed by SIGKILL behind so many writes of its
 checkpoint, and started again by the same command, or with the arguments of --resume-with. Files, printed lines and the

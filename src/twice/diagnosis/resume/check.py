@@ -1,9 +1,7 @@
 """Kill a training behind its checkpoints, resume it by its own way, and say what the checkpoints lack.
 
 One execution runs to its end, a second one shows what differs by itself. For each point a third is killed and started
-again in its folder. Where the two ends differ, the states at the first moment of the resumed run are compared with the
-straight run's at the same moment. Then an experiment puts back all fields that differ, and all but one: a field without
-which the end is the same is harmless.
+again in its folder, and ``judgement`` compares.
 
 Not for: a proof. A resumed run that ended the same at these points may end otherwise at others.
 
@@ -19,17 +17,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from twice.diagnosis.resume.comparison import (
-    Noise,
-    compare_ends,
-    list_differing,
-    list_differing_files,
-    list_files,
-    name_field,
-    shift_moment,
-)
+from twice.diagnosis.resume.comparison import list_files, shift_moment
 from twice.diagnosis.resume.file_log import Write
-from twice.diagnosis.resume.moments import END, NAN, STEP
+from twice.diagnosis.resume.judgement import PutBack, Reference, Resumed, find_noise
+from twice.diagnosis.resume.moments import END, STEP
 from twice.diagnosis.resume.points import choose_points, group_writes, normalize
 from twice.diagnosis.resume.report import PointResult, ResumeReport
 from twice.diagnosis.resume.trial import Trial, Trials
@@ -40,26 +31,17 @@ from twice.errors import (
     ProgramFailed,
     UsageError,
 )
-from twice.foundation.dataclass import dataclass
 from twice.foundation.printable import pluralize
 from twice.foundation.seeds import Seed
 from twice.recorder.environment.surroundings import for_recording
 from twice.recorder.program import Program
 from twice.recorder.recorder import choose_master_seed, to_program
 from twice.recorder.setup import Setup
-from twice.replayer.output_difference import list_measurements
 from twice.worker.concurrency import run_concurrently
 
 Progress = Callable[[str], None]
 _KILLS_MAX = 3
 _NAMED_MAX = 5
-_BATCH, _LEFT_OVER = "data", ".gradients"
-_OTHER_DATA = (
-    "its first batch is another one, which nothing can put back: the place in the data is missing"
-)
-_MORE_MISSING = (
-    "with all of these fields put back the end still differs: something else is missing too"
-)
 
 
 def check_resume(
@@ -110,17 +92,6 @@ def check_resume(
         return check.run(at, {normalize(each) for each in checkpoints})
 
 
-@dataclass(frozen=True)
-class _Resumed:
-    """A kill, what it left, and the run that was resumed there; None for a kill that came too late."""
-
-    at: int
-    write: Write
-    left: Path | None
-    trial: Trial | None
-    failure: str = ""
-
-
 class _Check:
     """The trials of one training, and what they have in common."""
 
@@ -162,7 +133,7 @@ class _Check:
             for write in points
         ]
         resumed = run_concurrently(calls)
-        return self._judge(straight, resumed, checkpoints, steps, at)
+        return self._judge(straight, resumed, checkpoints, at)
 
     def _find_checkpoints(self, straight: Trial) -> set[str]:
         """Return the normalised paths of the files that a run reads when it is started behind a kill."""
@@ -202,7 +173,7 @@ class _Check:
 
     def _kill_and_resume(
         self, write: Write, at: int, checkpoints: Collection[str], straight: Trial
-    ) -> _Resumed:
+    ) -> Resumed:
         for attempt in range(_KILLS_MAX):
             name = f"{at}-{attempt}"
             killed, left = self._kill(write, name)
@@ -213,191 +184,61 @@ class _Check:
             try:
                 trial = self._resume(left, f"{name}-resumed", wanted=None, loop=straight.loop)
             except ProgramFailed as error:
-                return _Resumed(at, write, left, None, error.happened)
-            return _Resumed(at, write, left, trial)
-        return _Resumed(
+                return Resumed(at, write, left, None, error.happened)
+            return Resumed(at, write, left, trial)
+        return Resumed(
             at, write, None, None, "the process could not be killed in time behind this write"
         )
 
     def _judge(
-        self,
-        straight: Trial,
-        resumed: Sequence[_Resumed],
-        checkpoints: Collection[str],
-        steps: int,
-        asked: int,
+        self, straight: Trial, resumed: Sequence[Resumed], checkpoints: Collection[str], asked: int
     ) -> ResumeReport:
-        wanted: dict[str, set[int]] = {}
-        for each in resumed:
-            for moment in each.trial.moments() if each.trial is not None else ():
-                number = shift_moment(straight, each.trial, moment) if each.trial else None
-                if moment["kind"] != END and number is not None:
-                    wanted.setdefault(moment["kind"], set()).add(number)
         self._tell("the run that nobody stops, once more")
         states = self._trials.make_folder("states")
-        control = self._trials.run(
-            self._trials.copy("control"), wanted=wanted, states=states, keeps=True
-        )
-        noise, problem = _find_noise(straight, control)
-        caveats = [
-            f"not compared, two runs that nobody stops differ there: {each}"
-            for each in sorted(noise.files)
-        ]
-        caveats += [
-            f"lines not compared, two runs that nobody stops differ there: {each}"
-            for each in noise.output
-        ]
-        ends = [each for each in straight.moments() if each["kind"] == END]
-        if any(
-            shown.endswith(NAN)
-            for end in ends
-            for leaves in end["fields"].values()
-            for _, shown in leaves.values()
-        ):
-            caveats.append(
-                "the straight run ends with NaN in its state: that it is the same says little"
-            )
+        wanted = _list_wanted(straight, [each.trial for each in resumed if each.trial is not None])
+        folder = self._trials.copy("control")
+        control = self._trials.run(folder, wanted=wanted, states=states, keeps=True)
+        reference = Reference(straight, control, states, *find_noise(straight, control))
+        caveats = [*reference.list_caveats()]
         if len(resumed) < asked:
-            caveats.append(
-                f"{pluralize(len(resumed), 'checkpoint')} had steps behind it, and {asked} points were asked for"
-            )
-        results = [
-            PointResult(each.at, each.write.path, "unknown", reason=problem)
-            if problem
-            else self._judge_point(straight, control, each, noise)
-            for each in resumed
-        ]
+            few = pluralize(len(resumed), "checkpoint")
+            caveats.append(f"{few} had steps behind it, and {asked} points were asked for")
+        results = [*map(reference.judge, resumed)]
         first = next((at for at, each in enumerate(results) if each.result == "differs"), None)
         if first is not None:
-            results[first] = self._try_fields(
-                straight, control, resumed[first], results[first], noise, states
-            )
-            harmless = {*results[first].harmless}
-            results = [
-                replace(
-                    each,
-                    missing=[field for field in each.missing if field not in harmless]
-                    or each.missing,
-                )
-                if each.result == "differs"
-                else each
-                for each in results
-            ]
+            self._tell("runs with fields put back")
+            tried = reference.try_fields(resumed[first], results[first], self._put_back(straight))
+            results = [_without(each, tried.harmless) for each in results]
+            results[first] = tried
+        steps = straight.counts.get(STEP, 0)
         return ResumeReport(self._program, sorted(checkpoints), results, steps, caveats)
 
-    def _judge_point(
-        self, straight: Trial, control: Trial, one: _Resumed, noise: Noise
-    ) -> PointResult:
-        if one.trial is None:
-            is_late = one.left is None
-            return PointResult(
-                one.at, one.write.path, "unknown" if is_late else "differs", reason=one.failure
-            )
-        differences = compare_ends(straight, one.trial, noise, is_resumed=True)
-        differing, aligned = _compare_moments(straight, control, one.trial)
-        fields = [name_field(part, paths) for part, paths in differing.items()]
-        if not differences:
-            return PointResult(one.at, one.write.path, "same", harmless=fields)
-        has_ended = one.trial.exit_code == straight.exit_code
-        reason = _explain_steps(straight, one) if has_ended and not aligned else ""
-        missing = fields if aligned else ["position"] if reason else []
-        return PointResult(one.at, one.write.path, "differs", missing, (), differences, reason)
-
-    def _try_fields(
-        self,
-        straight: Trial,
-        control: Trial,
-        one: _Resumed,
-        result: PointResult,
-        noise: Noise,
-        states: Path,
-    ) -> PointResult:
-        """Put back all fields that differ, then all but one, and say which of them the end depends on."""
-        differing, aligned = (
-            _compare_moments(straight, control, one.trial) if one.trial else ({}, "")
-        )
-        parts = [part for part in differing if part != _BATCH]
-        if not aligned or not parts or one.left is None:
-            return result
-        left = one.left
-        self._tell(f"{pluralize(len(parts) + 1, 'run')} with fields put back")
-
-        def is_same_with(puts: Sequence[str], name: str) -> bool:
+    def _put_back(self, straight: Trial) -> PutBack:
+        def put_back(left: Path, name: str, puts: Sequence[str], states: Path) -> Trial | None:
+            given = {"wanted": None, "loop": straight.loop, "puts": puts, "states": states}
             try:
-                trial = self._resume(
-                    left,
-                    f"{one.at}-{name}",
-                    wanted=None,
-                    loop=straight.loop,
-                    puts=puts,
-                    states=states / aligned,
-                )
+                return self._resume(left, name, **given)
             except ProgramFailed:
-                return False
-            return not compare_ends(straight, trial, noise, is_resumed=True)
+                return None
 
-        if not is_same_with(parts, "all"):
-            why = _OTHER_DATA if _BATCH in differing else _MORE_MISSING
-            # Gradients of the step before, which nearly every training takes away first.
-            named = [each for each in result.missing if not each.endswith(_LEFT_OVER)]
-            return replace(result, missing=named or result.missing, reason=why)
-        if len(parts) == 1:
-            return result
-        calls = [
-            lambda part=part: is_same_with(
-                [each for each in parts if each != part], f"without-{parts.index(part)}"
-            )
-            for part in parts
-        ]
-        harmless = {
-            part for part, is_same in zip(parts, run_concurrently(calls), strict=True) if is_same
-        }
-        named = {part: name_field(part, paths) for part, paths in differing.items()}
-        return replace(
-            result,
-            missing=[name for part, name in named.items() if part not in harmless]
-            or result.missing,
-            harmless=[named[part] for part in sorted(harmless)],
-        )
+        return put_back
 
 
-def _compare_moments(
-    straight: Trial, control: Trial, resumed: Trial
-) -> tuple[dict[str, list[str]], str]:
-    """Return the leaves that differ at the first moment that both runs have, and that moment's name; empty for none."""
-    there = {(each["kind"], each["number"]): each for each in control.moments()}
-    ahead = straight.counts.get(STEP, 0) - resumed.counts.get(STEP, 0)
-    for moment in resumed.moments():
-        number = None if moment["kind"] == END else shift_moment(straight, resumed, moment)
-        same = there.get((moment["kind"], number))
-        # An epoch that was resumed in its middle begins elsewhere.
-        if same is None or same["counts"].get(STEP, 0) != ahead + moment["counts"].get(STEP, 0):
-            continue
-        return list_differing(same["fields"], moment["fields"]), f"{moment['kind']}-{number}"
-    return {}, ""
+def _list_wanted(straight: Trial, resumed: Sequence[Trial]) -> dict[str, set[int]]:
+    """Return the moments of the straight run that are those of resumed runs, by kind."""
+    wanted: dict[str, set[int]] = {}
+    for trial in resumed:
+        for moment in trial.moments():
+            number = None if moment["kind"] == END else shift_moment(straight, trial, moment)
+            if number is not None:
+                wanted.setdefault(moment["kind"], set()).add(number)
+    return wanted
 
 
-def _explain_steps(straight: Trial, one: _Resumed) -> str:
-    """Say that a resumed run makes other steps than those that were left; empty where it does not."""
-    total = straight.counts.get(STEP, 0)
-    made = one.trial.counts.get(STEP, 0) if one.trial is not None else 0
-    if not total or made == total - one.write.steps:
-        return ""
-    left = total - one.write.steps
-    return f"it made {pluralize(made, 'step')} where {left} of {total} were left"
-
-
-def _find_noise(straight: Trial, control: Trial) -> tuple[Noise, str]:
-    """Return what differs between two runs that nobody stops, and a sentence where that leaves nothing to compare."""
-    files = frozenset(list_differing_files(straight.folder, control.folder))
-    output = list_measurements(
-        straight.printed, control.printed, (), [str(straight.folder), str(control.folder)]
-    )
-    noise = Noise(files, output)
-    first = next(iter(compare_ends(straight, control, noise, is_resumed=False)), None)
-    if first is None:
-        return noise, ""
-    return noise, f"two runs that nobody stops differ already: {first.what}: {first.where}"
+def _without(result: PointResult, harmless: Sequence[str]) -> PointResult:
+    """Return the result of a point without the fields that are harmless at another one."""
+    missing = [field for field in result.missing if field not in harmless]
+    return replace(result, missing=missing or result.missing)
 
 
 def _failed(trial: Trial) -> ProgramFailed:

@@ -18,8 +18,9 @@ from twice.diagnosis.resume.moments import END, VARIABLE
 from twice.diagnosis.resume.trial import Trial
 from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import digest_bytes
+from twice.foundation.printable import pluralize
 from twice.recorder.output import select_compared
-from twice.worker.process import run_apart
+from twice.worker.apart import run_apart
 
 _TIME_LIMIT_S = 30.0
 _ABSENT = ("absent", "(absent)")
@@ -207,7 +208,7 @@ def _compare_printed(
             yield EndDifference("printed output", f"{first!r} and {second!r}")
             return
     if len(one) != len(two):
-        yield EndDifference("printed output", f"{len(one)} lines and {len(two)}")
+        yield EndDifference("printed output", f"{pluralize(len(one), 'line')} and {len(two)}")
 
 
 def _compared_lines(text: bytes, folder: Path, ignored: Sequence[str]) -> list[str]:

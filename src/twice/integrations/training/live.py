@@ -11,7 +11,6 @@ Invariant: nothing is changed, imported or kept alive.
 from __future__ import annotations
 
 import gc
-import random
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from types import FrameType
@@ -61,7 +60,8 @@ def find_parts_of_training(frame: FrameType | None) -> dict[str, Part]:
     ]
     agents = [target for label, target in found if label == _AGENT]
     inner = _list_inner(found)
-    known = {id(target) for _, target in found} | {id(random._inst)}
+    known = {id(target) for _, target in found}
+    known |= {id(getattr(part, "target", None)) for part in parts.values()}
     own = [(name, target) for name, target in _list_own(frame) if id(target) not in known]
     for label, target in [*found, *own]:
         if id(target) in inner or (agents and label != _AGENT and id(target) in known):

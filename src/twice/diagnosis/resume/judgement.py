@@ -1,0 +1,173 @@
+"""Whether a resumed run ended as the straight one, and which fields it lacked.
+
+The states at the first moment that both runs have are compared. Then an experiment puts back all fields that differ,
+and all but one: a field without which the end is the same is harmless.
+
+Invariant: a field is missing only if it differs where the resumed run begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from twice.diagnosis.resume.comparison import (
+    Noise,
+    compare_ends,
+    list_differing,
+    list_differing_files,
+    name_field,
+    shift_moment,
+)
+from twice.diagnosis.resume.file_log import Write
+from twice.diagnosis.resume.moments import END, NAN, STEP
+from twice.diagnosis.resume.report import PointResult, Result
+from twice.diagnosis.resume.trial import Trial
+from twice.foundation.dataclass import dataclass
+from twice.foundation.printable import pluralize
+from twice.replayer.output_difference import list_measurements
+from twice.worker.concurrency import run_concurrently
+
+_BATCH: Final = "data"
+_LEFT_OVER: Final = ".gradients"
+_OTHER_DATA: Final = (
+    "its first batch is another one, which nothing can put back: the place in the data is missing"
+)
+_MORE_MISSING: Final = (
+    "with all of these fields put back the end still differs: something else is missing too"
+)
+
+PutBack = Callable[[Path, str, Sequence[str], Path], Trial | None]
+"""Resumes a run in a folder, under a name, with parts whose states lie in a folder put back; None where it dies."""
+
+
+@dataclass(frozen=True)
+class Resumed:
+    """A kill and the run that was resumed behind it.
+
+    Attributes:
+        at: steps that were done, or the number of the checkpoint.
+        write: behind which the process was killed.
+        left: the folder that the killed process left; None where it could not be killed in time.
+        trial: of the resumed run; None where there is none, or it died.
+        failure: why there is none.
+    """
+
+    at: int
+    write: Write
+    left: Path | None
+    trial: Trial | None
+    failure: str = ""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Two runs that nobody stopped: what a resumed run is compared with.
+
+    Attributes:
+        straight: the first one.
+        control: the second, with the states of its moments.
+        states: the folder of these states, one folder for each moment.
+        noise: what differs between the two.
+        problem: why nothing can be compared; empty where something can.
+    """
+
+    straight: Trial
+    control: Trial
+    states: Path
+    noise: Noise
+    problem: str
+
+    def list_caveats(self) -> Iterator[str]:
+        """Yield sentences on what is not compared."""
+        apart = "not compared, two runs that nobody stops differ there"
+        yield from (f"{apart}: {each}" for each in sorted(self.noise.files))
+        yield from (f"lines {apart}: {each}" for each in self.noise.output)
+        ends = [each["fields"].values() for each in self.straight.moments() if each["kind"] == END]
+        leaves = [leaf for parts in ends for part in parts for leaf in part.values()]
+        if any(shown.endswith(NAN) for _, shown in leaves):
+            yield "the straight run ends with NaN in its state: that another one is the same says little"
+
+    def judge(self, one: Resumed) -> PointResult:
+        """Judge a resumed run, without an experiment."""
+        path = one.write.path
+        if self.problem:
+            return PointResult(one.at, path, "unknown", reason=self.problem)
+        if one.trial is None:
+            died: Result = "unknown" if one.left is None else "differs"
+            return PointResult(one.at, path, died, reason=one.failure)
+        differences = compare_ends(self.straight, one.trial, self.noise, is_resumed=True)
+        differing, moment = self.compare_states(one.trial)
+        fields = [name_field(part, paths) for part, paths in differing.items()]
+        if not differences:
+            return PointResult(one.at, path, "same", harmless=fields)
+        has_ended = one.trial.exit_code == self.straight.exit_code
+        reason = self._explain_steps(one, one.trial) if has_ended and not moment else ""
+        missing = fields if moment else ["position"] if reason else []
+        return PointResult(one.at, path, "differs", missing, (), differences, reason)
+
+    def compare_states(self, resumed: Trial) -> tuple[Mapping[str, Sequence[str]], str]:
+        """Return the leaves that differ at the first moment that both runs have, and its name; empty for none."""
+        there = {(each["kind"], each["number"]): each for each in self.control.moments()}
+        ahead = self.straight.counts.get(STEP, 0) - resumed.counts.get(STEP, 0)
+        for moment in resumed.moments():
+            number = None if moment["kind"] == END else shift_moment(self.straight, resumed, moment)
+            same = there.get((moment["kind"], number))
+            # An epoch that was resumed in its middle begins elsewhere.
+            steps = ahead + moment["counts"].get(STEP, 0)
+            if same is not None and same["counts"].get(STEP, 0) == steps:
+                differing = list_differing(same["fields"], moment["fields"])
+                return differing, f"{moment['kind']}-{number}"
+        return {}, ""
+
+    def try_fields(self, one: Resumed, result: PointResult, put_back: PutBack) -> PointResult:
+        """Put back all fields that differ, then all but one, and say which of them the end depends on."""
+        differing, moment = self.compare_states(one.trial) if one.trial is not None else ({}, "")
+        parts = [part for part in differing if part != _BATCH]
+        left = one.left
+        if not parts or left is None:
+            return result
+
+        def is_same_with(puts: Sequence[str], name: str) -> bool:
+            trial = put_back(left, f"{one.at}-{name}", puts, self.states / moment)
+            if trial is None:
+                return False
+            return not compare_ends(self.straight, trial, self.noise, is_resumed=True)
+
+        if not is_same_with(parts, "all"):
+            why = _OTHER_DATA if _BATCH in differing else _MORE_MISSING
+            # Gradients of the step before, which nearly every training takes away first.
+            named = [each for each in result.missing if not each.endswith(_LEFT_OVER)]
+            return replace(result, missing=named or result.missing, reason=why)
+        if len(parts) == 1:
+            return result
+        without = [[each for each in parts if each != part] for part in parts]
+        calls = [partial(is_same_with, puts, f"without-{at}") for at, puts in enumerate(without)]
+        answers = run_concurrently(calls)
+        harmless = {part for part, is_same in zip(parts, answers, strict=True) if is_same}
+        named = [name_field(part, differing[part]) for part in differing if part not in harmless]
+        spared = [name_field(part, differing[part]) for part in sorted(harmless)]
+        return replace(result, missing=named or result.missing, harmless=spared)
+
+    def _explain_steps(self, one: Resumed, trial: Trial) -> str:
+        """Say that a resumed run makes other steps than those that were left; empty where it does not."""
+        total, made = self.straight.counts.get(STEP, 0), trial.counts.get(STEP, 0)
+        left = total - one.write.steps
+        if not total or made == left:
+            return ""
+        return f"it made {pluralize(made, 'step')} where {left} of {total} were left"
+
+
+def find_noise(straight: Trial, control: Trial) -> tuple[Noise, str]:
+    """Return what differs between two runs that nobody stops, and a sentence where that leaves nothing to compare."""
+    files = frozenset(list_differing_files(straight.folder, control.folder))
+    folders = [str(straight.folder), str(control.folder)]
+    output = list_measurements(straight.printed, control.printed, (), folders)
+    noise = Noise(files, output)
+    first = next(iter(compare_ends(straight, control, noise, is_resumed=False)), None)
+    if first is None:
+        return noise, ""
+    return noise, f"two runs that nobody stops differ already: {first.what}: {first.where}"
