@@ -30,7 +30,10 @@ STOP = 3
 @pytest.fixture(autouse=True)
 def process_generators() -> Iterator[None]:
     kept = random.getstate(), np.random.get_state(), torch.get_rng_state()
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # two wait for one another where other tests compute
     yield
+    torch.set_num_threads(threads)
     random.setstate(kept[0])
     np.random.set_state(kept[1])
     torch.set_rng_state(kept[2])
