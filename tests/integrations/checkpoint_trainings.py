@@ -1,10 +1,13 @@
 """Small trainings with libraries, and a loop of them that are killed and started again.
 
-    python checkpoint_trainings.py KIND FOLDER STEP...
+    python checkpoint_trainings.py KIND FOLDER STEP... [PART...]
 
 trains once without a stop; then, in another folder, once for each STEP, at which the process dies of SIGKILL; then to
-the end, and once more. Prints how each of these ended: a digest of the trained state, or the signal. Each is a
-process of its own, forked when the libraries are loaded, because to load them takes longer than to train.
+the end, and once more. Prints how each of these ended: digests of the trained state, or the signal. With PARTs it
+goes on to the end from the killed state once for each of them, and that part is not put back. Each is a process of its
+own, forked when the libraries are loaded, because to load them takes longer than to train.
+
+A KIND that begins with ``own-`` has nothing but the library's own checkpoint.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import hashlib
 import importlib
 import os
 import random
+import shutil
 import signal
 import sys
 from pathlib import Path
@@ -24,16 +28,18 @@ import torch
 torch.set_num_threads(1)
 
 
-def digest_tensors(*states: dict[str, Any]) -> str:
-    """Return a digest of names and values of tensors, and of the generators of the process."""
-    digest = hashlib.sha256()
-    for state in states:
-        for name, value in state.items():
-            digest.update(name.encode())
-            digest.update(value.detach().cpu().contiguous().numpy().tobytes())
-    digest.update(repr((random.getstate(), np.random.get_state()[1].tobytes())).encode())
-    digest.update(torch.get_rng_state().numpy().tobytes())
-    return digest.hexdigest()
+def digest(weights: dict[str, Any], logged: dict[str, Any] | None = None) -> str:
+    """Return digests of the weights, of what was logged, and of the generators of the process."""
+    found = []
+    for tensors in (weights, logged or {}):
+        content = hashlib.sha256()
+        for name, value in tensors.items():
+            content.update(name.encode())
+            content.update(value.detach().cpu().contiguous().numpy().tobytes())
+        found.append(content.hexdigest()[:16])
+    numbers = repr((random.getstate(), np.random.get_state()[1].tobytes())).encode()
+    numbers += torch.get_rng_state().numpy().tobytes()
+    return "/".join([*found, hashlib.sha256(numbers).hexdigest()[:16]])
 
 
 def die_at(step: int, position: int) -> None:
@@ -42,8 +48,8 @@ def die_at(step: int, position: int) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def train_sb3(kind: str, folder: Path, kill_at: int, *, own: bool = False) -> str:
-    """Train PPO, DQN or SAC; ``own`` uses nothing but the library's model.save and model.load."""
+def train_sb3(kind: str, folder: Path, kill_at: int) -> str:
+    """Train PPO, DQN or SAC."""
     import gymnasium
     from stable_baselines3 import DQN, PPO, SAC
     from stable_baselines3.common.callbacks import BaseCallback, EvalCallback
@@ -56,7 +62,16 @@ def train_sb3(kind: str, folder: Path, kill_at: int, *, own: bool = False) -> st
             die_at(kill_at, self.num_timesteps)
             return True
 
-    name, _, variant = kind.partition("-")
+    class Saver(BaseCallback):
+        def _on_rollout_start(self) -> None:
+            if self.num_timesteps % 100 == 0 and self.num_timesteps:
+                self.model.save(file)
+
+        def _on_step(self) -> bool:
+            return True
+
+    file = folder / "model.zip"
+    name, _, variant = kind.removeprefix("own-").partition("-")
     if name == "ppo":
         env = DummyVecEnv([lambda: gymnasium.make("CartPole-v1")] * 2)
         model: Any = PPO(
@@ -86,6 +101,13 @@ def train_sb3(kind: str, folder: Path, kill_at: int, *, own: bool = False) -> st
         callbacks.append(
             EvalCallback(evaluated, eval_freq=90, n_eval_episodes=1, deterministic=False, verbose=0)
         )
+    if kind.startswith("own-"):
+        left = total
+        if file.exists():
+            model = type(model).load(file, env=model.get_env())
+            left = total - model.num_timesteps
+        model.learn(left, [Saver(), *callbacks], reset_num_timesteps=left == total)
+        return digest(model.policy.state_dict())
     model = sb3.learn(
         model,
         total,
@@ -94,7 +116,7 @@ def train_sb3(kind: str, folder: Path, kill_at: int, *, own: bool = False) -> st
         callback=callbacks,
         log_interval=10**6,
     )
-    return digest_tensors(model.policy.state_dict())
+    return digest(model.policy.state_dict())
 
 
 class Samples(torch.utils.data.Dataset[Any]):
@@ -146,34 +168,43 @@ def train_lightning(kind: str, folder: Path, kill_at: int) -> str:
 
     pl.seed_everything(1, verbose=False)
     model = Net()
-    workers = int(kind.partition("-")[2])
+    workers = int(kind[-1])
     loader = torch.utils.data.DataLoader(Samples(), 4, shuffle=True, num_workers=workers)
     validation = torch.utils.data.DataLoader(Samples(), 8)
-    complete = CompleteCheckpoint(folder / "training.ckpt", every=4)
+    complete: Any = CompleteCheckpoint(folder / "training.ckpt", every=4)
+    resume_path = complete.resume_path
+    if kind.startswith("own-"):
+        complete = pl.callbacks.ModelCheckpoint(folder, every_n_train_steps=2, save_last=True)
+        last = folder / "last.ckpt"
+        resume_path = str(last) if last.exists() else None
     trainer = pl.Trainer(
         max_epochs=3, callbacks=[complete], logger=False, enable_progress_bar=False, accelerator="cpu",
-        enable_model_summary=False, enable_checkpointing=False, accumulate_grad_batches=2, val_check_interval=5,
+        enable_model_summary=False, accumulate_grad_batches=2, val_check_interval=5,
     )  # fmt: skip
-    trainer.fit(model, loader, validation, ckpt_path=complete.resume_path)
+    trainer.fit(model, loader, validation, ckpt_path=resume_path)
     # The last means of the training are as much a result as the weights.
     means = {name: trainer.callback_metrics[name] for name in ("error", "loss_epoch", "validated")}
-    return digest_tensors(model.state_dict(), means)
+    return digest(model.state_dict(), means)
 
 
 class Sentences(torch.utils.data.Dataset[Any]):
     """Thirty sentences of eight words, one of which the global generator chooses anew whenever it is read."""
+
+    def __init__(self, is_random: bool) -> None:
+        self.is_random = is_random
 
     def __len__(self) -> int:
         return 30
 
     def __getitem__(self, index: int) -> Any:
         words = (torch.arange(8) * (index + 3)) % 40
-        words[int(torch.randint(8, ()))] = 40
+        if self.is_random:
+            words[int(torch.randint(8, ()))] = 40
         return {"input_ids": words, "labels": words}
 
 
 def train_huggingface(kind: str, folder: Path, kill_at: int) -> str:
-    """Train a tiny transformer; the kind says the workers, as in ``huggingface-2``."""
+    """Train a tiny transformer; the kind says the workers, as in ``huggingface-2`` or ``huggingface-fixed-0``."""
     import transformers
 
     from twice.integrations.checkpoints import huggingface
@@ -182,36 +213,74 @@ def train_huggingface(kind: str, folder: Path, kill_at: int) -> str:
         def on_step_end(self, args: Any, state: Any, control: Any, **others: Any) -> None:
             die_at(kill_at, state.global_step)
 
+    own = kind.startswith("own-")
     transformers.set_seed(1)
     config = transformers.GPT2Config(
         vocab_size=41, n_positions=8, n_embd=8, n_layer=1, n_head=2, bos_token_id=0, eos_token_id=0
     )
     arguments = transformers.TrainingArguments(
         str(folder), num_train_epochs=3, per_device_train_batch_size=3, gradient_accumulation_steps=2,
-        dataloader_num_workers=int(kind.partition("-")[2]), save_strategy="no", logging_steps=3, report_to=[],
+        dataloader_num_workers=int(kind[-1]), save_strategy="steps" if own else "no", save_steps=2, report_to=[],
         eval_strategy="epoch", learning_rate=1e-2, lr_scheduler_type="cosine", save_total_limit=2, use_cpu=True,
-        disable_tqdm=True,
+        disable_tqdm=True, logging_steps=3,
     )  # fmt: skip
     model = transformers.GPT2LMHeadModel(config)
+    sentences = Sentences("fixed" not in kind)
     trainer = transformers.Trainer(
-        model, arguments, train_dataset=Sentences(), eval_dataset=Sentences(), callbacks=[Killer()]
+        model, arguments, train_dataset=sentences, eval_dataset=sentences, callbacks=[Killer()]
     )
-    huggingface.train(trainer, every=2)
+    if own:
+        trainer.train(resume_from_checkpoint=any(folder.glob("checkpoint-*")))
+    else:
+        huggingface.train(trainer, every=2)
     losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
-    return digest_tensors(model.state_dict(), {"losses": torch.tensor(losses)})
+    return digest(model.state_dict(), {"losses": torch.tensor(losses)})
 
 
-TRAININGS = {"lightning": train_lightning, "huggingface": train_huggingface}
+TRAININGS = {
+    "ppo": train_sb3,
+    "dqn": train_sb3,
+    "sac": train_sb3,
+    "lightning": train_lightning,
+    "huggingface": train_huggingface,
+}
+LIBRARIES = {
+    train_sb3: ["stable_baselines3", "gymnasium"],
+    train_lightning: ["lightning.pytorch", "torchmetrics"],
+    train_huggingface: ["transformers.trainer", "transformers.models.gpt2.modeling_gpt2"],
+}
+ADAPTERS = {
+    train_sb3: "twice.integrations.checkpoints.sb3",
+    train_lightning: "twice.integrations.checkpoints.lightning",
+    train_huggingface: "twice.integrations.checkpoints.huggingface",
+}
 
 
-def run_apart(kind: str, folder: Path, kill_at: int) -> str:
-    """Train in a process of its own; return its digest, or the number of the signal that it died of."""
-    folder.mkdir(exist_ok=True)
+def leave_out(name: str) -> None:
+    """Let the part of a name stay as it is when a checkpoint is put back."""
+    from twice.integrations.checkpoints.parts import TargetPart
+
+    kinds = [TargetPart]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+        write = vars(kind).get("write")
+        if write is not None:
+            kind.write = lambda self, state, write=write: (  # type: ignore[attr-defined]
+                None if self.name == name else write(self, state)
+            )
+
+
+def run_apart(kind: str, folder: Path, kill_at: int = 0, without: str = "") -> str:
+    """Train in a process of its own; return its digests, or the number of the signal that it died of."""
     readable, writable = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(readable)
-        train = TRAININGS.get(kind.partition("-")[0], train_sb3)
+        folder.mkdir(exist_ok=True)
+        train = TRAININGS[kind.removeprefix("own-").partition("-")[0]]
+        if without:
+            importlib.import_module(ADAPTERS[train])
+            leave_out(without)
         os.write(writable, train(kind, folder, kill_at).encode())
         os._exit(0)
     os.close(writable)
@@ -224,15 +293,16 @@ def run_apart(kind: str, folder: Path, kill_at: int) -> str:
 def main() -> None:
     """Run the loop."""
     kind, folder = sys.argv[1], Path(sys.argv[2])
-    name = kind.partition("-")[0]
-    for module in {
-        "lightning": ["lightning.pytorch", "torchmetrics"],
-        "huggingface": ["transformers.trainer", "transformers.models.gpt2.modeling_gpt2"],
-    }.get(name, ["stable_baselines3", "gymnasium"]):
+    steps = [int(each) for each in sys.argv[3:] if each.isdigit()]
+    parts = [each for each in sys.argv[3:] if not each.isdigit()]
+    for module in LIBRARIES[TRAININGS[kind.removeprefix("own-").partition("-")[0]]]:
         importlib.import_module(module)
-    endings = [run_apart(kind, folder / "whole", 0)]
-    for step in [*map(int, sys.argv[3:]), 0, 0]:
-        endings.append(run_apart(kind, folder / "killed", step))
+    whole, killed = folder / "whole", folder / "killed"
+    endings = [run_apart(kind, whole), *(run_apart(kind, killed, step) for step in steps)]
+    for part in parts:
+        shutil.copytree(killed, folder / part)
+        endings.append(run_apart(kind, folder / part, without=part))
+    endings += [run_apart(kind, killed), run_apart(kind, killed)]
     print("endings", *endings)
 
 
