@@ -37,6 +37,9 @@ def command(
     checkpoint: Annotated[
         tuple[str, ...], option("--checkpoint PATH", "a file of the checkpoint; else those that a resumed run reads")
     ] = (),
+    ignored: Annotated[
+        tuple[str, ...], option("--ignore-output REGEX", "printed lines that match are not compared")
+    ] = (),
     as_json: AsJson = False,
 ) -> int:  # fmt: skip
     """Check, and print what came of it."""
@@ -47,6 +50,7 @@ def command(
             at=at,
             resume_arguments=None if resume_with is None else shlex.split(resume_with),
             checkpoints=checkpoint,
+            ignored_output=ignored,
             progress=status,
         )
     return tell(found.to_json(), [found.to_text()], as_json=as_json, code=found.exit_code)

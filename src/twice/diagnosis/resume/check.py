@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from twice.diagnosis.resume.comparison import list_files, shift_moment
+from twice.diagnosis.resume.comparison import PRINTED, list_files, shift_moment
 from twice.diagnosis.resume.file_log import Write
 from twice.diagnosis.resume.judgement import PutBack, Reference, Resumed, find_noise
 from twice.diagnosis.resume.moments import END, STEP
@@ -34,6 +34,7 @@ from twice.errors import (
 from twice.foundation.printable import pluralize
 from twice.foundation.seeds import Seed
 from twice.recorder.environment.surroundings import for_recording
+from twice.recorder.output import parse_ignored_output
 from twice.recorder.program import Program
 from twice.recorder.recorder import choose_master_seed, to_program
 from twice.recorder.setup import Setup
@@ -51,6 +52,7 @@ def check_resume(
     at: int = 3,
     resume_arguments: Sequence[str] | None = None,
     checkpoints: Collection[str] = (),
+    ignored_output: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> ResumeReport:
     """Kill a training behind some of its checkpoints, and compare each resumed run with the one that was never stopped.
@@ -61,6 +63,7 @@ def check_resume(
         at: at how many checkpoints it is killed, evenly spread over the run.
         resume_arguments: the script's arguments when it is resumed; None for the same ones.
         checkpoints: paths of the checkpoint's files, in which numbers stand for any; empty for those that a resumed run reads.
+        ignored_output: regular expressions for printed lines that are not compared.
         progress: called with what is being done.
 
     Returns:
@@ -84,7 +87,8 @@ def check_resume(
             "Expected at least one.",
             "For example: --at 3",
         )
-    setup = Setup(found, choose_master_seed(seed))
+    ignored = parse_ignored_output(ignored_output)
+    setup = Setup(found, choose_master_seed(seed), ignored_output=ignored)
     tell = progress or (lambda _text: None)
     with tempfile.TemporaryDirectory(prefix="twice-resume-", ignore_cleanup_errors=True) as text:
         trials = Trials(setup, for_recording(os.environ), Path(text).resolve())
@@ -198,7 +202,9 @@ class _Check:
         wanted = _list_wanted(straight, [each.trial for each in resumed if each.trial is not None])
         folder = self._trials.copy("control")
         control = self._trials.run(folder, wanted=wanted, states=states, keeps=True)
-        reference = Reference(straight, control, states, *find_noise(straight, control))
+        reference = Reference(
+            straight, control, states, *find_noise(straight, control, self._trials.ignored_output)
+        )
         caveats = [*reference.list_caveats()]
         if len(resumed) < asked:
             few = pluralize(len(resumed), "checkpoint")
@@ -208,7 +214,7 @@ class _Check:
         if first is not None:
             self._tell("runs with fields put back")
             tried = reference.try_fields(resumed[first], results[first], self._put_back(straight))
-            results = [_without(each, tried.harmless) for each in results]
+            results = [_learn(each, tried) for each in results]
             results[first] = tried
         steps = straight.counts.get(STEP, 0)
         return ResumeReport(self._program, sorted(checkpoints), results, steps, caveats)
@@ -235,9 +241,13 @@ def _list_wanted(straight: Trial, resumed: Sequence[Trial]) -> dict[str, set[int
     return wanted
 
 
-def _without(result: PointResult, harmless: Sequence[str]) -> PointResult:
-    """Return the result of a point without the fields that are harmless at another one."""
-    missing = [field for field in result.missing if field not in harmless]
+def _learn(result: PointResult, tried: PointResult) -> PointResult:
+    """Return the result of a point with what the experiment showed at another one."""
+    if result.result != "differs":
+        return result
+    if tried.missing == [PRINTED] and all(each.what == PRINTED for each in result.differences):
+        return replace(result, missing=tried.missing)
+    missing = [each for each in result.missing if each not in tried.harmless]
     return replace(result, missing=missing or result.missing)
 
 

@@ -22,6 +22,7 @@ from twice.foundation.printable import pluralize
 from twice.recorder.output import select_compared
 from twice.worker.apart import run_apart
 
+PRINTED = "printed output"
 _TIME_LIMIT_S = 30.0
 _ABSENT = ("absent", "(absent)")
 _LOOSE = frozenset({"__pycache__"})
@@ -40,10 +41,11 @@ class EndDifference:
 
 @dataclass(frozen=True)
 class Noise:
-    """What differs between two executions of the training that nobody stopped."""
+    """Files and lines that differ between two executions that nobody stopped, and patterns of lines that the user ignores."""
 
     files: frozenset[str] = frozenset()
     output: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
 
 
 def compare_ends(
@@ -64,18 +66,20 @@ def compare_ends(
         for name, paths in list_differing(one, two).items()
     ]
     found += _compare_files(straight, other, noise.files, has_state=bool(one) and one == two)
-    found += _compare_printed(straight, other, noise.output, is_resumed=is_resumed)
+    found += _compare_printed(
+        straight, other, (*noise.ignored, *noise.output), is_resumed=is_resumed
+    )
     return found
 
 
 def list_differing(one: Fields, other: Fields) -> dict[str, list[str]]:
     """Return the paths of leaves whose digests differ, by part.
 
-    A leaf that only one has is among them, but no variable that only one has.
+    A leaf that only one has is among them, but no part that only the other one has, and no variable of one of them.
     """
     found: dict[str, list[str]] = {}
-    for name in sorted({*one, *other}):
-        if name.startswith(VARIABLE) and not (name in one and name in other):
+    for name in sorted(one):
+        if name.startswith(VARIABLE) and name not in other:
             continue
         leaves, others = one.get(name, {}), other.get(name, {})
         paths = [
@@ -205,10 +209,10 @@ def _compare_printed(
         one = one[len(one) - len(two) :] if len(two) <= len(one) else one
     for first, second in zip(reversed(one), reversed(two), strict=False):
         if first != second:
-            yield EndDifference("printed output", f"{first!r} and {second!r}")
+            yield EndDifference(PRINTED, f"{first!r} and {second!r}")
             return
     if len(one) != len(two):
-        yield EndDifference("printed output", f"{pluralize(len(one), 'line')} and {len(two)}")
+        yield EndDifference(PRINTED, f"{pluralize(len(one), 'line')} and {len(two)}")
 
 
 def _compared_lines(text: bytes, folder: Path, ignored: Sequence[str]) -> list[str]:

@@ -9,12 +9,13 @@ Invariant: a field is missing only if it differs where the resumed run begins.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from twice.diagnosis.resume.comparison import (
+    PRINTED,
     Noise,
     compare_ends,
     list_differing,
@@ -31,10 +32,9 @@ from twice.foundation.printable import pluralize
 from twice.replayer.output_difference import list_measurements
 from twice.worker.concurrency import run_concurrently
 
-_BATCH: Final = "data"
 _LEFT_OVER: Final = ".gradients"
-_OTHER_DATA: Final = (
-    "its first batch is another one, which nothing can put back: the place in the data is missing"
+_ONLY_PRINTED: Final = (
+    "state and files are the same; lines that may differ can be left out: --ignore-output REGEX"
 )
 _MORE_MISSING: Final = (
     "with all of these fields put back the end still differs: something else is missing too"
@@ -61,6 +61,26 @@ class Resumed:
     left: Path | None
     trial: Trial | None
     failure: str = ""
+
+
+@dataclass(frozen=True)
+class Parting:
+    """How two states differ at one moment.
+
+    Attributes:
+        moment: its name; empty where there is none that both runs have.
+        given: paths that differ of what the moment was given, such as a batch, by name.
+        fields: paths that differ of the parts of the state, by part.
+    """
+
+    moment: str = ""
+    given: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    fields: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def name_fields(self, is_named: Callable[[str], bool] = bool) -> list[str]:
+        """Return the names of all that differs, or of what ``is_named`` by its part."""
+        both = {**self.given, **self.fields}
+        return [name_field(part, paths) for part, paths in both.items() if is_named(part)]
 
 
 @dataclass(frozen=True)
@@ -100,17 +120,16 @@ class Reference:
             died: Result = "unknown" if one.left is None else "differs"
             return PointResult(one.at, path, died, reason=one.failure)
         differences = compare_ends(self.straight, one.trial, self.noise, is_resumed=True)
-        differing, moment = self.compare_states(one.trial)
-        fields = [name_field(part, paths) for part, paths in differing.items()]
+        parting = self.compare_states(one.trial)
         if not differences:
-            return PointResult(one.at, path, "same", harmless=fields)
+            return PointResult(one.at, path, "same", harmless=parting.name_fields())
         has_ended = one.trial.exit_code == self.straight.exit_code
-        reason = self._explain_steps(one, one.trial) if has_ended and not moment else ""
-        missing = fields if moment else ["position"] if reason else []
+        reason = self._explain_steps(one, one.trial) if has_ended and not parting.moment else ""
+        missing = parting.name_fields() or (["position"] if reason else [])
         return PointResult(one.at, path, "differs", missing, (), differences, reason)
 
-    def compare_states(self, resumed: Trial) -> tuple[Mapping[str, Sequence[str]], str]:
-        """Return the leaves that differ at the first moment that both runs have, and its name; empty for none."""
+    def compare_states(self, resumed: Trial) -> Parting:
+        """Return how the states differ at the first moment that both runs have."""
         there = {(each["kind"], each["number"]): each for each in self.control.moments()}
         ahead = self.straight.counts.get(STEP, 0) - resumed.counts.get(STEP, 0)
         for moment in resumed.moments():
@@ -119,38 +138,50 @@ class Reference:
             # An epoch that was resumed in its middle begins elsewhere.
             steps = ahead + moment["counts"].get(STEP, 0)
             if same is not None and same["counts"].get(STEP, 0) == steps:
-                differing = list_differing(same["fields"], moment["fields"])
-                return differing, f"{moment['kind']}-{number}"
-        return {}, ""
+                given, fields = (
+                    list_differing(same[key], moment[key]) for key in ("given", "fields")
+                )
+                return Parting(f"{moment['kind']}-{number}", given, fields)
+        return Parting()
 
     def try_fields(self, one: Resumed, result: PointResult, put_back: PutBack) -> PointResult:
         """Put back all fields that differ, then all but one, and say which of them the end depends on."""
-        differing, moment = self.compare_states(one.trial) if one.trial is not None else ({}, "")
-        parts = [part for part in differing if part != _BATCH]
-        left = one.left
-        if not parts or left is None:
+        parting = self.compare_states(one.trial) if one.trial is not None else Parting()
+        parts, left = [*parting.fields], one.left
+        if left is None or not (parts or parting.given):
             return result
 
         def is_same_with(puts: Sequence[str], name: str) -> bool:
-            trial = put_back(left, f"{one.at}-{name}", puts, self.states / moment)
+            trial = put_back(left, f"{one.at}-{name}", puts, self.states / parting.moment)
             if trial is None:
                 return False
             return not compare_ends(self.straight, trial, self.noise, is_resumed=True)
 
-        if not is_same_with(parts, "all"):
-            why = _OTHER_DATA if _BATCH in differing else _MORE_MISSING
-            # Gradients of the step before, which nearly every training takes away first.
-            named = [each for each in result.missing if not each.endswith(_LEFT_OVER)]
-            return replace(result, missing=named or result.missing, reason=why)
+        if not parts or not is_same_with(parts, "all"):
+            return self._explain_rest(result, parting)
         if len(parts) == 1:
             return result
         without = [[each for each in parts if each != part] for part in parts]
         calls = [partial(is_same_with, puts, f"without-{at}") for at, puts in enumerate(without)]
         answers = run_concurrently(calls)
         harmless = {part for part, is_same in zip(parts, answers, strict=True) if is_same}
-        named = [name_field(part, differing[part]) for part in differing if part not in harmless]
-        spared = [name_field(part, differing[part]) for part in sorted(harmless)]
+        named = parting.name_fields(lambda part: part not in harmless)
+        spared = parting.name_fields(lambda part: part in harmless)
         return replace(result, missing=named or result.missing, harmless=spared)
+
+    def _explain_rest(self, result: PointResult, parting: Parting) -> PointResult:
+        """Say what is known where the fields that can be put back do not suffice."""
+        if all(each.what == PRINTED for each in result.differences):
+            return replace(result, missing=[PRINTED], harmless=result.missing, reason=_ONLY_PRINTED)
+        # Gradients of the step before, which nearly every training takes away first.
+        named = [each for each in result.missing if not each.endswith(_LEFT_OVER)]
+        given = ", ".join(parting.given)
+        why = (
+            f"it begins with another {given}, which nothing can put back"
+            if given
+            else _MORE_MISSING
+        )
+        return replace(result, missing=named or result.missing, reason=why)
 
     def _explain_steps(self, one: Resumed, trial: Trial) -> str:
         """Say that a resumed run makes other steps than those that were left; empty where it does not."""
@@ -161,12 +192,12 @@ class Reference:
         return f"it made {pluralize(made, 'step')} where {left} of {total} were left"
 
 
-def find_noise(straight: Trial, control: Trial) -> tuple[Noise, str]:
+def find_noise(straight: Trial, control: Trial, ignored: Sequence[str]) -> tuple[Noise, str]:
     """Return what differs between two runs that nobody stops, and a sentence where that leaves nothing to compare."""
     files = frozenset(list_differing_files(straight.folder, control.folder))
     folders = [str(straight.folder), str(control.folder)]
-    output = list_measurements(straight.printed, control.printed, (), folders)
-    noise = Noise(files, output)
+    output = list_measurements(straight.printed, control.printed, ignored, folders)
+    noise = Noise(files, output, (*ignored,))
     first = next(iter(compare_ends(straight, control, noise, is_resumed=False)), None)
     if first is None:
         return noise, ""

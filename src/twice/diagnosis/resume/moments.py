@@ -140,7 +140,7 @@ class Moments:
 
         Args:
             kind: such as ``forward``.
-            given: what the moment is given besides the state, such as a batch, as parts.
+            given: what the moment is given besides the state, such as a batch: plain trees by name.
             frame: of the user's loop.
         """
         self._look_at_files()
@@ -199,13 +199,15 @@ class Moments:
                     (place / _to_file(name)).write_bytes(encode(tree))
             except TwiceError as error:
                 fields[name] = {"": ["", f"not read: {error.happened}"]}
-        for name, value in given.items():
-            fields[name] = {path: _describe(leaf) for path, leaf in _list_leaves(value)}
         moment = {
             "kind": kind,
             "number": number,
             "counts": dict(self.counts),
             "fields": fields,
+            "given": {
+                name: {path: _describe(leaf) for path, leaf in _list_leaves(value)}
+                for name, value in given.items()
+            },
             "printed": _count_printed(),
         }
         with (self._folder / _TAKEN).open("a", encoding="utf-8") as file:

@@ -73,7 +73,7 @@ class Trials:
 
     def __init__(self, setup: Setup, surroundings: Surroundings, place: Path) -> None:
         self._setup, self._surroundings, self._place = setup, surroundings, place
-        self.program = setup.program
+        self.program, self.ignored_output = setup.program, setup.ignored_output
         self.source = Path(setup.program.root or os.curdir).resolve()
         _require_small(self.source)
 

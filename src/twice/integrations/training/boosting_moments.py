@@ -1,5 +1,8 @@
 """Moments of a training with XGBoost or LightGBM: each round of boosting.
 
+XGBoost draws its samples from the seed and the number of the round that it is given, which begins at 0 again in a
+training that goes on.
+
 Invariant: ``update`` is called as the library called it.
 """
 
@@ -21,7 +24,8 @@ def watch(moments: Moments, module: ModuleType) -> None:
     def update(self: Any, *args: Any, **kwargs: Any) -> Any:
         if not moments.counts_here():
             return own(self, *args, **kwargs)
-        moments.reach("round")
+        number = kwargs.get("iteration", args[1] if len(args) > 1 else None)
+        moments.reach("round", {"iteration": number})
         result = own(self, *args, **kwargs)
         moments.step(self)
         return result
