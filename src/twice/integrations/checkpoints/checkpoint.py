@@ -140,6 +140,10 @@ class Checkpoint:
                 )
             states.append(PartState(name, _find_kind(part), _find_device(part), state))
         write(self.path, encode_checkpoint(position, _list_versions(parts.values()), states))
+        for one in states:
+            part = parts[one.name]
+            if isinstance(part, TargetPart) and part.is_renewed:
+                part.write(one.state)
 
     def batches(self, loader: Any) -> Iterator[Any]:
         """Yield the batches of an epoch; after a resume in the middle of one, those that are left of it.

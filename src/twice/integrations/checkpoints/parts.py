@@ -62,7 +62,9 @@ class TargetPart:
     """
 
     device: str = ""
-    """Where the tensors of the state lie, such as ``cpu`` or ``cuda:0``; empty for a state without tensors."""
+    """Where the tensors of the state lie, such as ``cpu``; empty for a state without tensors."""
+    is_renewed: bool = False
+    """Whether ``save`` puts the state that it wrote back into the object, which has more state than can be read."""
 
     def __init__(self, name: str, target: Any) -> None:
         self.name = name
