@@ -86,8 +86,9 @@ def train_sb3(kind: str, folder: Path, kill_at: int) -> str:
         )  # fmt: skip
         total = 600
     else:
+        task = "Hopper-v5" if variant == "mujoco" else "Pendulum-v1"
         model = SAC(
-            "MlpPolicy", gymnasium.make("Pendulum-v1"), seed=3, learning_starts=40, buffer_size=150,
+            "MlpPolicy", gymnasium.make(task), seed=3, learning_starts=40, buffer_size=150,
             batch_size=16, use_sde=variant == "sde", device="cpu",
             policy_kwargs={"net_arch": [16, 16]},
         )  # fmt: skip
@@ -171,7 +172,7 @@ def train_lightning(kind: str, folder: Path, kill_at: int) -> str:
     workers = int(kind[-1])
     loader = torch.utils.data.DataLoader(Samples(), 4, shuffle=True, num_workers=workers)
     validation = torch.utils.data.DataLoader(Samples(), 8)
-    complete: Any = CompleteCheckpoint(folder / "training.ckpt", every=4)
+    complete: Any = CompleteCheckpoint(folder / "training.ckpt", every=3)
     resume_path = complete.resume_path
     if kind.startswith("own-"):
         complete = pl.callbacks.ModelCheckpoint(folder, every_n_train_steps=2, save_last=True)
@@ -244,16 +245,15 @@ TRAININGS = {
     "lightning": train_lightning,
     "huggingface": train_huggingface,
 }
-LIBRARIES = {
-    train_sb3: ["stable_baselines3", "gymnasium"],
-    train_lightning: ["lightning.pytorch", "torchmetrics"],
-    train_huggingface: ["transformers.trainer", "transformers.models.gpt2.modeling_gpt2"],
-}
-ADAPTERS = {
-    train_sb3: "twice.integrations.checkpoints.sb3",
-    train_lightning: "twice.integrations.checkpoints.lightning",
-    train_huggingface: "twice.integrations.checkpoints.huggingface",
-}
+MODULES = {
+    train_sb3: ["stable_baselines3", "gymnasium", "twice.integrations.checkpoints.sb3"],
+    train_lightning: [
+        "lightning.pytorch", "torchmetrics", "twice.integrations.checkpoints.lightning",
+    ],
+    train_huggingface: [
+        "transformers.models.gpt2.modeling_gpt2", "twice.integrations.checkpoints.huggingface",
+    ],
+}  # fmt: skip
 
 
 def leave_out(name: str) -> None:
@@ -279,7 +279,6 @@ def run_apart(kind: str, folder: Path, kill_at: int = 0, without: str = "") -> s
         folder.mkdir(exist_ok=True)
         train = TRAININGS[kind.removeprefix("own-").partition("-")[0]]
         if without:
-            importlib.import_module(ADAPTERS[train])
             leave_out(without)
         os.write(writable, train(kind, folder, kill_at).encode())
         os._exit(0)
@@ -295,7 +294,7 @@ def main() -> None:
     kind, folder = sys.argv[1], Path(sys.argv[2])
     steps = [int(each) for each in sys.argv[3:] if each.isdigit()]
     parts = [each for each in sys.argv[3:] if not each.isdigit()]
-    for module in LIBRARIES[TRAININGS[kind.removeprefix("own-").partition("-")[0]]]:
+    for module in MODULES[TRAININGS[kind.removeprefix("own-").partition("-")[0]]]:
         importlib.import_module(module)
     whole, killed = folder / "whole", folder / "killed"
     endings = [run_apart(kind, whole), *(run_apart(kind, killed, step) for step in steps)]

@@ -25,6 +25,7 @@ HUGGINGFACE = ("transformers", "accelerate")
         ("dqn", (60, 103, 104, 205, 230, 302, 399, 401, 550, 599), SB3),
         ("sac", (39, 45, 79, 81, 120, 121, 160, 200, 219, 239), SB3),
         ("sac-sde", (60, 130, 222), SB3),
+        ("sac-mujoco", (60, 130, 222), (*SB3, "mujoco")),
         ("lightning-0", (3, 4, 8, 9, 10, 11, 15, 19, 20, 29), LIGHTNING),
         ("lightning-2", (3, 8, 14, 20, 27), LIGHTNING),
         ("huggingface-0", (1, 3, 4, 5, 6, 8, 10, 11, 13, 14), HUGGINGFACE),

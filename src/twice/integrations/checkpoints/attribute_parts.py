@@ -17,7 +17,7 @@ import numpy as np
 
 from twice.errors import CheckpointUnfit, RestoreRefused
 from twice.integrations.checkpoints.generator_parts import NumpyGeneratorPart
-from twice.integrations.checkpoints.parts import Part, TargetPart
+from twice.integrations.checkpoints.parts import TargetPart, find_library_version
 from twice.integrations.checkpoints.trees import from_tree, to_tree
 from twice.integrations.gymnasium.plain_values import (
     GENERATORS,
@@ -60,23 +60,32 @@ class AttributesPart(TargetPart):
         super().__init__(name, target)
         self._left_out = WALL_CLOCK.union(without, opaque)
 
+    @property
+    def libraries(self) -> list[str]:
+        """The adapters' libraries, and those of the classes that tell their version."""
+        found = {kind.__module__.partition(".")[0] for kind in type(self.target).__mro__}
+        return sorted({*super().libraries, *filter(find_library_version, found)})
+
     def read(self) -> object:
-        """Return the attributes by name, as plain values."""
+        """Return plain values, and states of generators, by the names of the attributes."""
         reader = _Reader(self.name, {id(self.target): ""}, {})
-        state = {}
-        for attribute in sorted(vars(self.target)):
-            if attribute not in self._left_out:
-                value = reader.read(vars(self.target)[attribute], attribute)
-                if value is not NO_STATE:
-                    state[attribute] = to_tree(value, f"{self.name}.{attribute}")
-        return state
+        values, generators = {}, {}
+        for attribute in sorted(vars(self.target).keys() - self._left_out):
+            value = vars(self.target)[attribute]
+            if isinstance(value, GENERATORS):
+                generators[attribute] = HeldGenerator(self.name, self.target, attribute).read()
+                continue
+            found = reader.read(value, attribute)
+            if found is not NO_STATE:
+                values[attribute] = to_tree(found, f"{self.name}.{attribute}")
+        return {"values": values, "generators": generators}
 
     def write(self, state: object) -> None:
-        """Put the attributes back; one that the state does not have, and that the object has got, is left."""
-        if not isinstance(state, dict):
-            raise self.refuse(f"is a {type(state).__name__}", "attributes by name")
+        """Put the attributes back; one that the object has got since then is left."""
+        if not isinstance(state, dict) or state.keys() != {"values", "generators"}:
+            raise self.refuse("has other fields", "values and generators by attribute")
         known: dict[str, object] = {}
-        values = {attribute: from_tree(value) for attribute, value in state.items()}
+        values = {attribute: from_tree(value) for attribute, value in state["values"].items()}
         # Second names of an object come last: the object is known by then.
         for attribute in sorted(values, key=lambda attribute: is_second_name(values[attribute])):
             try:
@@ -86,6 +95,8 @@ class AttributesPart(TargetPart):
                     f"holds an object in {refused.fields['path']!r} that is not there now",
                     "the objects that hold state to exist once the training is set up",
                 ) from refused
+        for attribute, generator in state["generators"].items():
+            HeldGenerator(self.name, self.target, attribute).write(generator)
 
 
 class HeldGenerator(TargetPart):
@@ -108,7 +119,7 @@ class HeldGenerator(TargetPart):
 
     def read(self) -> object:
         """Return the class of the bit generator and its state; None where no generator was made yet."""
-        generator = getattr(self.target, self._attribute)
+        generator = getattr(self.target, self._attribute, None)
         if generator is None:
             return None
         inner = NumpyGeneratorPart(self.name, generator).read()
@@ -124,21 +135,12 @@ class HeldGenerator(TargetPart):
         made = _BITS.get(kind) if isinstance(kind, str) else None
         if made is None:
             raise self.refuse(f"is of the bit generator {kind!r}", f"one of {', '.join(_BITS)}")
-        generator = getattr(self.target, self._attribute)
+        generator = getattr(self.target, self._attribute, None)
         # Other names of the generator that is there go on to draw from it.
         if generator is None or _name_bits(generator) != kind:
             generator = np.random.Generator(made())
         NumpyGeneratorPart(self.name, generator).write(plain["inner"])
         setattr(self.target, self._attribute, generator)
-
-
-def find_generators(name: str, owner: Any) -> dict[str, Part]:
-    """Return a part for each numpy generator in an attribute of an object."""
-    return {
-        f"{name}.{attribute}": HeldGenerator(f"{name}.{attribute}", owner, attribute)
-        for attribute in sorted(vars(owner))
-        if isinstance(vars(owner)[attribute], GENERATORS)
-    }
 
 
 def _name_bits(generator: Any) -> str:
@@ -147,12 +149,14 @@ def _name_bits(generator: Any) -> str:
 
 
 class _Reader(PlainReader):
-    """A reader whose refusals speak of checkpoints, and for which tensors are values."""
+    """A reader whose refusals speak of checkpoints, for which tensors are values, and that loses no generator."""
 
     def read(self, value: Any, path: str, depth: int = 0) -> Any:
         torch = sys.modules.get("torch")
         if torch is not None and isinstance(value, torch.Tensor):
             return value
+        if isinstance(value, GENERATORS):
+            raise self._make_refusal(path, "a generator inside of another object")
         return super().read(value, path, depth)
 
     def _make_refusal(self, path: str, what: str) -> CheckpointUnfit:  # type: ignore[override]

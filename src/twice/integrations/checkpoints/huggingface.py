@@ -37,6 +37,7 @@ from twice.integrations.checkpoints.trees import from_tree, to_tree
 from twice.integrations.checkpoints.watched_loader import (
     ModuleRestPart,
     WatchedLoader,
+    check_interval,
     refuse_setting,
 )
 
@@ -82,7 +83,7 @@ class _ResumableTraining:
     """One call of ``train``."""
 
     def __init__(self, trainer: Trainer, every: int) -> None:
-        self._trainer, self._every = trainer, every
+        self._trainer, self._every = trainer, check_interval(every)
         self._ending = _EndingPart()
         self._loader: WatchedLoader | None = None
         self._resumed: Path | None = None

@@ -36,6 +36,7 @@ from twice.integrations.checkpoints.trees import from_tree, to_tree
 from twice.integrations.checkpoints.watched_loader import (
     ModuleRestPart,
     WatchedLoader,
+    check_interval,
     refuse_setting,
 )
 
@@ -71,7 +72,7 @@ class CompleteCheckpoint(pl.Callback):  # type: ignore[misc]
 
     def __init__(self, path: str | Path, *, every: int) -> None:
         self.path = Path(path)
-        self._every = every
+        self._every = check_interval(every)
         self._parts: dict[str, Part] = {}
         self._captured: bytes | None = None
         """The state for the file that is being written."""
@@ -165,7 +166,7 @@ class CompleteCheckpoint(pl.Callback):  # type: ignore[misc]
         state["fetched"] = self._fetched
         state["batches_that_stepped"] = trainer.fit_loop.epoch_loop._batches_that_stepped
         self._captured = encode(state)
-        beside = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        beside = self.path.with_name(f".{self.path.name}.part")
         trainer.save_checkpoint(beside)
         self._captured = None
         with beside.open("rb") as file:

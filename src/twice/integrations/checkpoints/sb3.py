@@ -20,6 +20,7 @@ from twice.errors import CheckpointUnfit
 from twice.integrations.checkpoints.checkpoint import Checkpoint
 from twice.integrations.checkpoints.file import read_part
 from twice.integrations.checkpoints.sb3_parts import find_parts
+from twice.integrations.checkpoints.watched_loader import check_interval
 
 Model = TypeVar("Model", bound=BaseAlgorithm)
 
@@ -101,7 +102,8 @@ class _Saver(BaseCallback):  # type: ignore[misc]
         self, checkpoint: Checkpoint, training: _TrainingPart, every: int, is_resuming: bool
     ) -> None:
         super().__init__()
-        self._checkpoint, self._training, self._every = checkpoint, training, every
+        self._checkpoint, self._training = checkpoint, training
+        self._every = check_interval(every)
         self._is_resuming = is_resuming
         self._saved_at = 0
 

@@ -29,11 +29,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv, VecEnvWrapper
 from twice.diagnosis.object_digest.mujocostate import is_mjdata
 from twice.errors import CheckpointUnfit
 from twice.integrations.checkpoints import torch_parts
-from twice.integrations.checkpoints.attribute_parts import (
-    AttributesPart,
-    HeldGenerator,
-    find_generators,
-)
+from twice.integrations.checkpoints.attribute_parts import AttributesPart, HeldGenerator
 from twice.integrations.checkpoints.parts import Part, TargetPart, copy_tree
 from twice.integrations.checkpoints.torch_generators import describe_devices
 from twice.integrations.checkpoints.trees import (
@@ -141,7 +137,6 @@ def _find_vec_env_parts(name: str, env: VecEnv, opaque: Sequence[str]) -> dict[s
     while isinstance(env, VecEnvWrapper):
         label = f"{name}.{type(env).__name__}"
         parts[label] = AttributesPart(label, env, without=_VEC_ENV_STRUCTURE, opaque=opaque)
-        parts |= find_generators(label, env)
         env = env.venv
     if not isinstance(env, DummyVecEnv):
         raise CheckpointUnfit(
@@ -165,7 +160,6 @@ def _find_env_parts(name: str, env: Any, opaque: Sequence[str]) -> dict[str, Par
     for layer in list_layers(env):
         label = f"{name}.{type(layer).__name__}"
         parts[label] = AttributesPart(label, layer, without=STRUCTURE, opaque=opaque)
-        parts |= find_generators(label, layer)
         for which in ("action_space", "observation_space"):
             for path, space in _walk_spaces(f"{name}.{which}", getattr(layer, which)):
                 # Wrappers show the space of what they wrap.
@@ -220,7 +214,7 @@ class ProgressPart(AttributesPart):
     def read(self) -> object:
         """Return the attributes; of finished episodes all but their duration on the clock."""
         state: Any = super().read()
-        for episode in state.get("ep_info_buffer", {}).get("~deque", ()):
+        for episode in state["values"].get("ep_info_buffer", {}).get("~deque", ()):
             episode.pop("t", None)
         return state
 

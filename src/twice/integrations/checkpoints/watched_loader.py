@@ -85,6 +85,13 @@ class ModuleRestPart(ModulePart):
         super().write({**plain, "tensors": {**current["tensors"], **plain["tensors"]}})
 
 
+def check_interval(every: int) -> int:
+    """Return the distance of two checkpoints; refuse one that is no whole number of at least 1."""
+    if type(every) is not int or every < 1:
+        raise refuse_setting(f"every={every!r}", "a whole number of steps, 1 or more")
+    return every
+
+
 def refuse_setting(what: str, expected: str) -> CheckpointUnfit:
     """Return the error for a setting of a trainer under which part of the state is out of reach."""
     return CheckpointUnfit(
