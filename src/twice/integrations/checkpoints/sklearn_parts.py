@@ -94,7 +94,7 @@ def _convert(value: object, name: str) -> object:
 def _build(tree: dict[str, Any]) -> object:
     match tree[TYPE]:
         case "random state":
-            generator = np.random.RandomState()
+            generator = np.random.RandomState(0)
             NumpyGeneratorPart("random_state", generator).write(tree["state"])
             return generator
         case "objects":

@@ -16,6 +16,7 @@ import os
 import select
 import struct
 import sys
+from operator import attrgetter
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
@@ -103,7 +104,7 @@ class FileEvents(Closing):
             return []
         self._folders[watch] = folder
         found: list[FileEvent] = []
-        for entry in os.scandir(folder):
+        for entry in sorted(os.scandir(folder), key=attrgetter("name")):
             if entry.is_dir(follow_symlinks=False):
                 found += self._watch(folder / entry.name)
             else:
