@@ -109,3 +109,37 @@ def test_a_program_that_fails_by_itself_is_told(
 ) -> None:
     with pytest.raises(ProgramFailed, match="no such data"):
         check_resume(script(tmp_path, monkeypatch, "raise SystemError('no such data')"), seed=1)
+
+
+ANEW = """
+import json, os
+
+if os.path.exists("kept.json"):
+    json.load(open("kept.json"))
+x = 0
+for number in range(6):
+    x += number
+    with open("kept.json", "w") as file:
+        json.dump(x, file)
+"""
+
+
+def test_a_program_that_reads_its_checkpoint_and_begins_anew_shows_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = check_resume(script(tmp_path, monkeypatch, ANEW), seed=1, at=1)
+
+    assert (report.result, report.exit_code) == ("unknown", 2)
+    assert "began anew" in report.points[0].reason
+
+
+DRAWN = WALK.replace("print(total)", "print(total, os.urandom(32).hex())")
+
+
+def test_a_program_that_differs_from_itself_gets_no_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = check_resume(script(tmp_path, monkeypatch, DRAWN), seed=1, at=1)
+
+    assert report.result == "unknown"
+    assert "two runs that nobody stops differ already" in report.points[0].reason

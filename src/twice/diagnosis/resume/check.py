@@ -19,7 +19,7 @@ from typing import Any
 
 from twice.diagnosis.resume.comparison import PRINTED, list_files, shift_moment
 from twice.diagnosis.resume.file_log import Write
-from twice.diagnosis.resume.judgement import PutBack, Reference, Resumed, find_noise
+from twice.diagnosis.resume.judgement import MORE_MISSING, PutBack, Reference, Resumed, find_noise
 from twice.diagnosis.resume.moments import END, STEP
 from twice.diagnosis.resume.points import choose_points, group_writes, normalize
 from twice.diagnosis.resume.report import PointResult, ResumeReport
@@ -216,8 +216,17 @@ class _Check:
             tried = reference.try_fields(resumed[first], results[first], self._put_back(straight))
             results = [_learn(each, tried) for each in results]
             results[first] = tried
+            is_open = tried.reason == MORE_MISSING or not tried.missing
+            if is_open and (why := self._find_unsteady(straight)):
+                results = [_doubt(each, why) for each in results]
         steps = straight.counts.get(STEP, 0)
         return ResumeReport(self._program, sorted(checkpoints), results, steps, caveats)
+
+    def _find_unsteady(self, straight: Trial) -> str:
+        """Run once more what nobody stops; return how it differs now, empty for not at all."""
+        self._tell("the run that nobody stops, a third time")
+        third = self._trials.run(self._trials.copy("third"), wanted={})
+        return find_noise(straight, third, self._trials.ignored_output)[1]
 
     def _put_back(self, straight: Trial) -> PutBack:
         def put_back(left: Path, name: str, puts: Sequence[str], states: Path) -> Trial | None:
@@ -249,6 +258,15 @@ def _learn(result: PointResult, tried: PointResult) -> PointResult:
         return replace(result, missing=tried.missing)
     missing = [each for each in result.missing if each not in tried.harmless]
     return replace(result, missing=missing or result.missing)
+
+
+def _doubt(result: PointResult, why: str) -> PointResult:
+    """Return the result of a point of a training that differs from itself now and then."""
+    return (
+        replace(result, result="unknown", missing=(), reason=why)
+        if result.result == "differs"
+        else result
+    )
 
 
 def _failed(trial: Trial) -> ProgramFailed:

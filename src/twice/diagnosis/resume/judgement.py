@@ -24,6 +24,7 @@ from twice.diagnosis.resume.comparison import (
     shift_moment,
 )
 from twice.diagnosis.resume.file_log import Write
+from twice.diagnosis.resume.loops import LINE
 from twice.diagnosis.resume.moments import END, NAN, STEP
 from twice.diagnosis.resume.report import PointResult, Result
 from twice.diagnosis.resume.trial import Trial
@@ -36,7 +37,8 @@ _LEFT_OVER: Final = ".gradients"
 _ONLY_PRINTED: Final = (
     "state and files are the same; lines that may differ can be left out: --ignore-output REGEX"
 )
-_MORE_MISSING: Final = (
+_BEGAN_ANEW: Final = "it began anew: it read the checkpoint, and made every step again"
+MORE_MISSING: Final = (
     "with all of these fields put back the end still differs: something else is missing too"
 )
 
@@ -121,6 +123,8 @@ class Reference:
             return PointResult(one.at, path, died, reason=one.failure)
         differences = compare_ends(self.straight, one.trial, self.noise, is_resumed=True)
         parting = self.compare_states(one.trial)
+        if not differences and self._began_anew(one.trial):
+            return PointResult(one.at, path, "unknown", reason=_BEGAN_ANEW)
         if not differences:
             return PointResult(one.at, path, "same", harmless=parting.name_fields())
         has_ended = one.trial.exit_code == self.straight.exit_code
@@ -177,11 +181,17 @@ class Reference:
         named = [each for each in result.missing if not each.endswith(_LEFT_OVER)]
         given = ", ".join(parting.given)
         why = (
-            f"it begins with another {given}, which nothing can put back"
-            if given
-            else _MORE_MISSING
+            f"it begins with another {given}, which nothing can put back" if given else MORE_MISSING
         )
         return replace(result, missing=named or result.missing, reason=why)
+
+    def _began_anew(self, resumed: Trial) -> bool:
+        """Return whether a resumed run made as many steps as the straight one: that shows nothing of its checkpoint."""
+        straight, made = self.straight.counts, resumed.counts
+        # Rounds of a straight run are counted from its first checkpoint on.
+        if total := straight.get(STEP, 0):
+            return made.get(STEP, 0) >= total
+        return made.get(LINE, 0) > straight.get(LINE, 0) > 0
 
     def _explain_steps(self, one: Resumed, trial: Trial) -> str:
         """Say that a resumed run makes other steps than those that were left; empty where it does not."""
