@@ -27,7 +27,7 @@ HUGGINGFACE = ("transformers", "accelerate")
         ("sac-sde", (60, 130, 222), SB3),
         ("sac-mujoco", (60, 130, 222), (*SB3, "mujoco")),
         ("lightning-0", (3, 4, 8, 9, 10, 11, 15, 19, 20, 29), LIGHTNING),
-        ("lightning-2", (3, 8, 14, 20, 27), LIGHTNING),
+        ("lightning-2", (8, 14, 20, 27), LIGHTNING),
         ("huggingface-0", (1, 3, 4, 5, 6, 8, 10, 11, 13, 14), HUGGINGFACE),
         ("huggingface-2", (3, 5, 8, 13), HUGGINGFACE),
     ],
