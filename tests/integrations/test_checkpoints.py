@@ -316,6 +316,15 @@ def test_a_value_comes_back_from_its_tree(value: object) -> None:
     assert type(again) is type(value)
 
 
+def test_an_array_keeps_its_order_of_memory() -> None:
+    columns = np.asfortranarray(np.arange(6.0).reshape(2, 3))
+
+    again = from_tree(to_tree(columns, "array"))
+
+    assert again.flags.f_contiguous
+    assert again.tolist() == columns.tolist()
+
+
 def test_a_value_without_a_tree_is_named() -> None:
     with pytest.raises(CheckpointUnfit, match=r"state\.a\[0\] is of the type builtins\.set"):
         to_tree({"a": [{1}]}, "state")

@@ -12,12 +12,15 @@ from __future__ import annotations
 
 import sys
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Callable, Iterator
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from twice.errors import CheckpointUnfit
+
+Convert: TypeAlias = "Callable[[object, str], object]"
+Build: TypeAlias = "Callable[[dict[str, Any]], object]"
 
 TYPE: Final = "type"
 _LEAVES: Final = (type(None), bool, int, float, str, bytes)
@@ -33,12 +36,13 @@ MISFITS: Final = (TypeError, ValueError, KeyError, AttributeError, RuntimeError,
 """What conversions of a state that does not fit raise."""
 
 
-def to_tree(value: object, name: str) -> object:
+def to_tree(value: object, name: str, convert: Convert | None = None) -> object:
     """Return a value as a plain tree of its own.
 
     Args:
         value: None, numbers, text, bytes, tensors, numpy arrays and scalars; in lists, tuples, dicts, counters and deques.
         name: what it is called in an error.
+        convert: asked for the tree of a value of another type: a dict with a ``TYPE`` of its own, or None.
 
     Raises:
         CheckpointUnfit: E-CHECKPOINT-003: a value of another type.
@@ -46,20 +50,22 @@ def to_tree(value: object, name: str) -> object:
     if type(value) in _LEAVES:
         return value
     if type(value) is list:
-        return [to_tree(item, f"{name}[{at}]") for at, item in enumerate(value)]
+        return [to_tree(item, f"{name}[{at}]", convert) for at, item in enumerate(value)]
     if type(value) is tuple:
-        return {TYPE: "tuple", "items": to_tree(list(value), name)}
+        return {TYPE: "tuple", "items": to_tree(list(value), name, convert)}
     if type(value) is deque:
-        return {TYPE: "deque", "items": to_tree(list(value), name), "limit": value.maxlen}
+        return {TYPE: "deque", "items": to_tree(list(value), name, convert), "limit": value.maxlen}
     if type(value) is Counter:
-        return {TYPE: "counter", "items": _pairs(value, name)}
+        return {TYPE: "counter", "items": _pairs(value, name, convert)}
     if type(value) in _MAPPINGS:
         assert isinstance(value, dict), "the mappings are dicts"
         if all(type(key) is str for key in value) and TYPE not in value:
-            return {key: to_tree(item, f"{name}.{key}") for key, item in value.items()}
-        return {TYPE: "dict", "items": _pairs(value, name)}
-    if isinstance(value, np.ndarray):
-        return {TYPE: "array", "data": value.copy()}
+            return {key: to_tree(item, f"{name}.{key}", convert) for key, item in value.items()}
+        return {TYPE: "dict", "items": _pairs(value, name, convert)}
+    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+        # A product of matrices can have other bits in another order of memory.
+        is_columns = value.flags.f_contiguous and not value.flags.c_contiguous
+        return {TYPE: "array", "data": value.copy(), "order": "F" if is_columns else "C"}
     if isinstance(value, np.generic):
         return {TYPE: "number", "data": np.array(value)}
     torch = sys.modules.get("torch")
@@ -68,6 +74,9 @@ def to_tree(value: object, name: str) -> object:
             return tensor_to_tree(value, name)
         if isinstance(value, torch.dtype | torch.device):
             return {TYPE: type(value).__name__, "name": str(value).removeprefix("torch.")}
+    converted = convert(value, name) if convert else None
+    if converted is not None:
+        return converted
     raise CheckpointUnfit(
         f"{name} is of the type {type(value).__module__}.{type(value).__qualname__}.",
         "Expected numbers, text, bytes, tensors or arrays, in lists, tuples and dicts.",
@@ -76,31 +85,35 @@ def to_tree(value: object, name: str) -> object:
     )
 
 
-def from_tree(tree: object) -> Any:
+def from_tree(tree: object, build: Build | None = None) -> Any:
     """Return the value of a plain tree.
+
+    Args:
+        tree: what ``to_tree`` made.
+        build: asked for the value of a tree whose ``TYPE`` is one of ``convert``.
 
     Raises:
         ValueError: it is not a tree that ``to_tree`` made; so say all of ``MISFITS``.
     """
     if isinstance(tree, list):
-        return [from_tree(item) for item in tree]
+        return [from_tree(item, build) for item in tree]
     if isinstance(tree, np.ndarray):
         return tensor_from_tree(tree)
     if not isinstance(tree, dict):
         return tree
     match tree.get(TYPE):
         case None:
-            return {key: from_tree(item) for key, item in tree.items()}
+            return {key: from_tree(item, build) for key, item in tree.items()}
         case "tuple":
-            return tuple(from_tree(tree["items"]))
+            return tuple(from_tree(tree["items"], build))
         case "deque":
-            return deque(from_tree(tree["items"]), tree["limit"])
+            return deque(from_tree(tree["items"], build), tree["limit"])
         case "counter":
-            return Counter(_from_pairs(tree))
+            return Counter(_from_pairs(tree, build))
         case "dict":
-            return _from_pairs(tree)
+            return _from_pairs(tree, build)
         case "array":
-            return np.array(tree["data"])
+            return np.array(tree["data"], order=tree["order"])
         case "number":
             return np.array(tree["data"])[()]
         case "tensor":
@@ -113,6 +126,8 @@ def from_tree(tree: object) -> Any:
             dtype = getattr(torch, str(tree["name"]), None)
             if isinstance(dtype, torch.dtype):
                 return dtype
+    if build is not None:
+        return build(tree)
     raise ValueError(f"{tree.get(TYPE)!r} is not a type of a tree")
 
 
@@ -198,12 +213,15 @@ def _find_nans(tree: object, name: str) -> Iterator[str]:
         yield name
 
 
-def _pairs(value: dict[Any, Any], name: str) -> list[object]:
-    return [[to_tree(key, name), to_tree(item, f"{name}[{key!r}]")] for key, item in value.items()]
+def _pairs(value: dict[Any, Any], name: str, convert: Convert | None) -> list[object]:
+    return [
+        [to_tree(key, name, convert), to_tree(item, f"{name}[{key!r}]", convert)]
+        for key, item in value.items()
+    ]
 
 
-def _from_pairs(tree: dict[str, Any]) -> dict[Any, Any]:
-    return {from_tree(key): from_tree(item) for key, item in tree["items"]}
+def _from_pairs(tree: dict[str, Any], build: Build | None) -> dict[Any, Any]:
+    return {from_tree(key, build): from_tree(item, build) for key, item in tree["items"]}
 
 
 def _check_strides(shape: tuple[int, ...], strides: list[int]) -> None:
