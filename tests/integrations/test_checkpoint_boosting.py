@@ -12,7 +12,7 @@ import pytest
 
 pytestmark = pytest.mark.heavy
 
-xgboost = pytest.importorskip("xgboost")
+xgboost = pytest.importorskip("xgboost", reason="needs xgboost")
 
 from twice.errors import CheckpointUnfit  # noqa: E402
 from twice.integrations.checkpoints import Checkpoint, find_parts  # noqa: E402

@@ -11,7 +11,7 @@ import pytest
 
 pytestmark = pytest.mark.heavy
 
-pytest.importorskip("sklearn")
+pytest.importorskip("sklearn", reason="needs scikit-learn")
 
 from sklearn.base import is_classifier  # noqa: E402
 from sklearn.cluster import MiniBatchKMeans  # noqa: E402

@@ -244,9 +244,9 @@ def test_batches_of_a_loader_that_is_no_target_are_refused(path: Path) -> None:
 NO_STATES: list[object] = [
     None,
     {},
-    {"version": 3, "words": [1, 2], "gauss": None},
-    {"version": 3, "words": [0] * 624 + [700], "gauss": None},
-    {"version": 3, "words": [0] * 624 + [1], "gauss": "x"},
+    {"version": 3, "words": np.arange(2), "gauss": None},
+    {"version": 3, "words": np.array([0] * 624 + [700]), "gauss": None},
+    {"version": 3, "words": np.array([0] * 624 + [1]), "gauss": "x"},
     {"state": {}, "spawned": 0},
     {"state": {"bit_generator": "PCG64", "state": 1, "has_uint32": 0, "uinteger": 0}, "spawned": 0},
 ]

@@ -29,13 +29,13 @@ class PythonGeneratorPart(TargetPart):
     def read(self) -> object:
         """Return version, words and the waiting Gaussian."""
         version, words, gauss = self.target.getstate()
-        return {"version": version, "words": list(words), "gauss": gauss}
+        return {"version": version, "words": np.array(words, np.uint32), "gauss": gauss}
 
     def write(self, state: object) -> None:
         """Put the state back."""
         try:
             plain: Any = state
-            form = (plain["version"], tuple(plain["words"]), plain["gauss"])
+            form = (plain["version"], tuple(plain["words"].tolist()), plain["gauss"])
             if not isinstance(form[2], float | None):
                 raise TypeError("the Gaussian is not a number")
             scratch = random.Random()  # noqa: S311  # not for secrets
