@@ -46,6 +46,11 @@ _META_FIELDS: Final = (
     "dataloader_idx", "metric_attribute",
 )  # fmt: skip
 
+# Without the last two, the first step after a resume empties the sums: it takes itself for the first of its epoch.
+_CONNECTOR_FIELDS: Final = (
+    "_callback_metrics", "_logged_metrics", "_first_loop_iter", "_current_fx",
+)  # fmt: skip
+
 
 def find_parts(name: str, target: object) -> dict[str, Part]:  # noqa: ARG001  # as in each adapter
     """Return nothing: a LightningModule is a plain module of torch, and a Trainer is continued by the callback."""
@@ -127,10 +132,12 @@ class CompleteCheckpoint(pl.Callback):  # type: ignore[misc]
         self._save(trainer)
 
     def on_fit_end(self, *_: Any) -> None:
-        """Restore the generators after a training that was done already, in which no batch was asked for."""
+        """Restore what is left to restore after a training that was done already: it asks for no batch."""
         if self._pending is not None:
-            for name, part in find_process_parts().items():
-                part.write(self._pending[name])
+            pending, self._pending = self._pending, None
+            for name, part in self._parts.items():
+                if name != "loader":
+                    part.write(pending[name])
 
     # twice: ignore[state-attribute-missing] the count is within the captured state
     def state_dict(self) -> dict[str, Any]:
@@ -243,7 +250,7 @@ class _ResultsPart(TargetPart):
                 "has_reset": result.has_reset,
             }
         connector = trainer._logger_connector
-        last = {"callback": connector._callback_metrics, "logged": connector._logged_metrics}
+        last = {name: getattr(connector, name) for name in _CONNECTOR_FIELDS}
         return to_tree({"values": values, "last": last}, self.name)
 
     def write(self, state: object) -> None:
@@ -263,5 +270,5 @@ class _ResultsPart(TargetPart):
                 setattr(result, name, one)
             result._update_count, result.has_reset = value["updates"], value["has_reset"]
             results[key] = result
-        trainer._logger_connector._callback_metrics.update(kept["last"]["callback"])
-        trainer._logger_connector._logged_metrics.update(kept["last"]["logged"])
+        for name, one in kept["last"].items():
+            setattr(trainer._logger_connector, name, one)
