@@ -190,7 +190,7 @@ class Side:
 
         Args:
             window: which part of the run.
-            asked: numbers of operations that are captured; the execution ends with the last of them.
+            asked: numbers of operations that are captured; from the first of them on inputs have digests.
             surroundings: instead of the side's own.
 
         Raises:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from ctypes import string_at
 from sys import _getframe
 from threading import get_ident
+from types import FrameType
 from typing import Any, Final
 
 import torch
@@ -41,7 +42,6 @@ class Capture:
 
     def __init__(self, asked: Iterable[int]) -> None:
         self._asked = frozenset(asked)
-        self._last = max(self._asked)
         self._captured: list[dict[str, Any]] = []
         self._origins: dict[int, tuple[str, int]] = {}
         self._forward: dict[int, dict[str, str]] = {}
@@ -58,10 +58,6 @@ class Capture:
         """Stop to follow modules."""
         for hook in self._hooks:
             hook.remove()
-
-    def is_done(self, count: int) -> bool:
-        """Return whether the last operation that was asked for is among the first ``count``."""
-        return count > self._last
 
     def before(self, number: int, name: str, inputs: Mapping[str, Any]) -> None:
         """Look at an operation before it runs."""
@@ -140,7 +136,8 @@ class Capture:
 
     def _find_place(self) -> dict[str, str]:
         """Return the user's line, the innermost line outside of torch, and the module."""
-        frame, caller, line = _getframe(2), "", ""
+        frame: FrameType | None = _getframe(2)
+        caller = line = ""
         while frame is not None and not line:
             file = frame.f_code.co_filename
             place = f"{file}:{frame.f_lineno}"
@@ -177,8 +174,9 @@ class Capture:
 
 
 def _label(label: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield tensors, and what has none, each with the place where it stands."""
     if isinstance(value, list | tuple) and any(
-        isinstance(one, torch.Tensor | list) for one in value
+        isinstance(one, torch.Tensor | list | tuple) for one in value
     ):
         for place, one in enumerate(value):
             yield from _label(f"{label}[{place}]", one)

@@ -1,4 +1,4 @@
-"""Traces the operations that torch dispatches: a digest of what each one reads, and of what it gives.
+"""Traces the operations that torch dispatches: a digest of what each one gives and, where asked, of what it reads.
 
 A digest is xxh3 over dtype, shape and bytes; of inputs also over strides, because kernels are chosen by them. Inputs are
 read before the operation runs, so in-place operations and writes through views are seen. An argument that is written and
@@ -16,10 +16,9 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from ctypes import c_char
 from marshal import dumps
-from threading import get_ident
 from typing import Any, Final
 
 import torch
@@ -50,7 +49,11 @@ _OVERWRITES: Final = frozenset(
 _PLAIN: Final = frozenset({bool, int, float, complex, str, type(None)})
 _TENSORS: Final = frozenset({torch.Tensor, torch.nn.Parameter})
 _SEQUENCES: Final = frozenset({list, tuple, torch.Size})
-_STATE_WORDS: Final[dict[Any, str]] = {}
+_STRIDED: Final = torch.strided
+_QUANTISED: Final = frozenset(
+    {torch.qint8, torch.quint8, torch.qint32, torch.quint4x2, torch.quint2x4}
+)
+_WORDS: Final[dict[Any, str]] = {}
 """What torch's dtypes, devices and layouts are written as."""
 _BUFFERS: Final[dict[int, Any]] = {}
 """Types of ctypes for so many bytes, kept because making one takes longer than a digest."""
@@ -97,26 +100,30 @@ class OperationTrace(TorchDispatchMode):  # type: ignore[misc, unused-ignore]  #
     """Traces operations from its begin to its end, on the thread that begins it.
 
     Args:
-        asked: numbers of operations that are captured with values, module and line; without them the trace is cheaper.
-        done: called when the last of these was captured.
+        asked: numbers of operations that are captured, with values, module and line. From the first of them on inputs
+            have digests; without any, none has, which costs less than half.
     """
 
     # Otherwise torch refuses operators that take functions, such as torch.cond.
     supports_higher_order_operators = True
 
-    def __init__(self, asked: Iterable[int] = (), done: Callable[[], object] | None = None) -> None:
+    def __init__(self, asked: Sequence[int] = ()) -> None:
         super().__init__()
         self._operators: dict[Any, _Operator] = {}
-        self._numbers, self._digests = array("I"), array("Q")
+        self._count, self._rows = 0, array("Q")
         self._notes: dict[str, None] = {}
-        self._done = done
-        self._thread = get_ident()
+        self._from = min(asked, default=OPERATIONS_MAX)
         self._capture = Capture(asked) if asked else None
 
     @classmethod
     def ignore_compile_internals(cls) -> bool:
         """Let ``torch.compile`` compile: under a mode that asks for its operations it does not."""
         return True
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Leave out a wrapper around every operation that takes as long as the digests."""
+        return False
 
     def __torch_dispatch__(
         self,
@@ -129,37 +136,35 @@ class OperationTrace(TorchDispatchMode):  # type: ignore[misc, unused-ignore]  #
         operator = self._operators.get(func)
         if operator is None:
             operator = self._operators[func] = _Operator(len(self._operators), func)
-        capture = self._capture
-        if operator.views and capture is None:
-            result = func(*args, **kwargs) if kwargs else func(*args)
-            self._keep(operator, _digest_form(args, kwargs), 0)
-            return result
-        inputs = (
-            _digest_form(args, kwargs)
-            if operator.views
-            else self._digest_inputs(operator, args, kwargs)
-        )
+        capture, inputs, outputs = self._capture, 0, 0
+        given: tuple[Any, ...] = ()
+        if self._count >= self._from:
+            inputs = self._digest_inputs(operator, args, kwargs)
         if capture is not None:
-            capture.before(len(self._numbers), operator.name, _name_inputs(func, args, kwargs))
+            capture.before(self._count, operator.name, _name_inputs(func, args, kwargs))
         result = func(*args, **kwargs) if kwargs else func(*args)
-        given = _list_outputs(operator, result, args, kwargs)
-        outputs = _digest(given) if given else 0
+        if operator.returns:
+            given = (result,)
+            if operator.written:
+                given = _list_outputs(operator, result, args, kwargs)
+            outputs = _digest(given)
         if capture is not None:
-            capture.after(len(self._numbers), result, given, kind=operator.kind)
-        self._keep(operator, inputs, outputs)
-        if capture is not None and capture.is_done(len(self._numbers)) and self._done is not None:
-            self._done()
+            capture.after(self._count, result, given, kind=operator.kind)
+        if self._count < OPERATIONS_MAX:
+            self._count += 1
+            self._rows.extend((operator.number, inputs, outputs))
         return result
 
     def describe(self) -> dict[str, object]:
         """Return names, records, notes and captured operations, as plain data."""
         is_elsewhere = self._capture is not None and self._capture.elsewhere
         elsewhere = ["modules of torch that ran on other threads were not traced"] * is_elsewhere
+        is_full = self._count >= OPERATIONS_MAX
+        too_many = [f"only the first {OPERATIONS_MAX:,} operations were traced"] * is_full
         return {
             "names": [one.name for one in self._operators.values()],
-            "numbers": self._numbers.tobytes(),
-            "digests": self._digests.tobytes(),
-            "notes": [*self._notes, *_list_unseen(), *elsewhere],
+            "rows": self._rows.tobytes(),
+            "notes": [*self._notes, *_list_unseen(), *elsewhere, *too_many],
             "captured": [] if self._capture is None else self._capture.describe(),
         }
 
@@ -170,17 +175,11 @@ class OperationTrace(TorchDispatchMode):  # type: ignore[misc, unused-ignore]  #
         if self._capture is not None:
             self._capture.end()
 
-    def _keep(self, operator: _Operator, inputs: int, outputs: int) -> None:
-        if len(self._numbers) >= OPERATIONS_MAX:
-            self._notes[f"only the first {OPERATIONS_MAX:,} operations were traced"] = None
-            return
-        self._numbers.append(operator.number)
-        self._digests.append(inputs)
-        self._digests.append(outputs)
-
     def _digest_inputs(
         self, operator: _Operator, args: tuple[Any, ...], kwargs: dict[str, Any] | None
     ) -> int:
+        if operator.views:  # what it is of shows in the inputs of those that read it
+            return 0
         plain: list[Any] = []
         unread = operator.unread
         for place, value in enumerate(args):
@@ -204,27 +203,17 @@ class OperationTrace(TorchDispatchMode):  # type: ignore[misc, unused-ignore]  #
         return _UNKNOWN
 
 
-def begin(asked: Iterable[int] = (), done: Callable[[], object] | None = None) -> OperationTrace:
+def begin(asked: Sequence[int] = ()) -> OperationTrace:
     """Begin a trace on this thread."""
-    trace = OperationTrace(tuple(asked), done)
+    trace = OperationTrace(asked)
     trace.__enter__()
     return trace
 
 
-def _digest(values: list[Any]) -> int:
+def _digest(values: Iterable[Any]) -> int:
     plain: list[Any] = []
     for value in values:
         _describe(value, plain, strides=False)
-    return xxh3_64_intdigest(dumps(plain, _PLAIN_VERSION))
-
-
-def _digest_form(args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> int:
-    plain: list[Any] = []
-    for value in args:
-        if type(value) not in _TENSORS:
-            _describe_form(value, plain)
-    if kwargs:
-        _describe_form(list(kwargs.values()), plain)
     return xxh3_64_intdigest(dumps(plain, _PLAIN_VERSION))
 
 
@@ -232,13 +221,13 @@ def _describe(value: Any, plain: list[Any], *, strides: bool = True) -> bool:
     """Append a value as plain data, tensors as digests; return False where its bytes cannot be read."""
     kind = type(value)
     if kind in _TENSORS:
-        if value.layout is not torch.strided or value.is_quantized:
+        if value.layout is not _STRIDED or value.dtype in _QUANTISED:
             return False
-        plain.append(_write_word(value.dtype))
-        plain.append(tuple(value.shape))
-        if strides:
+        plain += (_WORDS.get(value.dtype) or _write_word(value.dtype), *value.shape)
+        is_contiguous = value.is_contiguous()
+        if strides and not is_contiguous:
             plain.append(value.stride())
-        digest = digest_bytes(value)
+        digest = digest_bytes(value, is_contiguous=is_contiguous)
         plain.append(digest)
         return digest is not None
     if kind in _PLAIN:
@@ -277,13 +266,13 @@ def _describe_object(value: Any, plain: list[Any]) -> bool:
 
 
 def _write_word(value: Any) -> str:
-    word = _STATE_WORDS.get(value)
+    word = _WORDS.get(value)
     if word is None:
-        word = _STATE_WORDS[value] = sys.intern(str(value))
+        word = _WORDS[value] = sys.intern(str(value))
     return word
 
 
-def digest_bytes(tensor: Any) -> int | None:
+def digest_bytes(tensor: Any, *, is_contiguous: bool = False) -> int | None:
     """Return the digest of a tensor's elements in their logical order, or None where they cannot be read."""
     size = tensor.nbytes
     if not size:
@@ -292,7 +281,8 @@ def digest_bytes(tensor: Any) -> int | None:
         if tensor.device.type == "meta" or is_capturing(tensor):
             return None
         tensor = tensor.detach().cpu()
-    if not tensor.is_contiguous():
+        is_contiguous = False
+    if not is_contiguous:
         tensor = tensor.contiguous()
     address = tensor.data_ptr()
     if not address:
@@ -326,18 +316,14 @@ def _digest_generator(args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> i
 
 def _list_outputs(
     operator: _Operator, result: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None
-) -> list[Any]:
-    """Return what an operation gives: its results, and the arguments that it writes."""
-    if not operator.returns:
-        return []
-    if not operator.written:
-        return [result]
+) -> tuple[Any, ...]:
+    """Return what an operation that writes arguments gives: these, and its results."""
     written = [
         (kwargs or {}).get(name) if place < 0 or place >= len(args) else args[place]
         for place, name in operator.written
     ]
     same = {id(one) for one in _flatten(written)}
-    return [*written, *(one for one in _flatten([result]) if id(one) not in same)]
+    return (*written, *(one for one in _flatten([result]) if id(one) not in same))
 
 
 def _flatten(values: Iterable[Any]) -> Iterator[Any]:

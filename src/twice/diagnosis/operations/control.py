@@ -22,7 +22,7 @@ from twice.recorder.imports import ImportWatch
 from twice.worker.channel import Channel
 
 TRACES: Final[Mapping[str, str]] = {"torch": "twice.integrations.torch_trace"}
-"""Library -> module whose ``begin(asked, done)`` traces it. Names, because nothing below imports an integration."""
+"""Library -> module whose ``begin(asked)`` traces it. Names, because nothing below imports an integration."""
 
 
 class OperationControl(WindowControl):
@@ -32,7 +32,7 @@ class OperationControl(WindowControl):
         channel: to the parent.
         first: as of ``WindowControl``.
         last: as of ``WindowControl``.
-        asked: numbers of operations that are captured; the process ends with the last of them.
+        asked: numbers of operations that are captured.
     """
 
     def __init__(self, channel: Channel, first: int, last: int, asked: Sequence[int]) -> None:
@@ -48,10 +48,7 @@ class OperationControl(WindowControl):
             outside(self._watch.install)
 
     def _begin(self, library: str, _module: ModuleType) -> None:
-        self._trace = import_module(TRACES[library]).begin(self._asked, self._answer)
-
-    def _answer(self) -> None:
-        self._send_operations(reproduces=None)
+        self._trace = import_module(TRACES[library]).begin(self._asked)
 
     def _close(self, taken: ComparePoint) -> None:
         del taken

@@ -1,9 +1,10 @@
 """Executes both sides once more, looks at the operations of a library, and names the first that gave other results.
 
-1. *Trace.* Both sides, in the interval in which they part; from the beginning where a difference came in from before.
-2. *Compare.* The first operation whose inputs agree and whose outputs do not.
-3. *Capture.* Both sides again, for values, module and line. An operation that does not give the same twice on a side
-   that reproduces its record (parts of its result that it leaves unwritten) is left out.
+1. *Trace.* Both sides, in the interval in which they part: the results of each operation.
+2. *Capture.* Both sides again: inputs from the first operation that gave other results on, and its values, module and
+   line. Where its inputs agree, it is the one. Else a later one is captured, or nothing is blamed. An operation that
+   does not give the same twice on a side that reproduces its record leaves parts of its result unwritten: it is left out.
+3. *Open earlier.* Where inputs differ that came from before the interval, both sides are traced from the beginning.
 4. *Try.* Side a with each differing surrounding of side b, to see which makes the operation give the results of b.
 
 Not for: programs whose libraries were not loaded, and what no operation of such a library made.
@@ -14,6 +15,7 @@ Invariant: an experiment counts only where the operation read the same as before
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -38,8 +40,10 @@ from twice.recorder.environment.surroundings import Surroundings
 from twice.recorder.runrecord import RunRecord
 from twice.worker.concurrency import run_concurrently
 
-_CAPTURES_MAX: Final = 3
-"""How often an operation that does not give the same twice is left out."""
+_CAPTURES_MAX: Final = 4
+"""Executions until an operation is named."""
+_SHORT: Final = 64
+"""Compare-points up to which a run is traced from its beginning at once."""
 _TRIED_MAX: Final = 6
 
 
@@ -61,9 +65,8 @@ def _has_loaded(record: RunRecord) -> bool:
 
 @dataclass(frozen=True)
 class _Traced:
-    """Both sides of one interval, and where they part."""
+    """One execution of both sides in one interval, and where they part."""
 
-    window: Window
     a: OperationStream
     b: OperationStream
     parting: Parting
@@ -74,84 +77,78 @@ class _Search:
         self._runner, self._progress = runner, progress
 
     def find(self, window: Window) -> OperationInside | None:
-        """Trace, compare and capture; return None where no operation was traced."""
+        """Return what was found in the shortest interval that has the difference; None where nothing was traced."""
         openings = self._runner.openings(window)
+        if window.last < _SHORT:
+            del openings[:-1]
+        found = None
         for opening in dict.fromkeys((openings[0], openings[-1])):
             self._progress(f"tracing operations from after compare-point {opening.first}")
-            a, b = self._trace(opening, (), ())
-            traced = _Traced(opening, a, b, compare_streams(a, b, (frozenset(), frozenset())))
-            parting = traced.parting
-            if parting.is_settled or not (parting.entry or parting.branch or parting.operation):
+            traced = self._trace(opening)
+            if traced.parting.first is None:
+                both = len(traced.a) and len(traced.b)
+                notes = _list_notes(traced)
+                return OperationInside("agree", sentence=_AGREE, notes=notes) if both else None
+            found = self._explain(opening, traced)
+            if found.outcome == "operation" or not found.is_from_before:
                 break
-        if not len(traced.a) or not len(traced.b):
-            return None
-        return self._explain(traced)
+        return found
 
     def _trace(
-        self, window: Window, asked_a: Sequence[int], asked_b: Sequence[int]
-    ) -> list[OperationStream]:
+        self,
+        window: Window,
+        asked: Pair | None = None,
+        unsteady: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset()),
+    ) -> _Traced:
         runner = self._runner
         side_b = runner.b if runner.given is None else runner.a
-        return run_concurrently(
+        places = ([], []) if asked is None else ([asked.a], [asked.b])
+        a, b = run_concurrently(
             [
-                partial(_trace_side, runner.a, window, asked_a, None),
-                partial(_trace_side, side_b, window, asked_b, runner.given),
+                partial(_trace_side, runner.a, window, places[0], None),
+                partial(_trace_side, side_b, window, places[1], runner.given),
             ]
         )
+        return _Traced(a, b, compare_streams(a, b, unsteady))
 
-    def _explain(self, traced: _Traced) -> OperationInside:
-        """Capture the operation that is named, or the one at which the outcome showed."""
-        parting = traced.parting
+    def _explain(self, window: Window, traced: _Traced) -> OperationInside:
+        """Capture the first difference, and what takes its place as long as it turns out to be none."""
         unsteady: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
+        again, pair = traced, traced.parting.first
+        explained: OperationInside | None = None
         for _ in range(_CAPTURES_MAX):
-            pair = parting.operation or parting.entry or parting.branch
-            if pair is None:
-                return OperationInside("agree", sentence=_AGREE, notes=_list_notes(traced, None))
+            assert pair is not None, "an interval without a difference was answered"
             self._progress("capturing the operation")
-            places = (min(pair.a, len(traced.a) - 1), min(pair.b, len(traced.b) - 1))
-            a, b = self._trace(traced.window, [places[0]], [places[1]])
-            if parting.operation is None or not (traced.a.reproduces and traced.b.reproduces):
-                break
-            found = find_unsteady(traced.a, a), find_unsteady(traced.b, b)
-            if pair.a not in found[0] and pair.b not in found[1]:
-                break
-            unsteady = unsteady[0] | found[0], unsteady[1] | found[1]
-            parting = compare_streams(traced.a, traced.b, unsteady)
-        assert pair is not None, "one that differs in nothing was answered"
-        return self._conclude(_Traced(traced.window, traced.a, traced.b, parting), pair, (a, b))
+            again = self._trace(window, pair, unsteady)
+            if all(each.reproduces for each in (traced.a, traced.b, again.a, again.b)):
+                found = find_unsteady(traced.a, again.a), find_unsteady(traced.b, again.b)
+                unsteady = unsteady[0] | found[0], unsteady[1] | found[1]
+                again = _Traced(again.a, again.b, compare_streams(again.a, again.b, unsteady))
+            if again.parting.operation == pair:
+                return self._blame(window, again, pair)
+            if explained is None and again.parting.first == pair:
+                explained = _explain_other(again, pair)
+            pair = again.parting.operation or again.parting.first
+            if pair is None:
+                return OperationInside("agree", sentence=_AGREE, notes=_list_notes(again))
+            if explained is not None and again.parting.operation is None:
+                return explained
+        sentence = "the operations are others in every execution: none is named"
+        return explained or OperationInside("unknown", sentence=sentence, notes=_list_notes(again))
 
-    def _conclude(
-        self, traced: _Traced, pair: Pair, captures: tuple[OperationStream, OperationStream]
-    ) -> OperationInside:
-        notes = _list_notes(traced, captures)
-        if not all(each.captured for each in captures):
-            sentence = "the operations are others in every execution: none is named"
-            return OperationInside("unknown", number=pair.a, sentence=sentence, notes=notes)
-        one, two = (each.captured[0] for each in captures)
-        parting = traced.parting
-        found: dict[str, object] = {"number": pair.a, "notes": notes}
-        outcome: InsideOutcome
-        if parting.operation == pair:
-            outcome, sentence = "operation", "its inputs agree, and its outputs do not"
-            found["values"] = compare_outputs(one["outputs"], two["outputs"])
-            found["factor"] = self._find_factor(traced, pair)
-        elif parting.entry == pair:
-            outcome, sentence = _explain_entry(traced, one, two)
-        else:
-            outcome = "other-operations"
-            names = [
-                stream.name(at) if at < len(stream) else "no further one"
-                for stream, at in ((traced.a, pair.a), (traced.b, pair.b))
-            ]
-            sentence = f"after {pluralize(pair.a, 'operation')} the runs make other ones: {names[0]} / {names[1]}"
-        made = OperationInside.from_captured(outcome, one, sentence=sentence, **found)
-        if outcome == "operation":
-            return made
+    def _blame(self, window: Window, traced: _Traced, pair: Pair) -> OperationInside:
+        one, two = traced.a.captured[0], traced.b.captured[0]
         return OperationInside.from_captured(
-            outcome, one, sentence=f"{sentence}{made.describe_place()}", **found
+            "operation",
+            one,
+            number=pair.a,
+            sentence="its inputs agree, and its outputs do not",
+            values=compare_outputs(one["outputs"], two["outputs"]),
+            factor=self._find_factor(window, traced, pair),
+            notes=_list_notes(traced),
         )
 
-    def _find_factor(self, traced: _Traced, pair: Pair) -> str:
+    def _find_factor(self, window: Window, traced: _Traced, pair: Pair) -> str:
         """Return the surroundings of b with which side a gives the results of b, by executing it with each."""
         runner = self._runner
         own, others = runner.a.surroundings, runner.given or runner.b.surroundings
@@ -161,7 +158,7 @@ class _Search:
         self._progress("trying surroundings on the operation")
         given = [swap(own, others, factor.name) for factor in factors]
         made = run_concurrently(
-            [partial(_trace_side, runner.a, traced.window, [pair.a], each) for each in given]
+            [partial(_trace_side, runner.a, window, [pair.a], each) for each in given]
         )
         wanted = traced.b.outputs[pair.b]
         named = [
@@ -183,57 +180,73 @@ def _trace_side(
     return OperationStream.from_message(side.trace_operations(window, asked, surroundings))
 
 
-def _explain_entry(
+def _explain_other(traced: _Traced, pair: Pair) -> OperationInside:
+    """Say what differs first, where it is not an operation that is to blame."""
+    notes = _list_notes(traced)
+    ends = [not stream.captured for stream in (traced.a, traced.b)]
+    if traced.parting.other == pair and not any(ends):
+        one, two = traced.a.captured[0], traced.b.captured[0]
+        outcome, sentence, is_from_before = _explain_inputs(traced, one, two)
+    else:
+        one = {"name": traced.a.name(pair.a)} if ends[0] else traced.a.captured[0]
+        names = f"{traced.a.name(pair.a)} / {traced.b.name(pair.b)}"
+        outcome, is_from_before = "other-operations", False
+        sentence = f"after {pluralize(pair.a, 'operation')} the runs make other ones: {names}"
+    found = OperationInside.from_captured(
+        outcome, one, number=pair.a, notes=notes, is_from_before=is_from_before
+    )
+    return replace(found, sentence=f"{sentence}{found.describe_place()}")
+
+
+def _explain_inputs(
     traced: _Traced, one: Mapping[str, Any], two: Mapping[str, Any]
-) -> tuple[InsideOutcome, str]:
-    """Say how inputs that differ came to an operation, where everything before gave the same."""
+) -> tuple[InsideOutcome, str, bool]:
+    """Say how inputs that differ came to an operation, where everything before gave the same.
+
+    Returns:
+        The outcome, a sentence, and whether it may come from before the trace.
+    """
+    keys = ("form", "digest", "strides")
     unlike = [
         (x, y)
         for x, y in zip(one["inputs"], two["inputs"], strict=False)
-        if (x["form"], x.get("digest"), x.get("strides"))
-        != (y["form"], y.get("digest"), y.get("strides"))
+        if any(x.get(key) != y.get(key) for key in keys)
     ]
+    name = one["name"]
     if not unlike:
-        if "" in (x.get("digest", "?") for x in one["inputs"]):
-            return "unknown", f"the inputs of {one['name']} are of a kind that is not read"
-        return "outside", f"the generator that {one['name']} draws from stands elsewhere"
+        if any(x.get("digest") == "" for x in one["inputs"]):
+            return "unknown", f"the bytes of inputs of {name} are not read", False
+        return "outside", f"the generator that {name} draws from stands elsewhere", True
     first, other = unlike[0]
-    what = f"'{first['name']}' of {one['name']}"
+    what = f"'{first['name']}' of {name}"
     if "origin" not in first or first["form"] != other["form"]:
-        return "outside", f"{what} is {first['form']} / {other['form']}"
+        return "outside", f"{what} is {first['form']} / {other['form']}", False
     if first["digest"] == other["digest"]:
-        return "outside", f"{what} has strides {first['strides']} / {other['strides']}"
+        strides = f"{first['strides']} / {other['strides']}"
+        return "outside", f"{what} has strides {strides}", False
     if first["origin"] == "unwritten":
-        made = traced.a.name(first["made"])
-        return (
-            "unwritten",
-            f"{what} is memory that {made} left unwritten, or that was written from outside of torch",
+        by = traced.a.name(first["made"])
+        told = (
+            f"{what} is memory that {by} left unwritten, or that was written from outside of torch"
         )
+        return "unwritten", told, False
     if first["origin"] == "computed":
-        return (
-            "outside",
-            f"{what} differs, though the operation that made it gave the same: it was changed from outside of torch",
-        )
-    return (
-        "outside",
-        f"{what} differs: its data came from outside of torch, or from before the trace",
-    )
+        told = f"{what} was changed from outside of torch, after {traced.a.name(first['made'])} made it"
+        return "outside", told, False
+    return "outside", f"{what} came from outside of torch", True
 
 
-def _list_notes(
-    traced: _Traced, captures: tuple[OperationStream, OperationStream] | None
-) -> list[str]:
+def _list_notes(traced: _Traced) -> list[str]:
     parting = traced.parting
-    notes = [note for stream in (traced.a, traced.b, *(captures or ())) for note in stream.notes]
+    notes = [note for stream in (traced.a, traced.b) for note in stream.notes]
     if not (traced.a.reproduces and traced.b.reproduces):
         notes.append("under the trace a run does not give its recorded compare-point again")
-    if parting.branch is not None and sum(parting.extra):
+    if parting.branch is not None:
         one, two = parting.extra
         notes.append(
-            f"the runs make other operations from operation {parting.branch.a} on: {one} / {two} have no counterpart"
+            f"from operation {parting.branch.a} on the runs make other operations: {one} / {two} have no counterpart"
         )
-    if parting.operation is not None and parting.entry is not None:
-        notes.append(
-            f"before it, {traced.a.name(parting.entry.a)} (operation {parting.entry.a}) read inputs that differ"
-        )
+    if parting.operation is not None and parting.other is not None:
+        name = traced.a.name(parting.other.a)
+        notes.append(f"before it, inputs of {name} (operation {parting.other.a}) differ")
     return list(dict.fromkeys(notes))

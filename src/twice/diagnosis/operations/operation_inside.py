@@ -35,6 +35,7 @@ class OperationInside:
         factor: the difference of the surroundings that makes it, by experiment; empty where none was found.
         sentence: what was seen.
         notes: what was not traced, and what else differs.
+        is_from_before: whether what differs may come from before the interval that was traced.
     """
 
     outcome: InsideOutcome
@@ -49,6 +50,7 @@ class OperationInside:
     factor: str = ""
     sentence: str = ""
     notes: Sequence[str] = ()
+    is_from_before: bool = False
 
     @classmethod
     def from_captured(

@@ -1,7 +1,7 @@
 """Streams of operations of two executions, aligned, and the first operation that differs.
 
 Aligned by order. Where one side makes other operations, both go on at the next place where several operations in a row
-are the same, with their inputs if possible.
+are the same, with their results if possible.
 
 Not for: executing (``inside``), or tracing (``integrations/torch_trace``).
 
@@ -24,7 +24,7 @@ _UNKNOWN: Final = 0
 _AHEAD: Final = 4096
 """Operations in which a common way is looked for."""
 _RUNS: Final = ((True, 3), (False, 12))
-"""Whether inputs must agree, and for how many operations in a row, for two places to be the same."""
+"""Whether results must agree, and for how many operations in a row, for two places to be the same."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class OperationStream:
     Attributes:
         names: of operators, by number.
         numbers: number of the operator of each operation.
-        inputs: digest of what each one read; 0 where it could not be read.
+        inputs: digest of what each one read; 0 where it was not read, or could not be.
         outputs: digest of what each one gave; 0 where that has none.
         notes: what was not traced.
         captured: operations that were asked for.
@@ -54,24 +54,23 @@ class OperationStream:
         """Read the answer of a process that traced."""
         import numpy as np
 
-        traced = message["traced"] or {"names": [], "numbers": b"", "digests": b"", "notes": []}
-        digests = np.frombuffer(traced["digests"], "<u8").reshape(-1, 2)
-        return cls(
-            traced["names"],
-            np.frombuffer(traced["numbers"], "<u4"),
-            digests[:, 0],
-            digests[:, 1],
-            traced["notes"],
-            traced.get("captured", ()),
-            message["reproduces"],
-        )
+        traced = message["traced"] or {"names": [], "rows": b"", "notes": [], "captured": []}
+        numbers, inputs, outputs = np.frombuffer(traced["rows"], "<u8").reshape(-1, 3).T
+        about = (traced["notes"], traced["captured"], message["reproduces"])
+        return cls(traced["names"], numbers, inputs, outputs, *about)
 
     def __len__(self) -> int:
         return len(self.numbers)
 
     def name(self, at: int) -> str:
-        """Return the name of one operation."""
-        return self.names[self.numbers[at]]
+        """Return the name of one operation; ``nothing`` behind the last one."""
+        return self.names[self.numbers[at]] if at < len(self) else "nothing"
+
+    def number_by(self, names: Mapping[str, int]) -> Array:
+        """Return the operator of each operation by a numbering that several streams share."""
+        import numpy as np
+
+        return np.array([names[name] for name in self.names], "<u8")[self.numbers]
 
 
 @dataclass(frozen=True)
@@ -88,23 +87,21 @@ class Parting:
 
     Attributes:
         operation: the first with equal inputs and other outputs.
-        entry: the first with other outputs whose inputs differ, or could not be read, before any such operation.
+        other: the first with other outputs whose inputs differ, or are not known, before any such operation.
         branch: where the sides first make other operations.
         extra: how many operations each side makes that the other does not make.
     """
 
     operation: Pair | None
-    entry: Pair | None
+    other: Pair | None
     branch: Pair | None
     extra: tuple[int, int] = (0, 0)
 
     @property
-    def is_settled(self) -> bool:
-        """Whether the first difference is one of an operation, whatever happened before the interval."""
-        first = self.operation
-        return first is not None and all(
-            other is None or other.a >= first.a for other in (self.entry, self.branch)
-        )
+    def first(self) -> Pair | None:
+        """The first difference of any kind."""
+        found = [pair for pair in (self.operation, self.other, self.branch) if pair is not None]
+        return min(found, key=lambda pair: (pair.a, pair.b), default=None)
 
 
 def compare_streams(
@@ -120,36 +117,37 @@ def compare_streams(
     import numpy as np
 
     segments, branch, extra = _align(a, b)
-    operation = entry = None
+    operation = other = None
     for at, to, length in segments:
-        one, two = slice(at, at + length), slice(to, to + length)
-        differs = a.outputs[one] != b.outputs[two]
+        differs = a.outputs[at : at + length] != b.outputs[to : to + length]
         for place in np.flatnonzero(differs):
             pair = Pair(at + int(place), to + int(place))
             if pair.a in unsteady[0] or pair.b in unsteady[1]:
                 continue
-            is_known = a.inputs[pair.a] != _UNKNOWN
-            if is_known and a.inputs[pair.a] == b.inputs[pair.b]:
+            if a.inputs[pair.a] == b.inputs[pair.b] != _UNKNOWN:
                 operation = pair
                 break
-            entry = entry or pair
+            other = other or pair
         if operation is not None:
             break
-    return Parting(operation, entry, branch, extra)
+    return Parting(operation, other, branch, extra)
 
 
 def find_unsteady(first: OperationStream, again: OperationStream) -> frozenset[int]:
-    """Return the places of operations that gave other results for equal inputs in another execution of one side."""
+    """Return the places before the first branch at which another execution of one side gave other results."""
     import numpy as np
 
+    names = _number_names(first, again)
     size = min(len(first), len(again))
-    one, two = first.numbers[:size], again.numbers[:size]
-    if list(first.names) != list(again.names)[: len(first.names)] and not np.array_equal(one, two):
-        return frozenset()
-    differs = (first.outputs[:size] != again.outputs[:size]) & (
-        first.inputs[:size] == again.inputs[:size]
-    )
-    return frozenset(map(int, np.flatnonzero(differs)))
+    one, two = first.number_by(names)[:size], again.number_by(names)[:size]
+    branches = np.flatnonzero(one != two)
+    stop = int(branches[0]) if len(branches) else size
+    return frozenset(map(int, np.flatnonzero(first.outputs[:stop] != again.outputs[:stop])))
+
+
+def _number_names(*streams: OperationStream) -> dict[str, int]:
+    names = dict.fromkeys(name for stream in streams for name in stream.names)
+    return {name: number for number, name in enumerate(names)}
 
 
 def _align(
@@ -158,9 +156,8 @@ def _align(
     """Return segments of equal names, as place in a, place in b and length; the first branch; what is extra."""
     import numpy as np
 
-    shared = {name: number for number, name in enumerate(dict.fromkeys([*a.names, *b.names]))}
-    one = np.array([shared[name] for name in a.names], "<u4")[a.numbers]
-    two = np.array([shared[name] for name in b.names], "<u4")[b.numbers]
+    names = _number_names(a, b)
+    one, two = a.number_by(names), b.number_by(names)
     segments: list[tuple[int, int, int]] = []
     branch = None
     at = to = extra_a = extra_b = 0
@@ -168,46 +165,48 @@ def _align(
         size = min(len(one) - at, len(two) - to)
         unlike = np.flatnonzero(one[at : at + size] != two[to : to + size])
         length = int(unlike[0]) if len(unlike) else size
-        if length:
-            segments.append((at, to, length))
+        segments.append((at, to, length))
         at, to = at + length, to + length
         if not len(unlike):
             break
         branch = branch or Pair(at, to)
-        found = _find_common(_Ahead(one, a.inputs, at), _Ahead(two, b.inputs, to))
+        found = _find_common(_Ahead(one, a.outputs, at), _Ahead(two, b.outputs, to))
         if found is None:
-            return segments, branch, (len(one) - at + extra_a, len(two) - to + extra_b)
+            break
         at, to = at + found[0], to + found[1]
         extra_a, extra_b = extra_a + found[0], extra_b + found[1]
-    if branch is None and len(one) - at != len(two) - to:
-        branch = Pair(at, to)
-    return segments, branch, (extra_a + len(one) - at, extra_b + len(two) - to)
+    left = len(one) - at, len(two) - to
+    if any(left):
+        branch = branch or Pair(at, to)
+    return segments, branch, (extra_a + left[0], extra_b + left[1])
 
 
 @dataclass(frozen=True)
 class _Ahead:
+    """The operations of one side from a place on."""
+
     numbers: Array
-    inputs: Array
+    outputs: Array
     at: int
 
-    def list_runs(self, length: int, *, with_inputs: bool) -> Iterator[tuple[int, bytes]]:
+    def list_runs(self, length: int, *, with_results: bool) -> Iterator[tuple[int, bytes]]:
         """Yield the next places, each with the operations that begin there."""
         stop = min(self.at + _AHEAD, len(self.numbers) - length + 1)
         for place in range(self.at, stop):
             run = slice(place, place + length)
-            inputs = self.inputs[run].tobytes() if with_inputs else b""
-            yield place - self.at, self.numbers[run].tobytes() + inputs
+            results = self.outputs[run].tobytes() if with_results else b""
+            yield place - self.at, self.numbers[run].tobytes() + results
 
 
 def _find_common(a: _Ahead, b: _Ahead) -> tuple[int, int] | None:
     """Return how far each side has to go until both make the same operations; the shortest way."""
-    for with_inputs, length in _RUNS:
+    for with_results, length in _RUNS:
         runs: dict[bytes, int] = {}
-        for place, run in b.list_runs(length, with_inputs=with_inputs):
+        for place, run in b.list_runs(length, with_results=with_results):
             runs.setdefault(run, place)
         ways = [
             (place + runs[run], place, runs[run])
-            for place, run in a.list_runs(length, with_inputs=with_inputs)
+            for place, run in a.list_runs(length, with_results=with_results)
             if run in runs
         ]
         if ways:

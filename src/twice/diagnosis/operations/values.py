@@ -28,9 +28,9 @@ def compare_outputs(
     found = []
     for number, (one, two) in enumerate(zip(a, b, strict=False)):
         path = f"output {number}"
-        forms = [f"{each['dtype']} {each['shape']}" for each in (one, two)]
-        if forms[0] != forms[1]:
-            found.append(FieldDifference(path, "shape", *forms))
+        form, other = (f"{each['dtype']} {each['shape']}" for each in (one, two))
+        if form != other:
+            found.append(FieldDifference(path, "shape", form, other))
         elif one["bytes"] != two["bytes"]:
             found.append(_compare_elements(path, one, two))
     return found
@@ -38,8 +38,8 @@ def compare_outputs(
 
 def _compare_elements(path: str, one: Mapping[str, Any], two: Mapping[str, Any]) -> FieldDifference:
     if not one["dtype"]:
-        told = [each["bytes"].decode("utf-8", "replace") for each in (one, two)]
-        return FieldDifference(path, "value", *told)
+        told, other = (each["bytes"].decode("utf-8", "replace") for each in (one, two))
+        return FieldDifference(path, "value", told, other)
     difference = compare_arrays(path, _to_array(one), _to_array(two), None)
     assert difference is not None, "other bytes are a difference"
     if one["dtype"] == "bfloat16" and difference.ulps is not None:
