@@ -15,6 +15,7 @@ if __name__ == "__main__":
 from collections.abc import Mapping
 from typing import Any
 
+from twice.diagnosis.operations.control import OperationControl
 from twice.diagnosis.process_holder import shift_heap
 from twice.diagnosis.tracing.trace import plan_from_json
 from twice.diagnosis.unsteady_states import find_unsteady
@@ -53,6 +54,19 @@ def trace_here(job: Mapping[str, Any], channel: Channel) -> None:
     del shifted  # the program's objects are gone
 
 
+def trace_operations_here(job: Mapping[str, Any], channel: Channel) -> None:
+    """Execute one window and trace the operations of libraries in it."""
+    with open_job_record(job) as record:
+        control = OperationControl(channel, job["first"], job["last"], job["asked"])
+        session = window_session(
+            record, control, resume_at(record, job["snapshot"]), job["changed"]
+        )
+        execute(
+            session, dict, begin=lambda: control.begin(session), leave=lambda _: control.missed()
+        )
+        control.missed()
+
+
 def inspect_here(job: Mapping[str, Any], channel: Channel) -> None:
     """Execute up to one tick and open what hangs on the tracked objects."""
     with open_job_record(job) as record:
@@ -69,7 +83,12 @@ def reading_here(job: Mapping[str, Any], channel: Channel) -> None:
         execute(session, dict)
 
 
-ACTIONS = {"inspect": inspect_here, "reading": reading_here, "trace": trace_here}
+ACTIONS = {
+    "inspect": inspect_here,
+    "operations": trace_operations_here,
+    "reading": reading_here,
+    "trace": trace_here,
+}
 
 if __name__ == "__main__":
     serve_actions(ACTIONS)

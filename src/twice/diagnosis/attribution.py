@@ -21,6 +21,7 @@ from twice.diagnosis.divergence import Attribution, Confirmation
 from twice.diagnosis.environment_role import EnvironmentEvidence
 from twice.diagnosis.localization import callables as tags
 from twice.diagnosis.localization.result import Located
+from twice.diagnosis.operations.operation_inside import OperationInside
 from twice.diagnosis.read_comparison import BY_LIBRARY
 from twice.diagnosis.surroundings_factors import DifferingFactor
 from twice.diagnosis.tracing.paths import OBJECT
@@ -55,6 +56,7 @@ class Observations:
         restores: component -> file and first line of its ``restore``, of a run that was put back.
         non_reproducing: label of the side that does not reproduce itself, or None.
         surer: where no operation was named, what would tell more; empty otherwise.
+        inside: the operation of a library that first gave other results, or why none is blamed; None if none was looked for.
         evidence: what was observed, in sentences.
         caveats: what was not seen.
     """
@@ -76,6 +78,7 @@ class Observations:
     restores: Mapping[str, Any] = field(default_factory=dict)
     non_reproducing: str | None = None
     surer: str = ""
+    inside: OperationInside | None = None
     evidence: list[str] = field(default_factory=list)
     caveats: list[str] = field(default_factory=list)
 

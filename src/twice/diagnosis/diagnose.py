@@ -27,18 +27,8 @@ from twice.diagnosis.environment_role import (
     judge_environment,
     suspect_environment,
 )
-from twice.diagnosis.executions import (
-    BEFORE_ALL,
-    Side,
-    Window,
-    find_obstacle,
-    reproduced,
-)
-from twice.diagnosis.experiments import (
-    hold_still_one_by_one,
-    swap_one_by_one,
-    try_causes,
-)
+from twice.diagnosis.executions import BEFORE_ALL, Side, Window, find_obstacle, reproduced
+from twice.diagnosis.experiments import hold_still_one_by_one, swap_one_by_one, try_causes
 from twice.diagnosis.kept_processes import KeptProcesses
 from twice.diagnosis.line_judgement import (
     find_remedies,
@@ -60,6 +50,7 @@ from twice.diagnosis.log_comparison import (
     substituted_inputs,
 )
 from twice.diagnosis.next_steps import list_next_steps
+from twice.diagnosis.operations.inside import look_inside
 from twice.diagnosis.outcome_causes import explain_outcome
 from twice.diagnosis.read_comparison import (
     is_extra_read_only,
@@ -264,6 +255,7 @@ class _Diagnosis:
             columns, at = self._where.columns, self._where.at
             seen.experiments = try_causes(self.a, self.b, window, columns, seen.factors, at)
         self._locate(runner, window)
+        look_inside(runner, window, seen, self._progress)
 
     def _choose_pair(self, window: Window) -> Runner:
         """Choose the two runs, or run a and itself with the one decisive surrounding."""
@@ -306,6 +298,7 @@ class _Diagnosis:
         )
         self._progress(f"comparing run {side.label} with itself")
         self._locate(Runner(side, side), window)
+        look_inside(Runner(side, side), window, seen, self._progress)
         self._progress(f"reading the states of run {side.label} twice")
         with suppress(TwiceError):  # a run that does not come to the tick again has no more to say
             seen.unsteady = side.unsteady(max(self._where.at.tick, 0))
@@ -388,6 +381,7 @@ class _Diagnosis:
             last_agreement=where.last_agreement,
             components=where.columns,
             reconverges=where.reconverges,
+            inside=self._seen.inside,
             surroundings=[(factor.name, factor.a, factor.b) for factor in self._seen.factors],
             environment=self.environment,
             caveats=[

@@ -10,6 +10,7 @@ from dataclasses import field
 from typing import Any, Literal
 
 from twice.diagnosis.log_comparison import InputDifference, PointRef
+from twice.diagnosis.operations.operation_inside import OperationInside
 from twice.diagnosis.schedule_parting import ScheduleParting
 from twice.diagnosis.text_layout import (
     Block,
@@ -204,6 +205,7 @@ class Divergence:
     fields: Sequence[FieldDifference] = ()
     operation: OperationFound | None = None
     candidates: Sequence[OperationFound] = ()
+    inside: OperationInside | None = None
     attribution: Sequence[Attribution] = ()
     reconverges: bool = False
     repeats: Mapping[str, Sequence[bool]] = field(default_factory=dict)
@@ -246,6 +248,7 @@ class Divergence:
                 if self.candidates
                 else {}
             ),
+            **({} if self.inside is None else {"operation_inside": self.inside.to_json()}),
             "attribution": [entry.to_json() for entry in self.attribution],
             "reconverges": self.reconverges,
             "reproduced": {
@@ -290,6 +293,8 @@ class Divergence:
     def _where(self) -> list[Block]:
         """List the line, or lines, and the compare-point at which the difference shows."""
         blocks = [Block(one.to_lines(), 4 * (at > 1)) for at, one in enumerate(self._lines_named())]
+        if self.inside is not None:
+            blocks.append(Block(self.inside.to_lines()))
         for row in self.reads:
             place = f", at {name_place(row.file, row.line)}" if row.line else ""
             code = [cut(f"      {row.code}")] if row.code else []

@@ -155,11 +155,10 @@ class Side:
             TimeLimitReached: E-DIAGNOSE-001.
         """
         pinned = surroundings or self.surroundings
-        own, others = self.surroundings.variables, pinned.variables
         job = job_for(
             self.record,
             "trace",
-            changed=[name for name in {**own, **others} if own.get(name) != others.get(name)],
+            changed=self._list_changed(pinned),
             first=window.first,
             last=window.last,
             snapshot=self.start,
@@ -183,6 +182,47 @@ class Side:
         if surroundings is None and lent is None and executed.digests:
             self.repeats.append(executed.reproduces)
         return executed
+
+    def trace_operations(
+        self, window: Window, asked: Sequence[int], surroundings: Surroundings | None = None
+    ) -> dict[str, Any]:
+        """Execute a window once, in a process of its own, and return the operations of libraries that were traced.
+
+        Args:
+            window: which part of the run.
+            asked: numbers of operations that are captured; from the first of them on inputs have digests.
+            surroundings: instead of the side's own.
+
+        Raises:
+            ProgramFailed: E-PROGRAM-003, when the process died. TimeLimitReached: E-DIAGNOSE-001.
+        """
+        self.check_time()
+        pinned = surroundings or self.surroundings
+        job = job_for(
+            self.record,
+            "operations",
+            changed=self._list_changed(pinned),
+            first=window.first,
+            last=window.last,
+            snapshot=self.start,
+            asked=list(asked),
+        )
+        try:
+            message = self._fresh(job, pinned)
+        except (OSError, ProgramFailed):
+            self.check_time()  # what was ended by then died
+            raise
+        if message["kind"] != "operations":
+            raise ProgramFailed(
+                f"The execution of a window ended with {message['kind']!r}.",
+                "Expected its operations.",
+                "Verify the record first: twice verify RECORD",
+            )
+        return message
+
+    def _list_changed(self, pinned: Surroundings) -> list[str]:
+        own, others = self.surroundings.variables, pinned.variables
+        return [name for name in {**own, **others} if own.get(name) != others.get(name)]
 
     def check_time(self) -> None:
         """Raise E-DIAGNOSE-001 when no time is left."""

@@ -1,0 +1,252 @@
+"""Executes both sides once more, looks at the operations of a library, and names the first that gave other results.
+
+1. *Trace.* Both sides, in the interval in which they part: the results of each operation.
+2. *Capture.* Both sides again: inputs from the first operation that gave other results on, and its values, module and
+   line. Where its inputs agree, it is the one. Else a later one is captured, or nothing is blamed. An operation that
+   does not give the same twice on a side that reproduces its record leaves parts of its result unwritten: it is left out.
+3. *Open earlier.* Where inputs differ that came from before the interval, both sides are traced from the beginning.
+4. *Try.* Side a with each differing surrounding of side b, to see which makes the operation give the results of b.
+
+Not for: programs whose libraries were not loaded, and what no operation of such a library made.
+
+Invariant: an experiment counts only where the operation read the same as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
+
+from twice.diagnosis.attribution import Observations
+from twice.diagnosis.executions import Window
+from twice.diagnosis.operations.control import TRACES
+from twice.diagnosis.operations.operation_inside import InsideOutcome, OperationInside
+from twice.diagnosis.operations.stream import (
+    OperationStream,
+    Pair,
+    Parting,
+    compare_streams,
+    find_unsteady,
+)
+from twice.diagnosis.operations.values import compare_outputs
+from twice.diagnosis.runner import Runner
+from twice.diagnosis.surroundings_factors import list_differing_factors, swap
+from twice.errors import TwiceError
+from twice.foundation.dataclass import dataclass
+from twice.foundation.printable import pluralize
+from twice.recorder.environment.surroundings import Surroundings
+from twice.recorder.runrecord import RunRecord
+from twice.worker.concurrency import run_concurrently
+
+_CAPTURES_MAX: Final = 4
+"""Executions until an operation is named."""
+_SHORT: Final = 64
+"""Compare-points up to which a run is traced from its beginning at once."""
+_TRIED_MAX: Final = 6
+
+
+def look_inside(
+    runner: Runner, window: Window, seen: Observations, progress: Callable[[str], None]
+) -> None:
+    """Add to the observations what was found inside of the interval that closes a window."""
+    if not all(_has_loaded(side.record) for side in (runner.a, runner.b)):
+        return
+    try:
+        seen.inside = _Search(runner, progress).find(window)
+    except TwiceError as error:
+        seen.caveats.append(f"the operations of a library were not traced: {error.happened}")
+
+
+def _has_loaded(record: RunRecord) -> bool:
+    return not TRACES.keys().isdisjoint((record.ending or {}).get("imported", ()))
+
+
+@dataclass(frozen=True)
+class _Traced:
+    """One execution of both sides in one interval, and where they part."""
+
+    a: OperationStream
+    b: OperationStream
+    parting: Parting
+
+
+class _Search:
+    def __init__(self, runner: Runner, progress: Callable[[str], None]) -> None:
+        self._runner, self._progress = runner, progress
+
+    def find(self, window: Window) -> OperationInside | None:
+        """Return what was found in the shortest interval that has the difference; None where nothing was traced."""
+        openings = self._runner.openings(window)
+        if window.last < _SHORT:
+            del openings[:-1]
+        found = None
+        for opening in dict.fromkeys((openings[0], openings[-1])):
+            self._progress(f"tracing operations from after compare-point {opening.first}")
+            traced = self._trace(opening)
+            if traced.parting.first is None:
+                both = len(traced.a) and len(traced.b)
+                notes = _list_notes(traced)
+                return OperationInside("agree", sentence=_AGREE, notes=notes) if both else None
+            found = self._explain(opening, traced)
+            if found.outcome == "operation" or not found.is_from_before:
+                break
+        return found
+
+    def _trace(
+        self,
+        window: Window,
+        asked: Pair | None = None,
+        unsteady: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset()),
+    ) -> _Traced:
+        runner = self._runner
+        side_b = runner.b if runner.given is None else runner.a
+        places = ([], []) if asked is None else ([asked.a], [asked.b])
+        a, b = run_concurrently(
+            [
+                partial(_trace_side, runner.a, window, places[0], None),
+                partial(_trace_side, side_b, window, places[1], runner.given),
+            ]
+        )
+        return _Traced(a, b, compare_streams(a, b, unsteady))
+
+    def _explain(self, window: Window, traced: _Traced) -> OperationInside:
+        """Capture the first difference, and what takes its place as long as it turns out to be none."""
+        unsteady: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
+        again, pair = traced, traced.parting.first
+        explained: OperationInside | None = None
+        for _ in range(_CAPTURES_MAX):
+            assert pair is not None, "an interval without a difference was answered"
+            self._progress("capturing the operation")
+            again = self._trace(window, pair, unsteady)
+            if all(each.reproduces for each in (traced.a, traced.b, again.a, again.b)):
+                found = find_unsteady(traced.a, again.a), find_unsteady(traced.b, again.b)
+                unsteady = unsteady[0] | found[0], unsteady[1] | found[1]
+                again = _Traced(again.a, again.b, compare_streams(again.a, again.b, unsteady))
+            if again.parting.operation == pair:
+                return self._blame(window, again, pair)
+            if explained is None and again.parting.first == pair:
+                explained = _explain_other(again, pair)
+            pair = again.parting.operation or again.parting.first
+            if pair is None:
+                return OperationInside("agree", sentence=_AGREE, notes=_list_notes(again))
+            if explained is not None and again.parting.operation is None:
+                return explained
+        sentence = "the operations are others in every execution: none is named"
+        return explained or OperationInside("unknown", sentence=sentence, notes=_list_notes(again))
+
+    def _blame(self, window: Window, traced: _Traced, pair: Pair) -> OperationInside:
+        one, two = traced.a.captured[0], traced.b.captured[0]
+        return OperationInside.from_captured(
+            "operation",
+            one,
+            number=pair.a,
+            sentence="its inputs agree, and its outputs do not",
+            values=compare_outputs(one["outputs"], two["outputs"]),
+            factor=self._find_factor(window, traced, pair),
+            notes=_list_notes(traced),
+        )
+
+    def _find_factor(self, window: Window, traced: _Traced, pair: Pair) -> str:
+        """Return the surroundings of b with which side a gives the results of b, by executing it with each."""
+        runner = self._runner
+        own, others = runner.a.surroundings, runner.given or runner.b.surroundings
+        factors = list_differing_factors(own, others)[:_TRIED_MAX]
+        if not factors or runner.is_alone:
+            return ""
+        self._progress("trying surroundings on the operation")
+        given = [swap(own, others, factor.name) for factor in factors]
+        made = run_concurrently(
+            [partial(_trace_side, runner.a, window, [pair.a], each) for each in given]
+        )
+        wanted = traced.b.outputs[pair.b]
+        named = [
+            f"{factor.name} ({factor.a or 'unset'} / {factor.b or 'unset'})"
+            for factor, stream in zip(factors, made, strict=True)
+            if len(stream) > pair.a
+            and stream.inputs[pair.a] == traced.a.inputs[pair.a]
+            and stream.outputs[pair.a] == wanted
+        ]
+        return ", ".join(named)
+
+
+_AGREE: Final = "all operations that were traced agree in this interval: the difference was made outside of them"
+
+
+def _trace_side(
+    side: Any, window: Window, asked: Sequence[int], surroundings: Surroundings | None
+) -> OperationStream:
+    return OperationStream.from_message(side.trace_operations(window, asked, surroundings))
+
+
+def _explain_other(traced: _Traced, pair: Pair) -> OperationInside:
+    """Say what differs first, where it is not an operation that is to blame."""
+    notes = _list_notes(traced)
+    ends = [not stream.captured for stream in (traced.a, traced.b)]
+    if traced.parting.other == pair and not any(ends):
+        one, two = traced.a.captured[0], traced.b.captured[0]
+        outcome, sentence, is_from_before = _explain_inputs(traced, one, two)
+    else:
+        one = {"name": traced.a.name(pair.a)} if ends[0] else traced.a.captured[0]
+        names = f"{traced.a.name(pair.a)} / {traced.b.name(pair.b)}"
+        outcome, is_from_before = "other-operations", False
+        sentence = f"after {pluralize(pair.a, 'operation')} the runs make other ones: {names}"
+    found = OperationInside.from_captured(
+        outcome, one, number=pair.a, notes=notes, is_from_before=is_from_before
+    )
+    return replace(found, sentence=f"{sentence}{found.describe_place()}")
+
+
+def _explain_inputs(
+    traced: _Traced, one: Mapping[str, Any], two: Mapping[str, Any]
+) -> tuple[InsideOutcome, str, bool]:
+    """Say how inputs that differ came to an operation, where everything before gave the same.
+
+    Returns:
+        The outcome, a sentence, and whether it may come from before the trace.
+    """
+    keys = ("form", "digest", "strides")
+    unlike = [
+        (x, y)
+        for x, y in zip(one["inputs"], two["inputs"], strict=False)
+        if any(x.get(key) != y.get(key) for key in keys)
+    ]
+    name = one["name"]
+    if not unlike:
+        if any(x.get("digest") == "" for x in one["inputs"]):
+            return "unknown", f"the bytes of inputs of {name} are not read", False
+        return "outside", f"the generator that {name} draws from stands elsewhere", True
+    first, other = unlike[0]
+    what = f"'{first['name']}' of {name}"
+    if "origin" not in first or first["form"] != other["form"]:
+        return "outside", f"{what} is {first['form']} / {other['form']}", False
+    if first["digest"] == other["digest"]:
+        strides = f"{first['strides']} / {other['strides']}"
+        return "outside", f"{what} has strides {strides}", False
+    if first["origin"] == "unwritten":
+        by = traced.a.name(first["made"])
+        told = (
+            f"{what} is memory that {by} left unwritten, or that was written from outside of torch"
+        )
+        return "unwritten", told, False
+    if first["origin"] == "computed":
+        told = f"{what} was changed from outside of torch, after {traced.a.name(first['made'])} made it"
+        return "outside", told, False
+    return "outside", f"{what} came from outside of torch", True
+
+
+def _list_notes(traced: _Traced) -> list[str]:
+    parting = traced.parting
+    notes = [note for stream in (traced.a, traced.b) for note in stream.notes]
+    if not (traced.a.reproduces and traced.b.reproduces):
+        notes.append("under the trace a run does not give its recorded compare-point again")
+    if parting.branch is not None:
+        one, two = parting.extra
+        notes.append(
+            f"from operation {parting.branch.a} on the runs make other operations: {one} / {two} have no counterpart"
+        )
+    if parting.operation is not None and parting.other is not None:
+        name = traced.a.name(parting.other.a)
+        notes.append(f"before it, inputs of {name} (operation {parting.other.a}) differ")
+    return list(dict.fromkeys(notes))
