@@ -3,18 +3,18 @@
 import os
 import sys
 
-import numpy
+import numpy as np
 import xgboost
 
 OWN = "own" in sys.argv
-rng = numpy.random.default_rng(0)
+rng = np.random.default_rng(0)
 x = rng.normal(size=(400, 6))
 data = xgboost.DMatrix(x, label=(x.sum(1) > 0).astype(int))
 settings = {"objective": "binary:logistic", "max_depth": 3, "subsample": 0.5, "seed": 1}
 
 
 class Save(xgboost.callback.TrainingCallback):
-    def after_iteration(self, model, epoch, evals_log):
+    def after_iteration(self, model, _epoch, _logs):
         model.save_model("last.json")
         return False
 

@@ -39,7 +39,9 @@ if OWN:
         "ckpt", every_n_train_steps=5, save_top_k=-1, filename="{step:03d}"
     )
     saved = sorted(glob.glob("ckpt/*.ckpt"))
-    pl.Trainer(callbacks=[keep], **options).fit(model, loader, ckpt_path=saved[-1] if saved else None)
+    pl.Trainer(callbacks=[keep], **options).fit(
+        model, loader, ckpt_path=saved[-1] if saved else None
+    )
 else:
     from twice.integrations.checkpoints.lightning import CompleteCheckpoint
 

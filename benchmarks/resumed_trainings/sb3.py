@@ -26,7 +26,9 @@ else:
     net = {"net_arch": [16, 16]}
     model = SAC("MlpPolicy", env, seed=3, learning_starts=40, batch_size=16, policy_kwargs=net)
 if OWN:
-    saved = sorted(glob.glob("ckpt/m_*_steps.zip"), key=lambda path: int(re.findall(r"_(\d+)_", path)[0]))
+    saved = sorted(
+        glob.glob("ckpt/m_*_steps.zip"), key=lambda path: int(re.findall(r"_(\d+)_", path)[0])
+    )
     if saved:
         model = type(model).load(saved[-1], env=env)
     model.learn(

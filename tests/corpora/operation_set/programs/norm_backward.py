@@ -9,7 +9,9 @@ optimiser = torch.optim.SGD(norm.parameters(), lr=0.01)
 rows = torch.randn(2000, 48)
 target = torch.randn(2000, 48)
 for _ in range(3):
-    loss = (norm(rows) - target).square().flatten(0)[:48].sum() + (norm(rows) * target).flatten()[::48].sum()
+    loss = (norm(rows) - target).square().flatten(0)[:48].sum() + (norm(rows) * target).flatten()[
+        ::48
+    ].sum()
     optimiser.zero_grad()
     loss.backward()  # guilty
     optimiser.step()

@@ -8,7 +8,9 @@ from torch import nn
 planted = os.environ.get("PLANT") == "1"
 torch.manual_seed(8)
 first, second = nn.Linear(20, 20), nn.Linear(20, 2)
-optimiser = torch.optim.Adam([*first.parameters(), *second.parameters()], lr=2e-3 if planted else 1e-3)
+optimiser = torch.optim.Adam(
+    [*first.parameters(), *second.parameters()], lr=2e-3 if planted else 1e-3
+)
 rows = torch.randn(40, 20)
 for _ in range(3):
     hidden = first(rows)

@@ -21,7 +21,9 @@ model = nn.ModuleDict({"attention": Attention(16), "head": nn.Linear(16, 1)})
 with torch.no_grad():
     for parameter in model.parameters():
         # Sixteenths, so that every product before the softmax is exact with any kernel.
-        parameter.copy_(torch.arange(parameter.numel()).reshape(parameter.shape).remainder(7).sub(3) / 16)
+        parameter.copy_(
+            torch.arange(parameter.numel()).reshape(parameter.shape).remainder(7).sub(3) / 16
+        )
 optimiser = torch.optim.SGD(model.parameters(), lr=0.05)
 rows = torch.arange(37 * 16).reshape(37, 16).remainder(11).sub(5) / 16
 for step in range(3):
