@@ -53,8 +53,8 @@ def describe_world(
     """Return the request to the keeper of a replay, in plain values.
 
     The record stays open until the replay has ended. Where it ``compares``, the files that the program leaves are held
-    against the record. ``others`` are ``keep``, ``differing``, ``is_recorded`` and ``shared`` of ``WorldRequest``, with
-    paths of folders.
+    against the record. ``others`` are ``keep``, ``differing``, ``is_recorded``, ``shared`` and ``placed`` of
+    ``WorldRequest``, with paths of folders.
     """
     files = record.native_files()
     return describe_copy(
@@ -80,9 +80,10 @@ def parse_world(described: Mapping[str, Any], folder: str) -> WorldRequest:
     from twice.recorder.kernel.world_keeper import WorldRequest
 
     packages, shared = PackagePaths(described["roots"]), described.get("shared", ())
+    placed = described.get("placed", {})
     own = frozenset(described.get("own", ()))
     # What is no part of the run stays in sight, whatever a listing of the recording says.
-    private = [os.path.realpath(each) for each in (os.path.dirname(folder), *shared)]  # noqa: PTH120
+    private = [os.path.realpath(each) for each in (os.path.dirname(folder), *shared, *placed)]  # noqa: PTH120
 
     def is_ignored(path: str) -> bool:
         if path in own or any(is_below(path, each) for each in private):
@@ -106,5 +107,6 @@ def parse_world(described: Mapping[str, Any], folder: str) -> WorldRequest:
         differing=differing,
         is_recorded=described.get("is_recorded", False),
         shared=shared,
+        placed=placed,
         native_writes=list(map(unescape_path, described.get("native_writes", ()))),
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from namespace_probes import probe_world
 from twice.diagnosis.resume.check import check_resume
 from twice.errors import CheckpointNotWritten, CheckpointThere, CheckpointUnused, ProgramFailed
 
@@ -143,3 +144,25 @@ def test_a_program_that_differs_from_itself_gets_no_answer(
 
     assert report.result == "unknown"
     assert "two runs that nobody stops differ already" in report.points[0].reason
+
+
+OUTWARD = WALK.replace(
+    '"walk.json"', 'os.path.join(os.path.dirname(os.path.abspath(__file__)), "walk.json")'
+).replace(
+    "import json, os, random, sys", "import json, os, random, sys\nopen('../data.txt').read()"
+)
+
+
+def test_paths_are_what_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "data.txt").write_text("1", "utf-8")
+    folder = tmp_path / "work"
+    folder.mkdir()
+
+    if not probe_world().available:
+        with pytest.raises(ProgramFailed, match=r"data\.txt"):
+            check_resume(script(folder, monkeypatch, OUTWARD), seed=1, at=1)
+        return
+    report = check_resume(script(folder, monkeypatch, OUTWARD), seed=1, at=1)
+
+    assert report.result == "same"
+    assert [path.name for path in folder.iterdir()] == ["walk.py"]

@@ -15,7 +15,7 @@ if __name__ == "__main__":
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from twice.recorder.child import serve
 from twice.recorder.effects.sources import LiveSource
 from twice.recorder.execution import execute
 from twice.recorder.inputs import Inputs
+from twice.recorder.kernel.confinement import current
 from twice.recorder.session import Session
 from twice.recorder.session_parts import InForce, Sink, Wiring
 from twice.recorder.setup import Setup
@@ -35,6 +36,8 @@ from twice.worker.channel import Channel
 def train_here(job: Mapping[str, Any], channel: Channel) -> None:
     """Execute the program of a job of ``run_trial``."""
     setup = Setup.from_json(job["setup"])
+    if current().tier != "world":
+        setup = replace(setup, program=replace(setup.program, root=job["copy"]))
     # Where this process was started is now below the mount of the same name.
     os.chdir(setup.program.root)
     in_force = InForce(reads=False, watch=False, points=False)

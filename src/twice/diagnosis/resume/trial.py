@@ -1,6 +1,8 @@
 """One execution of a training in a private copy of its folder: to its end, or until it is killed behind a write.
 
-Everything else that the program changes is a copy that goes with the process, where the system gives one.
+Where the system gives a world, the copy stands in the place of the folder, so that paths are what they are, and everything
+else that the program changes is a copy that goes with the process. Elsewhere the program runs in the copy, and may change
+nothing else.
 
 Invariant: no file of the user's is changed; a killed process is dead, with all that it started, when a trial returns.
 """
@@ -115,23 +117,17 @@ class Trials:
         """
         state = folder.with_name(f"state-{len(list(folder.parent.iterdir()))}")
         state.mkdir()
-        program = self._setup.program
-        target = (
-            os.path.relpath(self.source / program.target, self.source)
-            if program.is_file
-            else program.target
-        )
         program = replace(
-            program,
-            root=str(folder),
-            target=target if not target.startswith("..") else str(program.path()),
-            arguments=program.arguments if arguments is None else arguments,
+            self._setup.program,
+            root=str(self.source),
+            arguments=self.program.arguments if arguments is None else arguments,
         )
-        shared = [str(folder), str(state), *([str(states)] if states is not None else [])]
+        shared = [str(state), *([str(states)] if states is not None else [])]
         job = {
-            WORLD: describe_copy(program, shared=shared),
+            WORLD: describe_copy(program, shared=shared, placed={str(self.source): str(folder)}),
             "action": "train",
             "setup": replace(self._setup, program=program, auto_points=False).to_json(),
+            "copy": str(folder),
             "folder": str(state),
             "wanted": None
             if wanted is None
@@ -147,7 +143,7 @@ class Trials:
         temporary.mkdir()
         environ = {**environ_for_child(os.environ, self._surroundings), "TMPDIR": str(temporary)}
         message: Mapping[str, Any] | None = None
-        with FreshWorker(MODULE, environ, cwd=str(folder)) as worker:
+        with FreshWorker(MODULE, environ, cwd=str(self.source)) as worker:
             try:
                 message = worker.ask(job)
                 worker.wait()

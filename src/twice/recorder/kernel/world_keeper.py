@@ -17,9 +17,9 @@ from __future__ import annotations
 import os
 import socket
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import field, replace
 
 from twice.errors import FilesUnprotected
 from twice.foundation.dataclass import dataclass
@@ -84,6 +84,7 @@ class WorldRequest:
         differing: descriptor of a real folder into which the first that differ are copied; None for nowhere.
         is_recorded: whether the program is recorded in its world, and so supervised.
         shared: real folders in which the product writes its own files.
+        placed: real folders that stand in the place of others, by the path of the place.
         native_writes: files that other code than Python changed in the recorded run, as far as anybody asks: one is
             enough.
     """
@@ -99,6 +100,7 @@ class WorldRequest:
     differing: int | None = None
     is_recorded: bool = False
     shared: Sequence[str] = ()
+    placed: Mapping[str, str] = field(default_factory=dict)
     native_writes: Sequence[str] = ()
 
 
@@ -122,7 +124,7 @@ def run_in_world(request: WorldRequest, channel: Channel, program: Callable[[], 
             raise
         _run_without_world(request, f"no namespace: {refused.reason}", channel, program)
         return
-    shared = _open_shared(request.shared)
+    shared = _open_shared({**{path: path for path in request.shared}, **request.placed})
     report = world.enter(entered)
     if entered.has_network:
         with suppress(OSError):
@@ -176,16 +178,16 @@ def run_in_world(request: WorldRequest, channel: Channel, program: Callable[[], 
     end_like(code)
 
 
-def _open_shared(paths: Sequence[str]) -> list[tuple[str, int, int]]:
-    """Open real folders that stay what they are among copies, before these are made; path, descriptor, flags."""
-    mounts = visible_mounts(read_mount_table()) if paths else []
+def _open_shared(folders: Mapping[str, str]) -> list[tuple[str, int, int]]:
+    """Open real folders, by the path at which they will stand among copies, before these are made; path, descriptor, flags."""
+    mounts = visible_mounts(read_mount_table()) if folders else []
     return [
         (
             path,
-            os.open(path, _FOLDER),
-            max((m for m in mounts if is_below(path, m.path)), key=lambda m: len(m.path)).flags,
+            os.open(folder, _FOLDER),
+            max((m for m in mounts if is_below(folder, m.path)), key=lambda m: len(m.path)).flags,
         )
-        for path in paths
+        for path, folder in folders.items()
     ]
 
 
@@ -243,7 +245,8 @@ def _run_without_world(
     if REFUSAL not in tiers_left_out(os.environ) and is_supported():
         private = os.path.dirname(os.path.dirname(request.folder))
         os.makedirs(private, mode=0o700, exist_ok=True)
-        without = _run_refusing([private, *request.shared], without, channel, program)
+        allowed = [private, *request.shared, *request.placed.values()]
+        without = _run_refusing(allowed, without, channel, program)
     confinement.enter(without)
     if request.native_writes:
         raise FilesUnprotected(
