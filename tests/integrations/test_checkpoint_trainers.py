@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from programs import HANGS_AFTER_S
+
 PROGRAM = Path(__file__).with_name("checkpoint_trainings.py")
 SB3 = ("stable_baselines3", "torch")
 LIGHTNING = ("lightning.pytorch", "torchmetrics")
@@ -131,7 +133,7 @@ def run_trainings(
         capture_output=True,
         text=True,
         env={**os.environ, "HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""},
-        timeout=280,
+        timeout=HANGS_AFTER_S,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
