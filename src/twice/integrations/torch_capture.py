@@ -14,18 +14,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from ctypes import string_at
 from sys import _getframe
-from threading import get_ident
 from types import FrameType
 from typing import Any, Final
 
 import torch
-from torch.nn.modules import module as modules
 
+from twice.foundation.source_files import is_ours
 from twice.recorder.audit.channels import is_users
 
 BYTES_MAX: Final = 1 << 24
 """Bytes that are kept of one tensor."""
 _TORCH: Final = f"{torch.__path__[0]}/"
+_CALL: Final = torch.nn.Module._call_impl.__code__
+"""Runs as long as a module does. Hooks on modules would be compiled by ``torch.compile``, and change what it gives."""
 _FORWARD_MAX: Final = 1_000_000
 """Forward operations whose place is remembered for the backward pass."""
 
@@ -35,9 +36,6 @@ class Capture:
 
     Args:
         asked: numbers of operations, from 0.
-
-    Attributes:
-        elsewhere: whether a module ran on another thread.
     """
 
     def __init__(self, asked: Iterable[int]) -> None:
@@ -46,18 +44,7 @@ class Capture:
         self._origins: dict[int, tuple[str, int]] = {}
         self._forward: dict[int, dict[str, str]] = {}
         self._read: set[int] = set()
-        self._stack: list[Any] = []
-        self._thread = get_ident()
-        self.elsewhere = False
-        self._hooks = (
-            modules.register_module_forward_pre_hook(self._enter),
-            modules.register_module_forward_hook(self._leave, always_call=True),
-        )
-
-    def end(self) -> None:
-        """Stop to follow modules."""
-        for hook in self._hooks:
-            hook.remove()
+        self._modules: dict[tuple[int, int], tuple[Any, Any, str]] = {}
 
     def before(self, number: int, name: str, inputs: Mapping[str, Any]) -> None:
         """Look at an operation before it runs."""
@@ -124,38 +111,35 @@ class Capture:
         """Return what was captured, as plain data."""
         return self._captured
 
-    def _enter(self, module: Any, _args: Any) -> None:
-        if get_ident() == self._thread:
-            self._stack.append(module)
-        else:
-            self.elsewhere = True
-
-    def _leave(self, _module: Any, _args: Any, _output: Any) -> None:
-        if get_ident() == self._thread and self._stack:
-            self._stack.pop()
-
     def _find_place(self) -> dict[str, str]:
         """Return the user's line, the innermost line outside of torch, and the module."""
         frame: FrameType | None = _getframe(2)
         caller = line = ""
-        while frame is not None and not line:
-            file = frame.f_code.co_filename
-            place = f"{file}:{frame.f_lineno}"
-            if is_users(frame):
-                line = place
-            if not caller and not file.startswith((_TORCH, "<")) and not _is_ours(frame):
-                caller = place
+        running = []
+        while frame is not None:
+            code = frame.f_code
+            if code is _CALL:
+                running.append(frame.f_locals["self"])
+            elif not line:
+                is_own = is_users(frame)
+                if is_own:
+                    line = f"{code.co_filename}:{frame.f_lineno}"
+                if not caller and (is_own or _is_caller(code.co_filename)):
+                    caller = f"{code.co_filename}:{frame.f_lineno}"
             frame = frame.f_back
-        return {"line": line, "caller": caller, "module": self._name_module()}
+        name = self._name_module(running[-1], running[0]) if running else ""
+        return {"line": line, "caller": caller, "module": name}
 
-    def _name_module(self) -> str:
-        if not self._stack:
-            return ""
-        root, top = self._stack[0], self._stack[-1]
-        name = next((name for name, module in root.named_modules() if module is top), "")
-        if not name and top is not root:  # a module that is kept where torch does not look
-            name = type(top).__name__
-        return f"{type(root).__name__}.{name}".rstrip(".")
+    def _name_module(self, root: Any, top: Any) -> str:
+        known = self._modules.get((id(root), id(top)))
+        if known is None:
+            name = next((name for name, module in root.named_modules() if module is top), None)
+            if name is None:  # a module that is kept where torch does not look
+                name = type(top).__name__
+            whole = f"{type(root).__name__}.{name}".rstrip(".")
+            # Kept, so that no other module gets their number.
+            known = self._modules[id(root), id(top)] = (root, top, whole)
+        return known[2]
 
     def _describe_input(self, label: str, value: Any) -> dict[str, Any]:
         if not isinstance(value, torch.Tensor):
@@ -209,5 +193,6 @@ def _copy_output(value: Any) -> dict[str, Any]:
     }
 
 
-def _is_ours(frame: Any) -> bool:
-    return str(frame.f_globals.get("__name__", "")).startswith("twice.")
+def _is_caller(file: str) -> bool:
+    """Return whether a file is a library's that calls torch."""
+    return not file.startswith((_TORCH, "<")) and not is_ours(file)

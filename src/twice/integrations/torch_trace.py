@@ -55,6 +55,8 @@ _QUANTISED: Final = frozenset(
 )
 _WORDS: Final[dict[Any, str]] = {}
 """What torch's dtypes, devices and layouts are written as."""
+_SEEDS: Final[dict[tuple[Any, Any], int]] = {}
+"""Of digests, by dtype and shape: so these are part of them."""
 _BUFFERS: Final[dict[int, Any]] = {}
 """Types of ctypes for so many bytes, kept because making one takes longer than a digest."""
 
@@ -147,7 +149,8 @@ class OperationTrace(TorchDispatchMode):  # type: ignore[misc, unused-ignore]  #
             given = (result,)
             if operator.written:
                 given = _list_outputs(operator, result, args, kwargs)
-            outputs = _digest(given)
+            outputs = _digest_tensor(given[0]) if len(given) == 1 else 0
+            outputs = outputs or _digest(given)
         if capture is not None:
             capture.after(self._count, result, given, kind=operator.kind)
         if self._count < OPERATIONS_MAX:
@@ -157,14 +160,12 @@ class OperationTrace(TorchDispatchMode):  # type: ignore[misc, unused-ignore]  #
 
     def describe(self) -> dict[str, object]:
         """Return names, records, notes and captured operations, as plain data."""
-        is_elsewhere = self._capture is not None and self._capture.elsewhere
-        elsewhere = ["modules of torch that ran on other threads were not traced"] * is_elsewhere
         is_full = self._count >= OPERATIONS_MAX
         too_many = [f"only the first {OPERATIONS_MAX:,} operations were traced"] * is_full
         return {
             "names": [one.name for one in self._operators.values()],
             "rows": self._rows.tobytes(),
-            "notes": [*self._notes, *_list_unseen(), *elsewhere, *too_many],
+            "notes": [*self._notes, *_list_unseen(), *too_many],
             "captured": [] if self._capture is None else self._capture.describe(),
         }
 
@@ -172,8 +173,6 @@ class OperationTrace(TorchDispatchMode):  # type: ignore[misc, unused-ignore]  #
         """Stop to trace; a mode that the program left above this one keeps it there."""
         if torch.utils._python_dispatch._get_current_dispatch_mode() is self:
             self.__exit__(None, None, None)
-        if self._capture is not None:
-            self._capture.end()
 
     def _digest_inputs(
         self, operator: _Operator, args: tuple[Any, ...], kwargs: dict[str, Any] | None
@@ -215,6 +214,28 @@ def _digest(values: Iterable[Any]) -> int:
     for value in values:
         _describe(value, plain, strides=False)
     return xxh3_64_intdigest(dumps(plain, _PLAIN_VERSION))
+
+
+def _digest_tensor(value: Any) -> int:
+    """Return the digest of what most operations give, one plain tensor; 0 for anything else."""
+    if type(value) not in _TENSORS or not value.is_cpu or value.layout is not _STRIDED:
+        return 0
+    form = (value.dtype, value.shape)
+    seed = _SEEDS.get(form)
+    if seed is None:
+        if value.dtype in _QUANTISED:
+            return 0
+        seed = _SEEDS[form] = xxh3_64_intdigest(f"{value.dtype} {tuple(value.shape)}".encode())
+    size = value.nbytes
+    if not size:
+        return seed
+    if not value.is_contiguous():
+        value = value.contiguous()
+    buffer = _BUFFERS.get(size)
+    if buffer is None:
+        buffer = _BUFFERS[size] = c_char * size
+    address = value.data_ptr()
+    return xxh3_64_intdigest(buffer.from_address(address), seed) if address else 0
 
 
 def _describe(value: Any, plain: list[Any], *, strides: bool = True) -> bool:

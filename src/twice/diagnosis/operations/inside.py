@@ -54,7 +54,7 @@ def look_inside(
     if not all(_has_loaded(side.record) for side in (runner.a, runner.b)):
         return
     try:
-        seen.inside = _Search(runner, progress).find(window)
+        seen.inside = OperationSearch(runner, progress).find(window)
     except TwiceError as error:
         seen.caveats.append(f"the operations of a library were not traced: {error.happened}")
 
@@ -72,7 +72,14 @@ class _Traced:
     parting: Parting
 
 
-class _Search:
+class OperationSearch:
+    """Looks for the operation by executing both sides of a runner.
+
+    Args:
+        runner: what executes the two sides.
+        progress: called with a description of the current step.
+    """
+
     def __init__(self, runner: Runner, progress: Callable[[str], None]) -> None:
         self._runner, self._progress = runner, progress
 
@@ -188,10 +195,16 @@ def _explain_other(traced: _Traced, pair: Pair) -> OperationInside:
         one, two = traced.a.captured[0], traced.b.captured[0]
         outcome, sentence, is_from_before = _explain_inputs(traced, one, two)
     else:
-        one = {"name": traced.a.name(pair.a)} if ends[0] else traced.a.captured[0]
-        names = f"{traced.a.name(pair.a)} / {traced.b.name(pair.b)}"
+        one, two = (
+            {"name": stream.name(at)} if is_end else stream.captured[0]
+            for stream, at, is_end in zip((traced.a, traced.b), (pair.a, pair.b), ends, strict=True)
+        )
         outcome, is_from_before = "other-operations", False
-        sentence = f"after {pluralize(pair.a, 'operation')} the runs make other ones: {names}"
+        also = OperationInside.from_captured(outcome, two).describe_place()
+        sentence = (
+            f"after {pluralize(pair.a, 'operation')} the runs make other ones: "
+            f"run b {two['name']}{also}; run a {one['name']}"
+        )
     found = OperationInside.from_captured(
         outcome, one, number=pair.a, notes=notes, is_from_before=is_from_before
     )
