@@ -2,5 +2,7 @@
 
 from stable_baselines3 import PPO
 
-model = PPO("MlpPolicy", "CartPole-v1", seed=1, n_steps=64, batch_size=32, n_epochs=1, device="cpu")  # guilty
+model = PPO(
+    "MlpPolicy", "CartPole-v1", seed=1, n_steps=64, batch_size=32, n_epochs=1, device="cpu"
+)  # guilty
 model.learn(128)
