@@ -34,6 +34,7 @@ from twice.replayer.output_difference import list_measurements
 from twice.worker.concurrency import run_concurrently
 
 _LEFT_OVER: Final = ".gradients"
+_GIVEN: Final = {"data": "another batch"}
 _ONLY_PRINTED: Final = (
     "state and files are the same; lines that may differ can be left out: --ignore-output REGEX"
 )
@@ -82,7 +83,9 @@ class Parting:
     def name_fields(self, is_named: Callable[[str], bool] = bool) -> list[str]:
         """Return the names of all that differs, or of what ``is_named`` by its part."""
         both = {**self.given, **self.fields}
-        return [name_field(part, paths) for part, paths in both.items() if is_named(part)]
+        names = [name_field(part, paths) for part, paths in both.items() if is_named(part)]
+        # Gradients of the step before, which nearly every training takes away first.
+        return [each for each in names if not each.endswith(_LEFT_OVER)] or names
 
 
 @dataclass(frozen=True)
@@ -177,13 +180,9 @@ class Reference:
         """Say what is known where the fields that can be put back do not suffice."""
         if all(each.what == PRINTED for each in result.differences):
             return replace(result, missing=[PRINTED], harmless=result.missing, reason=_ONLY_PRINTED)
-        # Gradients of the step before, which nearly every training takes away first.
-        named = [each for each in result.missing if not each.endswith(_LEFT_OVER)]
-        given = ", ".join(parting.given)
-        why = (
-            f"it begins with another {given}, which nothing can put back" if given else MORE_MISSING
-        )
-        return replace(result, missing=named or result.missing, reason=why)
+        others = ", ".join(_GIVEN.get(each, f"another {each}") for each in parting.given)
+        why = f"it begins with {others}, which nothing can put back" if others else MORE_MISSING
+        return replace(result, reason=why)
 
     def _began_anew(self, resumed: Trial) -> bool:
         """Return whether a resumed run made as many steps as the straight one: that shows nothing of its checkpoint."""
