@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from textwrap import dedent
+from types import SimpleNamespace
 
 import pytest
 
@@ -152,6 +154,23 @@ def test_a_library_that_is_loaded_later_is_asked_at_the_next_cadence(
 
     with pytest.raises(NumericPolicyBroken, match="ATEN_CPU_CAPABILITY is AVX512"):
         guard.at_point(63, "tick")
+
+
+@pytest.mark.usefixtures("modes")
+def test_another_number_of_torchs_threads_is_seen_at_the_next_point(
+    rows: list[KnobReading], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads = [1]
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(get_num_threads=lambda: threads[0]))
+    guard = begun("x86-64-v3")
+    guard.at_point(0, "tick")
+    rows.append(KnobReading("OMP_NUM_THREADS", "1", "2", False, "torch has 2"))
+
+    guard.at_point(1, "tick")
+    threads[0] = 2
+
+    with pytest.raises(NumericPolicyBroken, match="OMP_NUM_THREADS is 2"):
+        guard.at_point(2, "tick")
 
 
 @pytest.mark.usefixtures("modes")
