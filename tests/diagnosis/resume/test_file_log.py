@@ -10,6 +10,7 @@ from types import FrameType
 import pytest
 
 from twice.diagnosis.resume.file_log import FileLog, Write, read_files
+from twice.diagnosis.resume.loops import Loop
 from twice.recorder.kernel.file_events import FileEvent, FileEvents
 
 pytestmark = pytest.mark.skipif(
@@ -48,8 +49,14 @@ def test_the_log_counts_writes_with_the_steps_that_were_done(tmp_path: Path) -> 
     folder.mkdir()
     state.mkdir()
     begun: list[FrameType] = []
+    loop = Loop("train.py", "main", 5)
+
+    def begin(frame: FrameType) -> Loop | None:
+        begun.append(frame)
+        return loop if len(begun) == 2 else None
+
     steps = [3]
-    log = FileLog(folder, state, None, lambda: steps[0], lambda: True, begun.append)
+    log = FileLog(folder, state, None, lambda: steps[0], lambda: True, begin)
     try:
         (folder / "a.json").write_text("1", "utf-8")
         log.look()
@@ -64,6 +71,7 @@ def test_the_log_counts_writes_with_the_steps_that_were_done(tmp_path: Path) -> 
     assert seen.writes == (Write("a.json", 1, 3), Write("a.json", 2, 7))
     assert seen.reads == {"a.json"}
     assert len(begun) == 2
+    assert seen.loops == (None, loop)
 
 
 def test_what_happened_behind_the_write_that_was_aimed_at_is_told(tmp_path: Path) -> None:

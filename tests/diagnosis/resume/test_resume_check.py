@@ -9,6 +9,7 @@ import pytest
 from namespace_probes import probe_world
 from twice.diagnosis.resume.check import check_resume
 from twice.errors import CheckpointNotWritten, CheckpointThere, CheckpointUnused, ProgramFailed
+from twice.recorder.program_spec import parse_program
 
 pytestmark = pytest.mark.integration
 
@@ -44,8 +45,6 @@ def script(folder: Path, monkeypatch: pytest.MonkeyPatch, source: str = WALK) ->
 
 
 def program(folder: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> object:
-    from twice.recorder.program_spec import parse_program
-
     return parse_program(script(folder, monkeypatch), arguments=arguments)
 
 
@@ -166,3 +165,19 @@ def test_paths_are_what_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
     assert report.result == "same"
     assert [path.name for path in folder.iterdir()] == ["walk.py"]
+
+
+SHARDS = WALK.replace(
+    "rng, x,",
+    "for shard in range(4):\n    open(f'shard-{shard}.txt', 'w').write(str(shard))\nrng, x,",
+    1,
+)
+
+
+def test_a_loop_that_writes_other_files_is_not_taken_for_the_one_of_the_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named = parse_program(script(tmp_path, monkeypatch, SHARDS), arguments=("rng",))
+    report = check_resume(named, seed=1, at=1)
+
+    assert [each.missing for each in report.points] == [["rng"]]

@@ -51,7 +51,8 @@ def test_without_a_loop_there_is_none(tmp_path: Path) -> None:
 def test_rounds_are_told_from_the_call_on_and_variables_can_be_put_back(tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
 
-    def tell(frame: FrameType) -> None:
+    def tell(kind: str, frame: FrameType) -> None:
+        assert kind == "round train.py:8"
         told.append((frame.f_locals["step"], frame.f_locals["total"]))
         if frame.f_locals["step"] == 2:
             frame.f_locals["total"] = 100
@@ -71,7 +72,7 @@ def test_rounds_are_told_from_the_call_on_and_variables_can_be_put_back(tmp_path
 @pytest.mark.parametrize("name", ["other", "save"])
 def test_other_functions_are_not_traced(tmp_path: Path, name: str) -> None:
     told: list[FrameType] = []
-    watch = LoopWatch(tmp_path, told.append)
+    watch = LoopWatch(tmp_path, lambda _kind, frame: told.append(frame))
     before = sys.gettrace()
     try:
         watch.start(Loop("train.py", name, 8))

@@ -15,7 +15,7 @@ if __name__ == "__main__":
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +71,6 @@ def train_here(job: Mapping[str, Any], channel: Channel) -> None:
             "exception": ending.get("exception"),
             "counts": moments.counts,
             "put_back": moments.put_back,
-            "loop": None if moments.loop_found is None else asdict(moments.loop_found),
         }
     )
 

@@ -14,12 +14,14 @@ import os
 import tempfile
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from twice.diagnosis.resume.comparison import PRINTED, list_files, shift_moment
 from twice.diagnosis.resume.file_log import Write
-from twice.diagnosis.resume.judgement import MORE_MISSING, PutBack, Reference, Resumed, find_noise
+from twice.diagnosis.resume.judgement import MORE_MISSING, Reference, Resumed, find_noise
+from twice.diagnosis.resume.loops import Loop
 from twice.diagnosis.resume.moments import END, STEP
 from twice.diagnosis.resume.points import choose_points, group_writes, normalize
 from twice.diagnosis.resume.report import PointResult, ResumeReport
@@ -105,6 +107,8 @@ class _Check:
         self._trials, self._resume_arguments, self._tell = trials, resume_arguments, tell
         self._program = str(trials.program)
         self._source_files = frozenset(list_files(trials.source))
+        self._checkpoints: Collection[str] = ()
+        self._loop: Loop | None = None
 
     def run(self, at: int, checkpoints: Collection[str]) -> ResumeReport:
         self._tell("the run that nobody stops")
@@ -117,9 +121,10 @@ class _Check:
                 "Expected checkpoints, in the folder that it is started in or below.",
                 "Let it write them there; what it writes elsewhere is not followed.",
             )
-        checkpoints = checkpoints or self._find_checkpoints(straight)
-        self._require_fresh(checkpoints)
-        groups = group_writes(straight.files.writes, checkpoints)
+        self._checkpoints = checkpoints or self._find_checkpoints(straight)
+        self._require_fresh()
+        self._loop = _find_loop(straight, self._checkpoints)
+        groups = group_writes(straight.files.writes, self._checkpoints)
         steps = straight.counts.get(STEP, 0)
         points = choose_points(groups, steps, at)
         if not points:
@@ -131,13 +136,9 @@ class _Check:
         numbers = {write: number for number, group in enumerate(groups, 1) for write in group}
         self._tell(f"{pluralize(len(points), 'kill')} and as many resumed runs")
         calls = [
-            lambda write=write: self._kill_and_resume(
-                write, write.steps or numbers[write], checkpoints, straight
-            )
-            for write in points
+            partial(self._kill_and_resume, write, write.steps or numbers[write]) for write in points
         ]
-        resumed = run_concurrently(calls)
-        return self._judge(straight, resumed, checkpoints, at)
+        return self._judge(straight, run_concurrently(calls), at)
 
     def _find_checkpoints(self, straight: Trial) -> set[str]:
         """Return the normalised paths of the files that a run reads when it is started behind a kill."""
@@ -157,8 +158,8 @@ class _Check:
             "Give the arguments with which it resumes: --resume-with '--resume last.pt'",
         )
 
-    def _require_fresh(self, checkpoints: Collection[str]) -> None:
-        there = sorted(path for path in self._source_files if normalize(path) in checkpoints)
+    def _require_fresh(self) -> None:
+        there = sorted(path for path in self._source_files if normalize(path) in self._checkpoints)
         if there:
             raise CheckpointThere(
                 f"{there[0]} is in the folder already, so that no run begins at the beginning.",
@@ -175,18 +176,16 @@ class _Check:
         folder = self._trials.copy(name, of=left)
         return self._trials.run(folder, arguments=self._resume_arguments, **given)
 
-    def _kill_and_resume(
-        self, write: Write, at: int, checkpoints: Collection[str], straight: Trial
-    ) -> Resumed:
+    def _kill_and_resume(self, write: Write, at: int) -> Resumed:
         for attempt in range(_KILLS_MAX):
             name = f"{at}-{attempt}"
             killed, left = self._kill(write, name)
             if not killed.was_killed:
                 continue
-            if any(normalize(path) in checkpoints for path in killed.files.changed):
+            if any(normalize(path) in self._checkpoints for path in killed.files.changed):
                 continue  # the next checkpoint had begun: it may be half of one
             try:
-                trial = self._resume(left, f"{name}-resumed", wanted=None, loop=straight.loop)
+                trial = self._resume(left, f"{name}-resumed", wanted=None, loop=self._loop)
             except ProgramFailed as error:
                 return Resumed(at, write, left, None, error.happened)
             return Resumed(at, write, left, trial)
@@ -194,17 +193,14 @@ class _Check:
             at, write, None, None, "the process could not be killed in time behind this write"
         )
 
-    def _judge(
-        self, straight: Trial, resumed: Sequence[Resumed], checkpoints: Collection[str], asked: int
-    ) -> ResumeReport:
+    def _judge(self, straight: Trial, resumed: Sequence[Resumed], asked: int) -> ResumeReport:
         self._tell("the run that nobody stops, once more")
         states = self._trials.make_folder("states")
         wanted = _list_wanted(straight, [each.trial for each in resumed if each.trial is not None])
         folder = self._trials.copy("control")
         control = self._trials.run(folder, wanted=wanted, states=states, keeps=True)
-        reference = Reference(
-            straight, control, states, *find_noise(straight, control, self._trials.ignored_output)
-        )
+        noise, problem = find_noise(straight, control, self._trials.ignored_output)
+        reference = Reference(straight, control, states, noise, problem, self._loop)
         caveats = [*reference.list_caveats()]
         if len(resumed) < asked:
             few = pluralize(len(resumed), "checkpoint")
@@ -213,14 +209,14 @@ class _Check:
         first = next((at for at, each in enumerate(results) if each.result == "differs"), None)
         if first is not None:
             self._tell("runs with fields put back")
-            tried = reference.try_fields(resumed[first], results[first], self._put_back(straight))
+            tried = reference.try_fields(resumed[first], results[first], self._put_back)
             results = [_learn(each, tried) for each in results]
             results[first] = tried
             is_open = tried.reason == MORE_MISSING or not tried.missing
             if is_open and (why := self._find_unsteady(straight)):
                 results = [_doubt(each, why) for each in results]
         steps = straight.counts.get(STEP, 0)
-        return ResumeReport(self._program, sorted(checkpoints), results, steps, caveats)
+        return ResumeReport(self._program, sorted(self._checkpoints), results, steps, caveats)
 
     def _find_unsteady(self, straight: Trial) -> str:
         """Run once more what nobody stops; return how it differs now, empty for not at all."""
@@ -228,15 +224,18 @@ class _Check:
         third = self._trials.run(self._trials.copy("third"), wanted={})
         return find_noise(straight, third, self._trials.ignored_output)[1]
 
-    def _put_back(self, straight: Trial) -> PutBack:
-        def put_back(left: Path, name: str, puts: Sequence[str], states: Path) -> Trial | None:
-            given = {"wanted": None, "loop": straight.loop, "puts": puts, "states": states}
-            try:
-                return self._resume(left, name, **given)
-            except ProgramFailed:
-                return None
+    def _put_back(self, left: Path, name: str, puts: Sequence[str], states: Path) -> Trial | None:
+        try:
+            return self._resume(left, name, wanted=None, loop=self._loop, puts=puts, states=states)
+        except ProgramFailed:
+            return None
 
-        return put_back
+
+def _find_loop(straight: Trial, checkpoints: Collection[str]) -> Loop | None:
+    """Return the loop of the user's code in which Python began the first write of a checkpoint."""
+    files = straight.files
+    pairs = zip(files.writes, files.loops, strict=True)
+    return next((loop for write, loop in pairs if normalize(write.path) in checkpoints), None)
 
 
 def _list_wanted(straight: Trial, resumed: Sequence[Trial]) -> dict[str, set[int]]:

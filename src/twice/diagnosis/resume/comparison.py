@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from twice.diagnosis.resume.loops import LINE
+from twice.diagnosis.resume.loops import ROUND
 from twice.diagnosis.resume.moments import END, VARIABLE
 from twice.diagnosis.resume.trial import Trial
 from twice.foundation.dataclass import dataclass
@@ -226,4 +226,4 @@ def shift_moment(straight: Trial, resumed: Trial, moment: Mapping[str, Any]) -> 
     total, made = straight.counts.get(kind, 0), resumed.counts.get(kind, 0)
     number = total - made + int(moment["number"])
     # Rounds are counted from the first checkpoint on, the others from the beginning.
-    return number if (kind == LINE or number > 0) and 0 <= number < total else None
+    return number if (kind.startswith(ROUND) or number > 0) and 0 <= number < total else None

@@ -16,15 +16,18 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
+from twice.diagnosis.resume.loops import Loop
 from twice.foundation.dataclass import dataclass
 from twice.recorder.effects.actors import outside
 from twice.recorder.kernel.file_events import FileEvents
 
 _LOG: Final = "files.jsonl"
+_BEGINS: Final = "begins"
 _BEFORE: Final = frozenset({"open", "os.rename", "os.remove", "os.mkdir", "os.truncate"})
 """Audit events that come before files change."""
 _kill, _getpid = os.kill, os.getpid  # the real ones
@@ -41,11 +44,19 @@ class Write:
 
 @dataclass(frozen=True)
 class SeenFiles:
-    """What a process did: ``writes`` in their order, paths that it ``reads``, and those that it ``changed`` after the kill's write."""
+    """What a process did to the files of its folder.
+
+    Attributes:
+        writes: in their order.
+        reads: paths that it read.
+        changed: paths that it changed behind the kill's write.
+        loops: for each write, the loop in which Python began the last one before it.
+    """
 
     writes: tuple[Write, ...] = ()
     reads: frozenset[str] = frozenset()
     changed: frozenset[str] = frozenset()
+    loops: tuple[Loop | None, ...] = ()
 
 
 class FileLog:
@@ -57,7 +68,7 @@ class FileLog:
         aim: path and number of the write behind which the process is killed; None for none.
         count_steps: returns the steps that are done.
         is_here: whether the caller is the training.
-        begins: called before Python begins to write a file of the folder, with the frame that does.
+        begins: called before Python begins to write a file of the folder, with the frame that does; returns its loop.
     """
 
     def __init__(
@@ -67,7 +78,7 @@ class FileLog:
         aim: tuple[str, int] | None,
         count_steps: Callable[[], int],
         is_here: Callable[[], bool],
-        begins: Callable[[FrameType], object],
+        begins: Callable[[FrameType], Loop | None],
     ) -> None:
         self._folder, self._begins = f"{folder}/", begins
         self._events = FileEvents(folder)
@@ -109,7 +120,9 @@ class FileLog:
         if event == "open" and _is_write(*arguments[1:3]):
             path = arguments[0]
             if isinstance(path, str | bytes) and outside(self._is_own, os.fsdecode(path)):
-                self._begins(sys._getframe(1))
+                loop = self._begins(sys._getframe(1))
+                if loop is not None:
+                    self._log.write(json.dumps({"kind": _BEGINS, "loop": asdict(loop)}) + "\n")
 
     def _is_own(self, path: str) -> bool:
         return os.path.abspath(path).startswith(self._folder)  # noqa: PTH100  (links stay)
@@ -131,11 +144,19 @@ def read_files(state: Path, aim: Write | None) -> SeenFiles:
     behind = [
         at
         for at, row in enumerate(rows)
-        if aim and (row["path"], row.get("nth")) == (aim.path, aim.nth)
+        if aim and (row.get("path"), row.get("nth")) == (aim.path, aim.nth)
     ]
     late = rows[behind[0] + 1 :] if behind else []
+    loops: list[Loop | None] = []
+    loop: Loop | None = None
+    for row in rows:
+        if row["kind"] == _BEGINS:
+            loop = Loop(**row["loop"])
+        elif row["kind"] == "written":
+            loops.append(loop)
     return SeenFiles(
         tuple(Write(row["path"], row["nth"], row["steps"]) for row in writes),
         frozenset(row["path"] for row in rows if row["kind"] == "read"),
-        frozenset(row["path"] for row in late if row["kind"] != "read"),
+        frozenset(row["path"] for row in late if row["kind"] in {"written", "changed"}),
+        tuple(loops),
     )

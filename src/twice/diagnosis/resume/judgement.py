@@ -24,8 +24,8 @@ from twice.diagnosis.resume.comparison import (
     shift_moment,
 )
 from twice.diagnosis.resume.file_log import Write
-from twice.diagnosis.resume.loops import LINE
-from twice.diagnosis.resume.moments import END, NAN, STEP
+from twice.diagnosis.resume.loops import Loop
+from twice.diagnosis.resume.moments import END, NAN, STEP, name_moment
 from twice.diagnosis.resume.report import PointResult, Result
 from twice.diagnosis.resume.trial import Trial
 from twice.foundation.dataclass import dataclass
@@ -98,6 +98,7 @@ class Reference:
         states: the folder of these states, one folder for each moment.
         noise: what differs between the two.
         problem: why nothing can be compared; empty where something can.
+        loop: of the user's code in which it writes its checkpoints; None where there is none.
     """
 
     straight: Trial
@@ -105,6 +106,7 @@ class Reference:
     states: Path
     noise: Noise
     problem: str
+    loop: Loop | None
 
     def list_caveats(self) -> Iterator[str]:
         """Yield sentences on what is not compared."""
@@ -148,7 +150,7 @@ class Reference:
                 given, fields = (
                     list_differing(same[key], moment[key]) for key in ("given", "fields")
                 )
-                return Parting(f"{moment['kind']}-{number}", given, fields)
+                return Parting(name_moment(moment["kind"], number), given, fields)
         return Parting()
 
     def try_fields(self, one: Resumed, result: PointResult, put_back: PutBack) -> PointResult:
@@ -190,7 +192,8 @@ class Reference:
         # Rounds of a straight run are counted from its first checkpoint on.
         if total := straight.get(STEP, 0):
             return made.get(STEP, 0) >= total
-        return made.get(LINE, 0) > straight.get(LINE, 0) > 0
+        kind = "" if self.loop is None else self.loop.kind
+        return made.get(kind, 0) > straight.get(kind, 0) > 0
 
     def _explain_steps(self, one: Resumed, trial: Trial) -> str:
         """Say that a resumed run makes other steps than those that were left; empty where it does not."""

@@ -21,9 +21,10 @@ from typing import Any, Final
 from twice.foundation.dataclass import dataclass
 from twice.foundation.source_files import is_user_file
 
-LINE: Final = "round"
-"""The kind of these moments."""
-Told = Callable[[FrameType], object]
+ROUND: Final = "round"
+"""Begins the kinds of these moments."""
+Told = Callable[[str, FrameType], object]
+"""Takes the kind of a round, and the frame of the loop's function."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,11 @@ class Loop:
     file: str
     function: str
     line: int
+
+    @property
+    def kind(self) -> str:
+        """The kind of the moments that its rounds are."""
+        return f"{ROUND} {self.file}:{self.line}"
 
 
 def find_loop(frame: FrameType | None, folder: Path) -> Loop | None:
@@ -48,45 +54,41 @@ def find_loop(frame: FrameType | None, folder: Path) -> Loop | None:
 
 
 class LoopWatch:
-    """Tells of each round of a loop on the thread that starts it."""
+    """Tells of each round of some loops, on the thread that starts it."""
 
     def __init__(self, folder: Path, told: Told) -> None:
         self._folder, self._told = folder, told
-        self.loop: Loop | None = None
+        self._loops: set[Loop] = set()
+        self._functions: set[str] = set()
 
     def start(self, loop: Loop, frame: FrameType | None = None) -> None:
         """Begin to watch a loop, also in the callers of ``frame`` that are executing it."""
-        self.loop = loop
+        if loop in self._loops:
+            return
+        self._loops.add(loop)
+        self._functions.add(loop.function)
         sys.settrace(self._trace)
         while frame is not None:
-            if self._is_of(frame.f_code):
+            if frame.f_code.co_qualname == loop.function:
                 frame.f_trace = self._trace_line
             frame = frame.f_back
 
     def stop(self) -> None:
         """Watch no longer."""
-        self.loop = None
+        self._loops.clear()
         sys.settrace(None)
 
     def _trace(self, frame: FrameType, _event: str, _argument: object) -> Any:
-        return self._trace_line if self._is_of(frame.f_code) else None
+        # Every call of the program comes here.
+        return self._trace_line if frame.f_code.co_qualname in self._functions else None
 
     def _trace_line(self, frame: FrameType, event: str, _argument: object) -> Any:
-        loop = self.loop
-        if loop is None:
-            return None
-        if event == "line" and frame.f_lineno == loop.line:
-            self._told(frame)
+        if event == "line":
+            code = frame.f_code
+            loop = Loop(_name_file(code, self._folder), code.co_qualname, frame.f_lineno)
+            if loop in self._loops:
+                self._told(loop.kind, frame)
         return self._trace_line
-
-    def _is_of(self, code: CodeType) -> bool:
-        loop = self.loop
-        # The name first: every call of the program comes here.
-        return (
-            loop is not None
-            and code.co_qualname == loop.function
-            and _name_file(code, self._folder) == loop.file
-        )
 
 
 def _name_file(code: CodeType, folder: Path) -> str:

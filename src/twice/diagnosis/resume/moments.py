@@ -22,7 +22,7 @@ from types import FrameType, ModuleType
 from typing import Any, Final
 
 from twice.diagnosis.resume.file_log import FileLog
-from twice.diagnosis.resume.loops import LINE, Loop, LoopWatch, find_loop
+from twice.diagnosis.resume.loops import Loop, LoopWatch, find_loop
 from twice.errors import TwiceError
 from twice.foundation.digests import digest_bytes
 from twice.foundation.encoding import decode, encode
@@ -59,7 +59,7 @@ class Moments:
         folder: of the trial, for what is written.
         program_folder: the program's.
         wanted: numbers of moments by kind, from 0; None for the first of each kind.
-        loop: whose rounds are moments from the beginning; None for the one of the first write, from there on.
+        loop: whose rounds are moments from the beginning; None for those of its writes, each from its first on.
         puts: names of parts whose states are put back at the first moment of the kind that ``states`` is named after.
         states: folder with the states of one moment, one file for each part; empty for none.
         keeps: whether states are written below it instead, by moment.
@@ -85,24 +85,22 @@ class Moments:
         self.counts: dict[str, int] = {}
         self.files: FileLog | None = None
         self.program_folder = program_folder
-        self.loop = LoopWatch(program_folder, self._tell_round)
+        self.loops = LoopWatch(program_folder, self._tell_round)
         self._given_loop = loop
         self._watch = ImportWatch(dict.fromkeys(WATCHED, self._begin))
         self._is_taking = False
         self._held: dict[int, object] = {}
         self.put_back: list[str] = []
-        self.loop_found: Loop | None = None
 
     def begin(self) -> None:
         """Watch the libraries of the program."""
         self._watch.install()
         if self._given_loop is not None:
-            self.loop.start(self._given_loop)
+            self.loops.start(self._given_loop)
 
     def end(self) -> None:
         """Take the last moment, and watch no longer."""
-        self.loop_found = self.loop.loop
-        self.loop.stop()
+        self.loops.stop()
         self._watch.remove()
         self._is_taking = True
         if self._held:
@@ -114,14 +112,16 @@ class Moments:
         here = (os.getpid(), get_ident())
         return here == (self._process, self._thread) and not self._is_taking
 
-    def begin_write(self, frame: FrameType) -> None:
-        """Follow the loop in which the program writes for the first time, if it is the user's."""
-        if self.loop.loop is None and (found := find_loop(frame, self.program_folder)) is not None:
-            self.loop.start(found, frame)
+    def begin_write(self, frame: FrameType) -> Loop | None:
+        """Follow the loop of the user's in which the program begins to write, and return it."""
+        found = find_loop(frame, self.program_folder)
+        if found is not None and self._given_loop is None:
+            self.loops.start(found, frame)
+        return found
 
-    def _tell_round(self, frame: FrameType) -> None:
+    def _tell_round(self, kind: str, frame: FrameType) -> None:
         if self.counts_here():
-            self.reach(LINE, frame=frame)
+            self.reach(kind, frame=frame)
 
     def count_steps(self) -> int:
         """Return the steps that are done."""
@@ -171,7 +171,11 @@ class Moments:
     ) -> None:
         parts = import_module(_LIVE).find_parts_of_training(frame)
         parts |= _find_variables(loop) if loop is not None else {}
-        if self._puts and self._states is not None and kind == self._states.name.partition("-")[0]:
+        if (
+            self._puts
+            and self._states is not None
+            and self._states.name.startswith(name_moment(kind, ""))
+        ):
             for name in self._puts:
                 if name in parts:
                     parts[name].write(decode((self._states / _to_file(name)).read_bytes()))
@@ -194,7 +198,7 @@ class Moments:
                 leaves = [("", tree)] if is_whole else _list_leaves(tree)
                 fields[name] = {path: _describe(leaf) for path, leaf in leaves}
                 if self._keeps and self._states is not None and kind != END:
-                    place = self._states / f"{kind}-{number}"
+                    place = self._states / name_moment(kind, number)
                     place.mkdir(parents=True, exist_ok=True)
                     (place / _to_file(name)).write_bytes(encode(tree))
             except TwiceError as error:
@@ -212,6 +216,11 @@ class Moments:
         }
         with (self._folder / _TAKEN).open("a", encoding="utf-8") as file:
             file.write(json.dumps(moment) + "\n")
+
+
+def name_moment(kind: str, number: object) -> str:
+    """Return the name of a moment, as a folder may have it."""
+    return f"{kind}-{number}".replace("/", "_")
 
 
 def read_moments(folder: Path) -> list[dict[str, Any]]:

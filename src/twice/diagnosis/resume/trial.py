@@ -47,7 +47,6 @@ class Trial:
         files: what it did to them.
         counts: of moments, by kind.
         put_back: parts whose state was put back.
-        loop: of the user's code in which it wrote.
     """
 
     folder: Path
@@ -58,7 +57,6 @@ class Trial:
     files: SeenFiles
     counts: Mapping[str, int] = field(default_factory=dict)
     put_back: tuple[str, ...] = ()
-    loop: Loop | None = None
 
     @property
     def was_killed(self) -> bool:
@@ -163,7 +161,6 @@ class Trials:
             files,
             message["counts"],
             tuple(message["put_back"]),
-            Loop(**message["loop"]) if message["loop"] else None,
         )
 
 
