@@ -109,7 +109,8 @@ class PlainSide:
         out = self._out.with_suffix(f".{next(self._count)}")
         given = {name: each.value or "" for name, each in pinned.items()}
         self._forks.execute(self._program, out, asked, given)
-        return dict(decode(out.read_bytes()))
+        message: Any = decode(out.read_bytes())
+        return dict(message)
 
 
 def find(forks: Forks, name: str, folder: Path) -> dict[str, Any]:

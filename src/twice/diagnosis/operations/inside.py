@@ -32,7 +32,11 @@ from twice.diagnosis.operations.stream import (
 )
 from twice.diagnosis.operations.values import compare_outputs
 from twice.diagnosis.runner import Runner
-from twice.diagnosis.surroundings_factors import list_differing_factors, swap
+from twice.diagnosis.surroundings_factors import (
+    DifferingFactor,
+    list_differing_factors,
+    swap,
+)
 from twice.errors import TwiceError
 from twice.foundation.dataclass import dataclass
 from twice.foundation.printable import pluralize
@@ -45,6 +49,7 @@ _CAPTURES_MAX: Final = 4
 _SHORT: Final = 64
 """Compare-points up to which a run is traced from its beginning at once."""
 _TRIED_MAX: Final = 6
+_VALUES_LENGTH: Final = 100
 
 
 def look_inside(
@@ -169,7 +174,7 @@ class OperationSearch:
         )
         wanted = traced.b.outputs[pair.b]
         named = [
-            f"{factor.name} ({factor.a or 'unset'} / {factor.b or 'unset'})"
+            _describe_factor(factor)
             for factor, stream in zip(factors, made, strict=True)
             if len(stream) > pair.a
             and stream.inputs[pair.a] == traced.a.inputs[pair.a]
@@ -185,6 +190,12 @@ def _trace_side(
     side: Any, window: Window, asked: Sequence[int], surroundings: Surroundings | None
 ) -> OperationStream:
     return OperationStream.from_message(side.trace_operations(window, asked, surroundings))
+
+
+def _describe_factor(factor: DifferingFactor) -> str:
+    """Name a factor, with its values where they are short: a verdict has them anyway."""
+    values = f" ({factor.a or 'unset'} / {factor.b or 'unset'})"
+    return factor.name + (values if len(values) <= _VALUES_LENGTH else "")
 
 
 def _explain_other(traced: _Traced, pair: Pair) -> OperationInside:
