@@ -46,8 +46,6 @@ from twice.worker.concurrency import run_concurrently
 
 _CAPTURES_MAX: Final = 4
 """Executions until an operation is named."""
-_SHORT: Final = 64
-"""Compare-points up to which a run is traced from its beginning at once."""
 _TRIED_MAX: Final = 6
 _VALUES_LENGTH: Final = 100
 
@@ -91,9 +89,8 @@ class OperationSearch:
     def find(self, window: Window) -> OperationInside | None:
         """Return what was found in the shortest interval that has the difference; None where nothing was traced."""
         openings = self._runner.openings(window)
-        if window.last < _SHORT:
-            del openings[:-1]
         found = None
+        # Before the interval operations may differ whose results come to nothing.
         for opening in dict.fromkeys((openings[0], openings[-1])):
             self._progress(f"tracing operations from after compare-point {opening.first}")
             traced = self._trace(opening)
