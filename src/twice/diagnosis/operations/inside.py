@@ -47,6 +47,7 @@ from twice.worker.concurrency import run_concurrently
 _CAPTURES_MAX: Final = 4
 """Executions until an operation is named."""
 _TRIED_MAX: Final = 6
+_THREADS: Final = "the program has threads of its own: operations on them were not traced"
 _VALUES_LENGTH: Final = 100
 
 
@@ -57,9 +58,14 @@ def look_inside(
     if not all(_has_loaded(side.record) for side in (runner.a, runner.b)):
         return
     try:
-        seen.inside = OperationSearch(runner, progress).find(window)
+        found = OperationSearch(runner, progress).find(window)
     except TwiceError as error:
         seen.caveats.append(f"the operations of a library were not traced: {error.happened}")
+        return
+    keys = [*runner.a.record.actors(), *runner.b.record.actors()]
+    if found is not None and any("/thread:" in key for key in keys):
+        found = replace(found, notes=(*found.notes, _THREADS))
+    seen.inside = found
 
 
 def _has_loaded(record: RunRecord) -> bool:
