@@ -116,10 +116,11 @@ def test_a_transposed_input_counts_with_its_strides() -> None:
 
 def test_zeros_of_both_signs_and_types_of_numbers_are_told_apart() -> None:
     values = torch.ones(2)
-    inputs = {
-        int(trace(lambda given=given: values.add(given)).inputs[0])
-        for given in (0, 0.0, -0.0, False)
-    }
+
+    def add(given: object) -> Callable[[], object]:
+        return lambda: values.add(given)
+
+    inputs = {int(trace(add(given)).inputs[0]) for given in (0, 0.0, -0.0, False)}
     assert len(inputs) == 4
 
 
@@ -198,14 +199,15 @@ def test_memory_that_nothing_wrote_is_told_from_memory_that_was() -> None:
 def test_compiled_functions_run_under_a_trace_and_are_said_to_be_missing() -> None:
     network = make_network()
 
-    @torch.compile(backend="eager")
     def forward(rows: Any) -> Any:
         hidden = network[0](rows)
         torch._dynamo.graph_break()
         return network[2](hidden.relu())
 
+    compiled = torch.compile(forward, backend="eager")
+
     def run() -> None:
-        forward(torch.ones(1, 4)).sum().backward()
+        compiled(torch.ones(1, 4)).sum().backward()
 
     stream = trace(run)
     assert "operations inside of torch.compile were not traced" in stream.notes

@@ -18,6 +18,7 @@ PEERS |= {
     "gymnasium_overhead": ["gymnasium", "mujoco"],
     "leaks": ["PIL", "soundfile"],
     "gpu": ["torch"],
+    "torch_trace": ["torch", "stable_baselines3"],
 }
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if path.name not in SHARED)
 

@@ -29,13 +29,13 @@ FUNCTION_LINES_GOAL = 70  # Without its docstring: documentation is never a reas
 OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
     "hashlib": (("foundation/digests.py",), "twice.foundation.digests"),
     "blake3": (("foundation/digests.py",), "twice.foundation.digests"),
-    "xxhash": (
-        ("foundation/digests.py", "integrations/torch_trace.py"), "twice.foundation.digests"
-    ),
+    "xxhash": (("foundation/digests.py", "integrations/torch_trace.py"), "twice.foundation.digests"),
     "hmac": (("foundation/seeds.py",), "twice.foundation.seeds"),
     "pickle": ((), "twice.foundation.encoding"),
     "marshal": (
-        ("diagnosis/tracing/flow_collector.py", "recorder/imports.py", "integrations/torch_trace.py"),
+        (
+            "diagnosis/tracing/flow_collector.py", "recorder/imports.py", "integrations/torch_trace.py",
+        ),
         "twice.foundation.encoding",
     ),
     "shelve": ((), "twice.foundation.encoding"),

@@ -32,7 +32,11 @@ from twice.diagnosis.operations.stream import (
 )
 from twice.diagnosis.operations.values import compare_outputs
 from twice.diagnosis.runner import Runner
-from twice.diagnosis.surroundings_factors import list_differing_factors, swap
+from twice.diagnosis.surroundings_factors import (
+    DifferingFactor,
+    list_differing_factors,
+    swap,
+)
 from twice.errors import TwiceError
 from twice.foundation.dataclass import dataclass
 from twice.foundation.printable import pluralize
@@ -42,9 +46,9 @@ from twice.worker.concurrency import run_concurrently
 
 _CAPTURES_MAX: Final = 4
 """Executions until an operation is named."""
-_SHORT: Final = 64
-"""Compare-points up to which a run is traced from its beginning at once."""
 _TRIED_MAX: Final = 6
+_THREADS: Final = "the program has threads of its own: operations on them were not traced"
+_VALUES_LENGTH: Final = 100
 
 
 def look_inside(
@@ -54,9 +58,14 @@ def look_inside(
     if not all(_has_loaded(side.record) for side in (runner.a, runner.b)):
         return
     try:
-        seen.inside = OperationSearch(runner, progress).find(window)
+        found = OperationSearch(runner, progress).find(window)
     except TwiceError as error:
         seen.caveats.append(f"the operations of a library were not traced: {error.happened}")
+        return
+    keys = [*runner.a.record.actors(), *runner.b.record.actors()]
+    if found is not None and any("/thread:" in key for key in keys):
+        found = replace(found, notes=(*found.notes, _THREADS))
+    seen.inside = found
 
 
 def _has_loaded(record: RunRecord) -> bool:
@@ -86,9 +95,8 @@ class OperationSearch:
     def find(self, window: Window) -> OperationInside | None:
         """Return what was found in the shortest interval that has the difference; None where nothing was traced."""
         openings = self._runner.openings(window)
-        if window.last < _SHORT:
-            del openings[:-1]
         found = None
+        # Before the interval operations may differ whose results come to nothing.
         for opening in dict.fromkeys((openings[0], openings[-1])):
             self._progress(f"tracing operations from after compare-point {opening.first}")
             traced = self._trace(opening)
@@ -169,7 +177,7 @@ class OperationSearch:
         )
         wanted = traced.b.outputs[pair.b]
         named = [
-            f"{factor.name} ({factor.a or 'unset'} / {factor.b or 'unset'})"
+            _describe_factor(factor)
             for factor, stream in zip(factors, made, strict=True)
             if len(stream) > pair.a
             and stream.inputs[pair.a] == traced.a.inputs[pair.a]
@@ -185,6 +193,12 @@ def _trace_side(
     side: Any, window: Window, asked: Sequence[int], surroundings: Surroundings | None
 ) -> OperationStream:
     return OperationStream.from_message(side.trace_operations(window, asked, surroundings))
+
+
+def _describe_factor(factor: DifferingFactor) -> str:
+    """Name a factor, with its values where they are short: a verdict has them anyway."""
+    values = f" ({factor.a or 'unset'} / {factor.b or 'unset'})"
+    return factor.name + (values if len(values) <= _VALUES_LENGTH else "")
 
 
 def _explain_other(traced: _Traced, pair: Pair) -> OperationInside:
