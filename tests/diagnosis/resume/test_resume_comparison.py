@@ -192,5 +192,29 @@ def test_a_field_without_effect_is_not_named_where_something_unknown_is_missing_
     assert "something else is missing" in tried.reason
 
 
+@pytest.mark.parametrize(
+    ("kinds", "said"),
+    [(["forward"], "something else is missing"), ([], "could not be compared")],
+    ids=["same-state", "no-moment"],
+)
+def test_a_difference_that_no_known_field_explains_is_said_to_be_one(
+    tmp_path: Path, kinds: Sequence[str], said: str
+) -> None:
+    moments = [moment(kind, STATE) | {"number": 1} for kind in kinds]
+    straight, control = (
+        trial(tmp_path / name, {"x": b"1"}, writes=["x"] * 2, moments=moments) for name in "12"
+    )
+    straight = Trial(**{**vars_of(straight), "counts": {"forward": 2}})
+    resumed = trial(tmp_path / "3", {"x": b"2"}, moments=[moment(kind, STATE) for kind in kinds])
+    resumed = Trial(**{**vars_of(resumed), "counts": {"forward": 1}})
+    whole = Reference(straight, control, tmp_path, Noise(), "")
+    one = Resumed(1, Write("x", 1), tmp_path, resumed)
+
+    tried = whole.try_fields(one, whole.judge(one), lambda *_: None)
+
+    assert (tried.result, [*tried.missing]) == ("differs", [])
+    assert said in tried.reason
+
+
 def vars_of(each: Trial) -> dict[str, object]:
     return {name: getattr(each, name) for name in Trial.__dataclass_fields__}

@@ -41,6 +41,13 @@ _ONLY_PRINTED: Final = (
 )
 _BEGAN_ANEW: Final = "it began anew: it read the checkpoint, and made every step again"
 _NOTHING_COMPARED: Final = "nothing could be compared: it prints no line that two runs share, and no file that they leave the same"
+_UNKNOWN_MISSING: Final = (
+    "all fields that are known are as they were where it goes on: something else is missing, "
+    "such as the place in an iterator, or state in a closure, a class or another module"
+)
+_NO_MOMENT: Final = (
+    "no moment was found that both runs have, so that their states could not be compared"
+)
 MORE_MISSING: Final = (
     "with all fields that are known put back the end still differs: something else is missing"
 )
@@ -157,8 +164,11 @@ class Reference:
         """Put back all fields that differ, then all but one, and say which of them the end depends on."""
         parting = self.compare_states(one.trial) if one.trial is not None else Parting()
         parts, left = [*parting.fields], one.left
-        if left is None or not (parts or parting.given):
+        if left is None:
             return result
+        if not (parts or parting.given):
+            why = _UNKNOWN_MISSING if parting.moment else _NO_MOMENT
+            return replace(result, reason=result.reason or why)
 
         def run_with(puts: Sequence[str], name: str) -> Trial | None:
             return put_back(left, f"{one.at}-{name}", puts, self.states / parting.moment)
