@@ -35,7 +35,7 @@ def run_concurrently(
         while wait(waiting, _LOOK_EVERY_S).not_done:
             pass
         return [each.result() for each in waiting]
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit):
         interrupted = True  # the owner of the processes ends them
         raise
     finally:

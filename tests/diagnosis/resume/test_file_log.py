@@ -87,3 +87,19 @@ def test_what_happened_behind_the_write_that_was_aimed_at_is_told(tmp_path: Path
     assert seen.changed == {"b.pt"}
     assert read_files(tmp_path, None).changed == frozenset()
     assert read_files(Path(os.devnull).parent / "nowhere", None).writes == ()
+
+
+def test_a_file_that_stays_open_was_read_and_one_that_is_only_written_was_not(
+    tmp_path: Path,
+) -> None:
+    folder, state = tmp_path / "folder", tmp_path / "state"
+    folder.mkdir()
+    state.mkdir()
+    (folder / "kept.npz").write_bytes(b"1")
+    log = FileLog(folder, state, None, lambda: 0, lambda: True, lambda _: None)
+
+    with (folder / "kept.npz").open("rb") as kept, (folder / "a.log").open("wb"):
+        kept.read()
+        log.end()
+
+    assert read_files(state, None).reads == {"kept.npz"}

@@ -95,7 +95,10 @@ def check_resume(
     with tempfile.TemporaryDirectory(prefix="twice-resume-", ignore_cleanup_errors=True) as text:
         trials = Trials(setup, for_recording(os.environ), Path(text).resolve())
         check = _Check(trials, None if resume_arguments is None else tuple(resume_arguments), tell)
-        return check.run(at, {normalize(each) for each in checkpoints})
+        try:
+            return check.run(at, {normalize(each) for each in checkpoints})
+        finally:
+            trials.end()  # of a check that was stopped, some may still run
 
 
 class _Check:
@@ -125,6 +128,12 @@ class _Check:
         self._require_fresh()
         self._loop = _find_loop(straight, self._checkpoints)
         groups = group_writes(straight.files.writes, self._checkpoints)
+        if not groups:
+            raise CheckpointNotWritten(
+                f"{self._program} wrote no file that --checkpoint names: {', '.join(sorted(self._checkpoints))}.",
+                "Expected files that it writes and closes, or moves into their place; a link is neither.",
+                f"Name others; it wrote {_name_files(straight.files.writes)}",
+            )
         steps = straight.counts.get(STEP, 0)
         points = choose_points(groups, steps, at)
         if not points:
@@ -256,7 +265,8 @@ def _learn(result: PointResult, tried: PointResult) -> PointResult:
     if tried.missing == [PRINTED] and all(each.what == PRINTED for each in result.differences):
         return replace(result, missing=tried.missing)
     missing = [each for each in result.missing if each not in tried.harmless]
-    return replace(result, missing=missing or result.missing)
+    # Where the experiment found none of its fields guilty, those of another point are no better.
+    return replace(result, missing=missing or (result.missing if tried.missing else ()))
 
 
 def _doubt(result: PointResult, why: str) -> PointResult:

@@ -8,13 +8,18 @@ Invariant: what is not compared is said.
 
 from __future__ import annotations
 
+import io
 import os
+import re
+import zipfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from twice.diagnosis.resume.loops import ROUND
 from twice.diagnosis.resume.moments import END, VARIABLE
+from twice.diagnosis.resume.points import normalize
 from twice.diagnosis.resume.trial import Trial
 from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import digest_bytes
@@ -26,6 +31,15 @@ PRINTED = "printed output"
 _TIME_LIMIT_S = 30.0
 _ABSENT = ("absent", "(absent)")
 _LOOSE = frozenset({"__pycache__"})
+_DOCUMENTS = frozenset({".json", ".yaml", ".yml", ".toml", ".xml"})
+"""Texts that are one value: none of them is a log."""
+_ARRAY_FILES = re.compile(rb"\x93NUMPY|.{8}\{", re.DOTALL)
+"""How files of numpy and safetensors begin, in which equal arrays have equal bytes."""
+_ARRAY_MEMBERS = re.compile(r"(?:^|/)data/\d+$|\.npy$")
+"""Members of the archives of torch and numpy that are the elements of an array."""
+_ARCHIVE = b"PK\x03\x04"
+_GENERATOR_BYTES = 5056
+"""Of the state of torch's generator, which may have moved where nothing draws from it any more."""
 
 Fields = Mapping[str, Mapping[str, Sequence[str]]]
 """Digest and shown value of each leaf, by part and path."""
@@ -161,7 +175,7 @@ def _compare_files(
     straight: Trial, other: Trial, ignored: Collection[str], *, has_state: bool
 ) -> Iterator[EndDifference]:
     for path in list_differing_files(straight.folder, other.folder):
-        if path in ignored:
+        if path in ignored or normalize(path) in ignored:
             continue
         one, two = straight.folder / path, other.folder / path
         if not (one.is_file() and two.is_file()):
@@ -170,11 +184,32 @@ def _compare_files(
             continue
         texts = [_read_text(each) for each in (one, two)]
         if None not in texts:
-            if not _only_adds(texts[0] or [], texts[1] or []):
+            is_log = one.suffix not in _DOCUMENTS
+            if not (is_log and _only_adds(texts[0] or [], texts[1] or [])):
                 yield EndDifference(f"file {path}", _locate(one, two))
         # Equal values can be pickled with other bytes: what was loaded from a file shares its objects otherwise.
-        elif not has_state:
+        elif not has_state or _has_other_arrays(one, two):
             yield EndDifference(f"file {path}", _locate(one, two))
+
+
+def _has_other_arrays(one: Path, two: Path) -> bool:
+    """Return whether two binary files surely hold other arrays, however these are stored."""
+    first, second = one.read_bytes(), two.read_bytes()
+    if _ARRAY_FILES.match(first) or _ARRAY_FILES.match(second):
+        return True
+    return _list_arrays(first) != _list_arrays(second)
+
+
+def _list_arrays(content: bytes) -> list[tuple[int, int]]:
+    """Return length and checksum of each array in an archive, and in archives within it, without an order."""
+    found: list[tuple[int, int]] = []
+    with suppress(zipfile.BadZipFile), zipfile.ZipFile(io.BytesIO(content)) as archive:
+        for member in archive.infolist():
+            if _ARRAY_MEMBERS.search(member.filename):
+                found.append((member.file_size, member.CRC))
+            elif archive.open(member).read(4) == _ARCHIVE:
+                found += _list_arrays(archive.read(member))
+    return sorted(each for each in found if each[0] != _GENERATOR_BYTES)
 
 
 def _read_text(path: Path) -> list[str] | None:
@@ -199,6 +234,19 @@ def _locate(one: Path, other: Path) -> str:
 def _compare_printed(
     straight: Trial, other: Trial, ignored: Sequence[str], *, is_resumed: bool
 ) -> Iterator[EndDifference]:
+    one, two = _pair_lines(straight, other, ignored, is_resumed=is_resumed)
+    for first, second in zip(reversed(one), reversed(two), strict=False):
+        if first != second:
+            yield EndDifference(PRINTED, f"{first!r} and {second!r}")
+            return
+    if len(one) != len(two):
+        yield EndDifference(PRINTED, f"{pluralize(len(one), 'line')} and {len(two)}")
+
+
+def _pair_lines(
+    straight: Trial, other: Trial, ignored: Sequence[str], *, is_resumed: bool
+) -> tuple[list[str], list[str]]:
+    """Return the printed lines of two trials that are compared."""
     begin = next((int(each["printed"]) for each in other.moments() if each["kind"] != END), None)
     one = _compared_lines(straight.printed[0], straight.folder, ignored)
     text = other.printed[0]
@@ -207,12 +255,20 @@ def _compare_printed(
         if begin is None:  # then only the last line surely belongs to the training
             two = two[-1:]
         one = one[len(one) - len(two) :] if len(two) <= len(one) else one
-    for first, second in zip(reversed(one), reversed(two), strict=False):
-        if first != second:
-            yield EndDifference(PRINTED, f"{first!r} and {second!r}")
-            return
-    if len(one) != len(two):
-        yield EndDifference(PRINTED, f"{pluralize(len(one), 'line')} and {len(two)}")
+    return one, two
+
+
+def has_evidence(straight: Trial, resumed: Trial, noise: Noise) -> bool:
+    """Return whether anything that a resumed run leaves was compared: state, lines, or a file that the training writes."""
+    if _end_fields(straight):
+        return True
+    if _pair_lines(straight, resumed, (*noise.ignored, *noise.output), is_resumed=True)[1]:
+        return True
+    paths = {each.path for each in straight.files.writes}
+    return any(
+        (straight.folder / path).is_file() and not {path, normalize(path)} & noise.files
+        for path in paths
+    )
 
 
 def _compared_lines(text: bytes, folder: Path, ignored: Sequence[str]) -> list[str]:

@@ -15,8 +15,10 @@ import os
 import signal
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import asdict
+from fcntl import F_GETFL, fcntl
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -110,8 +112,21 @@ class FileLog:
         """Look for the last time."""
         self._is_done = True
         self.look()
+        # Archives of numpy and databases are often closed by nobody, so that the kernel never tells that they were read.
+        for path in self._list_open():
+            self._log.write(json.dumps({"kind": "read", "path": path}) + "\n")
         self._log.close()
         self._events.close()
+
+    def _list_open(self) -> Iterator[str]:
+        """Yield the paths of files in the folder that this process still has open, and not only to write."""
+        folder = os.path.realpath(self._folder) + os.sep
+        for number in os.listdir("/proc/self/fd"):  # noqa: PTH208
+            with suppress(OSError):  # the descriptor of the listing itself
+                path = os.readlink(f"/proc/self/fd/{number}")  # noqa: PTH115
+                flags = fcntl(int(number), F_GETFL)
+                if path.startswith(folder) and flags & os.O_ACCMODE != os.O_WRONLY:
+                    yield path.removeprefix(folder)
 
     def _before(self, event: str, arguments: tuple[Any, ...]) -> None:
         if event not in _BEFORE or self._is_done or not self._is_here():

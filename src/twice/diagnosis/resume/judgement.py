@@ -18,6 +18,7 @@ from twice.diagnosis.resume.comparison import (
     PRINTED,
     Noise,
     compare_ends,
+    has_evidence,
     list_differing,
     list_differing_files,
     name_field,
@@ -26,6 +27,7 @@ from twice.diagnosis.resume.comparison import (
 from twice.diagnosis.resume.file_log import Write
 from twice.diagnosis.resume.loops import Loop
 from twice.diagnosis.resume.moments import END, NAN, STEP, name_moment
+from twice.diagnosis.resume.points import normalize
 from twice.diagnosis.resume.report import PointResult, Result
 from twice.diagnosis.resume.trial import Trial
 from twice.foundation.dataclass import dataclass
@@ -39,8 +41,16 @@ _ONLY_PRINTED: Final = (
     "state and files are the same; lines that may differ can be left out: --ignore-output REGEX"
 )
 _BEGAN_ANEW: Final = "it began anew: it read the checkpoint, and made every step again"
+_NOTHING_COMPARED: Final = "nothing could be compared: it prints no line that two runs share, and no file that they leave the same"
+_UNKNOWN_MISSING: Final = (
+    "all fields that are known are as they were where it goes on: something else is missing, "
+    "such as the place in an iterator, or state in a closure, a class or another module"
+)
+_NO_MOMENT: Final = (
+    "no moment was found that both runs have, so that their states could not be compared"
+)
 MORE_MISSING: Final = (
-    "with all of these fields put back the end still differs: something else is missing too"
+    "with all fields that are known put back the end still differs: something else is missing"
 )
 
 PutBack = Callable[[Path, str, Sequence[str], Path], Trial | None]
@@ -128,8 +138,10 @@ class Reference:
             return PointResult(one.at, path, died, reason=one.failure)
         differences = compare_ends(self.straight, one.trial, self.noise, is_resumed=True)
         parting = self.compare_states(one.trial)
-        if not differences and self._began_anew(one.trial):
+        if not differences and self._began_anew(one.trial, normalize(path)):
             return PointResult(one.at, path, "unknown", reason=_BEGAN_ANEW)
+        if not differences and not has_evidence(self.straight, one.trial, self.noise):
+            return PointResult(one.at, path, "unknown", reason=_NOTHING_COMPARED)
         if not differences:
             return PointResult(one.at, path, "same", harmless=parting.name_fields())
         has_ended = one.trial.exit_code == self.straight.exit_code
@@ -157,43 +169,59 @@ class Reference:
         """Put back all fields that differ, then all but one, and say which of them the end depends on."""
         parting = self.compare_states(one.trial) if one.trial is not None else Parting()
         parts, left = [*parting.fields], one.left
-        if left is None or not (parts or parting.given):
+        if left is None:
             return result
+        if not (parts or parting.given):
+            why = _UNKNOWN_MISSING if parting.moment else _NO_MOMENT
+            return replace(result, reason=result.reason or why)
 
-        def is_same_with(puts: Sequence[str], name: str) -> bool:
-            trial = put_back(left, f"{one.at}-{name}", puts, self.states / parting.moment)
-            if trial is None:
-                return False
-            return not compare_ends(self.straight, trial, self.noise, is_resumed=True)
+        def run_with(puts: Sequence[str], name: str) -> Trial | None:
+            return put_back(left, f"{one.at}-{name}", puts, self.states / parting.moment)
 
-        if not parts or not is_same_with(parts, "all"):
-            return self._explain_rest(result, parting)
-        if len(parts) == 1:
-            return result
+        def is_same(trial: Trial | None, as_trial: Trial) -> bool:
+            return trial is not None and not compare_ends(
+                as_trial, trial, self.noise, is_resumed=True
+            )
+
+        whole = run_with(parts, "all") if parts else None
+        suffices = is_same(whole, self.straight)
+        if whole is None or (suffices and len(parts) == 1):
+            return result if suffices else self._explain_rest(result, parting)
+        # Where they do not suffice, a field still matters only if the end is another one without it.
+        end = self.straight if suffices else whole
         without = [[each for each in parts if each != part] for part in parts]
-        calls = [partial(is_same_with, puts, f"without-{at}") for at, puts in enumerate(without)]
-        answers = run_concurrently(calls)
-        harmless = {part for part, is_same in zip(parts, answers, strict=True) if is_same}
+        calls = [partial(run_with, puts, f"without-{at}") for at, puts in enumerate(without)]
+        trials = run_concurrently(calls)
+        harmless = {part for part, trial in zip(parts, trials, strict=True) if is_same(trial, end)}
         named = parting.name_fields(lambda part: part not in harmless)
         spared = parting.name_fields(lambda part: part in harmless)
-        return replace(result, missing=named or result.missing, harmless=spared)
+        if suffices:
+            return replace(result, missing=named or result.missing, harmless=spared)
+        return self._explain_rest(replace(result, missing=named, harmless=spared), parting)
 
     def _explain_rest(self, result: PointResult, parting: Parting) -> PointResult:
         """Say what is known where the fields that can be put back do not suffice."""
         if all(each.what == PRINTED for each in result.differences):
-            return replace(result, missing=[PRINTED], harmless=result.missing, reason=_ONLY_PRINTED)
+            harmless = [*result.missing, *result.harmless]
+            return replace(result, missing=[PRINTED], harmless=harmless, reason=_ONLY_PRINTED)
         others = ", ".join(_GIVEN.get(each, f"another {each}") for each in parting.given)
         why = f"it begins with {others}, which nothing can put back" if others else MORE_MISSING
         return replace(result, reason=why)
 
-    def _began_anew(self, resumed: Trial) -> bool:
+    def _began_anew(self, resumed: Trial, checkpoint: str) -> bool:
         """Return whether a resumed run made as many steps as the straight one: that shows nothing of its checkpoint."""
         straight, made = self.straight.counts, resumed.counts
         # Rounds of a straight run are counted from its first checkpoint on.
         if total := straight.get(STEP, 0):
             return made.get(STEP, 0) >= total
         kind = "" if self.loop is None else self.loop.kind
-        return made.get(kind, 0) > straight.get(kind, 0) > 0
+        if rounds := straight.get(kind, 0):
+            return made.get(kind, 0) > rounds
+        total, again = (
+            sum(normalize(each.path) == checkpoint for each in trial.files.writes)
+            for trial in (self.straight, resumed)
+        )
+        return again >= total
 
     def _explain_steps(self, one: Resumed, trial: Trial) -> str:
         """Say that a resumed run makes other steps than those that were left; empty where it does not."""
@@ -206,7 +234,14 @@ class Reference:
 
 def find_noise(straight: Trial, control: Trial, ignored: Sequence[str]) -> tuple[Noise, str]:
     """Return what differs between two runs that nobody stops, and a sentence where that leaves nothing to compare."""
-    files = frozenset(list_differing_files(straight.folder, control.folder))
+    differing = list_differing_files(straight.folder, control.folder)
+    # A name with the time or the process in it is another one in each run.
+    files = frozenset(
+        path
+        if (straight.folder / path).exists() and (control.folder / path).exists()
+        else normalize(path)
+        for path in differing
+    )
     folders = [str(straight.folder), str(control.folder)]
     output = list_measurements(straight.printed, control.printed, ignored, folders)
     noise = Noise(files, output, (*ignored,))

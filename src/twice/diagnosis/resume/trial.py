@@ -74,11 +74,14 @@ class Trials:
     def __init__(self, setup: Setup, surroundings: Surroundings, place: Path) -> None:
         self._setup, self._surroundings, self._place = setup, surroundings, place
         self.program, self.ignored_output = setup.program, setup.ignored_output
+        self._workers: list[FreshWorker] = []
+        self._has_ended = False
         self.source = Path(setup.program.root or os.curdir).resolve()
         _require_small(self.source)
 
     def copy(self, name: str, *, of: Path | None = None) -> Path:
         """Make a private copy of the program's folder, or ``of`` another trial's."""
+        self._require_open()
         folder = self._place / name / "folder"
         shutil.copytree(of or self.source, folder, symlinks=True, ignore=None if of else _LEFT_OUT)
         return folder
@@ -88,6 +91,18 @@ class Trials:
         folder = self._place / name
         folder.mkdir()
         return folder
+
+    def end(self) -> None:
+        """Kill what still runs, so that no thread waits for a training that nobody wants any more."""
+        self._has_ended = True
+        for worker in [*self._workers]:
+            worker.kill()
+
+    def _require_open(self) -> None:
+        if self._has_ended:
+            raise UsageError(
+                "The check has ended.", "Expected no further trial.", "Start the check again."
+            )
 
     def run(
         self,
@@ -141,13 +156,17 @@ class Trials:
         temporary.mkdir()
         environ = {**environ_for_child(os.environ, self._surroundings), "TMPDIR": str(temporary)}
         message: Mapping[str, Any] | None = None
+        self._require_open()
         with FreshWorker(MODULE, environ, cwd=str(self.source)) as worker:
+            self._workers.append(worker)
             try:
                 message = worker.ask(job)
                 worker.wait()
             except ProgramFailed as error:
                 if kill_behind is None or error.fields.get("exit_code") != -signal.SIGKILL:
                     raise
+            finally:
+                self._workers.remove(worker)
             printed = worker.read_printed()
         files = read_files(state, kill_behind)
         if message is None:
