@@ -25,8 +25,8 @@ def test_events_tell_what_was_written_moved_and_read(tmp_path: Path) -> None:
         (tmp_path / "new").read_text("utf-8")
         found = events.wait(5)
 
-    assert FileEvent("written", "new.tmp") in found
-    assert found.index(FileEvent("written", "new")) < found.index(FileEvent("read", "new"))
+    assert FileEvent("closed", "new.tmp") in found
+    assert found.index(FileEvent("moved", "new")) < found.index(FileEvent("read", "new"))
 
 
 def test_folders_that_are_made_later_are_watched(tmp_path: Path) -> None:
@@ -36,7 +36,7 @@ def test_folders_that_are_made_later_are_watched(tmp_path: Path) -> None:
         (tmp_path / "c-1" / "deep" / "a.pt").write_bytes(b"1")
         found = events.wait(5)
 
-    assert FileEvent("written", "c-1/deep/a.pt") in found
+    assert FileEvent("closed", "c-1/deep/a.pt") in found
 
 
 def test_nothing_comes_where_nothing_happens(tmp_path: Path) -> None:
@@ -103,3 +103,23 @@ def test_a_file_that_stays_open_was_read_and_one_that_is_only_written_was_not(
         log.end()
 
     assert read_files(state, None).reads == {"kept.npz"}
+
+
+def test_a_file_that_is_moved_while_it_is_open_is_written_once(tmp_path: Path) -> None:
+    folder, state = tmp_path / "folder", tmp_path / "state"
+    folder.mkdir()
+    state.mkdir()
+    log = FileLog(folder, state, None, lambda: 0, lambda: True, lambda _frame: None)
+    try:
+        for _ in range(2):
+            with (folder / "a.new").open("w", encoding="utf-8") as file:
+                file.write("1")
+                file.flush()
+                (folder / "a.new").replace(folder / "a")
+    finally:
+        log.end()
+
+    assert [each for each in read_files(state, None).writes if each.path == "a"] == [
+        Write("a", 1),
+        Write("a", 2),
+    ]

@@ -29,7 +29,7 @@ from twice.recorder.effects.actors import outside
 from twice.recorder.kernel.file_events import FileEvents
 
 _LOG: Final = "files.jsonl"
-_BEGINS: Final = "begins"
+_BEGINS, _WRITTEN = "begins", "written"
 _BEFORE: Final = frozenset({"open", "os.rename", "os.remove", "os.mkdir", "os.truncate"})
 """Audit events that come before files change."""
 _kill, _getpid = os.kill, os.getpid  # the real ones
@@ -87,6 +87,7 @@ class FileLog:
         self._log = (state / _LOG).open("a", encoding="utf-8")
         self._aim, self._count_steps, self._is_here = aim, count_steps, is_here
         self._counts: Counter[str] = Counter()
+        self._changed: set[str] = set()
         self._is_done = False
         sys.addaudithook(self._before)
 
@@ -98,10 +99,16 @@ class FileLog:
         is_due = False
         for event in events:
             row: dict[str, Any] = {"kind": event.kind, "path": event.path}
-            if event.kind == "written":
+            if event.kind == "moved" or (event.kind == "closed" and event.path in self._changed):
+                self._changed.discard(event.path)
                 self._counts[event.path] += 1
-                row |= {"nth": self._counts[event.path], "steps": self._count_steps()}
+                row |= {"kind": _WRITTEN, "nth": self._counts[event.path]}
+                row["steps"] = self._count_steps()
                 is_due |= (event.path, row["nth"]) == self._aim
+            elif event.kind == "changed":
+                self._changed.add(event.path)
+            elif event.kind == "closed":
+                continue  # of a file that was moved while it was open, and counted then
             if event.kind != "changed" or is_due:
                 self._log.write(json.dumps(row) + "\n")
         if is_due:
@@ -155,7 +162,7 @@ def read_files(state: Path, aim: Write | None) -> SeenFiles:
     rows = (
         [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
     )
-    writes = [row for row in rows if row["kind"] == "written"]
+    writes = [row for row in rows if row["kind"] == _WRITTEN]
     behind = [
         at
         for at, row in enumerate(rows)
@@ -167,11 +174,11 @@ def read_files(state: Path, aim: Write | None) -> SeenFiles:
     for row in rows:
         if row["kind"] == _BEGINS:
             loop = Loop(**row["loop"])
-        elif row["kind"] == "written":
+        elif row["kind"] == _WRITTEN:
             loops.append(loop)
     return SeenFiles(
         tuple(Write(row["path"], row["nth"], row["steps"]) for row in writes),
         frozenset(row["path"] for row in rows if row["kind"] == "read"),
-        frozenset(row["path"] for row in late if row["kind"] in {"written", "changed"}),
+        frozenset(row["path"] for row in late if row["kind"] in {_WRITTEN, "changed"}),
         tuple(loops),
     )

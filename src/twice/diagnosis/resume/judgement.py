@@ -116,7 +116,7 @@ class Reference:
     states: Path
     noise: Noise
     problem: str
-    loop: Loop | None
+    loop: Loop | None = None
 
     def list_caveats(self) -> Iterator[str]:
         """Yield sentences on what is not compared."""

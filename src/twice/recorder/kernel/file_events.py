@@ -16,6 +16,7 @@ import os
 import select
 import struct
 import sys
+from collections.abc import Mapping
 from operator import attrgetter
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
@@ -29,11 +30,19 @@ _MASK: Final = _MODIFY | _CLOSE_WRITE | _CLOSE_NOWRITE | _MOVED_TO | _CREATE | _
 _HEADER: Final = struct.Struct("iIII")
 _READ_BYTES: Final = 1 << 16
 
-Kind = Literal["written", "read", "changed"]
+Kind = Literal["closed", "moved", "read", "changed"]
+
+_KINDS: Final[Mapping[int, Kind]] = {
+    _CLOSE_WRITE: "closed",
+    _CLOSE_NOWRITE: "read",
+    _MOVED_TO: "moved",
+    _CREATE: "changed",
+    _MODIFY: "changed",
+}
 
 
 class FileEvent(NamedTuple):
-    """One event: ``written`` and closed or moved into place, ``read`` and closed, or ``changed`` and perhaps still open.
+    """One event: ``closed`` by who could write, ``moved`` into place, ``read`` and closed, or ``changed``.
 
     The path is relative to the folder.
     """
@@ -90,8 +99,7 @@ class FileEvents(Closing):
                 if mask & (_CREATE | _MOVED_TO):
                     found += self._watch(path)
                 continue
-            is_open = mask & (_CREATE | _MODIFY)
-            kind: Kind = "read" if mask & _CLOSE_NOWRITE else "changed" if is_open else "written"
+            kind = next(kind for bit, kind in _KINDS.items() if mask & bit)
             found.append(FileEvent(kind, str(path.relative_to(self._root))))
         return found
 
