@@ -34,9 +34,8 @@ from twice.replayer.output_difference import list_measurements
 from twice.worker.concurrency import run_concurrently
 
 _LEFT_OVER: Final = ".gradients"
-_ONLY_PRINTED: Final = (
-    "state and files are the same; lines that may differ can be left out: --ignore-output REGEX"
-)
+_LEAVE_OUT: Final = "; lines that may differ can be left out: --ignore-output REGEX"
+_ONLY_PRINTED: Final = f"state and files are the same{_LEAVE_OUT}"
 _BEGAN_ANEW: Final = "it began anew: it read the checkpoint, and made every step again"
 MORE_MISSING: Final = (
     "with all of these fields put back the end still differs: something else is missing too"
@@ -211,4 +210,5 @@ def find_noise(straight: Trial, control: Trial, ignored: Sequence[str]) -> tuple
     first = next(iter(compare_ends(straight, control, noise, is_resumed=False)), None)
     if first is None:
         return noise, ""
-    return noise, f"two runs that nobody stops differ already: {first.what}: {first.where}"
+    advice = _LEAVE_OUT if first.what == PRINTED else ""
+    return noise, f"two runs that nobody stops differ already: {first.what}: {first.where}{advice}"
