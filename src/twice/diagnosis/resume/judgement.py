@@ -127,8 +127,8 @@ class Reference:
         if not differences:
             return PointResult(one.at, path, "same", harmless=parting.name_fields())
         has_ended = one.trial.exit_code == self.straight.exit_code
-        reason = self._explain_steps(one, one.trial) if has_ended and not parting.moment else ""
-        missing = parting.name_fields() or (["position"] if reason else [])
+        reason = self._explain_steps(one, one.trial) if has_ended else ""
+        missing = [*(["position"] if reason else []), *parting.name_fields()]
         return PointResult(one.at, path, "differs", missing, (), differences, reason)
 
     def compare_states(self, resumed: Trial) -> Parting:
@@ -162,6 +162,8 @@ class Reference:
 
         if not parts or not is_same_with(parts, "all"):
             return self._explain_rest(result, parting)
+        # The steps that it made were enough.
+        result = replace(result, missing=parting.name_fields(), reason="")
         if len(parts) == 1:
             return result
         without = [[each for each in parts if each != part] for part in parts]
@@ -182,7 +184,8 @@ class Reference:
         why = (
             f"it begins with another {given}, which nothing can put back" if given else MORE_MISSING
         )
-        return replace(result, missing=named or result.missing, reason=why)
+        # Other steps than those that were left explain more than fields of a state.
+        return replace(result, missing=named or result.missing, reason=result.reason or why)
 
     def _began_anew(self, resumed: Trial) -> bool:
         """Return whether a resumed run made as many steps as the straight one: that shows nothing of its checkpoint."""
