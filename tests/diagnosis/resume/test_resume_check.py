@@ -143,6 +143,7 @@ def test_a_program_that_differs_from_itself_gets_no_answer(
 
     assert report.result == "unknown"
     assert "two runs that nobody stops differ already" in report.points[0].reason
+    assert "--ignore-output REGEX" in report.points[0].reason
 
 
 OUTWARD = WALK.replace(

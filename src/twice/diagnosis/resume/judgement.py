@@ -37,9 +37,8 @@ from twice.worker.concurrency import run_concurrently
 
 _LEFT_OVER: Final = ".gradients"
 _GIVEN: Final = {"data": "another batch"}
-_ONLY_PRINTED: Final = (
-    "state and files are the same; lines that may differ can be left out: --ignore-output REGEX"
-)
+_LEAVE_OUT: Final = "; lines that may differ can be left out: --ignore-output REGEX"
+_ONLY_PRINTED: Final = f"state and files are the same{_LEAVE_OUT}"
 _BEGAN_ANEW: Final = "it began anew: it read the checkpoint, and made every step again"
 _NOTHING_COMPARED: Final = "nothing could be compared: it prints no line that two runs share, and no file that they leave the same"
 _UNKNOWN_MISSING: Final = (
@@ -145,8 +144,8 @@ class Reference:
         if not differences:
             return PointResult(one.at, path, "same", harmless=parting.name_fields())
         has_ended = one.trial.exit_code == self.straight.exit_code
-        reason = self._explain_steps(one, one.trial) if has_ended and not parting.moment else ""
-        missing = parting.name_fields() or (["position"] if reason else [])
+        reason = self._explain_steps(one, one.trial) if has_ended else ""
+        missing = [*(["position"] if reason else []), *parting.name_fields()]
         return PointResult(one.at, path, "differs", missing, (), differences, reason)
 
     def compare_states(self, resumed: Trial) -> Parting:
@@ -185,6 +184,8 @@ class Reference:
 
         whole = run_with(parts, "all") if parts else None
         suffices = is_same(whole, self.straight)
+        if suffices:  # the steps that it made were enough
+            result = replace(result, missing=parting.name_fields(), reason="")
         if whole is None or (suffices and len(parts) == 1):
             return result if suffices else self._explain_rest(result, parting)
         # Where they do not suffice, a field still matters only if the end is another one without it.
@@ -206,7 +207,8 @@ class Reference:
             return replace(result, missing=[PRINTED], harmless=harmless, reason=_ONLY_PRINTED)
         others = ", ".join(_GIVEN.get(each, f"another {each}") for each in parting.given)
         why = f"it begins with {others}, which nothing can put back" if others else MORE_MISSING
-        return replace(result, reason=why)
+        # Other steps than those that were left explain more than fields of a state.
+        return replace(result, reason=result.reason or why)
 
     def _began_anew(self, resumed: Trial, checkpoint: str) -> bool:
         """Return whether a resumed run made as many steps as the straight one: that shows nothing of its checkpoint."""
@@ -248,4 +250,5 @@ def find_noise(straight: Trial, control: Trial, ignored: Sequence[str]) -> tuple
     first = next(iter(compare_ends(straight, control, noise, is_resumed=False)), None)
     if first is None:
         return noise, ""
-    return noise, f"two runs that nobody stops differ already: {first.what}: {first.where}"
+    advice = _LEAVE_OUT if first.what == PRINTED else ""
+    return noise, f"two runs that nobody stops differ already: {first.what}: {first.where}{advice}"

@@ -13,6 +13,7 @@ from twice.foundation.dataclass import dataclass
 from twice.foundation.printable import pluralize, printable
 
 FORMAT = "twice.resume/1"
+_NAMED_MAX = 8
 Result = Literal["same", "differs", "unknown"]
 
 
@@ -98,12 +99,12 @@ class ResumeReport:
         lines = [self._headline(), f"  checkpoint: {', '.join(self.checkpoint)}"]
         for each in self.points:
             place = f"step {each.at} of {self.steps}" if self.steps else f"checkpoint {each.at}"
-            missing = f"  missing: {', '.join(each.missing)}" if each.missing else ""
+            missing = f"  missing: {_list(each.missing)}" if each.missing else ""
             lines.append(f"  killed at {place:<18}  {each.result}{missing}")
             if each.reason:
                 lines.append(f"    {each.reason}")
             if each.harmless and each.result == "differs":
-                lines.append(f"    without effect: {', '.join(each.harmless)}")
+                lines.append(f"    without effect: {_list(each.harmless)}")
         first = next((each for each in self.points if each.differences), None)
         if first is not None:
             lines.append(f"at {first.at}, straight and resumed:")
@@ -122,5 +123,18 @@ class ResumeReport:
             )
         wrong = [each for each in self.points if each.result == "differs"]
         missing = list(dict.fromkeys(field for each in wrong for field in each.missing))
-        named = f"; the checkpoint lacks {', '.join(missing)}" if missing else ""
+        named = f"; the checkpoint lacks {_list(missing)}" if missing else ""
         return f"DIFFERS: {self.program} resumes otherwise at {len(wrong)} of {points}{named}"
+
+
+def _list(names: Sequence[str]) -> str:
+    """Return names of fields; of many, those of one object are only counted: ``model.env (33 fields)``."""
+    if len(names) <= _NAMED_MAX:
+        return ", ".join(names)
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        groups.setdefault(".".join(name.split(".")[:2]), []).append(name)
+    return ", ".join(
+        inner[0] if len(inner) == 1 else f"{group} ({len(inner)} fields)"
+        for group, inner in groups.items()
+    )

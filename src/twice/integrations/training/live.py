@@ -36,6 +36,7 @@ _KINDS: Final = (
 )
 """What an object without a name is called, and its class."""
 _AGENT: Final = "agent"
+_BOOSTER: Final = "booster"
 _GENERATORS: Final = {"random", "numpy", "sklearn"}
 """Libraries whose objects are found by the program's variables alone: the collector does not know them."""
 _DEPTH_MAX: Final = 2
@@ -75,11 +76,20 @@ def find_parts_of_training(frame: FrameType | None) -> dict[str, Part]:
 
 
 def find_parts_of(holders: Iterable[object]) -> dict[str, Part]:
-    """Return the parts of what moved the steps of a training, such as optimisers, and the parameters that they moved."""
+    """Return the parts of what moved the steps of a training, such as optimisers, and the parameters that they moved.
+
+    A training in stretches makes a booster for each, from the model of the one before: of boosters the last one counts.
+    """
     parts: dict[str, Part] = {}
-    for target in holders:
-        label = next(label for label, module, name in _KINDS if _is_of(target, module, name))
+    labelled = [(_label(target), target) for target in holders]
+    boosters = [target for label, target in labelled if label == _BOOSTER]
+    for label, target in labelled:
+        if label == _BOOSTER and target is not boosters[-1]:
+            continue
         name = _make_free(label, parts)
+        if _is_of(target, "lightgbm.basic", "Booster"):
+            parts[name] = _Trees(target)
+            continue
         parts.update(find_parts(name, target))
         if label == "optimizer":
             parts[_make_free("parameters", parts)] = _Parameters(target)
@@ -102,6 +112,23 @@ class _Parameters:
 
     def write(self, state: object) -> None:
         raise NotImplementedError("it is only compared")
+
+
+class _Trees:
+    """The trees of a booster of LightGBM as text, without its settings, among which is how many rounds it was given."""
+
+    def __init__(self, booster: Any) -> None:
+        self._booster = booster
+
+    def read(self) -> object:
+        return self._booster.model_to_string().partition("\nparameters:")[0]
+
+    def write(self, state: object) -> None:
+        raise NotImplementedError("it is only compared")
+
+
+def _label(target: object) -> str:
+    return next(label for label, module, name in _KINDS if _is_of(target, module, name))
 
 
 def _is_of(target: object, module: str, name: str) -> bool:
