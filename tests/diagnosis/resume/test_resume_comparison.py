@@ -6,6 +6,7 @@ import io
 import json
 import zipfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -109,6 +110,17 @@ def test_more_lines_are_a_log_and_no_document(tmp_path: Path, name: str, differs
     assert bool(compare_ends(straight, resumed, Noise(), is_resumed=True)) is differs
 
 
+def test_lines_that_a_log_lost_at_the_kill_are_a_difference_that_is_explained(
+    tmp_path: Path,
+) -> None:
+    straight = trial(tmp_path / "1", {"train.log": b"1\n2\n3\n4\n"})
+    resumed = trial(tmp_path / "2", {"train.log": b"1\n3\n4\n"})
+
+    [found] = compare_ends(straight, resumed, Noise(), is_resumed=True)
+
+    assert (found.what, found.where.partition(",")[0]) == ("file train.log", "1 line fewer")
+
+
 def test_files_with_the_time_in_their_names_are_not_compared(tmp_path: Path) -> None:
     straight = trial(tmp_path / "1", {"runs/17:01.log": b"1", "x": b"1"})
     control = trial(tmp_path / "2", {"runs/17:02.log": b"1", "x": b"1"})
@@ -116,7 +128,7 @@ def test_files_with_the_time_in_their_names_are_not_compared(tmp_path: Path) -> 
 
     noise, problem = find_noise(straight, control, ())
 
-    assert (noise.files, problem) == ({"runs/#:#.log"}, "")
+    assert ([*noise.files], problem) == (["runs/#:#.log"], "")
     assert compare_ends(straight, resumed, noise, is_resumed=True) == []
 
 
@@ -173,9 +185,9 @@ def test_a_field_without_effect_is_not_named_where_something_unknown_is_missing_
         trial(tmp_path / name, {"x": b"\xff1"}, moments=[moment("forward", fields("1"))])
         for name in "12"
     )
-    counted = [Trial(**{**vars_of(each), "counts": {"forward": 2}}) for each in (straight, control)]
+    counted = [replace(each, counts={"forward": 2}) for each in (straight, control)]
     resumed = trial(tmp_path / "3", {"x": b"\xff2"}, moments=[moment("forward", fields("2"))])
-    resumed = Trial(**{**vars_of(resumed), "counts": {"forward": 1}})
+    resumed = replace(resumed, counts={"forward": 1})
 
     def put_back(_left: Path, name: str, puts: Sequence[str], _states: Path) -> Trial:
         return trial(tmp_path / name, {"x": b"\xff3" if "variable mean" in puts else b"\xff2"})
@@ -204,9 +216,9 @@ def test_a_difference_that_no_known_field_explains_is_said_to_be_one(
     straight, control = (
         trial(tmp_path / name, {"x": b"1"}, writes=["x"] * 2, moments=moments) for name in "12"
     )
-    straight = Trial(**{**vars_of(straight), "counts": {"forward": 2}})
+    straight = replace(straight, counts={"forward": 2})
     resumed = trial(tmp_path / "3", {"x": b"2"}, moments=[moment(kind, STATE) for kind in kinds])
-    resumed = Trial(**{**vars_of(resumed), "counts": {"forward": 1}})
+    resumed = replace(resumed, counts={"forward": 1})
     whole = Reference(straight, control, tmp_path, Noise(), "")
     one = Resumed(1, Write("x", 1), tmp_path, resumed)
 
@@ -214,7 +226,3 @@ def test_a_difference_that_no_known_field_explains_is_said_to_be_one(
 
     assert (tried.result, [*tried.missing]) == ("differs", [])
     assert said in tried.reason
-
-
-def vars_of(each: Trial) -> dict[str, object]:
-    return {name: getattr(each, name) for name in Trial.__dataclass_fields__}

@@ -184,9 +184,15 @@ def _compare_files(
             continue
         texts = [_read_text(each) for each in (one, two)]
         if None not in texts:
+            lines, others = texts[0] or [], texts[1] or []
             is_log = one.suffix not in _DOCUMENTS
-            if not (is_log and _only_adds(texts[0] or [], texts[1] or [])):
-                yield EndDifference(f"file {path}", _locate(one, two))
+            if is_log and _only_adds(lines, others):
+                continue
+            where = _locate(one, two)
+            if is_log and _only_adds(others, lines):
+                fewer = pluralize(len(lines) - len(others), "line")
+                where = f"{fewer} fewer, as of a log that is written behind the checkpoint, or late: {where}"
+            yield EndDifference(f"file {path}", where)
         # Equal values can be pickled with other bytes: what was loaded from a file shares its objects otherwise.
         elif not has_state or _has_other_arrays(one, two):
             yield EndDifference(f"file {path}", _locate(one, two))
