@@ -135,6 +135,6 @@ def _list(names: Sequence[str]) -> str:
     for name in names:
         groups.setdefault(".".join(name.split(".")[:2]), []).append(name)
     return ", ".join(
-        inner[0] if len(inner) == 1 else f"{group} ({len(inner)} fields)"
+        inner[0] if len(inner) == 1 else f"{group} ({pluralize(len(inner), 'field')})"
         for group, inner in groups.items()
     )
