@@ -8,7 +8,7 @@ from typing import Any
 
 from twice.diagnosis.resume.comparison import Noise
 from twice.diagnosis.resume.file_log import SeenFiles, Write
-from twice.diagnosis.resume.judgement import PutBack, Reference, Resumed
+from twice.diagnosis.resume.judgement import Parting, PutBack, Reference, Resumed
 from twice.diagnosis.resume.report import PointResult, ResumeReport
 from twice.diagnosis.resume.trial import Trial
 
@@ -83,3 +83,12 @@ def test_many_fields_of_one_object_are_counted_in_the_text_and_listed_in_the_jso
 
     assert "lacks generators.torch, model.env (8 fields), model.policy" in report.to_text()
     assert report.to_json()["points"][0]["missing"] == [*point.missing]
+
+
+def test_what_the_step_before_left_in_a_module_is_named_only_by_itself() -> None:
+    left = {"model": ["gradients.0", "modes.0"]}
+
+    assert Parting("forward-3", {}, {**left, "rng": [""]}).name_fields() == ["rng"]
+    assert Parting("forward-3", {}, left).name_fields() == ["model"]
+    mixed = {"model": ["gradients.0", "parameters.weight"], "rng": [""]}
+    assert Parting("forward-3", {}, mixed).name_fields() == ["model.parameters.weight", "rng"]

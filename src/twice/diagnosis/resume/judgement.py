@@ -35,7 +35,8 @@ from twice.foundation.printable import pluralize
 from twice.replayer.output_difference import list_measurements
 from twice.worker.concurrency import run_concurrently
 
-_LEFT_OVER: Final = ".gradients"
+_LEFT_OVER: Final = ("gradients", "modes")
+"""Leaves of a module that the step before left there, and that nearly every training sets anew before they count."""
 _GIVEN: Final = {"data": "another batch"}
 _LEAVE_OUT: Final = "; lines that may differ can be left out: --ignore-output REGEX"
 _ONLY_PRINTED: Final = f"state and files are the same{_LEAVE_OUT}"
@@ -92,9 +93,13 @@ class Parting:
     def name_fields(self, is_named: Callable[[str], bool] = bool) -> list[str]:
         """Return the names of all that differs, or of what ``is_named`` by its part."""
         both = {**self.given, **self.fields}
-        names = [name_field(part, paths) for part, paths in both.items() if is_named(part)]
-        # Gradients of the step before, which nearly every training takes away first.
-        return [each for each in names if not each.endswith(_LEFT_OVER)] or names
+        named = {part: paths for part, paths in both.items() if is_named(part)}
+        kept = {
+            part: [path for path in paths if not path.startswith(_LEFT_OVER)]
+            for part, paths in named.items()
+        }
+        some = {part: paths for part, paths in kept.items() if paths}
+        return [name_field(part, paths) for part, paths in (some or named).items()]
 
 
 @dataclass(frozen=True)
