@@ -70,7 +70,6 @@ def train_here(job: Mapping[str, Any], channel: Channel) -> None:
             "exit_code": ending["exit_code"],
             "exception": ending.get("exception"),
             "counts": moments.counts,
-            "put_back": moments.put_back,
         }
     )
 

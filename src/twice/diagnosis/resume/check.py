@@ -117,7 +117,7 @@ class _Check:
         self._tell("the run that nobody stops")
         straight = self._trials.run(self._trials.copy("straight"), wanted={})
         if straight.exit_code:
-            raise _failed(straight)
+            raise _describe_failure(straight)
         if not straight.files.writes:
             raise CheckpointNotWritten(
                 f"{self._program} wrote no file in its folder.",
@@ -278,7 +278,7 @@ def _doubt(result: PointResult, why: str) -> PointResult:
     )
 
 
-def _failed(trial: Trial) -> ProgramFailed:
+def _describe_failure(trial: Trial) -> ProgramFailed:
     raised = trial.exception or {}
     return ProgramFailed(
         f"The program ended with exit code {trial.exit_code} though nobody stopped it: {raised.get('message', '')}",

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
 from threading import get_ident
@@ -90,7 +90,6 @@ class Moments:
         self._watch = ImportWatch(dict.fromkeys(WATCHED, self._begin))
         self._is_taking = False
         self._held: dict[int, object] = {}
-        self.put_back: list[str] = []
 
     def begin(self) -> None:
         """Watch the libraries of the program."""
@@ -134,13 +133,16 @@ class Moments:
         self.counts[STEP] = self.counts.get(STEP, 0) + 1
 
     def reach(
-        self, kind: str, given: Mapping[str, object] | None = None, frame: FrameType | None = None
+        self,
+        kind: str,
+        given: Callable[[], Mapping[str, object]] = dict,
+        frame: FrameType | None = None,
     ) -> None:
         """Tell of a moment.
 
         Args:
             kind: such as ``forward``.
-            given: what the moment is given besides the state, such as a batch: plain trees by name.
+            given: returns what a wanted moment is given besides the state, such as a batch: plain trees by name.
             frame: of the user's loop.
         """
         self._look_at_files()
@@ -150,7 +152,7 @@ class Moments:
         if number in wanted:
             self._is_taking = True
             try:
-                outside(self._take, kind, number, given or {}, frame or sys._getframe(1), frame)
+                outside(self._take, kind, number, given(), frame or sys._getframe(1), frame)
             finally:
                 self._is_taking = False
 
@@ -179,7 +181,6 @@ class Moments:
             for name in self._puts:
                 if name in parts:
                     parts[name].write(decode((self._states / _to_file(name)).read_bytes()))
-                    self.put_back.append(name)
         self._write_down(kind, number, parts, given)
 
     def _write_down(

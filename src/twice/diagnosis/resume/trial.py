@@ -46,7 +46,6 @@ class Trial:
         printed: standard output and standard error.
         files: what it did to them.
         counts: of moments, by kind.
-        put_back: parts whose state was put back.
     """
 
     folder: Path
@@ -56,7 +55,6 @@ class Trial:
     printed: tuple[bytes, bytes]
     files: SeenFiles
     counts: Mapping[str, int] = field(default_factory=dict)
-    put_back: tuple[str, ...] = ()
 
     @property
     def was_killed(self) -> bool:
@@ -179,7 +177,6 @@ class Trials:
             printed,
             files,
             message["counts"],
-            tuple(message["put_back"]),
         )
 
 

@@ -25,7 +25,7 @@ def watch(moments: Moments, module: ModuleType) -> None:
         if not moments.counts_here():
             return own(self, *args, **kwargs)
         number = kwargs.get("iteration", args[1] if len(args) > 1 else None)
-        moments.reach("round", {"iteration": number})
+        moments.reach("round", lambda: {"iteration": number})
         result = own(self, *args, **kwargs)
         moments.step(self)
         return result

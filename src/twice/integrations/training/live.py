@@ -75,12 +75,12 @@ def find_parts_of_training(frame: FrameType | None) -> dict[str, Part]:
     return parts
 
 
-def find_parts_of(holders: Iterable[object]) -> dict[str, Part]:
+def find_parts_of(holders: Iterable[object]) -> dict[str, Any]:
     """Return the parts of what moved the steps of a training, such as optimisers, and the parameters that they moved.
 
-    A training in stretches makes a booster for each, from the model of the one before: of boosters the last one counts.
+    They are read, and never put back. A training in stretches makes a booster for each, from the model of the one before: of boosters the last one counts.
     """
-    parts: dict[str, Part] = {}
+    parts: dict[str, Any] = {}
     labelled = [(_label(target), target) for target in holders]
     boosters = [target for label, target in labelled if label == _BOOSTER]
     for label, target in labelled:
@@ -110,9 +110,6 @@ class _Parameters:
             for number, tensor in enumerate(options["params"])
         }
 
-    def write(self, state: object) -> None:
-        raise NotImplementedError("it is only compared")
-
 
 class _Trees:
     """The trees of a booster of LightGBM as text, without its settings, among which is how many rounds it was given."""
@@ -122,9 +119,6 @@ class _Trees:
 
     def read(self) -> object:
         return self._booster.model_to_string().partition("\nparameters:")[0]
-
-    def write(self, state: object) -> None:
-        raise NotImplementedError("it is only compared")
 
 
 def _label(target: object) -> str:
@@ -187,12 +181,10 @@ def _list_own(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
         frame = frame.f_back
 
 
-def _list_variables(
-    scope: Mapping[str, Any], depth: int = 1, prefix: str = ""
-) -> Iterator[tuple[str, Any]]:
+def _list_variables(scope: Mapping[str, Any], depth: int = 1) -> Iterator[tuple[str, Any]]:
     for name, value in [*scope.items()]:
         if name.startswith("__"):
             continue
-        yield f"{prefix}{name}", value
+        yield name, value
         if name == "self" and depth < _DEPTH_MAX and hasattr(value, "__dict__"):
             yield from _list_variables(vars(value), depth + 1)

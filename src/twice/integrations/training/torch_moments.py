@@ -39,8 +39,12 @@ def _before_forward(moments: Moments, _module: Any, args: tuple[Any, ...]) -> No
     if torch.compiler.is_compiling():
         return
     _is_armed[0] = False
-    batch = [tensor_to_plain(tensor) for tensor in _list_tensors(args)]
-    moments.reach("forward", {"data": batch} if batch else None)
+
+    def read_batch() -> dict[str, object]:
+        batch = [tensor_to_plain(tensor) for tensor in _list_tensors(args)]
+        return {"data": batch} if batch else {}
+
+    moments.reach("forward", read_batch)
 
 
 def _after_step(moments: Moments, optimiser: Any, _args: Any, _kwargs: Any) -> None:
