@@ -24,16 +24,16 @@ SOURCE = Path(__file__).parents[1] / "src"
 CODE = """
 import json, sys, time
 kind, objects, rounds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-from twice.tooling.adapters.scene import Surface, Transform
-from twice.tooling.adapters.scene.shapes import shape
+from twice.tools.scenes import Surface, Transform
+from twice.tools.scenes.shapes import shape
 if kind == "blender":
-    from twice.tooling.adapters.blender import BlenderScene as Scene
+    from twice.tools.scenes.blender import BlenderScene as Scene
     import bpy
 else:
-    from twice.tooling.adapters.memory import MemoryScene as Scene
+    from twice.tools.scenes.memory import MemoryScene as Scene
 scene, cube = Scene(), shape("cube", size=1, segments=3, rings=2)
 if kind == "blender":  # the scene's own way looks through every name for each new one
-    from twice.tooling.adapters.blender.building import fill_mesh
+    from twice.tools.scenes.blender.building import fill_mesh
     paints = [bpy.data.materials.new(f"paint {i}") for i in range(50)]
     for i in range(objects):
         mesh = bpy.data.meshes.new(f"object {i}")

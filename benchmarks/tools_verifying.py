@@ -15,10 +15,10 @@ from collections.abc import Iterator
 
 import measuring
 
-from twice.tooling.verifying.verification import Verdict, Verification
-from twice.tooling.verifying.verifying import verify_tools
+from twice.tools.verification.result import Verdict, Verification
+from twice.tools.verification.verify import verify_tools
 
-_LYING = measuring.FOLDER.parent / "tests" / "tooling" / "verifying" / "lying_tools.py"
+_LYING = measuring.FOLDER.parent / "tests" / "tools" / "verification" / "lying_tools.py"
 
 
 def children_s() -> float:

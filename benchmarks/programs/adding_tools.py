@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from twice.tooling import Context, Registry, tool
+from twice.tools import Context, Registry, tool
 
 
 class Count:

@@ -35,7 +35,7 @@ def main(run):
         pass
 """
 TOOLS = """
-from twice.tooling import Context, Registry, tool
+from twice.tools import Context, Registry, tool
 
 
 @tool("scatter.points", determinism="seeded")

@@ -11,7 +11,7 @@ from programs import cli
 pytestmark = pytest.mark.integration
 
 OWN = """
-from twice.tooling import Context, Registry, tool
+from twice.tools import Context, Registry, tool
 
 @tool("scatter.points", determinism="seeded", version="1.2.0")
 def scatter(n: int, ctx: Context) -> list[float]:
@@ -200,7 +200,7 @@ def test_what_a_module_or_a_tool_prints_is_no_part_of_the_answer(own: Path) -> N
     ("text", "words"),
     [
         ("import sys\nsys.exit(3)\n", "SystemExit: 3"),
-        ("from twice.tooling import Registry\nregistry = Registry([])\n", "has no tools"),
+        ("from twice.tools import Registry\nregistry = Registry([])\n", "has no tools"),
         ("registry = 3\n", "of type int"),
     ],
 )

@@ -21,5 +21,5 @@ def test_twice_knows_its_own_code_where_a_link_led_to_it(tmp_path: Path) -> None
 
     assert module.is_ours(str(linked.with_name("session.py")))
     assert module.is_ours(str(package / "recorder" / "session.py"))
-    assert not module.is_ours(str(tmp_path / "linked" / "tooling" / "hosting" / "program.py"))
-    assert module.is_user_file(str(tmp_path / "linked" / "tooling" / "hosting" / "program.py"))
+    assert not module.is_ours(str(tmp_path / "linked" / "tools" / "worker" / "program.py"))
+    assert module.is_user_file(str(tmp_path / "linked" / "tools" / "worker" / "program.py"))

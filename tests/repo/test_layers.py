@@ -30,7 +30,7 @@ BELOW: dict[str, tuple[str, ...]] = {
     "diagnosis": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "schedules"),
     "checker": ("errors", "writing", "foundation"),
     "specification": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "diagnosis"),
-    "tooling": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "diagnosis"),
+    "tools": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "diagnosis"),
     "assets": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "diagnosis"),
     "testing": (
         "errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "schedules", "diagnosis",
@@ -40,7 +40,7 @@ BELOW: dict[str, tuple[str, ...]] = {
     "agent": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "checker", "specification", "report"),
     "cli": (
         "errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "diagnosis", "checker", "specification",
-        "tooling", "assets", "testing", "schedules", "report", "agent",
+        "tools", "assets", "testing", "schedules", "report", "agent",
     ),
 }  # fmt: skip
 
@@ -157,7 +157,7 @@ def test_a_clean_tree_has_no_violations(tree: Path) -> None:
         ("recorder/sub/bad.py", "from ...replayer import x", "recorder imports twice.replayer"),
         ("replayer/bad.py", "from .. import cli", "replayer imports twice.cli"),
         ("checker/bad.py", "from twice import recorder", "checker imports twice.recorder"),
-        ("tooling/bad.py", "from twice.testing import x", "tooling imports twice.testing"),
+        ("tools/bad.py", "from twice.testing import x", "tools imports twice.testing"),
         ("cli/bad.py", "from twice.integrations import torch", "nobody imports integrations"),
         ("integrations/bad.py", "from twice.cli import x", "integrations imports twice.cli"),
         ("diagnosis/bad.py", "import twice", "no room imports the front door"),

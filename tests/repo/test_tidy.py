@@ -73,14 +73,14 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
         (
             "recorder/effects/", "recorder/interception.py", "worker/process.py",
             "worker/channel.py", "recorder/child.py", "recorder/kernel/",
-            "simulation/network.py", "simulation/network_loop.py", "tooling/serving/transports.py",
+            "simulation/network.py", "simulation/network_loop.py", "tools/mcp/transports.py",
         ),
         "worker.channel for child processes, run.effects.net for programs",
     ),
     "subprocess": (
         (
             "recorder/effects/", "recorder/interception.py", "worker/process.py", "worker/apart.py",
-            "recorder/identity.py", "tooling/adapters/", "specification/gate/evidence/suite.py",
+            "recorder/identity.py", "tools/scenes/", "specification/gate/evidence/suite.py",
             "assets/rendering/child.py", "agent/execution.py",
         ),
         "worker.process for child processes, run.effects.process for programs",
@@ -284,7 +284,7 @@ def test_no_file_names_a_place_on_one_machine() -> None:
         ("replayer/timeline.py", "from time import sleep"),
         ("diagnosis/x.py", "import os, random"),
         ("cli/commands/run.py", "import subprocess as sp"),
-        ("tooling/x.py", "import socket"),
+        ("tools/x.py", "import socket"),
     ],
 )
 def test_a_planted_import_is_reported(tmp_path: Path, place: str, code: str) -> None:

@@ -66,7 +66,7 @@ _PLACES: Final = {
 _WINGS: Final = {
     "checker": {"check", "review", "audit", "agent", "mcp"},
     "specification": {"spec", "gate", "cost", "scaffold", "agent", "mcp"},
-    "tooling": {"tools", "mcp"},
+    "tools": {"tools", "mcp"},
     "assets": {"asset"},
     "agent": {"agent", "mcp"},
     "schedules": {"explore"},

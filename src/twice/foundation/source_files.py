@@ -27,12 +27,12 @@ _SHIPPED = tuple(
     folder + name
     for folder in _OURS
     for name in (
-        "tooling/hosting/program.py",
-        "tooling/adapters/tables.py",
-        "tooling/adapters/scene/tools/",
-        "tooling/adapters/memory/scene.py",
-        "tooling/adapters/blender/scene.py",
-        "tooling/adapters/blender/building.py",
+        "tools/worker/program.py",
+        "tools/scenes/tables.py",
+        "tools/scenes/tools/",
+        "tools/scenes/memory/scene.py",
+        "tools/scenes/blender/scene.py",
+        "tools/scenes/blender/building.py",
     )
 )
 

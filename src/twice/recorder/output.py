@@ -52,7 +52,7 @@ of one: ``<__main__.Pro...3a3890>``."""
 _TIMES = re.compile(rb"\[-?\d+:\d\d(?::\d\d)?<[^\]\n]*\]")
 """The times and the rate of a progress bar as tqdm draws it."""
 _OUR_FRAME = re.compile(
-    rb'^ *File "[^"]*/twice/(?:(?:worker|record(?:ing|er)|replaying|replayer|diagnosing|diagnosis|testing|tooling|surfaces|cli)/[^"]*|integrations/[a-z]+_steps)\.py", line \d+, in '
+    rb'^ *File "[^"]*/twice/(?:(?:worker|record(?:ing|er)|replaying|replayer|diagnosing|diagnosis|testing|tools|tooling|surfaces|cli)/[^"]*|integrations/[a-z]+_steps)\.py", line \d+, in '
 )
 _OUR_FOLDER = b"/twice/"
 _LINE_MAX = 1 << 13

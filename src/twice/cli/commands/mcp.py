@@ -33,7 +33,7 @@ def command(
     with needs_protocol():
         from twice.agent.roots import open_roots
         from twice.agent.server import AgentServer
-        from twice.tooling.serving import transports
+        from twice.tools.mcp import transports
     server = AgentServer(open_roots(roots or (Path(),)), may_execute=allow_run).build()
     if http is None:
         transports.serve_stdio(server, payload_bytes=_ARGUMENTS_BYTES)

@@ -18,7 +18,7 @@ from twice.errors import UsageError
 from twice.foundation.printable import pluralize, printable
 
 if TYPE_CHECKING:
-    from twice.tooling.observing import Note
+    from twice.tools.observing import Note
 
 Python = Annotated[
     str, option("--python FILE", "the interpreter that the tools run in", default="")
@@ -59,7 +59,7 @@ class SessionOptions:
         """
         if self.certificates is None:
             return {}
-        from twice.tooling.verifying.verifying import session_levels
+        from twice.tools.verification.verify import session_levels
 
         found, said = session_levels(registry, self.certificates, python=python)
         for each in said:
@@ -76,7 +76,7 @@ def list_tools(registry: Annotated[str, argument()], limit: Limit, as_json: AsJs
 
     --json prints every descriptor: schemas, defaults, needs, fingerprints.
     """
-    from twice.tooling.finding import find_registry
+    from twice.tools.registry_lookup import find_registry
 
     with contextlib.redirect_stdout(sys.stderr):  # What a module prints is no part of the list.
         found = find_registry(registry)
@@ -121,9 +121,9 @@ def call_tool(
     standard error whole; a host is told its name alone. Exit code 0 the tool gave a result, 1 it was
     refused or failed, 2 wrong use.
     """
-    from twice.tooling import CallRefused, Session, negotiate
-    from twice.tooling.envelope import failure
-    from twice.tooling.finding import find_registry
+    from twice.tools import CallRefused, Session, negotiate
+    from twice.tools.envelope import failure
+    from twice.tools.registry_lookup import find_registry
 
     arguments = _read_object(given, "--args")
     for name, value in (("seed", seed), ("call_key", call_key)):

@@ -35,9 +35,9 @@ def command(
 ) -> int:
     """Open the session, serve it, finish its record."""
     with needs_protocol():
-        from twice.tooling.serving import transports
-        from twice.tooling.serving.server import server_of
-    from twice.tooling.hosting.host import HostedSession
+        from twice.tools.mcp import transports
+        from twice.tools.mcp.server import server_of
+    from twice.tools.worker.host import HostedSession
 
     token = None if token_file is None else read_token(token_file)
     place = None if http is None else parse_place(http)

@@ -35,7 +35,7 @@ from twice.foundation.printable import pluralize
 
 if TYPE_CHECKING:
     from twice.checker.findings import Finding
-    from twice.tooling.verifying.verification import Suspicion
+    from twice.tools.verification.result import Suspicion
 
 _SURE = 0.7
 
@@ -53,8 +53,8 @@ def command(
     as_json: AsJson,
 ) -> int:  # fmt: skip
     """Verify, write, print."""
-    from twice.tooling.verifying.certificates import write_certificates
-    from twice.tooling.verifying.verifying import verify_tools
+    from twice.tools.verification.certificates import write_certificates
+    from twice.tools.verification.verify import verify_tools
 
     with Status() as status:
         found = verify_tools(
@@ -85,7 +85,7 @@ def find_suspicions(path: str, first: int, last: int) -> list[Suspicion]:
         last: the last one.
     """
     from twice.checker.findings import Reach
-    from twice.tooling.verifying.verification import Suspicion
+    from twice.tools.verification.result import Suspicion
 
     return [
         Suspicion(each.rule, f"{Path(path).name}:{each.place.line}", each.message)

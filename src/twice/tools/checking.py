@@ -1,0 +1,271 @@
+"""What is checked before a tool runs: arguments, contract, class, needs, seed.
+
+Each check refuses with the code, the values and the step to blame; none changes anything.
+
+Invariant: a call that passes has a class that meets what was required of it, and nothing that it
+declares to need is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import pydantic
+
+from twice.foundation.printable import pluralize
+from twice.foundation.seeds import derive_in, path_segments
+from twice.tools.determinism import Determinism, Requirement
+from twice.tools.errors import CallRefused
+from twice.tools.registry import Registry
+from twice.tools.seeding import Seeded
+from twice.tools.tool import Tool
+
+if TYPE_CHECKING:
+    from twice.tools.operation import Operation
+
+DEPTH_MAX: Final = 16
+_PROBLEMS_MAX: Final = 20
+
+
+def found(registry: Registry, asked: Tool | str) -> Tool:
+    """Return the requested tool, which must be one of the registry's.
+
+    Raises:
+        CallRefused: ``not_found``.
+    """
+    name = asked if isinstance(asked, str) else asked.name
+    tool = registry.get(name)
+    if tool is None or (isinstance(asked, Tool) and tool is not asked):
+        close = [each for each in registry.names if _near(name, each)]
+        raise CallRefused(
+            "not_found",
+            f"There is no tool {str(name)[:80]!r} in the registry {registry.name}.",
+            f"Expected one of its {pluralize(len(registry), 'tool')}.",
+            f"Did you mean {close[0]}?" if close else "List them: twice tools list REGISTRY.",
+            tool=str(name)[:80],
+            close=close[:5],
+        )
+    return tool
+
+
+def arguments_refused(tool: Tool, problems: Sequence[Mapping[str, Any]]) -> CallRefused:
+    """Arguments that are not what the schema says."""
+    first = problems[0]
+    where = f" at {first['path']}" if first["path"] else ""
+    more = f" ({len(problems) - 1} more in details)" if len(problems) > 1 else ""
+    return CallRefused(
+        "invalid_arguments",
+        f"The arguments of {tool.name} do not fit{where}: {first['problem']}{more}.",
+        f"Expected {', '.join(tool.parameters.names) or 'no parameters'}, as the input schema says.",
+        "Correct them and call again.",
+        problems=list(problems[:_PROBLEMS_MAX]),
+    )
+
+
+def problems(error: pydantic.ValidationError) -> list[dict[str, str]]:
+    """List pydantic's errors as places and words, without the values."""
+    return [
+        {
+            "path": ".".join(map(str, each["loc"]))[:200],
+            "problem": each["msg"].replace("Value error, ", "")[:300],
+        }
+        for each in error.errors(include_url=False, include_input=False, include_context=False)
+    ]
+
+
+def payload(operation: Operation, size: int, what: str) -> None:
+    """Refuse arguments or a result that are larger than agreed.
+
+    Raises:
+        CallRefused: ``contract_violation``.
+    """
+    limit = operation.session.contract.limits.payload_bytes
+    if size > limit:
+        raise CallRefused(
+            "contract_violation",
+            f"The {what} of {operation.tool.name} takes {pluralize(size, 'byte')}.",
+            f"Expected at most {limit}, as the contract says.",
+            "Ask for less at a time, or for a contract with a larger limit.",
+            limit="payload_bytes",
+            bytes=size,
+            allowed=limit,
+        )
+
+
+def allowed(operation: Operation) -> None:
+    """Hold class, needs and level of a tool against caller, contract and backend.
+
+    Raises:
+        CallRefused: ``nondeterministic_refused``, ``capability_missing`` or ``execution_failed``.
+    """
+    tool, contract = operation.tool, operation.session.contract
+    _writing_is_declared(operation)
+    _class_is_enough(operation)
+    _needs_are_met(operation)
+    if (
+        tool.determinism is Determinism.NONDETERMINISTIC
+        and not contract.permissions.nondeterministic
+    ):
+        raise _refused(
+            operation,
+            f"{tool.name} is nondeterministic, and the contract does not permit that.",
+            "Expected a class that promises something.",
+            'Use another tool, or a contract with {"permissions": {"nondeterministic": true}}.',
+        )
+    level = operation.session.level(tool)
+    if not operation.require.tried_by(level):
+        raise _refused(
+            operation,
+            f"The declaration of {tool.name} was tried to the level {level.value}.",
+            f"Expected {operation.require.level.value}, as the contract says.",
+            "Try it: twice tools verify.",
+            level=level.value,
+            required_level=operation.require.level.value,
+        )
+
+
+def _writing_is_declared(operation: Operation) -> None:
+    """Refuse a part that may write inside of a tool that reads only: no way back is kept for that one."""
+    tool, outer = operation.tool, operation.outer
+    if outer is None or tool.reads_only or not outer.tool.reads_only:
+        return
+    raise CallRefused(
+        "execution_failed",
+        f"{outer.tool.name} is declared to read only, and calls {tool.name}, which may write.",
+        "Expected its parts to read only as well.",
+        "This is a mistake in the tool: tell its author.",
+        path=list(operation.path),
+    )
+
+
+def _class_is_enough(operation: Operation) -> None:
+    tool, asked = operation.tool, operation.require.determinism
+    guilty = blamed(tool, operation.require)
+    if guilty is not None and asked is not None:
+        by = "" if guilty == [tool.name] else f", because of its step {' > '.join(guilty[1:])}"
+        raise _refused(
+            operation,
+            f"{tool.name} is {tool.determinism.value}{by}; {asked.value} was required.",
+            f"Expected a tool that is {asked.value} at least.",
+            "Require less, or use another tool.",
+            declared=tool.determinism.value,
+            required=asked.value,
+            step=guilty,
+        )
+    breaking = tool.needs.breaking()
+    if breaking and tool.determinism is not Determinism.NONDETERMINISTIC:
+        raise _refused(
+            operation,
+            f"{tool.name} is declared {tool.determinism.value} and needs {', '.join(breaking)}.",
+            "Expected no such need: nothing that reads the world gives the same result every time.",
+            "Declare it nondeterministic, or hand in what it needs as arguments.",
+            declared=tool.determinism.value,
+            needs=list(breaking),
+        )
+
+
+def blamed(tool: Tool, require: Requirement) -> list[str] | None:
+    """Return the path of names to the first step that guarantees too little, or None."""
+    if require.met_by(tool.determinism):
+        return None
+    for part in tool.uses:
+        path = blamed(part, require)
+        if path is not None:
+            return [tool.name, *path]
+    return [tool.name]
+
+
+def _needs_are_met(operation: Operation) -> None:
+    tool, session = operation.tool, operation.session
+    permissions = session.contract.permissions
+    for need in ("network", "ui"):
+        if not getattr(tool.needs, need) or getattr(permissions, need):
+            continue
+        asked = operation.require.determinism
+        code = "capability_missing" if asked is None else "nondeterministic_refused"
+        raise CallRefused(
+            code,
+            f"{tool.name} needs {need}, and the contract does not permit that.",
+            "Expected every need to be permitted.",
+            f'Use another tool, or a contract with {{"permissions": {{"{need}": true}}}}.',
+            need=need,
+        )
+    for key, wanted, there in tool.needs.unmet(session.contract.profile):
+        raise CallRefused(
+            "capability_missing",
+            f"{tool.name} needs {key} {wanted or 'of any version'}; the backend has {there or 'none'}.",
+            "Expected a backend with that profile.",
+            "Open the session on such a backend.",
+            need=key,
+            wanted=wanted,
+            there=there,
+        )
+
+
+def seeded(operation: Operation) -> Seeded | None:
+    """Return the seed of a call: its parameter, else the outer call's or the session's.
+
+    Raises:
+        CallRefused: ``seed_required``, when there is none.
+    """
+    tool, given, outer = operation.tool, operation.arguments, operation.outer
+    if tool.determinism is not Determinism.SEEDED:
+        return None
+    if given.seed is not None:
+        return Seeded(given.seed, "parameter", given.call_key)
+    if outer is not None and outer.seeded is not None:
+        seed = outer.seeded.working
+        if outer.tool.derives == "steps":
+            step = path_segments(f"call/{operation.path[-1]}")
+            seed = derive_in(seed, "tool", outer.tool.name, *step)
+        return Seeded(seed, "macro", given.call_key)
+    session_seed = operation.session.contract.seed
+    if session_seed is not None:
+        return Seeded(session_seed, "session", given.call_key)
+    raise CallRefused(
+        "seed_required",
+        f"{tool.name} is seeded, and neither the call nor the session has a seed.",
+        "Expected the parameter seed, or a contract with a session_seed.",
+        "Call it with a seed, for example 42.",
+        tried=["parameter", *(["macro"] if outer is not None else []), "session"],
+    )
+
+
+def can_be_part(operation: Operation, name: str, step: str) -> None:
+    """Refuse a part that would contain itself, lies too deep, or takes a step's seed again.
+
+    Raises:
+        CallRefused: ``execution_failed``.
+    """
+    above: Operation | None = operation
+    while above is not None:
+        if above.tool.name == name:
+            raise _misplaced(operation, f"{name} is called inside of itself", step)
+        above = above.outer
+    if len(operation.path) >= DEPTH_MAX:
+        raise _misplaced(operation, f"calls lie deeper than {DEPTH_MAX} levels", step)
+    if step in operation.steps_taken and operation.tool.derives == "steps":
+        raise _misplaced(operation, f"two parts are both called {step}: name them by step=", step)
+
+
+def _misplaced(operation: Operation, happened: str, step: str) -> CallRefused:
+    return CallRefused(
+        "execution_failed",
+        f"{operation.tool.name} failed: {happened}.",
+        "Expected parts that end, each with a name of its own.",
+        "This is a mistake in the tool: tell its author.",
+        path=[*operation.path, step],
+    )
+
+
+def _refused(
+    operation: Operation, happened: str, expected: str, remedy: str, **details: object
+) -> CallRefused:
+    details = {"tool": operation.tool.name, "path": list(operation.path), **details}
+    return CallRefused("nondeterministic_refused", happened, expected, remedy, **details)
+
+
+def _near(name: str, other: str) -> bool:
+    """Whether two names share their last part, or all but the case."""
+    return name.lower() == other.lower() or name.rpartition(".")[2] == other.rpartition(".")[2]

@@ -1,0 +1,105 @@
+"""The one shape of every outcome: a result with what decided it, or an error with a code.
+
+Codes are closed; a host may switch on them. No stack trace and no path of this machine goes into an
+envelope: the whole of an error goes to the observer.
+
+Invariant: ``failure`` and ``success`` are the only makers of envelopes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, TypeAlias
+
+from twice.foundation.comparison import Tolerance
+from twice.tools.determinism import Determinism
+from twice.tools.errors import CallRefused
+from twice.tools.plain import fingerprint
+from twice.tools.seeding import Seeded, shown
+
+Envelope: TypeAlias = dict[str, Any]
+
+CODES: Final = {
+    "invalid_arguments": "the arguments are not what the tool's schema says",
+    "not_found": "there is no such tool, or no such thing in the state",
+    "conflict": "the state stands in the way: a name is taken, a precondition does not hold",
+    "capability_missing": "the contract or the backend does not offer what the tool needs",
+    "contract_violation": "the call lies outside the session contract",
+    "nondeterministic_refused": "more was required than can be guaranteed",
+    "seed_required": "the tool is seeded, and neither the call nor the session has a seed",
+    "timeout": "the tool took longer than it may",
+    "execution_failed": "the tool failed, or gave back what it did not declare",
+    "internal_error": "the runtime or the backend failed",
+}
+_TEXT_MAX: Final = 2000
+
+
+def success(
+    result: Any,
+    determinism: Determinism,
+    seeded: Seeded | None,
+    tolerance: Tolerance | None,
+    *,
+    exact: bool = True,
+) -> Envelope:
+    """Build the envelope of a result; a tolerance leaves no fingerprint, which claims equality.
+
+    Args:
+        result: as plain JSON.
+        determinism: class of the tool.
+        seeded: its seed, if it has one.
+        tolerance: the tolerance that the tool declares.
+        exact: whether none of its parts gave a result within a tolerance.
+    """
+    return {
+        "ok": True,
+        "result": result,
+        "determinism": {
+            "class": determinism.value,
+            "seed": None if seeded is None else shown(seeded.seed),
+            "seed_source": None if seeded is None else seeded.source,
+            "call_key": None if seeded is None else seeded.call_key,
+            "tolerance": None if tolerance is None else tolerance.to_json(),
+        },
+        "fingerprint": fingerprint(result) if exact and tolerance is None else None,
+    }
+
+
+def failure(refusal: CallRefused) -> Envelope:
+    """Build the envelope of a call without a result."""
+    code = refusal.code if refusal.code in CODES else "execution_failed"
+    sentences = (refusal.happened, refusal.expected, refusal.remedy)
+    message = " ".join(each for each in sentences if each)
+    return {
+        "ok": False,
+        "error": {
+            "code": code,
+            "message": _clean(message[:_TEXT_MAX]),
+            "details": {str(key): _detail(each) for key, each in refusal.fields.items()},
+        },
+    }
+
+
+def _detail(value: object, depth: int = 0) -> Any:
+    """Convert any detail to plain JSON; describe a value that has no such form."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return shown_integer(int(value))
+    if isinstance(value, float):
+        return float(value) if value - value == 0 else repr(value)
+    if depth < 8 and isinstance(value, list | tuple):
+        return [_detail(each, depth + 1) for each in value[:100]]
+    if depth < 8 and isinstance(value, dict):
+        items = list(value.items())[:100]
+        return {_clean(str(key)): _detail(each, depth + 1) for key, each in items}
+    text = value if isinstance(value, str) else f"<{type(value).__name__}>"
+    return _clean(text[:_TEXT_MAX])
+
+
+def shown_integer(value: int) -> int | str:
+    """Return an integer in a form that JSON carries unchanged."""
+    return value if abs(value) < 2**53 else f"{value:#x}"[:_TEXT_MAX]
+
+
+def _clean(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,0 +1,273 @@
+"""Any struct of Blender as values, by its own description of itself.
+
+Blender describes every property of every struct. All that is stored is read, so that a property
+which a new version adds is seen without a change here; what is left out stands in
+``exclusions.toml``, by name and with its reason.
+
+A struct that is owned is read in its place; a pointer to something owned elsewhere becomes a
+reference by name. What Blender keeps in no promised order is sorted.
+
+Invariant: reading changes nothing in the scene.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any, Final
+
+from twice.tools.errors import SceneValueRefused
+from twice.tools.scenes.blender.reading.exclusions import Exclusions
+from twice.tools.scenes.values import Value, float32, float64
+
+_DEPTH_MAX: Final = 12
+
+REFERENCES: Final = frozenset(
+    {
+        ("*", "enum_definition"), ("*", "from_node"), ("*", "from_socket"), ("*", "paired_output"),
+        ("*", "to_node"), ("*", "to_socket"),
+        ("Bone", "parent"), ("NodeTreeInterfacePanel", "parent"),
+        ("NodeTreeInterfaceSocket", "parent"), ("NodesModifierBake", "node"),
+        ("ParticleSystemModifier", "particle_system"), ("PoseBone", "bbone_custom_handle_end"),
+        ("PoseBone", "bbone_custom_handle_start"), ("PoseBone", "parent"),
+    }
+)  # fmt: skip
+"""Read-only pointers to what is owned elsewhere."""
+
+SORTED: Final = frozenset(
+    {
+        ("Collection", "children"), ("Collection", "objects"), ("*", "nodes"), ("*", "links"),
+        ("Scene", "view_layers"), ("LayerCollection", "children"),
+    }
+)  # fmt: skip
+"""Collections whose order says nothing."""
+
+_TELLING: Final = ("type", "bl_idname", "identifier")
+"""Properties that nobody can set and that say what the struct is."""
+
+IdReference = Callable[[Any], list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """How structs of one type are read."""
+
+    kind: str
+    plain: tuple[str, ...]
+    plain_of: Callable[[Any], tuple[Any, ...]]
+    convert: tuple[Callable[[Any], Value] | None, ...]
+    arrays: tuple[str, ...]
+    arrays_of: Callable[[Any], tuple[Any, ...]]
+    pointers: tuple[tuple[str, bool], ...]
+    collections: tuple[tuple[str, bool], ...]
+    registered: frozenset[str]
+
+
+class Structs:
+    """A reader of structs; keeps one plan per type, and one value for all that are alike.
+
+    Args:
+        id_type: the class of data that has a name of its own, ``bpy.types.ID``.
+        reference: how such data is referred to.
+        exclusions: what is not read.
+    """
+
+    def __init__(self, id_type: Any, reference: IdReference, exclusions: Exclusions) -> None:
+        self._id = id_type
+        self._reference = reference
+        self._exclusions = exclusions
+        self._plans: dict[str, _Plan] = {}
+        self._alike: dict[tuple[Any, ...], Any] = {}
+
+    def read(self, struct: Any, *, without: frozenset[str] = frozenset()) -> dict[str, Value]:
+        """Read the stored properties of a struct; equal structs share one read-only object.
+
+        Args:
+            struct: anything with a description.
+            without: properties that the caller reads itself; the same for every struct of a type.
+
+        Raises:
+            SceneValueRefused: E-SCENE-001, a number is not finite; the property is named.
+        """
+        found: dict[str, Value] = self._read(struct, without, 0)
+        return found
+
+    def _read(self, struct: Any, without: frozenset[str], depth: int) -> Any:
+        kind = struct.bl_rna.identifier
+        plan = self._plans.get(kind)
+        if plan is None:
+            plan = self._plans[kind] = self._planned(struct.bl_rna, kind, without)
+        plain = plan.plain_of(struct)
+        arrays = tuple([_row(values) for values in plan.arrays_of(struct)])
+        parts: list[Any] = []
+        for name, owned in plan.pointers:
+            target = getattr(struct, name)
+            parts.append(self._target(target, depth, owned=owned))
+        for name, ordered in plan.collections:
+            items = [self._target(item, depth, owned=True) for item in getattr(struct, name)]
+            parts.append(self._one(_names(items, ordered=ordered)))
+        custom = self._custom(struct, plan)
+        key = (kind, plain, arrays, tuple(map(id, parts)), repr(custom) if custom else "")
+        alike = self._alike.get(key)
+        if alike is None:
+            alike = self._alike[key] = self._value(struct, plan, plain, arrays, parts, custom)
+        return alike
+
+    def _value(
+        self,
+        struct: Any,
+        plan: _Plan,
+        plain: tuple[Any, ...],
+        arrays: tuple[Any, ...],
+        parts: list[Any],
+        custom: list[Value],
+    ) -> dict[str, Value]:
+        value: dict[str, Value] = {"rna": plan.kind}
+        try:
+            for name, given, convert in zip(plan.plain, plain, plan.convert, strict=True):
+                value[name] = given if convert is None else convert(given)
+            for name, row in zip(plan.arrays, arrays, strict=True):
+                value[name] = [float32(x) if type(x) is float else x for x in row]
+        except SceneValueRefused as error:
+            raise SceneValueRefused(
+                f"{struct!r}.{name}: {error.happened}", error.expected, error.remedy
+            ) from error
+        names = [name for name, _ in (*plan.pointers, *plan.collections)]
+        value.update(zip(names, parts, strict=True))
+        if custom:
+            value["custom_properties"] = custom
+        return value
+
+    def _target(self, target: Any, depth: int, *, owned: bool) -> Value:
+        if target is None:
+            return None
+        if isinstance(target, self._id):
+            if not (owned and target.is_embedded_data):
+                return self._one(tuple(self._reference(target)))
+        elif not owned:
+            return self._one(tuple(_called(target)))
+        assert depth < _DEPTH_MAX, f"{target!r} is nested too deep: is it a reference?"
+        return self._read(target, frozenset(), depth + 1)
+
+    def _one(self, items: tuple[Any, ...]) -> list[Value]:
+        """One list for all equal rows of texts, or of the same parts."""
+        key = ("", *(item if isinstance(item, str) else id(item) for item in items))
+        found: list[Value] | None = self._alike.get(key)
+        if found is None:
+            found = self._alike[key] = list(items)
+        return found
+
+    def _planned(self, rna: Any, kind: str, without: frozenset[str]) -> _Plan:
+        plain: list[tuple[str, Callable[[Any], Value] | None]] = []
+        arrays: list[str] = []
+        pointers: list[tuple[str, bool]] = []
+        collections: list[tuple[str, bool]] = []
+        for prop in sorted(rna.properties, key=lambda prop: str(prop.identifier)):
+            name = prop.identifier
+            if name in without or self._exclusions.excludes(kind, name, rna):
+                continue
+            if prop.type == "POINTER":
+                pointers.append((name, _owned(prop, kind)))
+            elif prop.type == "COLLECTION":
+                collections.append((name, not _listed(SORTED, kind, name)))
+            elif prop.is_readonly and name not in _TELLING:
+                continue
+            elif getattr(prop, "is_array", False) or (prop.type == "ENUM" and prop.is_enum_flag):
+                arrays.append(name)
+            else:
+                plain.append((name, float32 if prop.type == "FLOAT" else None))
+        names = tuple(name for name, _ in plain)
+        return _Plan(
+            kind,
+            names,
+            _getter(names),
+            tuple(convert for _, convert in plain),
+            tuple(arrays),
+            _getter(tuple(arrays)),
+            tuple(pointers),
+            tuple(collections),
+            frozenset(prop.identifier for prop in rna.properties),
+        )
+
+    def _custom(self, struct: Any, plan: _Plan) -> list[Value]:
+        try:
+            names = struct.keys()
+        except (AttributeError, TypeError):  # this kind of struct has no custom properties
+            return []
+        # Saving writes the switches of geometry nodes as whole numbers, and loading leaves them so.
+        switched = plan.kind == "NodesModifier"
+        return [
+            [name, *custom_value(_number(struct[name], switched), self._id, self._reference)]
+            for name in sorted(names)
+            if name not in plan.registered and not self._exclusions.excludes(plan.kind, name)
+        ]
+
+
+def custom_value(value: Any, id_type: Any, reference: IdReference) -> list[Value]:
+    """Write a custom property with its type; whole numbers as text, because they have 64 bits."""
+    if isinstance(value, bool):
+        return ["bool", value]
+    if isinstance(value, int):
+        return ["int", str(value)]
+    if isinstance(value, float):
+        return ["double", float64(value)]
+    if isinstance(value, str):
+        return ["text", value]
+    if isinstance(value, bytes):
+        return ["bytes", value.hex()]
+    if value is None or isinstance(value, id_type):
+        return ["id", None if value is None else reference(value)]
+    if hasattr(value, "to_dict"):
+        inner = [
+            [key, *custom_value(value[key], id_type, reference)] for key in sorted(value.keys())
+        ]
+        return ["group", inner]
+    return ["list", [custom_value(item, id_type, reference) for item in value]]
+
+
+def _number(value: Any, switched: bool) -> Any:
+    return int(value) if switched and isinstance(value, bool) else value
+
+
+def _owned(prop: Any, kind: str) -> bool:
+    """Whether a pointer leads to a part of its struct, which is where it is read."""
+    owned = prop.is_readonly or (kind, prop.identifier) == ("GreasePencilFrame", "drawing")
+    return owned and not _listed(REFERENCES, kind, prop.identifier)
+
+
+def _getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
+    if len(names) > 1:
+        return attrgetter(*names)
+    if not names:
+        return lambda _: ()
+    only = attrgetter(names[0])
+    return lambda struct: (only(struct),)
+
+
+def _row(values: Any) -> tuple[Any, ...]:
+    """Numbers in one row, whatever the sides of their matrix; the names of flags in order."""
+    row = tuple(sorted(values) if isinstance(values, set | frozenset) else values)
+    if row and not isinstance(row[0], str) and hasattr(row[0], "__len__"):
+        return tuple(inner for part in row for inner in _row(part))
+    return row
+
+
+def _names(items: list[Value], *, ordered: bool) -> tuple[Value, ...]:
+    return tuple(items if ordered else sorted(items, key=_name_first))
+
+
+def _listed(table: frozenset[tuple[str, str]], kind: str, name: str) -> bool:
+    return (kind, name) in table or ("*", name) in table
+
+
+def _called(target: Any) -> list[str]:
+    """Identify a target that is not a data block, by the names that it has."""
+    names = [getattr(target, name, "") for name in ("name", "identifier")]
+    return [target.bl_rna.identifier, *(str(name) for name in names if name)]
+
+
+def _name_first(value: Value) -> tuple[str, str]:
+    return (
+        (str(value.get("name", "")), repr(value)) if isinstance(value, dict) else ("", repr(value))
+    )

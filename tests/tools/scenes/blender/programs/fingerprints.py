@@ -1,0 +1,30 @@
+"""Builds the rich scene in an order, and answers its fingerprints before and after save and load."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import bpy
+import rich
+from answering import answer, request
+
+from twice.tools.scenes import scene_differences, summary
+from twice.tools.scenes.blender.reading import snapshot
+
+asked = request() or {}
+rich.build(asked.get("order"))
+before = snapshot(bpy, {}, evaluated=True)
+path = Path(tempfile.mkdtemp()) / "a.blend"
+bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True)
+bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False, use_scripts=False)
+after = snapshot(bpy, {}, evaluated=True)
+answer(
+    {
+        "full": before.fingerprint,
+        "core": before.core_fingerprint,
+        "blocks": sum(map(len, before.sections.values())),
+        "loaded": [d.to_json() for d in scene_differences(before, after)],
+        "summary": summary(before, values=True) if asked.get("summary") else None,
+    }
+)

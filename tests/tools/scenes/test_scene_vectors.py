@@ -1,0 +1,153 @@
+"""Known answers of scene-state-1, computed here from its page alone, without twice's encoder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from twice.tools.scenes import Block, Pixels, scene_state
+from twice.tools.scenes.values import array, float32
+
+VECTORS = json.loads(
+    (Path(__file__).parents[2] / "vectors" / "scene-state.json").read_text("utf-8")
+)
+CORE = {
+    "cameras": ["kind", "lens", "clip_start", "clip_end"],
+    "collections": ["objects", "children"],
+    "evaluated": ["positions", "edges", "corners", "face_starts", "face_materials"],
+    "lights": ["kind", "energy", "color"],
+    "meshes": ["positions", "edges", "corners", "face_starts", "face_materials", "materials"],
+    "objects": [
+        "data", "parent", "location", "rotation_mode", "rotation", "scale", "matrix_world", "hide_render"
+    ],
+}  # fmt: skip
+
+
+class Array:
+    def __init__(self, written: dict[str, Any]) -> None:
+        self.dtype, self.shape = written["array"], written["shape"]
+        self.data = bytes.fromhex(written["hex"])
+
+
+def untagged(value: Any) -> Any:
+    if isinstance(value, list):
+        return [untagged(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if "float" in value:
+        return float(value["float"])
+    if "dict" in value:
+        return {key: untagged(item) for key, item in value["dict"].items()}
+    return Array(value)
+
+
+def form(value: Any) -> bytes:
+    """Canonical form, as far as states need it."""
+    if value is None or isinstance(value, bool):
+        return {None: b"N", True: b"T", False: b"F"}[value]
+    if isinstance(value, int):
+        return b"i" + struct.pack("<q", value)
+    if isinstance(value, float):
+        return b"f" + struct.pack("<d", value)
+    if isinstance(value, str):
+        return b"s" + struct.pack("<I", len(value.encode())) + value.encode()
+    if isinstance(value, Array):
+        sides = b"".join(struct.pack("<Q", side) for side in value.shape)
+        head = b"a" + form(value.dtype) + bytes([len(value.shape)]) + sides
+        return head + struct.pack("<Q", len(value.data)) + value.data
+    if isinstance(value, dict):
+        keys = sorted(value, key=str.encode)
+        parts = [form(key) for key in keys] + [form(value[key]) for key in keys]
+        return b"d" + struct.pack("<I", len(keys)) + b"".join(parts)
+    kinds = {type(item) for item in value}
+    if kinds in ({int}, {float}):
+        letter, code = (b"i", "q") if kinds == {int} else (b"f", "d")
+        return b"vl" + letter + struct.pack(f"<I{len(value)}{code}", len(value), *value)
+    return b"l" + struct.pack("<I", len(value)) + b"".join(map(form, value))
+
+
+def digest(value: Any) -> str:
+    return "sha256:" + hashlib.sha256(form(value)).hexdigest()
+
+
+def section(blocks: list[dict[str, Any]], digests: list[str]) -> str:
+    rows = [[b["type"], b["name"], b["id"], d] for b, d in zip(blocks, digests, strict=True)]
+    return digest(sorted(rows, key=lambda row: row[:3]))
+
+
+CASES = pytest.mark.parametrize("case", VECTORS["states"], ids=lambda case: case["name"])
+
+
+@CASES
+def test_full_fingerprints_follow_from_the_page(case: dict[str, Any]) -> None:
+    joined = {}
+    for name, blocks in case["sections"].items():
+        digests = []
+        for block in blocks:
+            value = untagged(block["value"])
+            if "settings" in value:
+                value["settings"] = digest(value["settings"])
+            digests.append(digest(value))
+        assert digests == [block["digest"] for block in blocks]
+        joined[name] = section(blocks, digests)
+
+    assert joined == case["section_digests"]
+    root = {"format": "scene-state-1", "kind": "full", "profile": case["profile"]}
+    assert digest({**root, "sections": joined}) == case["full"]
+
+
+@CASES
+def test_core_fingerprints_follow_from_the_page(case: dict[str, Any]) -> None:
+    joined = {}
+    for name, kept in CORE.items():
+        blocks = case["sections"].get(name, [])
+        values = [untagged(block["value"]) for block in blocks]
+        digests = [digest({k: v[k] for k in kept if k in v}) for v in values]
+        joined[name] = section(blocks, digests)
+
+    assert digest({"format": "scene-state-1", "kind": "core", "sections": joined}) == case["core"]
+
+
+@CASES
+def test_the_library_gives_the_known_answers(case: dict[str, Any]) -> None:
+    def value(written: Any) -> Any:
+        found = untagged(written)
+        if isinstance(found, Array):
+            return array(np.frombuffer(found.data, found.dtype).reshape(found.shape), found.dtype)
+        if isinstance(written, dict) and "dict" in written:
+            return {key: value(item) for key, item in written["dict"].items()}
+        return found
+
+    sections = {
+        name: [Block(b["type"], b["name"], b["id"], value(b["value"])) for b in reversed(blocks)]
+        for name, blocks in case["sections"].items()
+    }
+
+    state = scene_state(case["profile"], sections)
+
+    assert (state.fingerprint, state.core_fingerprint) == (case["full"], case["core"])
+
+
+@pytest.mark.parametrize("known", VECTORS["floats32"], ids=lambda known: known["bits"])
+def test_32_bits_are_the_shortest_decimal(known: dict[str, str]) -> None:
+    (number,) = struct.unpack(">f", bytes.fromhex(known["bits"]))
+
+    assert repr(float32(number)) == known["value"]
+
+
+@pytest.mark.parametrize("known", VECTORS["pixels"])
+def test_pixels_follow_from_the_page(known: dict[str, Any]) -> None:
+    sides = [known["height"], known["width"], 4]
+    values = Array({"array": "<f4", "shape": sides, "hex": known["hex"]})
+    picture = {"format": "pixels-1", "width": known["width"], "height": known["height"]}
+    picture |= {"channels": "RGBA", "rows": "bottom-up", "values": values}
+
+    assert digest(picture) == known["fingerprint"]
+    there = array(np.frombuffer(values.data, "<f4").reshape(sides), "<f4")
+    assert Pixels(there).fingerprint == known["fingerprint"]

@@ -1,0 +1,148 @@
+"""A contract is negotiated once from an offer; what lies outside is named, all of it at once."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from twice.tools import CallRefused, Registry, Session, negotiate
+from twice.tools.contract import Contract
+from twice.tools.determinism import Level
+from twice.tools.scenes.tables import Tables, registry
+
+FULL: dict[str, Any] = {
+    "registry": registry.fingerprint,
+    "macros": registry.macro_fingerprint,
+    "backend": "tables",
+    "profile": {"version": "1"},
+    "host": {"name": "a host", "version": "3"},
+    "session_seed": "42",
+    "require": "seeded",
+    "level": "rerun",
+    "limits": {"seconds": 5, "payload_bytes": 1000, "concurrency": 1, "calls": 10,
+               "until": "2026-02-01T00:00:00Z"},
+    "permissions": {"network": True, "ui": False, "nondeterministic": False},
+    "time": "2026-01-31T12:00:00+01:00",
+    "float_policy": "shortest-binary64/1",
+}  # fmt: skip
+
+
+def agreed(**offer: Any) -> Contract:
+    return negotiate(offer, registry, Tables())
+
+
+def test_an_empty_offer_permits_nothing() -> None:
+    found = agreed()
+
+    assert not found.permissions.network
+    assert not found.permissions.nondeterministic
+    assert found.seed is None
+    assert found.registry == registry.fingerprint
+
+
+def test_a_full_offer_is_kept_to_the_letter() -> None:
+    document = agreed(**FULL).to_json()
+
+    assert document["session_seed"] == 42
+    assert document["time"] == "2026-01-31T11:00:00Z"
+    assert {key: document[key] for key in ("registry", "host", "require", "level")} == {
+        key: FULL[key] for key in ("registry", "host", "require", "level")
+    }
+
+
+def test_a_contracts_own_document_gives_it_again() -> None:
+    first = agreed(**FULL)
+
+    assert negotiate(first.to_json(), registry, Tables()) == first
+    assert negotiate(first.to_json(), registry, Tables()).digest == first.digest
+
+
+def test_equal_offers_give_equal_contracts_and_others_others() -> None:
+    assert agreed(session_seed=1).id == agreed(session_seed=1).id
+    assert agreed(session_seed=1).digest != agreed(session_seed=2).digest
+    assert agreed(id="mine").id == "mine"
+
+
+def test_a_contract_cannot_be_changed() -> None:
+    found = agreed()
+
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        found.seed = None  # type: ignore[misc]
+    with pytest.raises(TypeError):
+        found.profile["version"] = "2"  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("offer", "what"),
+    [
+        ({"registry": "sha256:" + "0" * 64}, "registry"),
+        ({"macros": "sha256:" + "0" * 64}, "macros"),
+        ({"backend": "blender"}, "backend"),
+        ({"format": "twice.contract/9"}, "format"),
+        ({"float_policy": "round/3"}, "float_policy"),
+        ({"profile": {"version": "2"}}, "profile.version"),
+        ({"profile": {"addon:cycles": "4"}}, "profile.addon:cycles"),
+        ({"profile": {"version": 1}}, "profile"),
+        ({"session_seed": -1}, "session_seed"),
+        ({"session_seed": "many"}, "session_seed"),
+        ({"require": "mostly"}, "require"),
+        ({"level": "proven"}, "level"),
+        ({"time": "noon"}, "time"),
+        ({"time": "2026-01-31T12:00:00"}, "time"),
+        ({"limits": {"seconds": 0}}, "limits.seconds"),
+        ({"limits": {"seconds": "5"}}, "limits.seconds"),
+        ({"limits": {"payload_bytes": 1.5}}, "limits.payload_bytes"),
+        ({"limits": {"calls": True}}, "limits.calls"),
+        ({"limits": {"concurrency": 2}}, "limits.concurrency"),
+        ({"limits": {"until": "2026-01-01T00:00:00Z"}}, "limits.until"),
+        ({"limits": {"memory": 5}}, "limits.memory"),
+        ({"limits": []}, "limits"),
+        ({"permissions": {"network": "yes"}}, "permissions.network"),
+        ({"permissions": {"everything": True}}, "permissions.everything"),
+        ({"permissions": {"downgrade": True}}, "permissions.downgrade"),
+        ({"allow_downgrade": True}, "allow_downgrade"),
+        ({"id": ""}, "id"),
+        ({"x": float("nan")}, "offer"),
+    ],
+)
+def test_what_lies_outside_is_refused_by_name(offer: dict[str, Any], what: str) -> None:
+    with pytest.raises(CallRefused) as refused:
+        agreed(**offer)
+
+    outside = refused.value.fields["outside"]
+    assert refused.value.code == "contract_violation"
+    assert what in [each["what"] for each in outside]  # type: ignore[attr-defined]
+
+
+def test_everything_outside_is_named_at_once() -> None:
+    with pytest.raises(CallRefused) as refused:
+        agreed(backend="blender", session_seed=-1, permissions={"downgrade": True})
+
+    assert len(refused.value.fields["outside"]) == 3  # type: ignore[arg-type]
+
+
+def test_a_contract_of_other_tools_is_stale() -> None:
+    others = Registry([each for each in registry if each.name == "table.list"])
+    contract = negotiate({}, others, Tables())
+
+    with pytest.raises(CallRefused) as refused:
+        Session(registry, Tables(), contract)
+
+    assert refused.value.code == "contract_violation"
+
+
+def test_a_required_level_is_held_against_certificates() -> None:
+    contract = negotiate({"level": "perturbed"}, registry, Tables())
+    tool = registry.get("table.list")
+    assert tool is not None
+
+    def called(**levels: Level) -> Any:
+        certified = {tool.fingerprint: each for each in levels.values()}
+        return Session(registry, Tables(), contract, levels=certified).call("table.list")
+
+    assert called()["error"]["code"] == "nondeterministic_refused"
+    assert called(level=Level.RERUN)["error"]["details"]["required_level"] == "perturbed"
+    assert called(level=Level.PERTURBED)["ok"]
+    assert called(level=Level.CROSS_HOST)["ok"]

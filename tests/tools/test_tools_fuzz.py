@@ -1,0 +1,120 @@
+"""Laws of calls: whatever is given, the answer is an envelope and the state is whole."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from twice.tools import Session, negotiate
+from twice.tools.envelope import CODES
+from twice.tools.plain import NotPlain, canonical, plain
+from twice.tools.scenes.tables import Tables, registry
+
+SCALARS = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=8), st.binary(max_size=3),
+)  # fmt: skip
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.one_of(st.text(max_size=6), st.integers()), inner, max_size=3),
+        st.frozensets(st.integers(), max_size=2),
+    ),
+    max_leaves=6,
+)
+NAMES = st.sampled_from(
+    ["name", "columns", "rows", "table", "into", "on", "left", "right", "where", "seed", "call_key",
+     "column", "how", "x", ""]
+)  # fmt: skip
+ARGUMENTS = st.dictionaries(NAMES, VALUES, max_size=5)
+
+
+def session() -> Session:
+    backend = Tables()
+    one = Session(registry, backend, negotiate({"session_seed": 1}, registry, backend))
+    one.call("table.create", {"name": "t", "columns": ["x"], "rows": [[1], [2], [3]]})
+    return one
+
+
+def check_envelope(found: dict[str, Any]) -> None:
+    json.dumps(found, allow_nan=False)
+    canonical(found)
+    if found["ok"]:
+        assert set(found) == {"ok", "result", "determinism", "fingerprint"}
+    else:
+        assert set(found) == {"ok", "error"}
+        assert found["error"]["code"] in CODES
+        assert found["error"]["message"]
+
+
+@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(
+    st.one_of(st.sampled_from(registry.names), st.text(max_size=9)), st.one_of(ARGUMENTS, VALUES)
+)
+def test_whatever_is_given_the_answer_is_an_envelope(name: str, arguments: Any) -> None:
+    one = session()
+    before = one.backend.fingerprint()  # type: ignore[union-attr]
+    found = one.call(name, arguments)
+
+    check_envelope(found)
+    assert found["ok"] or found["error"]["code"] != "internal_error"
+    assert found["ok"] or one.backend.fingerprint() == before  # type: ignore[union-attr]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(registry.names), ARGUMENTS)
+def test_what_is_accepted_fits_the_schema(name: str, arguments: Any) -> None:
+    tool = registry.get(name)
+    assert tool is not None
+    found = session().call(name, arguments)
+
+    if found["ok"]:
+        assert jsonschema.Draft202012Validator(tool.parameters.schema).is_valid(arguments)
+        assert jsonschema.Draft202012Validator(tool.result.schema).is_valid(found["result"])
+
+
+@settings(max_examples=200, deadline=None)
+@given(VALUES)
+def test_a_plain_value_has_one_form_and_reads_back(value: Any) -> None:
+    try:
+        found = plain(value)
+    except NotPlain:
+        return
+    read = json.loads(canonical(found), parse_int=float)
+    assert read == found
+    assert canonical(plain(read)) == canonical(found)
+
+
+@pytest.mark.parametrize("arguments", [3, "x", [1], {"a": [[[[]]]] * 3}, {"a": {"b": 10**400}}])
+def test_arguments_that_are_no_object_of_json_are_refused(arguments: Any) -> None:
+    found = session().call("table.list", arguments)
+
+    assert found["error"]["code"] == "invalid_arguments"
+
+
+def test_depth_has_a_bound() -> None:
+    deep: Any = 0
+    for _ in range(5000):
+        deep = [deep]
+
+    assert session().call("table.list", {"a": deep})["error"]["code"] == "invalid_arguments"
+
+
+@pytest.mark.parametrize("require", ["", "mostly", 3, ["seeded"]])
+def test_a_requirement_that_is_no_class_is_refused(require: Any) -> None:
+    found = session().call("table.list", require=require)
+
+    assert found["error"]["code"] == "invalid_arguments"
+
+
+@pytest.mark.parametrize("name", [None, 3, ["table.list"], "x" * 10_000, "\ud800"])
+def test_a_name_that_is_none_is_not_found(name: Any) -> None:
+    found = session().call(name)
+
+    check_envelope(found)
+    assert found["error"]["code"] == "not_found"

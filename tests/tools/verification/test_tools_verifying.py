@@ -1,0 +1,237 @@
+"""Every lie is exposed by what it depends on, none of the honest tools is accused, and the words are modest."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from lying_tools import HONEST, LIES
+
+from programs import cli
+from twice.cli.commands.tools.verify import find_suspicions
+from twice.errors import UsageError
+from twice.tools.determinism import Level
+from twice.tools.verification.result import ToolVerification, Verdict, Verification
+from twice.tools.verification.verify import verify_tools
+
+LYING = f"{Path(__file__).with_name('lying_tools.py')}:registry"
+
+
+def of(found: Verification, name: str) -> ToolVerification:
+    return next(each for each in found.tools if each.name == name)
+
+
+def there_are_many_of_them(found: Verification) -> None:
+    assert len(LIES) >= 17
+
+
+def every_lie_is_exposed_by_what_it_depends_on(found: Verification) -> None:
+    by = {name: {each.by for each in of(found, name).exposures} for name in LIES}
+    expected = {**LIES}
+    if "processors" in of(found, "lie.processors").not_tried:  # There is one only.
+        expected["lie.processors"] = {"enforcement"}
+    if by["lie.date"] == {"enforcement"}:  # Both zones have one date for part of the day.
+        expected["lie.date"] = {"enforcement"}
+
+    assert by == expected
+    assert all(of(found, name).verdict is Verdict.EXPOSED for name in LIES)
+
+
+def none_of_the_honest_is_accused(found: Verification) -> None:
+    honest = [of(found, each.name) for each in HONEST]
+
+    assert len(honest) >= 5
+    assert [str(e) for each in honest for e in each.exposures] == []
+    assert {(each.verdict, each.level) for each in honest} == {
+        (Verdict.NO_DIFFERENCE, Level.PERTURBED)
+    }
+
+
+def enforcement_names_need_and_line(found: Verification) -> None:
+    refused = next(each for each in of(found, "lie.seconds").exposures if each.by == "enforcement")
+
+    assert refused.need == "clock"
+    assert refused.place.rpartition(":")[0].endswith("lying_tools.py")
+
+
+def a_tool_that_reaches_out_is_not_run_without_enforcement(found: Verification) -> None:
+    assert of(found, "lie.network").not_tried["without enforcement"] == "it needs network"
+    assert of(found, "lie.network").runs == 1
+
+
+def what_an_exposed_tool_gets_is_no_level(found: Verification) -> None:
+    assert {of(found, name).level for name in LIES} == {Level.DECLARED}
+
+
+def source_is_suspected_where_a_rule_knows_the_lie(found: Verification) -> None:
+    rules = {name: {each.rule for each in of(found, name).suspicions} for name in LIES}
+
+    assert rules["lie.set_order"] == {"set-order"}
+    assert rules["lie.counter_name"] == {"counter-name"}
+    assert rules["lie.listing"] == {"unsorted-listing"}
+    assert not [each for tool in HONEST for each in of(found, tool.name).suspicions]
+
+
+def the_text_promises_nothing(found: Verification) -> None:
+    text = "\n".join(line for tool in HONEST for line in of(found, tool.name).lines())
+
+    assert "no difference seen in" in text
+    assert "determin" not in text
+    assert "no proof" in list(found.lines())[-1]
+
+
+def what_was_not_tried_is_said(found: Verification) -> None:
+    assert "task order" in of(found, "honest.sum").not_tried
+    assert any(line.startswith("not tried: task order") for line in found.lines())
+
+
+def one_exposed_tool_decides_the_exit_code(found: Verification) -> None:
+    assert found.exit_code == 1
+
+
+@pytest.mark.heavy
+def test_lying_and_honest_tools() -> None:
+    """One test, because its processes are shared: every claim above is about one verification."""
+    found = verify_tools(LYING, checker=find_suspicions)
+
+    there_are_many_of_them(found)
+    every_lie_is_exposed_by_what_it_depends_on(found)
+    none_of_the_honest_is_accused(found)
+    enforcement_names_need_and_line(found)
+    a_tool_that_reaches_out_is_not_run_without_enforcement(found)
+    what_an_exposed_tool_gets_is_no_level(found)
+    source_is_suspected_where_a_rule_knows_the_lie(found)
+    the_text_promises_nothing(found)
+    what_was_not_tried_is_said(found)
+    one_exposed_tool_decides_the_exit_code(found)
+
+
+@pytest.mark.integration
+def test_a_built_in_registry_is_not_exposed(tmp_path: Path) -> None:
+    done = cli("tools", "verify", "tables", "--json", cwd=tmp_path)
+    document = json.loads(done.stdout)
+
+    assert done.returncode == 0
+    assert document["format"] == "twice.tools-verification/1"
+    assert {each["level"] for each in document["tools"]} == {"perturbed"}
+
+
+@pytest.mark.integration
+def test_a_tool_without_a_case_that_works_cannot_be_told(tmp_path: Path) -> None:
+    (tmp_path / "stuck.py").write_text(
+        "from twice.tools import Registry, tool\n\n"
+        "@tool('stuck', determinism='deterministic')\n"
+        "def stuck(n: int) -> int:\n    raise ValueError('never')\n\n"
+        "registry = Registry([stuck])\n"
+    )
+    done = cli("tools", "verify", "stuck.py:registry", cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert "stuck  could not tell" in done.stdout
+    assert done.stdout.splitlines()[0] == "stuck.py:registry: 1 could-not-tell (stuck)"
+    assert "ValueError: never" in done.stdout
+
+
+@pytest.mark.integration
+def test_a_tool_without_cases_is_exposed_by_the_order_of_a_set(tmp_path: Path) -> None:
+    """Several processes, because a hash seed is read at their start."""
+    (tmp_path / "loose.py").write_text(
+        "from twice.tools import Registry, tool\n\n"
+        "@tool('unique', determinism='deterministic')\n"
+        "def unique(words: list[str]) -> list[str]:\n    return list(set(words))\n\n"
+        "@tool('terms', determinism='deterministic')\n"
+        "def terms(text: str) -> list[str]:\n    return list(set(text.split()))\n\n"
+        "registry = Registry([unique, terms])\n"
+    )
+    found = verify_tools(f"{tmp_path / 'loose.py'}:registry")
+
+    assert {each.name: each.verdict.value for each in found.tools} == {
+        "unique": "exposed",
+        "terms": "exposed",
+    }
+    assert {exposure.by for each in found.tools for exposure in each.exposures} == {"hash seed"}
+
+
+@pytest.mark.integration
+def test_a_tool_that_promises_nothing_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "loose.py").write_text(
+        "from twice.tools import Registry, tool\n\n"
+        "@tool('loose', determinism='nondeterministic')\n"
+        "def loose() -> int:\n    raise SystemExit\n\n"
+        "registry = Registry([loose])\n"
+    )
+    done = cli("tools", "verify", "loose.py:registry", "--json", cwd=tmp_path)
+    (tool,) = json.loads(done.stdout)["tools"]
+
+    assert done.returncode == 0
+    assert (tool["verdict"], tool["runs"]) == ("promises-nothing", 0)
+
+
+@pytest.mark.integration
+def test_a_tool_that_is_killed_is_told_of(tmp_path: Path) -> None:
+    (tmp_path / "dying.py").write_text(
+        "import os\nfrom twice.tools import Registry, tool\n\n"
+        "@tool('dying', determinism='deterministic')\n"
+        "def dying() -> None:\n    os._exit(3)\n\n"
+        "registry = Registry([dying])\n"
+    )
+    done = cli("tools", "verify", "dying.py:registry", cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert "its process died" in done.stdout
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{", "cannot be used"),
+        ('{"format": "other"}', "its format is not twice.tools-cases/1"),
+        ('{"format": "twice.tools-cases/1"}', "has no list of cases"),
+        ('{"format": "twice.tools-cases/1", "cases": [{"tool": "no"}]}', "of no tool"),
+        (
+            '{"format": "twice.tools-cases/1", "cases": [{"tool": "table.list", "args": {}}]}',
+            "has 'args'",
+        ),
+    ],
+)
+def test_a_file_of_cases_that_is_none_is_refused(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "cases.json"
+    path.write_text(text)
+
+    with pytest.raises(UsageError, match=words):
+        verify_tools("tables", "table.list", cases=path)
+
+
+@pytest.mark.integration
+def test_cases_of_a_file_stand_before_those_of_the_declaration(tmp_path: Path) -> None:
+    path = tmp_path / "cases.json"
+    case = {
+        "tool": "table.list",
+        "start": [{"tool": "table.create", "arguments": {"name": "t", "columns": ["x"]}}],
+    }
+    path.write_text(json.dumps({"format": "twice.tools-cases/1", "cases": [case]}))
+    (found,) = verify_tools("tables", "table.list", cases=path).tools
+
+    assert [(each.origin, len(each.case["start"])) for each in found.cases] == [("file", 1)]
+    assert found.verdict is Verdict.NO_DIFFERENCE
+
+
+@pytest.mark.integration
+def test_a_tool_that_is_not_there_is_refused() -> None:
+    with pytest.raises(UsageError, match="has no tool"):
+        verify_tools("tables", "table.no")
+
+
+@pytest.mark.heavy
+def test_one_tool_that_cannot_be_tried_hides_no_other(tmp_path: Path) -> None:
+    done = cli("tools", "verify", "memory", "--json", cwd=tmp_path)
+    tools = {each["name"]: each for each in json.loads(done.stdout)["tools"]}
+    untold = tools.pop("mesh.boolean")
+
+    assert done.returncode == 2
+    assert untold["verdict"] == "could-not-tell"
+    assert "capability_missing" in untold["cases"][0]["failure"]
+    assert {each["verdict"] for each in tools.values()} == {"no-difference"}
+    assert len(tools) == 23

@@ -1,0 +1,219 @@
+"""A tool session is a run: recorded, verified, branched, diagnosed; its worker may die."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import twice
+from twice.errors import OutputExists, SessionMisuse, UsageError
+from twice.recorder.runrecord import RunRecord
+from twice.replayer.branch_session import branch
+from twice.replayer.verify import verify
+from twice.tools.errors import OfferRefused, RegistryRefused
+from twice.tools.worker.host import HostedSession
+
+COUNTING = f"{Path(__file__).with_name('counting_tools.py')}:registry"
+OFFER = {"session_seed": 7}
+
+
+def hosted(out: Path, **options: Any) -> HostedSession:
+    return HostedSession(COUNTING, out, **{"offer": OFFER, **options})
+
+
+def results(session: HostedSession, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
+    """Return the outcome of each call: its result, or the code of its error."""
+    found = [session.call(tool, arguments) for tool, arguments in calls]
+    return [each["result"] if each["ok"] else each["error"]["code"] for each in found]
+
+
+@pytest.mark.integration
+def test_a_session_is_a_run_that_passes(tmp_path: Path) -> None:
+    out = tmp_path / "session.twice"
+    with hosted(out) as session:
+        given = results(
+            session, ("add", {"n": 2}), ("add", {"n": "2"}), ("nope", {}), ("twice_add", {"n": 3})
+        )
+
+    assert given == [2, "invalid_arguments", "not_found", 8]
+    assert verify(out).result == "PASS"
+    with RunRecord.open(out) as record:
+        points = [record.reader.points.point(at).name for at in range(len(record.reader.points))]
+    assert points[:3] == ["contract", "start", "envelope"]
+    assert [name for name in points if name.startswith("part:")] == ["part:once", "part:again"]
+
+
+@pytest.mark.integration
+def test_equal_calls_draw_alike_and_another_key_draws_anew(tmp_path: Path) -> None:
+    with hosted(tmp_path / "a.twice") as session:
+        one, two, keyed = results(session, ("draw", {}), ("draw", {}), ("draw", {"call_key": "b"}))
+    with hosted(tmp_path / "b.twice") as session:
+        (again,) = results(session, ("draw", {"seed": 7}))
+
+    assert one == two == again
+    assert keyed != one
+
+
+@pytest.mark.integration
+def test_what_a_client_was_told_survives_a_worker(tmp_path: Path) -> None:
+    out = tmp_path / "session.twice"
+    with hosted(out) as session:
+        given = results(
+            session,
+            ("add", {"n": 1}),
+            ("die", {}),
+            ("add", {"n": 2}),
+            ("hang", {}),
+            ("add", {"n": 3}),
+        )
+        assert session.replaced == 2
+
+    assert given == [1, "execution_failed", 3, "timeout", 6]
+    assert verify(out).result == "PASS"
+    assert sorted(each.name for each in tmp_path.glob("*.twice")) == [
+        "session.died-1.twice",
+        "session.died-2.twice",
+        "session.twice",
+    ]
+    torn = verify(tmp_path / "session.died-1.twice")
+    assert (torn.result, torn.failure) == ("PARTIAL", None)
+
+
+@pytest.mark.heavy
+def test_a_branch_replaces_a_call(tmp_path: Path) -> None:
+    out = tmp_path / "session.twice"
+    with hosted(out) as session:
+        results(session, ("add", {"n": 1}), ("add", {"n": 2}), ("add", {"n": 3}))
+
+    other = {"tool": "add", "arguments": {"n": 20}}
+    branch(out, at=1, inputs={"call": other}, out=tmp_path / "other.twice").close()
+
+    assert verify(tmp_path / "other.twice").result == "PASS"
+    found = twice.diagnose(out, tmp_path / "other.twice")
+    assert found.result == "localised"
+    assert found.to_json()["operation"]["file"].endswith("worker/program.py")
+
+
+@pytest.mark.heavy
+@pytest.mark.fresh  # forks have the addresses of their server, so the lie would be the same
+def test_a_tool_that_lies_is_found_by_line(tmp_path: Path) -> None:
+    paths = [tmp_path / f"{name}.twice" for name in "ab"]
+    for path in paths:
+        with hosted(path) as session:
+            results(session, ("add", {"n": 1}), ("lie", {}))
+    found = verify(paths[0])
+    assert found.failure is not None
+    assert (found.result, found.failure.tick) == ("FAIL", 1)
+    divergence = twice.diagnose(*paths).to_json()
+    assert divergence["operation"]["file"] == COUNTING.removesuffix(":registry")
+    assert divergence["operation"]["function"] == "lie"
+
+
+@pytest.mark.integration
+def test_progress_is_told_and_a_call_that_is_given_up_is_undone(tmp_path: Path) -> None:
+    out = tmp_path / "session.twice"
+    told: list[float] = []
+
+    def progress(fraction: float, text: str) -> bool:
+        told.append(fraction)
+        return text == "step 2"
+
+    with hosted(out) as session:
+        given_up = session.call("steps", {"count": 4}, progress=progress)
+        assert results(session, ("add", {"n": 0}), ("steps", {"count": 2})) == [0, 2]
+
+    assert (given_up["ok"], told) == (False, [0.0, 0.25, 0.5])
+    assert verify(out).result == "PASS"
+
+
+@pytest.mark.integration
+def test_an_offer_that_lies_outside_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(OfferRefused, match="registry"):
+        hosted(tmp_path / "a.twice", offer={"registry": "sha256:" + "0" * 64})
+
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.integration
+def test_a_registry_that_is_not_there_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(RegistryRefused):
+        HostedSession("nowhere.py:registry", tmp_path / "a.twice")
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interpreter_that_is_not_there_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no interpreter"):
+        hosted(tmp_path / "a.twice", python=str(tmp_path / "python"))
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_existing_record_is_refused(tmp_path: Path) -> None:
+    out = tmp_path / "a.twice"
+    out.write_bytes(b"mine")
+
+    with pytest.raises(OutputExists):
+        hosted(out)
+    assert out.read_bytes() == b"mine"
+
+
+@pytest.mark.integration
+def test_after_the_end_there_are_no_calls(tmp_path: Path) -> None:
+    session = hosted(tmp_path / "a.twice")
+    session.close()
+
+    with pytest.raises(SessionMisuse):
+        session.call("add", {"n": 1})
+    assert session.close() == tmp_path / "a.twice"
+
+
+@pytest.mark.integration
+def test_what_is_no_plain_data_is_answered_by_an_envelope(tmp_path: Path) -> None:
+    with hosted(tmp_path / "a.twice") as session:
+        found = session.call("add", {"n": object()})  # type: ignore[dict-item]
+        assert results(session, ("add", {"n": 1})) == [1]
+
+    assert found["error"]["code"] == "invalid_arguments"
+
+
+@pytest.mark.integration
+def test_a_call_that_was_given_up_is_given_up_again_when_a_worker_is_replaced(
+    tmp_path: Path,
+) -> None:
+    out = tmp_path / "a.twice"
+    with hosted(out) as session:
+        session.call("steps", {"count": 3}, progress=lambda fraction, _: fraction > 0.2)
+        given = results(session, ("add", {"n": 1}), ("die", {}), ("add", {"n": 1}))
+
+    assert given == [1, "execution_failed", 2]
+    assert verify(out).result == "PASS"
+
+
+@pytest.mark.integration
+def test_who_is_told_of_progress_may_fail_and_the_session_goes_on(tmp_path: Path) -> None:
+    def gone(fraction: float, text: str) -> bool:
+        raise ConnectionError(f"nobody hears {text} at {fraction}")
+
+    with hosted(tmp_path / "a.twice") as session:
+        with pytest.raises(ConnectionError, match="step 0"):
+            session.call("steps", {"count": 3}, progress=gone)
+        assert results(session, ("add", {"n": 1}), ("die", {}), ("add", {"n": 1})) == [
+            1,
+            "execution_failed",
+            2,
+        ]
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("line", ["import os; os._exit(4)", "raise SystemExit(0)"])
+def test_a_registry_that_ends_its_process_leaves_nothing(tmp_path: Path, line: str) -> None:
+    module = tmp_path / "ending.py"
+    module.write_text(f"{line}\n")
+
+    with pytest.raises(RegistryRefused, match=r"ending\.py"):
+        HostedSession(f"{module}:registry", tmp_path / "a.twice")
+
+    assert [each.name for each in tmp_path.iterdir() if each.is_file()] == ["ending.py"]
