@@ -204,7 +204,7 @@ def test_a_declaration_that_makes_no_sense_is_refused(
 @pytest.mark.parametrize("name", ["", "1a", "a..b", ".a", "a b", "a/b", "x" * 65, "é"])
 def test_a_name_that_hosts_could_not_carry_is_refused(name: str) -> None:
     with pytest.raises(ToolRefused):
-        tool(name, determinism="deterministic")
+        tool(name, determinism="deterministic")(good)
 
 
 def test_the_decorator_without_a_name_is_refused() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from twice.foundation.seeds import Seed, derive_in
-from twice.tools import Context, Ref, Registry, Session, Step, Tool, macro, negotiate, tool
-from twice.tools.observing import Note
+from twice.tools import Context, Registry, Session, Tool, macro, negotiate, tool
+from twice.tools.call import Note
 
 SEED_SOURCES = ("none", "session", "parameter", "parameter and session")
 CLASSES = ("deterministic", "seeded", "nondeterministic")
@@ -32,10 +32,20 @@ def guess() -> int:
 
 
 BY_CLASS = {"deterministic": plain_tool, "seeded": draw, "nondeterministic": guess}
-MACROS = {kind: macro(f"macro.{kind}", [Step(each)]) for kind, each in BY_CLASS.items()}
+
+
+def around(name: str, inner: Tool) -> Tool:
+    """Make a macro of one call."""
+
+    def call(ctx: Context) -> Any:
+        return {inner.name: ctx.call(inner)}
+
+    return macro(name, uses=[inner])(call)
+
+
+MACROS = {kind: around(f"macro.{kind}", each) for kind, each in BY_CLASS.items()}
 DEEP = {
-    kind: macro(f"deep.{kind}", [Step(macro(f"middle.{kind}", [Step(inner)]))])
-    for kind, inner in MACROS.items()
+    kind: around(f"deep.{kind}", around(f"middle.{kind}", inner)) for kind, inner in MACROS.items()
 }
 REGISTRY = Registry([*BY_CLASS.values(), *MACROS.values(), *DEEP.values()])
 
@@ -154,6 +164,13 @@ def test_a_call_key_that_cannot_be_derived_from_is_refused(key: Any) -> None:
     assert found["error"]["code"] == "invalid_arguments"
 
 
+@pytest.mark.parametrize("name", ["seed", "call_key"])
+def test_a_tool_that_draws_nothing_says_that_it_takes_no_seed(name: str) -> None:
+    found = session("none").call("plain", {name: "7"})
+
+    assert f"a deterministic tool draws nothing, and takes no {name}" in found["error"]["message"]
+
+
 def test_a_macros_seed_stands_for_the_sessions_inside_of_it() -> None:
     alone = session("none").call("draw", {"seed": 7})
     inside = session("session").call("macro.seeded", {"seed": 7})
@@ -168,9 +185,11 @@ def test_a_macros_call_key_reaches_its_steps() -> None:
 
 
 def test_steps_draw_alike_unless_the_macro_derives_by_steps() -> None:
-    pair = [Step(draw, name="left"), Step(draw, name="right")]
-    same = macro("same", pair)
-    apart = macro("apart", pair, derives="steps")
+    def pair(ctx: Context) -> Any:
+        return {step: ctx.call(draw, step=step) for step in ("left", "right")}
+
+    same = macro("same", uses=[draw])(pair)
+    apart = macro("apart", uses=[draw], derives="steps")(pair)
     registry = Registry([same, apart])
     found = Session(registry)
 
@@ -181,11 +200,10 @@ def test_steps_draw_alike_unless_the_macro_derives_by_steps() -> None:
 
 
 def test_a_steps_own_seed_comes_before_the_macros() -> None:
-    fixed = macro(
-        "fixed",
-        [Step(draw, {"seed": Ref("parameters.inner")})],
-        parameters={"inner": int},
-    )
+    @macro("fixed", uses=[draw])
+    def fixed(ctx: Context, inner: int) -> Any:
+        return {"draw": ctx.call(draw, seed=inner)}
+
     alone = session("none").call("draw", {"seed": 3})
     found = Session(Registry([fixed])).call("fixed", {"seed": 9, "inner": 3})
 

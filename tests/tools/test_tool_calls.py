@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 import threading
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from twice.foundation.comparison import Abs
 from twice.tools import CallRefused, Context, Needs, Registry, Session, negotiate, tool
+from twice.tools.call import PHASES, Note
 from twice.tools.envelope import CODES
-from twice.tools.observing import PHASES, Note
 from twice.tools.scenes.tables import Tables
 from twice.tools.scenes.tables import registry as tables
 
@@ -151,6 +153,53 @@ def test_a_success_carries_result_class_and_fingerprint() -> None:
     assert found["fingerprint"].startswith("sha256:")
 
 
+def test_what_may_write_carries_the_fingerprint_of_the_state_that_it_left() -> None:
+    one = session()
+    wrote = one.call("table.create", {"name": "t", "columns": ["x"]})
+    read = one.call("table.list")
+
+    assert wrote["state_fingerprint"] == one.backend.fingerprint()
+    assert "state_fingerprint" not in read
+    assert session().call("work.ok")["state_fingerprint"] == Tables().fingerprint()
+
+
+class Crate(BaseModel):
+    things: list  # type: ignore[type-arg]
+    extra: object = None
+
+
+@dataclasses.dataclass
+class Bag:
+    things: dict[str, Any]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (dict, {"a": {1, 2}}),
+        (list, [[frozenset("ab")]]),
+        (object, {"a": {1, 2}}),
+        (Any, ({1},)),
+        (Crate, Crate(things=[{1, 2}])),
+        (Crate, Crate(things=[], extra={"deep": {1}})),
+        (Bag, Bag({"a": {1, 2}})),
+        (dict[str, Any], {"a": Crate(things=[{1, 2}])}),
+        (dict[str, Any], {"a": Bag({"b": {1}})}),
+        (dict, {"a": (each for each in (1, 2))}),
+        (list[Any], [map(str, {1, 2})]),
+    ],
+)
+def test_a_set_is_no_result_whatever_type_it_travels_through(kind: Any, value: Any) -> None:
+    def give() -> Any:
+        return value
+
+    give.__annotations__["return"] = kind
+    found = Session(Registry([tool("give", determinism="deterministic")(give)])).call("give")
+
+    assert code(found) == "execution_failed"
+    assert "no" in found["error"]["message"]
+
+
 def test_minus_zero_is_zero() -> None:
     assert str(session().call("work.ok")["result"]) == "0.0"
 
@@ -184,6 +233,25 @@ def test_a_failure_has_a_code_and_leaves_the_state_as_it_was(name: str, expected
     assert set(found["error"]) == {"code", "message", "details"}
     assert one.backend.fingerprint() == before
     assert one.call("table.list")["result"][0]["name"] == "before"
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("[Errno 2] No such file: '/home/ann/scene.blend'", "No such file: 'scene.blend'"),
+        ("cannot read C:\\Users\\ann\\scene.blend", "cannot read scene.blend"),
+        ("see http://example.org/a/b and a/b", "see http://example.org/a/b and a/b"),
+        ("path:/srv/x/y.txt:3", "path:y.txt:3"),
+    ],
+)
+def test_no_folder_of_this_machine_goes_outward(said: str, told: str) -> None:
+    @tool("breaks", determinism="deterministic")
+    def breaks() -> int:
+        raise OSError(said)
+
+    message = Session(Registry([breaks])).call("breaks")["error"]["message"]
+
+    assert told in message
 
 
 def test_no_stack_trace_goes_outward_and_the_whole_one_is_kept() -> None:
@@ -221,6 +289,13 @@ def test_a_time_limit_of_the_contract_counts_as_well() -> None:
     contract = negotiate({"limits": {"seconds": 0.05}}, registry)
 
     assert code(Session(registry, contract=contract).call("spins")) == "timeout"
+
+
+def test_the_limit_that_struck_is_the_one_that_is_told() -> None:
+    error = session().call("work.spins")["error"]
+
+    assert error["details"]["limit_s"] == 0.05
+    assert "within 0.05 s, as it declares" in error["message"]
 
 
 def test_off_the_main_thread_a_limit_is_told_at_the_next_use_of_the_context() -> None:

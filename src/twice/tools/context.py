@@ -18,14 +18,13 @@ from twice.errors import SeedNameRefused
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.seeds import Seed, derive_in, path_segments
 from twice.recorder.streams.numpy_streams import NumpyStream, open_numpy
-from twice.tools.enforcement import unwatched
 from twice.tools.errors import CallRefused
 from twice.tools.plain import NotPlain, canonical, plain
 
 if TYPE_CHECKING:
     from twice.tools.backend import Backend
-    from twice.tools.operation import Operation
-    from twice.tools.tool import Tool
+    from twice.tools.call import Operation
+    from twice.tools.declaration import Tool
 
 NAME_BYTES_MAX: Final = 63
 """The longest name that every backend keeps whole."""
@@ -206,8 +205,7 @@ class Context:
                 "Declare it: needs=Needs(listing=True).",
                 need="listing",
             )
-        with unwatched():
-            return sorted(os.listdir(folder))  # noqa: PTH208  (names, not paths)
+        return self._operation.list_folder(folder)
 
     # -- other tools ---------------------------------------------------------------------------
 
@@ -235,7 +233,7 @@ class Context:
             CallRefused: whatever the other tool is refused for, with the path to it.
         """
         given = {**(arguments or {}), **named}
-        return self._operation.sub_call(tool, given, step)
+        return self._operation.call_part(tool, given, step)
 
     def progress(self, fraction: float, text: str = "") -> None:
         """Tell the host how far this is; a good place to be cancelled.
@@ -247,7 +245,7 @@ class Context:
         Raises:
             CallRefused: when the host has cancelled the call.
         """
-        self._operation.progress(fraction, text)
+        self._operation.report_progress(fraction, text)
 
     def _misused(self, happened: str) -> CallRefused:
         return CallRefused(

@@ -4,150 +4,47 @@ Everything that results depend on besides arguments and state stands in it: whic
 backend of which versions, the seed, the time, limits and permissions. It is a value: negotiated
 once, never changed, a JSON document with a digest that goes into run records.
 
-Invariant: two contracts of equal digest allow, refuse and seed the same calls alike.
+An offer is a JSON document in the shape of the contract, with whatever the host does not care about
+left out: then the runtime fills in what there is. What the host does pin must be there exactly.
+Nothing is rounded down: a version that differs, a limit that cannot be held, a permission that does
+not exist are refused together, in one answer.
+
+Invariant: two contracts of equal digest allow, refuse and seed the same calls alike, and negotiating a
+contract's own document against the same registry and backend gives it again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal
 
-from twice.foundation.seeds import Seed
+import pydantic
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, PlainSerializer
+
+from twice.foundation.printable import pluralize
+from twice.tools.backend import Backend
 from twice.tools.determinism import Determinism, Level, Requirement
-from twice.tools.plain import fingerprint
-from twice.tools.seeding import shown
+from twice.tools.errors import CallRefused
+from twice.tools.plain import NotPlain, fingerprint, plain
+from twice.tools.registry import Registry
+from twice.tools.seeding import read_seed, shown
 
-FORMAT: Final = "twice.contract/1"
-FLOAT_POLICY: Final = "shortest-binary64/1"
-"""Floats stand as the shortest text that reads back to the same bits; -0.0 as 0; no NaN, no infinity."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What one call may take.
-
-    Attributes:
-        seconds: of time; None for no limit.
-        payload_bytes: of arguments, and of a result, each in canonical form.
-        concurrency: calls at a time; a backend is one state, so this is 1.
-        calls: how many calls the contract covers; None for any number.
-        until: contract time after which it covers none; None for ever.
-    """
-
-    seconds: float | None = 60.0
-    payload_bytes: int = 16 * 2**20
-    concurrency: int = 1
-    calls: int | None = None
-    until: datetime | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """As plain data."""
-        return {
-            "seconds": self.seconds,
-            "payload_bytes": self.payload_bytes,
-            "concurrency": self.concurrency,
-            "calls": self.calls,
-            "until": written(self.until),
-        }
+_TOLD_MAX: Final = 3
+_WORDS: Final = {
+    "extra_forbidden": "is nothing that a contract has",
+    "downgrade": "asks for less than is declared, and there is no such permission",
+    "pinned": "is not the one that is here",
+    "version": "is another version here",
+    "absent": "is not here",
+}
 
 
-@dataclass(frozen=True)
-class Permissions:
-    """What tools may do besides acting on the backend's state; nothing, unless it is said.
-
-    Attributes:
-        network: use the network, when they declare that they need it.
-        ui: depend on a person's screen, when they declare it.
-        nondeterministic: run although they promise nothing. There is no permission for less than a
-            tool declares: what cannot be kept is refused.
-    """
-
-    network: bool = False
-    ui: bool = False
-    nondeterministic: bool = False
-
-    def to_json(self) -> dict[str, Any]:
-        """As plain data."""
-        return {
-            "network": self.network,
-            "ui": self.ui,
-            "nondeterministic": self.nondeterministic,
-        }
-
-
-@dataclass(frozen=True)
-class Contract:
-    """One agreement; ``negotiate`` makes it.
-
-    Attributes:
-        registry: fingerprint of the tools.
-        macros: fingerprint of the macros among them.
-        backend: kind of backend, or an empty text where tools act on none.
-        profile: the backend's versions.
-        host: what the host says of itself, as text by key.
-        seed: the session's seed, if any.
-        require: what every call is held to.
-        limits: what one call may take.
-        permissions: what tools may do besides.
-        time: contract time, the only time that tools see; None for none.
-        float_policy: how floats are written.
-        id: the host's, or made from the rest.
-    """
-
-    registry: str
-    macros: str
-    backend: str = ""
-    profile: Mapping[str, str] = field(default_factory=dict)
-    host: Mapping[str, str] = field(default_factory=dict)
-    seed: Seed | None = None
-    require: Requirement = field(default_factory=Requirement)
-    limits: Limits = field(default_factory=Limits)
-    permissions: Permissions = field(default_factory=Permissions)
-    time: datetime | None = None
-    float_policy: str = FLOAT_POLICY
-    id: str = ""
-
-    def __post_init__(self) -> None:
-        for name in ("profile", "host"):
-            pairs = sorted(getattr(self, name).items())
-            object.__setattr__(self, name, MappingProxyType(dict(pairs)))
-        if not self.id:
-            digest = fingerprint(self.to_json()).partition(":")[2]
-            object.__setattr__(self, "id", f"contract-{digest[:12]}")
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the document; ``negotiate`` makes an equal contract from it as an offer."""
-        return {
-            "format": FORMAT,
-            "id": self.id,
-            "registry": self.registry,
-            "macros": self.macros,
-            "backend": self.backend,
-            "profile": dict(self.profile),
-            "host": dict(self.host),
-            "session_seed": None if self.seed is None else shown(self.seed),
-            "require": None if self.require.determinism is None else self.require.determinism.value,
-            "level": self.require.level.value,
-            "limits": self.limits.to_json(),
-            "permissions": self.permissions.to_json(),
-            "time": written(self.time),
-            "float_policy": self.float_policy,
-        }
-
-    @property
-    def digest(self) -> str:
-        """The labelled digest of the document in RFC 8785 form."""
-        return fingerprint(self.to_json())
-
-
-def written(time: datetime | None) -> str | None:
+def write_time(time: datetime | None) -> str | None:
     """Write a moment as contracts do: UTC, to the microsecond if it has any."""
-    if time is None:
-        return None
-    return time.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return None if time is None else time.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def read_time(value: object) -> datetime | None:
@@ -189,3 +86,193 @@ def read_level(value: object) -> Level:
     if value not in list(Level):
         raise ValueError(f"is none of {', '.join(Level)}")
     return Level(str(value))
+
+
+_Moment = Annotated[
+    datetime | None,
+    pydantic.PlainValidator(read_time),
+    PlainSerializer(write_time),
+]
+_Texts = Annotated[
+    Mapping[str, str],
+    AfterValidator(lambda texts: MappingProxyType(dict(sorted(texts.items())))),
+    PlainSerializer(dict),
+]
+_SessionSeed = Annotated[
+    Any,
+    pydantic.PlainValidator(read_seed),
+    PlainSerializer(lambda seed: None if seed is None else shown(seed)),
+]
+_Count = Annotated[int, Field(gt=0)]
+
+
+def _without_nothing(document: Any) -> Any:
+    """Leave out what an offer has as null: it is not offered."""
+    if isinstance(document, dict):
+        return {key: each for key, each in document.items() if each is not None}
+    return document
+
+
+class _Part(pydantic.BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True)
+
+
+class Limits(_Part):
+    """What one call may take.
+
+    Attributes:
+        seconds: of time; None for no limit.
+        payload_bytes: of arguments, and of a result, each in canonical form.
+        concurrency: calls at a time; a backend is one state, so this is 1.
+        calls: how many calls the contract covers; None for any number.
+        until: contract time after which it covers none; None for ever.
+    """
+
+    seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = 60.0
+    payload_bytes: _Count = 16 * 2**20
+    concurrency: Literal[1] = 1
+    calls: _Count | None = None
+    until: _Moment = None
+
+
+class Permissions(_Part):
+    """What tools may do besides acting on the backend's state; nothing, unless it is said.
+
+    Attributes:
+        network: use the network, when they declare that they need it.
+        ui: depend on a person's screen, when they declare it.
+        nondeterministic: run although they promise nothing. There is no permission for less than a
+            tool declares: what cannot be kept is refused.
+    """
+
+    network: bool = False
+    ui: bool = False
+    nondeterministic: bool = False
+
+
+class Contract(_Part):
+    """One agreement; ``negotiate`` makes it.
+
+    Attributes:
+        format: of the document.
+        id: the host's, or made from the rest.
+        registry: fingerprint of the tools.
+        macros: fingerprint of the macros among them.
+        backend: kind of backend, or an empty text where tools act on none.
+        profile: the backend's versions.
+        host: what the host says of itself, as text by key.
+        seed: the session's seed, if any; ``session_seed`` in the document.
+        require: the weakest class of any call that will do; None for any.
+        level: how far the declaration of every tool must have been tried.
+        limits: what one call may take.
+        permissions: what tools may do besides.
+        time: contract time, the only time that tools see; None for none.
+        float_policy: floats stand as the shortest text that reads back to the same bits; -0.0 as 0;
+            no NaN, no infinity.
+    """
+
+    format: Literal["twice.contract/1"] = "twice.contract/1"
+    id: Annotated[str, Field(min_length=1, max_length=128)] = ""
+    registry: str
+    macros: str
+    backend: str = ""
+    profile: _Texts = Field(default_factory=lambda: MappingProxyType({}))
+    host: _Texts = Field(default_factory=lambda: MappingProxyType({}))
+    seed: _SessionSeed = Field(default=None, alias="session_seed")
+    require: Annotated[Determinism | None, BeforeValidator(read_require)] = None
+    level: Annotated[Level, BeforeValidator(read_level)] = Level.DECLARED
+    limits: Limits = Field(default_factory=Limits)
+    permissions: Permissions = Field(default_factory=Permissions)
+    time: _Moment = None
+    float_policy: Literal["shortest-binary64/1"] = "shortest-binary64/1"
+
+    def model_post_init(self, _: Any, /) -> None:
+        """Make an id from the rest, where the host gave none."""
+        if not self.id:
+            digest = fingerprint(self.to_json()).partition(":")[2]
+            object.__setattr__(self, "id", f"contract-{digest[:12]}")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document; ``negotiate`` makes an equal contract from it as an offer."""
+        return self.model_dump(mode="json", by_alias=True)
+
+    @property
+    def requirement(self) -> Requirement:
+        """What every call is held to."""
+        return Requirement(self.require, self.level)
+
+    @cached_property
+    def digest(self) -> str:
+        """The labelled digest of the document in RFC 8785 form."""
+        return fingerprint(self.to_json())
+
+
+def negotiate(
+    offer: Mapping[str, Any], registry: Registry, backend: Backend | None = None
+) -> Contract:
+    """Agree on a contract.
+
+    Args:
+        offer: the host's, as JSON: any of the keys of ``Contract.to_json``.
+        registry: the tools that there are.
+        backend: what they act on, or None.
+
+    Raises:
+        CallRefused: E-TOOL-003, ``contract_violation``, with each thing that lies outside.
+    """
+    profile = {} if backend is None else {str(k): str(v) for k, v in backend.profile().items()}
+    there: dict[str, Any] = {
+        "registry": registry.fingerprint,
+        "macros": registry.macro_fingerprint,
+        "backend": "" if backend is None else backend.name,
+    }
+    outside: list[dict[str, Any]] = []
+    try:
+        given = _without_nothing(plain(dict(offer)))
+    except (NotPlain, TypeError, ValueError) as error:
+        outside.append({"what": "offer", "why": f"is no JSON document: {error}"})
+        given = {}
+    for key, here in there.items():
+        if given.get(key, here) != here:
+            outside.append(_outside(key, "pinned", offered=given[key], here=here))
+    pinned = given.get("profile")
+    for key, offered in pinned.items() if isinstance(pinned, dict) else ():
+        here = profile.get(key)
+        if isinstance(offered, str) and here != offered:
+            why = "absent" if here is None else "version"
+            outside.append(_outside(f"profile.{key}", why, offered=offered, here=here))
+    try:
+        found = Contract.model_validate({**given, **there})
+        whole = (
+            found if outside else Contract.model_validate({**given, **there, "profile": profile})
+        )
+    except pydantic.ValidationError as error:
+        outside += map(_describe, error.errors(include_url=False))
+    else:
+        if found.limits.until is not None and found.time is None:
+            why = "there is no contract time to hold it to"
+            outside.append({"what": "limits.until", "why": why})
+    if not outside:
+        return whole
+    told = "; ".join(f"{each['what']}: {each['why']}" for each in outside[:_TOLD_MAX])
+    raise CallRefused(
+        "contract_violation",
+        f"The offer lies outside in {pluralize(len(outside), 'place')}: {told}.",
+        "Expected what this registry and backend offer, exactly.",
+        "Leave out what you do not depend on, or offer what details.outside says is there.",
+        outside=outside,
+    )
+
+
+def _outside(what: str, why: str, **values: Any) -> dict[str, Any]:
+    return {"what": what, "why": _WORDS.get(why, why), **values}
+
+
+def _describe(error: Any) -> dict[str, Any]:
+    """One of pydantic's errors as what lies outside."""
+    what = ".".join(str(part) for part in error["loc"] if part not in ("float", "int"))
+    kind = "downgrade" if "downgrade" in what else error["type"]
+    why = _WORDS.get(
+        kind, error["msg"].replace("Value error, ", "").replace("Input should be", "should be")
+    )
+    return {"what": what, "why": why, "offered": error["input"]}

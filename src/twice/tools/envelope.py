@@ -8,6 +8,7 @@ Invariant: ``failure`` and ``success`` are the only makers of envelopes.
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final, TypeAlias
 
 from twice.foundation.comparison import Tolerance
@@ -31,6 +32,8 @@ CODES: Final = {
     "internal_error": "the runtime or the backend failed",
 }
 _TEXT_MAX: Final = 2000
+_FOLDERS = re.compile(r"(?<![\w./])(?:[A-Za-z]:)?[/\\](?![/\\])(?:[^\s'\"/\\]+[/\\])+")
+"""The folders of a path from the root, in a sentence."""
 
 
 def success(
@@ -40,6 +43,7 @@ def success(
     tolerance: Tolerance | None,
     *,
     exact: bool = True,
+    state: str | None = None,
 ) -> Envelope:
     """Build the envelope of a result; a tolerance leaves no fingerprint, which claims equality.
 
@@ -49,6 +53,7 @@ def success(
         seeded: its seed, if it has one.
         tolerance: the tolerance that the tool declares.
         exact: whether none of its parts gave a result within a tolerance.
+        state: fingerprint of the state that a tool left which may write; None for others.
     """
     return {
         "ok": True,
@@ -61,6 +66,7 @@ def success(
             "tolerance": None if tolerance is None else tolerance.to_json(),
         },
         "fingerprint": fingerprint(result) if exact and tolerance is None else None,
+        **({} if state is None else {"state_fingerprint": state}),
     }
 
 
@@ -79,12 +85,18 @@ def failure(refusal: CallRefused) -> Envelope:
     }
 
 
+def first_line(error: BaseException) -> str:
+    """Give what an error says, cut to a line, with paths of this machine cut to their last name."""
+    said = str(error).strip().partition("\n")[0]
+    return _FOLDERS.sub("", said)[:300]
+
+
 def _detail(value: object, depth: int = 0) -> Any:
     """Convert any detail to plain JSON; describe a value that has no such form."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int):
-        return shown_integer(int(value))
+        return int(value) if abs(value) < 2**53 else f"{int(value):#x}"[:_TEXT_MAX]
     if isinstance(value, float):
         return float(value) if value - value == 0 else repr(value)
     if depth < 8 and isinstance(value, list | tuple):
@@ -94,11 +106,6 @@ def _detail(value: object, depth: int = 0) -> Any:
         return {_clean(str(key)): _detail(each, depth + 1) for key, each in items}
     text = value if isinstance(value, str) else f"<{type(value).__name__}>"
     return _clean(text[:_TEXT_MAX])
-
-
-def shown_integer(value: int) -> int | str:
-    """Return an integer in a form that JSON carries unchanged."""
-    return value if abs(value) < 2**53 else f"{value:#x}"[:_TEXT_MAX]
 
 
 def _clean(text: str) -> str:

@@ -17,6 +17,8 @@ from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Final
 
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
 from twice.tools.errors import ToolRefused
 
 WORLD: Final = (
@@ -24,7 +26,6 @@ WORLD: Final = (
 )  # fmt: skip
 """Needs that read or change the world, each of them a reason for another result."""
 
-_TERM = re.compile(r"\s*(>=|<=|==|!=|<|>)\s*(\d+(?:\.\d+)*)\s*")
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
 
 
@@ -41,7 +42,7 @@ class Needs:
         entropy: random numbers that no seed decides.
         environment: variables, the working folder, numbers of processes and processors.
         processes: other programs, started.
-        backend: which versions of it, as ``">=4.5,<5"``; empty for any.
+        backend: which versions of it, as ``">=4.5,<5"`` (PEP 440); empty for any.
         profile: what the backend's profile must say besides, as version ranges by key:
             ``{"addon:cycles": ">=4", "driver:cpu": ""}``; an empty range asks that it is there.
 
@@ -68,7 +69,14 @@ class Needs:
                     f"Write Needs({name}=True), or leave it out.",
                 )
         for text in (self.backend, *self.profile.values()):
-            _terms(text)
+            try:
+                SpecifierSet(text)
+            except InvalidSpecifier as error:
+                raise ToolRefused(
+                    f"{text!r} is not a range of versions.",
+                    "Expected comparisons joined by commas, such as >=4.5,<5.",
+                    "For example: Needs(backend='>=4.5,<5')",
+                ) from error
         object.__setattr__(self, "profile", MappingProxyType(dict(sorted(self.profile.items()))))
 
     def world(self) -> tuple[str, ...]:
@@ -83,11 +91,17 @@ class Needs:
         return tuple(name for name in self.world() if name != "listing")
 
     def unmet(self, profile: Mapping[str, str]) -> Iterator[tuple[str, str, str | None]]:
-        """Yield the gaps of a backend's profile: the key, the wanted value, the offered value."""
+        """Yield the gaps of a backend's profile: the key, the wanted value, the offered value.
+
+        A version that begins with no number lies in the open range alone.
+        """
         asked = {**({"version": self.backend} if self.backend else {}), **self.profile}
         for key, text in sorted(asked.items()):
             there = profile.get(key)
-            if there is None or not _within(there, text):
+            number = None if there is None else _NUMBER.match(there.strip())
+            if there is None or (
+                text.strip() and (number is None or number[0] not in SpecifierSet(text))
+            ):
                 yield key, text, there
 
     def to_json(self) -> dict[str, object]:
@@ -99,55 +113,15 @@ class Needs:
 def union(needs: Iterable[Needs]) -> Needs:
     """Combine the needs of steps: every need of any, and every range of all."""
     every = list(needs)
-    profile: dict[str, str] = {}
-    for each in every:
-        for key, text in each.profile.items():
-            profile[key] = _both(profile.get(key, ""), text)
-    backend = ""
-    for each in every:
-        backend = _both(backend, each.backend)
-    flags = {name: any(getattr(each, name) for each in every) for name in WORLD}
-    return Needs(**flags, backend=backend, profile=profile)
+    keys = sorted({key for each in every for key in each.profile})
+    return Needs(
+        **{name: any(getattr(each, name) for each in every) for name in WORLD},
+        backend=_intersect(each.backend for each in every),
+        profile={key: _intersect(each.profile.get(key, "") for each in every) for key in keys},
+    )
 
 
-def _both(one: str, other: str) -> str:
-    """Two ranges as one that asks for both, in an order that does not depend on whose is whose."""
-    terms = sorted({term.strip() for term in (*one.split(","), *other.split(",")) if term.strip()})
-    return ",".join(terms)
-
-
-def _terms(text: str) -> list[tuple[str, tuple[int, ...]]]:
-    found = []
-    for term in text.split(",") if text.strip() else []:
-        match = _TERM.fullmatch(term)
-        if match is None:
-            raise ToolRefused(
-                f"{text!r} is not a range of versions.",
-                "Expected comparisons joined by commas, such as >=4.5,<5.",
-                "For example: Needs(backend='>=4.5,<5')",
-            )
-        found.append((match[1], _version(match[2])))
-    return found
-
-
-def _version(text: str) -> tuple[int, ...]:
-    numbers = [int(part) for part in text.split(".")]
-    while numbers and numbers[-1] == 0:  # 4.5 and 4.5.0 are one version.
-        numbers.pop()
-    return tuple(numbers)
-
-
-def _within(there: str, text: str) -> bool:
-    """Whether a version lies in a range; one that begins with no number lies in the open range alone."""
-    terms = _terms(text)
-    found = _NUMBER.match(there.strip())
-    if not terms or found is None:
-        return not terms
-    version = _version(found[0])
-    return all(_COMPARED[sign](version, wanted) for sign, wanted in terms)
-
-
-_COMPARED: Final = {
-    ">=": tuple.__ge__, "<=": tuple.__le__, "==": tuple.__eq__, "!=": tuple.__ne__,
-    "<": tuple.__lt__, ">": tuple.__gt__,
-}  # fmt: skip
+def _intersect(ranges: Iterable[str]) -> str:
+    """One range that asks for all of several, in an order that does not depend on whose is whose."""
+    terms = {term.strip() for text in ranges for term in text.split(",")}
+    return ",".join(sorted(terms - {""}))

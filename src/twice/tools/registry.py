@@ -1,17 +1,33 @@
-"""Tools that are offered together, each under one name.
+"""Tools that are offered together, each under one name, and registries by theirs.
+
+Finding a registry imports the module that it stands in, which runs that module's code.
 
 Invariant: the fingerprint does not depend on the order in which tools are given.
 """
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Final
 
+from twice.errors import TwiceError
 from twice.tools.backend import Backend
+from twice.tools.declaration import Tool
 from twice.tools.errors import RegistryRefused
 from twice.tools.plain import fingerprint
-from twice.tools.tool import Tool
+
+BUILT_IN: Final = {
+    "blender": "twice.tools.scenes.blender.registry:registry",
+    "memory": "twice.tools.scenes.memory.registry:registry",
+    "tables": "twice.tools.scenes.tables:registry",
+}
+"""Registries that come with twice."""
 
 
 class Registry:
@@ -88,3 +104,82 @@ class Registry:
         """The same over the macros alone."""
         macros = [[each.name, each.fingerprint] for each in self if each.is_macro]
         return fingerprint(["twice.macros/1", macros])
+
+
+def find_registry(text: str) -> Registry:
+    """Give the registry of a name: a built-in one, ``module:name`` or ``file.py:name``.
+
+    Raises:
+        RegistryRefused: E-TOOL-002, when there is none.
+        ExtraMissing: E-EXTRA-001, when a built-in one needs what is not installed.
+    """
+    place, colon, name = BUILT_IN.get(text, text).rpartition(":")
+    if not colon or not place or not name:
+        raise RegistryRefused(
+            f"{text!r:.200} names no registry.",
+            f"Expected one of {', '.join(sorted(BUILT_IN))}, module:name or file.py:name.",
+            f"For example: twice tools list {text if text.endswith('.py') else 'my/tools.py'}:registry",
+        )
+    module = _from_file(Path(place)) if place.endswith(".py") else _imported(place, text)
+    found = getattr(module, name, None)
+    if not isinstance(found, Registry):
+        there = sorted(key for key, each in vars(module).items() if isinstance(each, Registry))
+        said = "not there" if found is None else f"of type {type(found).__name__}"
+        raise RegistryRefused(
+            f"{name} in {place} is {said}.",
+            f"Expected a registry{f'; there is {there[0]}' if there else ''}.",
+            f"Write there: {name} = Registry([your, tools])",
+        )
+    if not len(found):
+        raise RegistryRefused(
+            f"The registry {name} in {place} has no tools.",
+            "Expected one at least.",
+            f"Write there: {name} = Registry([your, tools])",
+        )
+    return found
+
+
+def _imported(dotted: str, text: str) -> ModuleType:
+    here = str(Path.cwd())
+    if here not in sys.path and "" not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        return importlib.import_module(dotted)
+    except TwiceError:
+        raise
+    except ImportError as error:
+        raise RegistryRefused(
+            f"The registry {text} cannot be imported: {error}.",
+            "Expected a module that Python finds from here.",
+            "Run it from the project's folder, or give the file: path/to/file.py:name",
+        ) from error
+    except (Exception, SystemExit) as error:
+        raise _broken(dotted, error) from error
+
+
+def _from_file(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise RegistryRefused(
+            f"There is no file {path}.",
+            "Expected a Python file in which a registry stands.",
+            "Give its path from here.",
+        )
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(path.resolve().parent))
+    sys.modules.setdefault(path.stem, module)  # Types that it defines are looked up there.
+    try:
+        spec.loader.exec_module(module)
+    except TwiceError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise _broken(str(path), error) from error
+    return module
+
+
+def _broken(place: str, error: BaseException) -> RegistryRefused:
+    return RegistryRefused(
+        f"{place} cannot be loaded: {type(error).__name__}: {error}.",
+        "Expected a module that is imported without an error.",
+        "Import it in Python to see where it fails.",
+    )

@@ -13,7 +13,8 @@ from __future__ import annotations
 import inspect
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import FrameType
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
@@ -23,7 +24,7 @@ from pydantic.json_schema import GenerateJsonSchema, WithJsonSchema
 
 from twice.foundation.seeds import Seed
 from twice.tools.errors import ToolRefused
-from twice.tools.plain import plain
+from twice.tools.plain import NotPlain, plain
 from twice.tools.seeding import (
     CALL_KEY_SCHEMA,
     RESERVED,
@@ -90,12 +91,12 @@ class Parameters:
             validate_default=True,
             alias_generator=self._fields.__getitem__,
         )
-        self._model = _built(
+        self._model = _build(
             lambda: pydantic.create_model("Parameters", __config__=config, **fields)
         )
         for name, (annotation, default) in declared.items():
             _check_default(name, annotation, default)
-        schema = _built(lambda: self._model.model_json_schema(schema_generator=_Untitled))
+        schema = _build(lambda: self._model.model_json_schema(schema_generator=_Untitled))
         self.schema = {"$schema": DIALECT, **schema}
 
     def read(self, given: Mapping[str, Any]) -> Arguments:
@@ -130,11 +131,11 @@ class Result:
         self.schema: dict[str, Any] = {"$schema": DIALECT}
         if annotation is inspect.Signature.empty or annotation is Any:
             return
-        adapter: pydantic.TypeAdapter[Any] = _built(lambda: pydantic.TypeAdapter(annotation))
-        schema = _built(
+        adapter: pydantic.TypeAdapter[Any] = _build(lambda: pydantic.TypeAdapter(annotation))
+        schema = _build(
             lambda: adapter.json_schema(mode="serialization", schema_generator=_Untitled)
         )
-        if _has(schema, "uniqueItems"):
+        if _has_key(schema, "uniqueItems"):
             raise ToolRefused(
                 f"The result type {annotation!r} holds a set.",
                 "Expected types with an order that does not depend on hashes.",
@@ -147,12 +148,16 @@ class Result:
         """Give a result as plain JSON, held against the declared type.
 
         Raises:
-            NotPlain: when it has no JSON form.
+            NotPlain: when it has no JSON form, or no order: a set in it, however wide its type.
             pydantic.ValidationError: when it is not what was declared.
             pydantic_core.PydanticSerializationError: the same.
         """
         if self._adapter is None:
             return plain(value)
+        # As Python first: as JSON, a set below ``dict``, ``list`` or ``object`` becomes a list in hash order.
+        _refuse_unordered(
+            self._adapter.dump_python(value, mode="python", by_alias=True, warnings="error"), ""
+        )
         dumped = plain(
             self._adapter.dump_python(value, mode="json", by_alias=True, warnings="error")
         )
@@ -160,7 +165,22 @@ class Result:
         return dumped
 
 
-def signature_of(
+def _refuse_unordered(value: object, path: str) -> None:
+    if isinstance(value, Mapping):
+        for key, each in value.items():
+            _refuse_unordered(each, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list | tuple | deque):
+        for at, each in enumerate(value):
+            _refuse_unordered(each, f"{path}[{at}]")
+    elif isinstance(value, set | frozenset):
+        raise NotPlain(
+            path, f"is a {type(value).__name__}, which has no order; return a sorted list"
+        )
+    elif isinstance(value, Iterator):
+        raise NotPlain(path, "is an iterator, whose order nobody can see; return a list")
+
+
+def read_signature(
     function: Callable[..., Any], given: type, *, seeded: bool
 ) -> tuple[dict[str, tuple[Any, Any]], Any, str | None]:
     """Read a function's parameters, its result type, and the parameter that the runtime gives.
@@ -179,13 +199,13 @@ def signature_of(
     runtime: str | None = None
     for each in inspect.signature(function).parameters.values():
         if each.kind not in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY):
-            raise _refused(
+            raise ToolRefused(
                 f"{name} has the parameter {each}.",
                 "Expected parameters that can be given by name.",
                 "Write every parameter out.",
             )
         if each.name not in hints:
-            raise _refused(
+            raise ToolRefused(
                 f"The parameter {each.name} of {name} has no type.",
                 "Expected a type for every parameter: it is what arguments are held against.",
                 f"For example {each.name}: int; what gives seeds, names and time is "
@@ -205,13 +225,13 @@ def signature_of(
 
 def _check_reserved(tool: str, name: str, *, seeded: bool) -> None:
     if not seeded:
-        raise _refused(
+        raise ToolRefused(
             f"{tool} has a parameter {name} and is not declared seeded.",
             "A tool that takes a seed is seeded; no other tool has a parameter of that name.",
             'Declare it so: determinism="seeded", or give the parameter another name.',
         )
     if name == "call_key":
-        raise _refused(
+        raise ToolRefused(
             f"{tool} declares the parameter call_key.",
             "Every seeded tool has one; it is part of what the seed derives.",
             "Leave it out.",
@@ -224,7 +244,7 @@ def _check_default(name: str, annotation: Any, default: Any) -> None:
     try:
         pydantic.TypeAdapter(annotation).validate_python(default, strict=True)
     except pydantic.ValidationError as error:
-        raise _refused(
+        raise ToolRefused(
             f"The default of {name}, {default!r:.80}, does not fit its own type.",
             "Expected a default that a caller could give as well.",
             "Change the default or the type.",
@@ -242,14 +262,14 @@ def _hints(function: Callable[..., Any], name: str) -> dict[str, Any]:
     try:
         return get_type_hints(function, localns=local, include_extras=True)
     except Exception as error:
-        raise _refused(
+        raise ToolRefused(
             f"The types of {name} cannot be read: {error}.",
             "Expected types that are defined where the function is.",
             "Import what they name, or define it before the function.",
         ) from error
 
 
-def _built(build: Callable[[], Any]) -> Any:
+def _build(build: Callable[[], Any]) -> Any:
     try:
         return build()
     except (
@@ -259,18 +279,14 @@ def _built(build: Callable[[], Any]) -> Any:
         ValueError,
         RecursionError,
     ) as error:
-        raise _refused(
+        raise ToolRefused(
             f"A type has no JSON Schema: {str(error).splitlines()[0]}",
             "Expected plain types, Literal, enums, dataclasses, TypedDicts and pydantic models.",
             "Use one of them; for arrays, lists of numbers.",
         ) from error
 
 
-def _has(schema: object, key: str) -> bool:
+def _has_key(schema: object, key: str) -> bool:
     if isinstance(schema, dict):
-        return key in schema or any(_has(each, key) for each in schema.values())
-    return isinstance(schema, list) and any(_has(each, key) for each in schema)
-
-
-def _refused(happened: str, expected: str, remedy: str) -> ToolRefused:
-    return ToolRefused(happened, expected, remedy)
+        return key in schema or any(_has_key(each, key) for each in schema.values())
+    return isinstance(schema, list) and any(_has_key(each, key) for each in schema)

@@ -14,14 +14,12 @@ from typing import Any
 
 from twice.tools import envelope
 from twice.tools.backend import Backend
-from twice.tools.contract import Contract, read_require, read_time, written
+from twice.tools.call import Host, Note, Observer, Operation
+from twice.tools.contract import Contract, negotiate, read_require, read_time, write_time
+from twice.tools.declaration import Tool
 from twice.tools.determinism import Level, Requirement
 from twice.tools.errors import CallRefused
-from twice.tools.negotiating import negotiate
-from twice.tools.observing import Note, Observer, Unobserved
-from twice.tools.operation import Host, Operation
 from twice.tools.registry import Registry
-from twice.tools.tool import Tool
 
 
 class Session:
@@ -58,7 +56,7 @@ class Session:
         self.contract = negotiate(document, registry, backend)
         self.registry = registry
         self.backend = backend
-        self.observer: Observer = observer or Unobserved()
+        self.observer = observer
         self.alarms = alarms
         self.watched = watched
         self.calls = 0
@@ -87,9 +85,18 @@ class Session:
             cancelled: asked now and then whether the host has given up.
         """
         if not self._busy.acquire(blocking=False):
-            return envelope.failure(_busy())
+            return envelope.failure(
+                CallRefused(
+                    "contract_violation",
+                    "Another call of this session is at work.",
+                    "Expected one call at a time: the state is one.",
+                    "Wait for it, or open a session of its own; a tool calls another by its context.",
+                    limit="concurrency",
+                )
+            )
         try:
-            return self._call(tool, arguments, require, time, _host(progress, cancelled))
+            host = Host(progress or Host.progress, cancelled or Host.cancelled)
+            return self._call(tool, arguments, require, time, host)
         finally:
             self.calls += 1
             self._busy.release()
@@ -99,62 +106,61 @@ class Session:
     ) -> envelope.Envelope:
         try:
             self._set_time(time)
-            self._not_expired()
-            asked = self._required(require)
-            given = {} if arguments is None else _mapping(arguments)
+            self._check_limits()
+            asked = self.contract.requirement.and_also(_read_requirement(require))
+            given = _read_arguments(arguments)
         except CallRefused as refusal:
-            note = Note(self.calls, (), str(tool)[:80], {})
-            self.observer.began(note)
-            note.envelope = envelope.failure(refusal)
-            self.observer.ended(note)
-            return note.envelope
+            failed = envelope.failure(refusal)
+            if self.observer is not None:
+                note = Note(self.calls, (), str(tool)[:80], {})
+                self.observer.began(note)
+                note.envelope = failed
+                self.observer.ended(note)
+            return failed
         return Operation(self, str(tool), given, asked, host).run()
 
     def level(self, tool: Tool) -> Level:
         """How far a tool's declaration was tried."""
         return self._levels.get(tool.fingerprint, Level.DECLARED)
 
-    def _required(self, require: str | None) -> Requirement:
-        try:
-            return self.contract.require.and_also(Requirement(read_require(require)))
-        except ValueError as error:
-            raise CallRefused(
-                "invalid_arguments",
-                f"The required class {require!r:.80} {error}.",
-                "Expected a class, or none.",
-                "For example: deterministic.",
-            ) from error
-
     def _set_time(self, time: str | None) -> None:
         if time is None:
             return
         try:
             said = read_time(time)
+            if self.contract.time is None:
+                raise ValueError("needs a contract with a time")  # noqa: TRY301  (one refusal for all)
+            if said is None or (self.time is not None and said < self.time):
+                raise ValueError(f"lies before {write_time(self.time)}")  # noqa: TRY301  (as above)
         except ValueError as error:
-            raise _time_refused(f"{time!r:.80} {error}") from error
-        if self.contract.time is None:
-            raise _time_refused("the contract has no time")
-        if said is None or (self.time is not None and said < self.time):
-            raise _time_refused(f"{time} lies before {written(self.time)}")
+            raise CallRefused(
+                "contract_violation",
+                f"The time cannot be set: {time!r:.80} {error}.",
+                "Expected a moment with a zone, not before the last one, under a contract with a time.",
+                'For example: "2026-01-31T12:00:00Z".',
+                limit="time",
+            ) from error
         self.time = said
 
-    def _not_expired(self) -> None:
-        limits = self.contract.limits
+    def _check_limits(self) -> None:
+        limits, why, limit = self.contract.limits, "", ""
         if limits.calls is not None and self.calls >= limits.calls:
-            raise _expired("calls", f"it covers {limits.calls} calls")
+            limit, why = "calls", f"it covers {limits.calls} calls"
         if limits.until is not None and self.time is not None and self.time > limits.until:
-            raise _expired("until", f"it ended at {written(limits.until)}")
+            limit, why = "until", f"it ended at {write_time(limits.until)}"
+        if why:
+            raise CallRefused(
+                "contract_violation",
+                f"The contract has expired: {why}.",
+                "Expected calls within its limits.",
+                "Negotiate another contract.",
+                limit=limit,
+            )
 
 
-def _host(
-    progress: Callable[[float, str], None] | None, cancelled: Callable[[], bool] | None
-) -> Host:
-    return Host(progress or Host.progress, cancelled or Host.cancelled)
-
-
-def _mapping(arguments: object) -> dict[str, Any]:
-    if isinstance(arguments, Mapping):
-        return dict(arguments)
+def _read_arguments(arguments: object) -> dict[str, Any]:
+    if arguments is None or isinstance(arguments, Mapping):
+        return dict(arguments or {})
     raise CallRefused(
         "invalid_arguments",
         f"The arguments are of type {type(arguments).__name__}.",
@@ -163,31 +169,13 @@ def _mapping(arguments: object) -> dict[str, Any]:
     )
 
 
-def _expired(limit: str, why: str) -> CallRefused:
-    return CallRefused(
-        "contract_violation",
-        f"The contract has expired: {why}.",
-        "Expected calls within its limits.",
-        "Negotiate another contract.",
-        limit=limit,
-    )
-
-
-def _time_refused(why: str) -> CallRefused:
-    return CallRefused(
-        "contract_violation",
-        f"The time cannot be set: {why}.",
-        "Expected a moment with a zone, not before the last one, under a contract with a time.",
-        'For example: "2026-01-31T12:00:00Z".',
-        limit="time",
-    )
-
-
-def _busy() -> CallRefused:
-    return CallRefused(
-        "contract_violation",
-        "Another call of this session is at work.",
-        "Expected one call at a time: the state is one.",
-        "Wait for it, or open a session of its own; a tool calls another by its context.",
-        limit="concurrency",
-    )
+def _read_requirement(require: str | None) -> Requirement:
+    try:
+        return Requirement(read_require(require))
+    except ValueError as error:
+        raise CallRefused(
+            "invalid_arguments",
+            f"The required class {require!r:.80} {error}.",
+            "Expected a class, or none.",
+            "For example: deterministic.",
+        ) from error

@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from twice.tools import Call, Case, Context, Registry, Step, macro, tool
+from twice.tools import Call, Case, Context, Registry, macro, tool
 from twice.tools.scenes.tables import Table, Tables, create
-from twice.tools.templates import Ref
 
 START = (
     Call("table.create", {"name": "b", "columns": ["x"], "rows": [[1], [2], [3], [4]]}),
@@ -304,15 +303,12 @@ def total(context: Context, table: str) -> float:
     return float(sum(row[0] for row in context.backend.get(table).rows))
 
 
-both = macro(
-    "honest.both",
-    [
-        Step(create, {"name": Ref("parameters.name"), "columns": ["x"], "rows": [[1]]}),
-        Step(scatter, {"n": 3}),
-    ],
-    parameters={"name": str},
-)
-"""Two honest steps."""
+@macro("honest.both", uses=[create, scatter])
+def both(context: Context, name: str) -> dict[str, Any]:
+    """Take two honest steps."""
+    made = context.call(create, name=name, columns=["x"], rows=[[1]])
+    return {"create": made, "scatter": context.call(scatter, n=3)}
+
 
 HONEST = [grid, scatter, names, stamp, total, both]
 

@@ -8,8 +8,8 @@ import pytest
 from pydantic import BaseModel, Field
 
 from twice.tools import Context, tool
+from twice.tools.declaration import Tool
 from twice.tools.scenes.tools import TOOLS
-from twice.tools.tool import Tool
 from twice.tools.verification.generating import NoExample, list_arguments
 
 

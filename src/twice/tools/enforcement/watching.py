@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
+from twice.tools.declaration import Tool
 from twice.tools.determinism import Determinism
 from twice.tools.enforcement.generators import Generators
 from twice.tools.enforcement.places import place_of, shown_file
@@ -29,7 +30,6 @@ from twice.tools.enforcement.reads import (
 )
 from twice.tools.errors import CallRefused
 from twice.tools.needs import WORLD
-from twice.tools.tool import Tool
 
 Profile = Callable[[FrameType, str, Any], object]
 

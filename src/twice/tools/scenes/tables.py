@@ -18,15 +18,12 @@ from pydantic import Field
 from twice.foundation.comparison import Rel
 from twice.foundation.printable import pluralize
 from twice.tools.cases import Case
-from twice.tools.conditions import Condition
 from twice.tools.context import Context
-from twice.tools.declaring import tool
+from twice.tools.declaration import macro, tool
 from twice.tools.errors import CallRefused
-from twice.tools.macros import Step, macro
 from twice.tools.plain import fingerprint, plain
 from twice.tools.registry import Registry
 from twice.tools.scenes.starting import TWO_TABLES
-from twice.tools.templates import Ref
 
 VERSION: Final = "1"
 
@@ -345,36 +342,32 @@ def _same(one: Scalar, other: Scalar) -> bool:
     return isinstance(one, bool) == isinstance(other, bool) and one == other
 
 
-_OF_COLUMN: Final = {"table": Ref("parameters.table"), "column": Ref("parameters.column")}
-
-summary = macro(
+@macro(
     "table.summary",
-    [
-        Step(aggregate, {**_OF_COLUMN, "how": how}, name=how)
-        for how in ("count", "min", "max", "mean")
-    ],
-    parameters={"table": Name, "column": Name},
-    before=[Condition(Ref("parameters.table"), "held")],
-    result={how: Ref(f"steps.{how}.value") for how in ("count", "min", "max", "mean")},
-    description="Describe the numbers of a column: how many, least, largest, mean.",
+    uses=[aggregate],
     version="1.0.0",
     cases=[Case({"table": "b", "column": "x"}, start=TWO_TABLES)],
 )
+def summary(context: Context, table: Name, column: Name) -> dict[str, Scalar]:
+    """Describe the numbers of a column: how many, least, largest, mean."""
+    return {
+        how: context.call(aggregate, table=table, column=column, how=how, step=how)["value"]
+        for how in ("count", "min", "max", "mean")
+    }
 
-holdout = macro(
+
+@macro(
     "table.holdout",
-    [
-        Step(sample, {each: Ref(f"parameters.{each}") for each in ("table", "rows", "into")}),
-        Step(shuffle, {"table": Ref("steps.sample.table")}),
-    ],
-    parameters={"table": Name, "rows": Annotated[int, Field(ge=0)], "into": Name},
-    before=[Condition(Ref("parameters.into"), "free")],
-    after=[Condition(Ref("steps.shuffle.rows"), "==", Ref("parameters.rows"))],
-    result=Ref("steps.shuffle"),
-    description="Draw rows into a table of their own, in a drawn order.",
+    uses=[sample, shuffle],
     version="1.0.0",
-    cases=[Case({"table": "b", "rows": 3, "into": "c"}, start=TWO_TABLES)],
+    cases=[Case({"table": "b", "rows": 2, "into": "c"}, start=TWO_TABLES)],
 )
+def holdout(
+    context: Context, table: Name, rows: Annotated[int, Field(ge=0)], into: Name
+) -> dict[str, Any]:
+    """Draw rows into a table of their own, in an order of its own."""
+    drawn = context.call(sample, table=table, rows=rows, into=into)
+    return dict(context.call(shuffle, table=drawn["table"]))
 
 
 registry = Registry(

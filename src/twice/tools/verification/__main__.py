@@ -16,8 +16,7 @@ from twice.recorder.child import serve, serve_forks
 from twice.recorder.environment.fingerprint import measure, settings_at_start
 from twice.recorder.interrupts import ignore
 from twice.tools.errors import CallRefused
-from twice.tools.registry import Registry
-from twice.tools.registry_lookup import find_registry
+from twice.tools.registry import Registry, find_registry
 from twice.tools.verification.attempts import Attempt
 from twice.tools.verification.describing import described
 from twice.tools.verification.trial import refused, try_once

@@ -16,9 +16,9 @@ from twice.foundation.comparison import Tolerance, tolerance_from_json
 from twice.foundation.source_files import is_user_file
 from twice.recorder.user_code import digest_sources, list_user_modules
 from twice.tools.cases import Case
+from twice.tools.declaration import Tool
 from twice.tools.determinism import Determinism
 from twice.tools.registry import Registry
-from twice.tools.tool import Tool
 
 
 @dataclass(frozen=True)
@@ -107,8 +107,6 @@ def _tool(tool: Tool) -> dict[str, Any]:
 
 
 def _source(tool: Tool) -> list[Any] | None:
-    if tool.function is None:
-        return None
     try:
         path = inspect.getsourcefile(tool.function)
         lines, first = inspect.getsourcelines(tool.function)

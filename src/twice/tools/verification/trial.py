@@ -17,9 +17,9 @@ from typing import Any, Final
 from twice.foundation.encoding import encode
 from twice.tools import envelope as envelopes
 from twice.tools.backend import Backend, Restorable
+from twice.tools.call import Note
+from twice.tools.contract import negotiate
 from twice.tools.errors import CallRefused
-from twice.tools.negotiating import negotiate
-from twice.tools.observing import Note
 from twice.tools.registry import Registry
 from twice.tools.seeding import shown
 from twice.tools.session import Session

@@ -19,7 +19,7 @@ from twice.errors import UsageError
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.tools.cases import Case
 from twice.tools.determinism import Determinism, Level
-from twice.tools.registry_lookup import BUILT_IN
+from twice.tools.registry import BUILT_IN
 from twice.tools.verification.attempts import Attempt
 from twice.tools.verification.certificates import (
     Certificate,

@@ -19,12 +19,11 @@ from typing import Any, Final
 from twice.recorder.run import Run
 from twice.tools import envelope
 from twice.tools.backend import Backend, Restorable
+from twice.tools.call import Note
+from twice.tools.contract import negotiate
 from twice.tools.determinism import Level
 from twice.tools.errors import CallRefused, OfferRefused
-from twice.tools.negotiating import negotiate
-from twice.tools.observing import Note
-from twice.tools.registry import Registry
-from twice.tools.registry_lookup import find_registry
+from twice.tools.registry import Registry, find_registry
 from twice.tools.session import Session
 from twice.tools.worker.line import Line
 

@@ -18,7 +18,7 @@ from twice.errors import UsageError
 from twice.foundation.printable import pluralize, printable
 
 if TYPE_CHECKING:
-    from twice.tools.observing import Note
+    from twice.tools.call import Note
 
 Python = Annotated[
     str, option("--python FILE", "the interpreter that the tools run in", default="")
@@ -76,7 +76,7 @@ def list_tools(registry: Annotated[str, argument()], limit: Limit, as_json: AsJs
 
     --json prints every descriptor: schemas, defaults, needs, fingerprints.
     """
-    from twice.tools.registry_lookup import find_registry
+    from twice.tools.registry import find_registry
 
     with contextlib.redirect_stdout(sys.stderr):  # What a module prints is no part of the list.
         found = find_registry(registry)
@@ -123,7 +123,7 @@ def call_tool(
     """
     from twice.tools import CallRefused, Session, negotiate
     from twice.tools.envelope import failure
-    from twice.tools.registry_lookup import find_registry
+    from twice.tools.registry import find_registry
 
     arguments = _read_object(given, "--args")
     for name, value in (("seed", seed), ("call_key", call_key)):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from twice.tools.declaration import Tool
 from twice.tools.scenes.tools.meshes import (
     boolean,
     displace,
@@ -39,7 +40,6 @@ from twice.tools.scenes.tools.states import (
     save,
     snapshot,
 )  # fmt: skip
-from twice.tools.tool import Tool
 
 TOOLS: Final[tuple[Tool, ...]] = (
     assign, boolean, camera, collection_create, collection_link, compare, create, delete, diff,

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from twice.tools.cases import Call
 from twice.tools.context import Context
-from twice.tools.declaring import tool
+from twice.tools.declaration import tool
 from twice.tools.scenes.meshes import MeshData, mesh_data, vertex_normals
 from twice.tools.scenes.noise import noise
 from twice.tools.scenes.protocol import Operation, Scene

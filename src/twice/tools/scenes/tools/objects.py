@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from twice.tools.context import Context
-from twice.tools.declaring import tool
+from twice.tools.declaration import tool
 from twice.tools.scenes.protocol import Scene
 from twice.tools.scenes.tools.arguments import (
     Name,

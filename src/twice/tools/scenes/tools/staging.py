@@ -13,7 +13,7 @@ from pydantic import Field
 
 from twice.tools.cases import Call
 from twice.tools.context import Context
-from twice.tools.declaring import tool
+from twice.tools.declaration import tool
 from twice.tools.scenes.folders import inside
 from twice.tools.scenes.protocol import (
     CameraKind,

@@ -12,7 +12,7 @@ from pydantic import Field
 from twice.foundation.comparison import Abs
 from twice.tools.cases import Call
 from twice.tools.context import Context
-from twice.tools.declaring import tool
+from twice.tools.declaration import tool
 from twice.tools.scenes import comparing, differing
 from twice.tools.scenes.folders import inside
 from twice.tools.scenes.keeping import read_state, state_bytes

@@ -1,4 +1,4 @@
-"""What is checked before a tool runs: arguments, contract, class, needs, seed.
+"""What is checked before a tool runs: name, arguments, class, needs, level, seed.
 
 Each check refuses with the code, the values and the step to blame; none changes anything.
 
@@ -15,20 +15,20 @@ import pydantic
 
 from twice.foundation.printable import pluralize
 from twice.foundation.seeds import derive_in, path_segments
+from twice.tools.declaration import Tool
 from twice.tools.determinism import Determinism, Requirement
 from twice.tools.errors import CallRefused
 from twice.tools.registry import Registry
 from twice.tools.seeding import Seeded
-from twice.tools.tool import Tool
 
 if TYPE_CHECKING:
-    from twice.tools.operation import Operation
+    from twice.tools.call import Operation
 
 DEPTH_MAX: Final = 16
 _PROBLEMS_MAX: Final = 20
 
 
-def found(registry: Registry, asked: Tool | str) -> Tool:
+def find_tool(registry: Registry, asked: Tool | str) -> Tool:
     """Return the requested tool, which must be one of the registry's.
 
     Raises:
@@ -37,7 +37,12 @@ def found(registry: Registry, asked: Tool | str) -> Tool:
     name = asked if isinstance(asked, str) else asked.name
     tool = registry.get(name)
     if tool is None or (isinstance(asked, Tool) and tool is not asked):
-        close = [each for each in registry.names if _near(name, each)]
+        last = name.rpartition(".")[2]
+        close = [
+            each
+            for each in registry.names
+            if each.lower() == name.lower() or each.rpartition(".")[2] == last
+        ]
         raise CallRefused(
             "not_found",
             f"There is no tool {str(name)[:80]!r} in the registry {registry.name}.",
@@ -63,7 +68,7 @@ def arguments_refused(tool: Tool, problems: Sequence[Mapping[str, Any]]) -> Call
     )
 
 
-def problems(error: pydantic.ValidationError) -> list[dict[str, str]]:
+def list_problems(error: pydantic.ValidationError) -> list[dict[str, str]]:
     """List pydantic's errors as places and words, without the values."""
     return [
         {
@@ -74,7 +79,7 @@ def problems(error: pydantic.ValidationError) -> list[dict[str, str]]:
     ]
 
 
-def payload(operation: Operation, size: int, what: str) -> None:
+def check_size(operation: Operation, size: int, what: str) -> None:
     """Refuse arguments or a result that are larger than agreed.
 
     Raises:
@@ -93,19 +98,26 @@ def payload(operation: Operation, size: int, what: str) -> None:
         )
 
 
-def allowed(operation: Operation) -> None:
+def check_permissions(operation: Operation) -> None:
     """Hold class, needs and level of a tool against caller, contract and backend.
 
     Raises:
         CallRefused: ``nondeterministic_refused``, ``capability_missing`` or ``execution_failed``.
     """
-    tool, contract = operation.tool, operation.session.contract
-    _writing_is_declared(operation)
-    _class_is_enough(operation)
-    _needs_are_met(operation)
+    tool, session, outer = operation.tool, operation.session, operation.outer
+    if outer is not None and outer.tool.reads_only and not tool.reads_only:
+        raise CallRefused(  # No way back is kept for what reads only.
+            "execution_failed",
+            f"{outer.tool.name} is declared to read only, and calls {tool.name}, which may write.",
+            "Expected its parts to read only as well.",
+            "This is a mistake in the tool: tell its author.",
+            path=list(operation.path),
+        )
+    _check_class(operation)
+    _check_needs(operation)
     if (
         tool.determinism is Determinism.NONDETERMINISTIC
-        and not contract.permissions.nondeterministic
+        and not session.contract.permissions.nondeterministic
     ):
         raise _refused(
             operation,
@@ -113,7 +125,7 @@ def allowed(operation: Operation) -> None:
             "Expected a class that promises something.",
             'Use another tool, or a contract with {"permissions": {"nondeterministic": true}}.',
         )
-    level = operation.session.level(tool)
+    level = session.level(tool)
     if not operation.require.tried_by(level):
         raise _refused(
             operation,
@@ -125,23 +137,9 @@ def allowed(operation: Operation) -> None:
         )
 
 
-def _writing_is_declared(operation: Operation) -> None:
-    """Refuse a part that may write inside of a tool that reads only: no way back is kept for that one."""
-    tool, outer = operation.tool, operation.outer
-    if outer is None or tool.reads_only or not outer.tool.reads_only:
-        return
-    raise CallRefused(
-        "execution_failed",
-        f"{outer.tool.name} is declared to read only, and calls {tool.name}, which may write.",
-        "Expected its parts to read only as well.",
-        "This is a mistake in the tool: tell its author.",
-        path=list(operation.path),
-    )
-
-
-def _class_is_enough(operation: Operation) -> None:
+def _check_class(operation: Operation) -> None:
     tool, asked = operation.tool, operation.require.determinism
-    guilty = blamed(tool, operation.require)
+    guilty = find_weak_part(tool, operation.require)
     if guilty is not None and asked is not None:
         by = "" if guilty == [tool.name] else f", because of its step {' > '.join(guilty[1:])}"
         raise _refused(
@@ -165,33 +163,28 @@ def _class_is_enough(operation: Operation) -> None:
         )
 
 
-def blamed(tool: Tool, require: Requirement) -> list[str] | None:
-    """Return the path of names to the first step that guarantees too little, or None."""
+def find_weak_part(tool: Tool, require: Requirement) -> list[str] | None:
+    """Return the path of names to the first part that guarantees too little, or None."""
     if require.met_by(tool.determinism):
         return None
-    for part in tool.uses:
-        path = blamed(part, require)
-        if path is not None:
-            return [tool.name, *path]
-    return [tool.name]
+    paths = (find_weak_part(each, require) for each in tool.uses)
+    return [tool.name, *next((path for path in paths if path is not None), [])]
 
 
-def _needs_are_met(operation: Operation) -> None:
-    tool, session = operation.tool, operation.session
-    permissions = session.contract.permissions
+def _check_needs(operation: Operation) -> None:
+    tool, contract = operation.tool, operation.session.contract
     for need in ("network", "ui"):
-        if not getattr(tool.needs, need) or getattr(permissions, need):
+        if not getattr(tool.needs, need) or getattr(contract.permissions, need):
             continue
         asked = operation.require.determinism
-        code = "capability_missing" if asked is None else "nondeterministic_refused"
         raise CallRefused(
-            code,
+            "capability_missing" if asked is None else "nondeterministic_refused",
             f"{tool.name} needs {need}, and the contract does not permit that.",
             "Expected every need to be permitted.",
             f'Use another tool, or a contract with {{"permissions": {{"{need}": true}}}}.',
             need=need,
         )
-    for key, wanted, there in tool.needs.unmet(session.contract.profile):
+    for key, wanted, there in tool.needs.unmet(contract.profile):
         raise CallRefused(
             "capability_missing",
             f"{tool.name} needs {key} {wanted or 'of any version'}; the backend has {there or 'none'}.",
@@ -203,7 +196,7 @@ def _needs_are_met(operation: Operation) -> None:
         )
 
 
-def seeded(operation: Operation) -> Seeded | None:
+def find_seed(operation: Operation) -> Seeded | None:
     """Return the seed of a call: its parameter, else the outer call's or the session's.
 
     Raises:
@@ -232,31 +225,32 @@ def seeded(operation: Operation) -> Seeded | None:
     )
 
 
-def can_be_part(operation: Operation, name: str, step: str) -> None:
-    """Refuse a part that would contain itself, lies too deep, or takes a step's seed again.
+def check_part(operation: Operation, name: str, step: str) -> None:
+    """Refuse a part that is not declared, contains itself, lies too deep, or takes a step's seed again.
 
     Raises:
         CallRefused: ``execution_failed``.
     """
+    tool, why = operation.tool, ""
     above: Operation | None = operation
     while above is not None:
         if above.tool.name == name:
-            raise _misplaced(operation, f"{name} is called inside of itself", step)
+            why = f"{name} is called inside of itself"
         above = above.outer
-    if len(operation.path) >= DEPTH_MAX:
-        raise _misplaced(operation, f"calls lie deeper than {DEPTH_MAX} levels", step)
-    if step in operation.steps_taken and operation.tool.derives == "steps":
-        raise _misplaced(operation, f"two parts are both called {step}: name them by step=", step)
-
-
-def _misplaced(operation: Operation, happened: str, step: str) -> CallRefused:
-    return CallRefused(
-        "execution_failed",
-        f"{operation.tool.name} failed: {happened}.",
-        "Expected parts that end, each with a name of its own.",
-        "This is a mistake in the tool: tell its author.",
-        path=[*operation.path, step],
-    )
+    if tool.is_macro and name not in [each.name for each in tool.uses]:
+        why = f"it calls {name}, and is not declared to use it"
+    elif len(operation.path) >= DEPTH_MAX:
+        why = f"calls lie deeper than {DEPTH_MAX} levels"
+    elif step in operation.steps_taken and tool.derives == "steps":
+        why = f"two parts are both called {step}: name them by step="
+    if why:
+        raise CallRefused(
+            "execution_failed",
+            f"{tool.name} failed: {why}.",
+            "Expected declared parts that end, each with a name of its own.",
+            "This is a mistake in the tool: tell its author.",
+            path=[*operation.path, step],
+        )
 
 
 def _refused(
@@ -264,8 +258,3 @@ def _refused(
 ) -> CallRefused:
     details = {"tool": operation.tool.name, "path": list(operation.path), **details}
     return CallRefused("nondeterministic_refused", happened, expected, remedy, **details)
-
-
-def _near(name: str, other: str) -> bool:
-    """Whether two names share their last part, or all but the case."""
-    return name.lower() == other.lower() or name.rpartition(".")[2] == other.rpartition(".")[2]

@@ -1,0 +1,376 @@
+"""One call or one part of one, from arguments to envelope: the six phases.
+
+validate -> capability -> plan -> execute -> verify -> return. What fails in or after ``execute``
+leaves the state as it was, where the backend can go back; where it cannot, the envelope says whether
+effects remain. Observers see what the host does not: the stack trace of a failure, the draws of a step.
+
+Invariant: nothing changes the state before ``execute``, and every ``began`` is followed by one ``ended``.
+"""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pydantic
+import pydantic_core
+
+from twice.recorder.interrupts import Terminated
+from twice.tools import envelope, preconditions
+from twice.tools.backend import Revertible
+from twice.tools.context import Context
+from twice.tools.declaration import Tool
+from twice.tools.determinism import Determinism, Requirement
+from twice.tools.enforcement import unwatched, watching
+from twice.tools.errors import CallRefused
+from twice.tools.limiting import Deadline, OutOfTime
+from twice.tools.plain import NotPlain, canonical, plain
+from twice.tools.schema import Arguments
+from twice.tools.seeding import RESERVED, Seeded
+
+if TYPE_CHECKING:
+    from twice.tools.session import Session
+
+PHASES = ("validate", "capability", "plan", "execute", "verify", "return")
+
+
+@dataclass
+class Note:
+    """One call, or one part of one, as an observer is told of it.
+
+    Attributes:
+        number: of the call in the session, from 0; parts have that of the whole.
+        path: steps from the whole to this part; empty for the whole.
+        tool: name, as it was asked for.
+        arguments: as they were given.
+        fingerprint: of the tool, once it is found.
+        seeded: its seed, once it is known.
+        phases: those that were begun, in order.
+        draws: the steps for which it took a generator or a seed, in order.
+        envelope: the outcome, once it is over.
+        trace: the whole of an error, for the record alone; empty when there was none.
+    """
+
+    number: int
+    path: tuple[str, ...]
+    tool: str
+    arguments: Mapping[str, Any]
+    fingerprint: str = ""
+    seeded: Seeded | None = None
+    phases: list[str] = field(default_factory=list)
+    draws: list[str] = field(default_factory=list)
+    envelope: dict[str, Any] | None = None
+    trace: str = ""
+
+
+class Observer(Protocol):
+    """Told of every call and every part, on the thread that makes it."""
+
+    def began(self, note: Note) -> None:
+        """Observe the beginning of a call or a part of one, before any check."""
+
+    def ended(self, note: Note) -> None:
+        """Observe its end, with the state that it left."""
+
+
+@dataclass(frozen=True)
+class Host:
+    """What the host gives with a call.
+
+    Attributes:
+        progress: told how far it is.
+        cancelled: asked whether the host still wants it.
+    """
+
+    progress: Callable[[float, str], None] = lambda *_: None
+    cancelled: Callable[[], bool] = lambda: False
+
+
+class Operation:
+    """One tool at work.
+
+    Args:
+        session: whose call it is.
+        asked: the tool, or its name.
+        given: arguments as they were given.
+        require: what the caller asks for.
+        host: of the whole call.
+        outer: the operation that this is a part of, if any.
+        step: what the part is called.
+    """
+
+    tool: Tool
+    arguments: Arguments
+
+    def __init__(
+        self,
+        session: Session,
+        asked: Tool | str,
+        given: Mapping[str, Any],
+        require: Requirement,
+        host: Host,
+        *,
+        outer: Operation | None = None,
+        step: str = "",
+    ) -> None:
+        self.session = session
+        self.outer = outer
+        self.path: tuple[str, ...] = () if outer is None else (*outer.path, step)
+        self.require = require
+        self.seeded: Seeded | None = None
+        self.deadline: Deadline | None = None
+        self.steps_taken: set[str] = set()
+        self.inexact = False
+        self._asked = asked
+        self._given = given
+        self._host = host
+        self._limit_s: float | None = None
+        name = asked if isinstance(asked, str) else asked.name
+        self.note = Note(session.calls, self.path, name, given)
+
+    def run(self) -> envelope.Envelope:
+        """Carry it out; every outcome is an envelope."""
+        observer = self.session.observer
+        if observer is not None:
+            observer.began(self.note)
+        try:
+            self.note.envelope = self._succeed()
+        except CallRefused as refusal:
+            self._fail(refusal)
+        except OutOfTime:
+            self._fail(self._out_of_time())
+        except (Exception, SystemExit) as error:  # noqa: BLE001  (an outcome like any other)
+            self._fail(
+                CallRefused(
+                    "internal_error",
+                    f"The runtime or the backend failed: {type(error).__name__}.",
+                    "Expected every other outcome to have a code of its own.",
+                    "Whoever runs the session has the whole error: please report it.",
+                    error=type(error).__name__,
+                )
+            )
+        finally:
+            if observer is not None:
+                observer.ended(self.note)
+        assert self.note.envelope is not None, "every outcome is an envelope"
+        return self.note.envelope
+
+    def _fail(self, refusal: CallRefused) -> None:
+        self.note.trace = traceback.format_exc()
+        if self.path:
+            refusal.fields.setdefault("path", list(self.path))
+        self.note.envelope = envelope.failure(refusal)
+
+    def _succeed(self) -> envelope.Envelope:
+        phases = self.note.phases
+        phases.append("validate")
+        self.tool = tool = preconditions.find_tool(self.session.registry, self._asked)
+        self.note.fingerprint = tool.fingerprint
+        self.arguments = self._validate()
+        phases.append("capability")
+        preconditions.check_permissions(self)
+        phases.append("plan")
+        self.seeded = self.note.seeded = preconditions.find_seed(self)
+        self.deadline = self._plan_deadline()
+        with self._atomic():
+            phases.append("execute")
+            result = self._execute(self.deadline)
+            phases.append("verify")
+            result = self._verify(result)
+            phases.append("return")
+            return envelope.success(
+                result,
+                tool.determinism,
+                self.seeded,
+                tool.tolerance,
+                exact=not self.inexact,
+                state=self._fingerprint_state(),
+            )
+
+    def _validate(self) -> Arguments:
+        try:
+            given = plain(self._given)
+            size = len(canonical(given))
+        except NotPlain as error:
+            problem = {"path": error.path, "problem": error.why}
+            raise preconditions.arguments_refused(self.tool, [problem]) from error
+        preconditions.check_size(self, size, "arguments")
+        try:
+            return self.tool.parameters.read(given)
+        except pydantic.ValidationError as error:
+            problems = preconditions.list_problems(error)
+            for each in problems:
+                if each["path"] in RESERVED and self.tool.determinism is not Determinism.SEEDED:
+                    kind = self.tool.determinism.value
+                    each["problem"] = f"a {kind} tool draws nothing, and takes no {each['path']}"
+            raise preconditions.arguments_refused(self.tool, problems) from error
+
+    def _plan_deadline(self) -> Deadline:
+        outer = None if self.outer is None else self.outer.deadline
+        limits = [self.tool.seconds]
+        if outer is None:
+            limits.append(self.session.contract.limits.seconds)
+        self._limit_s = min((each for each in limits if each is not None), default=None)
+        return Deadline(self._limit_s if self.session.alarms else None, outer)
+
+    def _execute(self, deadline: Deadline) -> Any:
+        session, tool = self.session, self.tool
+        watch = watching(tool, self.path, session.backend) if session.watched else nullcontext()
+        try:
+            with deadline.held(), watch:
+                result = tool.execute(Context(self), self.arguments)
+            deadline.check()
+        except (CallRefused, OutOfTime, KeyboardInterrupt, Terminated):
+            raise
+        except BaseException as error:  # a tool may raise what asyncio cancels with, and worse
+            said = envelope.first_line(error)
+            raise CallRefused(
+                "execution_failed",
+                f"{tool.name} failed: {type(error).__name__}{f': {said}' if said else ''}.",
+                "Expected a result.",
+                "Change the arguments or the state; whoever runs the session has the whole error.",
+                error=type(error).__name__,
+            ) from error
+        return result
+
+    def _verify(self, result: Any) -> Any:
+        try:
+            written = self.tool.result.write(result)
+            size = len(canonical(written))
+        except NotPlain as error:
+            raise self._undeclared(str(error)) from error
+        except pydantic.ValidationError as error:
+            first = preconditions.list_problems(error)[0]
+            raise self._undeclared(f"{first['path']}: {first['problem']}") from error
+        except pydantic_core.PydanticSerializationError as error:
+            raise self._undeclared(str(error).replace("\n", " ")[:300]) from error
+        preconditions.check_size(self, size, "result")
+        return written
+
+    def _fingerprint_state(self) -> str | None:
+        """Give the fingerprint of the state that a whole call left, where it may have written."""
+        backend = self.session.backend
+        if backend is None or self.path or self.tool.reads_only:
+            return None
+        return backend.fingerprint()
+
+    @contextmanager
+    def _atomic(self) -> Iterator[None]:
+        """Go back to the state before, when what runs inside fails."""
+        backend = self.session.backend
+        if backend is None or self.tool.reads_only:
+            yield
+            return
+        if not isinstance(backend, Revertible):
+            before = backend.fingerprint()
+            try:
+                yield
+            except (CallRefused, OutOfTime) as error:
+                refusal = error if isinstance(error, CallRefused) else self._out_of_time()
+                refusal.fields["partial_effects"] = backend.fingerprint() != before
+                raise refusal from None
+            return
+        checkpoint = backend.checkpoint()
+        try:
+            yield
+        except BaseException as error:
+            _go_back(backend, checkpoint)
+            if isinstance(error, CallRefused):
+                # A part's could not go back; this one's did.
+                error.fields.pop("partial_effects", None)
+            raise
+
+    # -- what the context asks for -------------------------------------------------------------
+
+    def call_part(self, asked: Tool | str, given: Mapping[str, Any], step: str) -> Any:
+        """Carry out a part; its result.
+
+        Raises:
+            CallRefused: as the part was refused, or because it cannot be a part here.
+        """
+        name = asked if isinstance(asked, str) else asked.name
+        step = step or name
+        preconditions.check_part(self, name, step)
+        self.steps_taken.add(step)
+        # A part has to promise what the whole does.
+        kind = self.tool.determinism
+        promise = None if kind is Determinism.NONDETERMINISTIC else kind
+        require = self.require.and_also(Requirement(promise))
+        part = Operation(self.session, asked, given, require, self._host, outer=self, step=step)
+        with unwatched():
+            found = part.run()
+        if self.deadline is not None:
+            self.deadline.check()
+        if found["ok"]:
+            self.inexact |= part.inexact or part.tool.tolerance is not None
+            return found["result"]
+        error = found["error"]
+        raise CallRefused(error["code"], error["message"], "", "", **error["details"])
+
+    def list_folder(self, folder: str | os.PathLike[str]) -> list[str]:
+        """List a folder's names, sorted, while nobody watches.
+
+        Raises:
+            OSError: when it cannot be read.
+        """
+        with unwatched():
+            return sorted(os.listdir(folder))  # noqa: PTH208  (names, not paths)
+
+    def report_progress(self, fraction: float, text: str) -> None:
+        """Tell the host, and hear whether it still wants the call.
+
+        Raises:
+            CallRefused: when it does not.
+        """
+        with unwatched():
+            if self.deadline is not None:
+                self.deadline.check()
+            self._host.progress(min(max(float(fraction), 0.0), 1.0), str(text))
+            cancelled = self._host.cancelled()
+        if cancelled:
+            raise CallRefused(
+                "execution_failed",
+                f"{self.tool.name} was cancelled by the host.",
+                "Nothing of it remains.",
+                "Call it again when you want it.",
+                cancelled=True,
+            )
+
+    def _out_of_time(self) -> CallRefused:
+        limit_s = self._limit_s
+        own = self.tool.seconds is not None and self.tool.seconds == limit_s
+        return CallRefused(
+            "timeout",
+            f"{self.note.tool} took longer than it may.",
+            f"Expected it to end within {limit_s:g} s, as {'it declares' if own else 'the contract says'}."
+            if limit_s is not None
+            else "Expected it to end before the call that it is a part of.",
+            "Ask for less." if own else "Ask for less, or for a contract with a longer limit.",
+            limit_s=None if limit_s is None else float(limit_s),
+        )
+
+    def _undeclared(self, why: str) -> CallRefused:
+        return CallRefused(
+            "execution_failed",
+            f"{self.tool.name} gave back what it does not declare: {why}.",
+            "Expected a result of its declared type, in plain JSON.",
+            "This is a mistake in the tool: tell its author.",
+        )
+
+
+def _go_back(backend: Revertible, checkpoint: Any) -> None:
+    try:
+        backend.rollback(checkpoint)
+    except Exception as error:
+        raise CallRefused(
+            "internal_error",
+            f"The backend did not go back to the state before the call: {type(error).__name__}.",
+            "Expected nothing to remain of a call that failed.",
+            "Open another session: what this one's state is, nobody knows.",
+            error=type(error).__name__,
+            partial_effects=True,
+        ) from error
