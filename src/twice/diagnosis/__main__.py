@@ -48,9 +48,9 @@ def trace_here(job: Mapping[str, Any], channel: Channel) -> None:
             with RunRecord.open(path) as lender:  # all that is lent is read at once
                 session = window_session(record, control, resume, job["changed"], (lender, ops))
         execute(
-            session, dict, begin=lambda: control.begin(session), leave=lambda _: control.missed()
+            session, dict, begin=lambda: control.begin(session), leave=lambda _: control.report_missed()
         )
-        control.missed()
+        control.report_missed()
     del shifted  # the program's objects are gone
 
 
@@ -62,9 +62,9 @@ def trace_operations_here(job: Mapping[str, Any], channel: Channel) -> None:
             record, control, resume_at(record, job["snapshot"]), job["changed"]
         )
         execute(
-            session, dict, begin=lambda: control.begin(session), leave=lambda _: control.missed()
+            session, dict, begin=lambda: control.begin(session), leave=lambda _: control.report_missed()
         )
-        control.missed()
+        control.report_missed()
 
 
 def inspect_here(job: Mapping[str, Any], channel: Channel) -> None:

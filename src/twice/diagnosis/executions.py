@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 
 from twice.diagnosis.held_window import HeldWindow, may_be_held
@@ -167,16 +168,12 @@ class Side:
             holds=False,
             shifts=fork_of == SHIFTED,
         )
-        try:
-            self.check_time()
+        with self._limit_time():
             forked = fork_of is not None and self.may_fork
             message = self._ask_fork(job, pinned, fork_of or FIRST) if forked else None
             if message is None:
                 self.check_time()
                 message = self._fresh(job, pinned)
-        except (OSError, ProgramFailed):
-            self.check_time()  # what was ended by then died
-            raise
         executed = _executed(message)
         # One that ends at the last sample it was asked for has nothing to hold against the record.
         if surroundings is None and lent is None and executed.digests:
@@ -196,7 +193,6 @@ class Side:
         Raises:
             ProgramFailed: E-PROGRAM-003, when the process died. TimeLimitReached: E-DIAGNOSE-001.
         """
-        self.check_time()
         pinned = surroundings or self.surroundings
         job = job_for(
             self.record,
@@ -207,11 +203,8 @@ class Side:
             snapshot=self.start,
             asked=list(asked),
         )
-        try:
+        with self._limit_time():
             message = self._fresh(job, pinned)
-        except (OSError, ProgramFailed):
-            self.check_time()  # what was ended by then died
-            raise
         if message["kind"] != "operations":
             raise ProgramFailed(
                 f"The execution of a window ended with {message['kind']!r}.",
@@ -223,6 +216,15 @@ class Side:
     def _list_changed(self, pinned: Surroundings) -> list[str]:
         own, others = self.surroundings.variables, pinned.variables
         return [name for name in {**own, **others} if own.get(name) != others.get(name)]
+
+    @contextmanager
+    def _limit_time(self) -> Iterator[None]:
+        self.check_time()
+        try:
+            yield
+        except (OSError, ProgramFailed):
+            self.check_time()  # what was ended by then died
+            raise
 
     def check_time(self) -> None:
         """Raise E-DIAGNOSE-001 when no time is left."""
@@ -258,18 +260,14 @@ class Side:
         Raises:
             ProgramFailed: E-PROGRAM-003, when the process died. TimeLimitReached: E-DIAGNOSE-001.
         """
-        self.check_time()
         job = job_for(self.record, "follow", **order)
         environ, folder = self._find_place(self.surroundings)
-        kept = self._kept.get(
-            environ, folder=folder, python=self.python, number=FIRST, module=FOLLOWER
-        )
-        try:
+        with self._limit_time():
+            kept = self._kept.get(
+                environ, folder=folder, python=self.python, number=FIRST, module=FOLLOWER
+            )
             message = kept.ask(job) if kept.fit else None
             return message or self._fresh(job, self.surroundings, FOLLOWER)
-        except (OSError, ProgramFailed):
-            self.check_time()  # what was ended by then died
-            raise
 
     def start_whole(self, record: RunRecord) -> FreshWorker:
         """Start a process for a whole execution, which the time limit ends."""

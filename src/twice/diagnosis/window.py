@@ -126,7 +126,7 @@ class WindowControl(Control):
         """Take the value of an explicit compare as the window's last root."""
         self._compared = value
 
-    def missed(self) -> None:
+    def report_missed(self) -> None:
         """Report that the program ended before the window closed."""
         trace = self._tracer.stop() if self._tracer is not None else None
         self._send(trace, None, reached=False)

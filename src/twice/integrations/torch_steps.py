@@ -47,7 +47,7 @@ def watch(steps: AutoSteps, module: ModuleType) -> Undo:
     def read_all() -> dict[str, object]:
         """Return all parameters of all optimisers that still exist."""
         return {
-            window.name: {name: _to_array(tensor) for name, tensor in _parameters(optimiser)}
+            window.name: {name: to_array(tensor) for name, tensor in _parameters(optimiser)}
             for optimiser, window in list(windows.items())
         }
 
@@ -87,10 +87,10 @@ class ParameterWindow:
                 stop = -(-max(min(last - place, tensor.numel() * size), 0) // size)
                 place += tensor.numel() * size
                 if start == 0 and stop == tensor.numel():
-                    found[name] = _to_array(tensor)
+                    found[name] = to_array(tensor)
                 elif start < stop:
                     part = tensor.detach().reshape(-1)[start:stop]
-                    found[f"{name}[{start}:{stop}]"] = _to_array(part)
+                    found[f"{name}[{start}:{stop}]"] = to_array(part)
         return {"optimiser": self.name, "step": self.steps, "parameters": found}
 
 
@@ -102,12 +102,12 @@ def _parameters(optimiser: Any) -> Iterator[tuple[str, Any]]:
                 yield f"{group}/{number}", tensor
 
 
-def _to_array(tensor: Any) -> Any:
+def to_array(tensor: Any) -> Any:
     """Return the elements as an array of numpy; of types that numpy lacks, their bytes."""
     here = tensor.detach().cpu()
     try:
         return here.numpy()
-    except TypeError:
+    except (TypeError, RuntimeError):
         return here.contiguous().reshape(-1).view(sys.modules["torch"].uint8).numpy()
 
 

@@ -57,7 +57,7 @@ class OperationControl(WindowControl):
         )
         self._send_operations(reproduces=self.closing.agrees)
 
-    def missed(self) -> None:
+    def report_missed(self) -> None:
         """Report what was traced before the program ended without closing the window."""
         self._send_operations(reproduces=None)
 

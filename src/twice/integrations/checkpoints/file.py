@@ -139,11 +139,11 @@ def read_states(
             file.seek(place)
             data = file.read(entry.size)
             if len(data) != entry.size or str(digest_bytes(data)) != entry.digest:
-                raise _damaged(path, f"its part {name} was cut or changed")
+                raise _damage_error(path, f"its part {name} was cut or changed")
             try:
                 states[name] = decode(data)
             except DecodingRefused as error:
-                raise _damaged(path, f"its part {name} is not in canonical form") from error
+                raise _damage_error(path, f"its part {name} is not in canonical form") from error
     return header, states
 
 
@@ -151,7 +151,7 @@ def _open(path: Path) -> Any:
     try:
         return path.open("rb")
     except OSError as error:
-        raise _damaged(path, f"it cannot be opened: {error.strerror or error}") from error
+        raise _damage_error(path, f"it cannot be opened: {error.strerror or error}") from error
 
 
 def _read_header(path: Path, file: Any) -> tuple[CheckpointHeader, int]:
@@ -160,7 +160,7 @@ def _read_header(path: Path, file: Any) -> tuple[CheckpointHeader, int]:
     if magic != _MAGIC:
         other = re.match(rb"twice\.checkpoint/(\d{1,6})", magic)
         if other is None or other[1] == b"1":  # the latter was cut behind its number
-            raise _damaged(path, f"it does not begin with {FORMAT}")
+            raise _damage_error(path, f"it does not begin with {FORMAT}")
         raise CheckpointVersion(
             f"{path} has the format twice.checkpoint/{other[1].decode()}.",
             f"Expected {FORMAT}, which is what this version of twice reads.",
@@ -173,7 +173,7 @@ def _read_header(path: Path, file: Any) -> tuple[CheckpointHeader, int]:
     rest = file.read(min(size + _DIGEST_BYTES, path.stat().st_size))
     header, digest = rest[:size], rest[size:]
     if len(header) != size or digest != digest_bytes(magic + raw_size + header).raw:
-        raise _damaged(path, "its header was cut or changed")
+        raise _damage_error(path, "its header was cut or changed")
     try:
         plain: Any = decode(header)
         parsed = CheckpointHeader(
@@ -191,9 +191,9 @@ def _read_header(path: Path, file: Any) -> tuple[CheckpointHeader, int]:
             ),
         )
     except (DecodingRefused, KeyError, TypeError, AttributeError) as error:
-        raise _damaged(path, "its header is not one that twice writes") from error
+        raise _damage_error(path, "its header is not one that twice writes") from error
     if min((entry.size for entry in parsed.entries), default=0) < 0:
-        raise _damaged(path, "its header has a negative size")
+        raise _damage_error(path, "its header has a negative size")
     return parsed, len(magic) + len(raw_size) + size + _DIGEST_BYTES
 
 
@@ -203,7 +203,7 @@ def _of(kind: type[Any], value: object) -> Any:
     return value
 
 
-def _damaged(path: Path, why: str) -> CheckpointDamaged:
+def _damage_error(path: Path, why: str) -> CheckpointDamaged:
     return CheckpointDamaged(
         f"{path} is not a whole checkpoint: {why}.",
         "Expected a file that Checkpoint.save wrote, unchanged.",

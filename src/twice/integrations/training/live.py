@@ -20,7 +20,7 @@ from twice.errors import TwiceError
 from twice.foundation.source_files import is_user_file
 from twice.integrations.checkpoints.generator_parts import find_process_parts
 from twice.integrations.checkpoints.parts import find_parts
-from twice.integrations.training.torch_moments import tensor_to_plain
+from twice.integrations.torch_steps import to_array
 
 if TYPE_CHECKING:
     from twice.integrations.checkpoints.parts import Part
@@ -105,7 +105,7 @@ class _Parameters:
     def read(self) -> object:
         groups = enumerate(self._optimiser.param_groups)
         return {
-            f"{group}/{number}": tensor_to_plain(tensor)
+            f"{group}/{number}": to_array(tensor)
             for group, options in groups
             for number, tensor in enumerate(options["params"])
         }

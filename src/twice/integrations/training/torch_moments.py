@@ -16,7 +16,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from twice.diagnosis.resume.moments import Moments
+    from twice.integrations.torch_steps import to_array
+from twice.diagnosis.resume.moments import Moments
 
 _is_armed = [True]
 """Whether no forward pass was made since the last step."""
@@ -41,7 +42,7 @@ def _before_forward(moments: Moments, _module: Any, args: tuple[Any, ...]) -> No
     _is_armed[0] = False
 
     def read_batch() -> dict[str, object]:
-        batch = [tensor_to_plain(tensor) for tensor in _list_tensors(args)]
+        batch = [to_array(tensor) for tensor in _list_tensors(args)]
         return {"data": batch} if batch else {}
 
     moments.reach("forward", read_batch)
@@ -72,12 +73,3 @@ def _list_tensors(values: Any) -> Iterator[Any]:
             yield value
         elif isinstance(value, dict | list | tuple):
             yield from _list_tensors(value)
-
-
-def tensor_to_plain(tensor: Any) -> Any:
-    """Return a tensor's elements as an array of numpy; of types that numpy lacks, their bytes."""
-    here = tensor.detach().cpu()
-    try:
-        return here.numpy()
-    except (TypeError, RuntimeError):
-        return here.contiguous().reshape(-1).view(sys.modules["torch"].uint8).numpy()
