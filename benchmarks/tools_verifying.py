@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 import measuring
 
-from twice.tools.verification.report import Verdict, Verification
+from twice.tools.verification.report import RegistryVerification, ToolVerdict
 from twice.tools.verification.verify import verify_tools
 
 _TESTS = measuring.FOLDER.parent / "tests"
@@ -31,7 +31,7 @@ def children_s() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def verified(registry: str, tool: str | None) -> tuple[Verification, float]:
+def verified(registry: str, tool: str | None) -> tuple[RegistryVerification, float]:
     began = children_s()
     found = verify_tools(registry, tool)
     return found, children_s() - began
@@ -43,7 +43,7 @@ def figures(rounds: int, *, small: bool) -> Iterator[dict[str, object]]:
             return
         found = [verified(registry, "scene.snapshot" if small else None) for _ in range(rounds)]
         tools = [each for verification, _ in found for each in verification.tools]
-        for verdict in (Verdict.NO_DIFFERENCE, Verdict.EXPOSED):
+        for verdict in (ToolVerdict.NO_DIFFERENCE, ToolVerdict.EXPOSED):
             seconds = [each.seconds for each in tools if each.verdict == verdict]
             if seconds:
                 figure = f"{name}: a tool's trials, {verdict.value}"

@@ -13,7 +13,7 @@ from programs import cli
 from twice.cli.commands.tools.verify import find_suspicions
 from twice.errors import UsageError
 from twice.tools.determinism import Level
-from twice.tools.verification.report import ToolVerification, Verdict, Verification
+from twice.tools.verification.report import RegistryVerification, ToolVerdict, ToolVerification
 from twice.tools.verification.verify import verify_tools
 
 SHELF = f"{shelf.__file__}:registry"
@@ -21,11 +21,11 @@ SECOND = Path(__file__).parents[2] / "corpora" / "lying_tools_second"
 LYING = f"{Path(__file__).with_name('lying_tools.py')}:registry"
 
 
-def of(found: Verification, name: str) -> ToolVerification:
+def of(found: RegistryVerification, name: str) -> ToolVerification:
     return next(each for each in found.tools if each.name == name)
 
 
-def every_lie_is_exposed_by_what_it_depends_on(found: Verification) -> None:
+def every_lie_is_exposed_by_what_it_depends_on(found: RegistryVerification) -> None:
     by = {name: {each.by for each in of(found, name).exposures} for name in LIES}
     expected = {**LIES}
     if "processors" in of(found, "lie.processors").not_tried:  # There is one only.
@@ -34,36 +34,36 @@ def every_lie_is_exposed_by_what_it_depends_on(found: Verification) -> None:
         expected["lie.date"] = {"enforcement"}
 
     assert by == expected
-    assert all(of(found, name).verdict == Verdict.EXPOSED for name in LIES)
+    assert all(of(found, name).verdict == ToolVerdict.EXPOSED for name in LIES)
 
 
-def none_of_the_honest_is_accused(found: Verification) -> None:
+def none_of_the_honest_is_accused(found: RegistryVerification) -> None:
     honest = [of(found, each.name) for each in HONEST]
 
     assert len(honest) >= 5
     assert [str(e) for each in honest for e in each.exposures] == []
     assert {(each.verdict, each.level) for each in honest} == {
-        (Verdict.NO_DIFFERENCE, Level.PERTURBED)
+        (ToolVerdict.NO_DIFFERENCE, Level.PERTURBED)
     }
 
 
-def enforcement_names_need_and_line(found: Verification) -> None:
+def enforcement_names_need_and_line(found: RegistryVerification) -> None:
     refused = next(each for each in of(found, "lie.seconds").exposures if each.by == "enforcement")
 
     assert refused.need == "clock"
     assert refused.place.rpartition(":")[0].endswith("lying_tools.py")
 
 
-def a_tool_that_reaches_out_is_not_run_without_enforcement(found: Verification) -> None:
+def a_tool_that_reaches_out_is_not_run_without_enforcement(found: RegistryVerification) -> None:
     assert of(found, "lie.network").not_tried["without enforcement"] == "it needs network"
     assert of(found, "lie.network").runs == 1
 
 
-def what_an_exposed_tool_gets_is_no_level(found: Verification) -> None:
+def what_an_exposed_tool_gets_is_no_level(found: RegistryVerification) -> None:
     assert {of(found, name).level for name in LIES} == {Level.DECLARED}
 
 
-def source_is_suspected_where_a_rule_knows_the_lie(found: Verification) -> None:
+def source_is_suspected_where_a_rule_knows_the_lie(found: RegistryVerification) -> None:
     rules = {name: {each.rule for each in of(found, name).static.suspicions} for name in LIES}
 
     assert rules["lie.set_order"] == {"set-order"}
@@ -72,7 +72,7 @@ def source_is_suspected_where_a_rule_knows_the_lie(found: Verification) -> None:
     assert not [each for tool in HONEST for each in of(found, tool.name).static.suspicions]
 
 
-def the_text_promises_nothing(found: Verification) -> None:
+def the_text_promises_nothing(found: RegistryVerification) -> None:
     text = "\n".join(line for tool in HONEST for line in of(found, tool.name).lines())
 
     assert "no difference seen in" in text
@@ -80,12 +80,12 @@ def the_text_promises_nothing(found: Verification) -> None:
     assert "no proof" in list(found.lines())[-1]
 
 
-def what_was_not_tried_is_said(found: Verification) -> None:
+def what_was_not_tried_is_said(found: RegistryVerification) -> None:
     assert "task order" in of(found, "honest.sum").not_tried
     assert any(line.startswith("not tried: task order") for line in found.lines())
 
 
-def one_exposed_tool_decides_the_exit_code(found: Verification) -> None:
+def one_exposed_tool_decides_the_exit_code(found: RegistryVerification) -> None:
     assert found.exit_code == 1
 
 
@@ -117,7 +117,7 @@ def test_the_second_set_of_lying_tools() -> None:
 
     assert [name for name, causes in labels.items() if not by[name] & {*causes}] == []
     assert len(honest) == 13
-    assert {each.verdict for each in honest} == {Verdict.NO_DIFFERENCE}
+    assert {each.verdict for each in honest} == {ToolVerdict.NO_DIFFERENCE}
 
 
 @pytest.mark.integration
@@ -228,7 +228,7 @@ def test_cases_of_a_file_stand_before_those_of_the_declaration(tmp_path: Path) -
     (found,) = verify_tools(SHELF, "shelf.list", cases=path).tools
 
     assert [(each.origin, len(each.case["start"])) for each in found.cases] == [("file", 1)]
-    assert found.verdict == Verdict.NO_DIFFERENCE
+    assert found.verdict == ToolVerdict.NO_DIFFERENCE
 
 
 @pytest.mark.integration

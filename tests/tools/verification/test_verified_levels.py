@@ -20,11 +20,11 @@ from twice.tools.verification.report import (
     CaseResult,
     ProcessCount,
     RegistryDescription,
+    RegistryVerification,
     StaticReading,
     ToolDescription,
+    ToolVerdict,
     ToolVerification,
-    Verdict,
-    Verification,
     choose_levels,
     compare_hosts,
     read_verification,
@@ -42,21 +42,27 @@ SOURCES = {"tools.py": "sha256:tools", "drawing/lots.py": "sha256:lots"}
 TOOL = ToolDescription(
     "shelf.list", FINGERPRINT, "deterministic", True, False, False, None, None, "declared", (), ""
 )
-HERE = RegistryDescription("sha256:all", "shelf", {"version": "1"}, SOURCES, ENVIRONMENT, (TOOL,))
+LOADED: dict[str, Any] = {
+    "registry_fingerprint": "sha256:all",
+    "backend": "shelf",
+    "profile": {"version": "1"},
+    "sources": SOURCES,
+    "environment": ENVIRONMENT,
+}
+HERE = RegistryDescription(**LOADED, tools=(TOOL,))
 CASES = (CaseResult({}, "sha256:case", "declared", "", "sha256:result", "sha256:state"),)
 
 
 def verification(
     level: Level = Level.PERTURBED, verdict: str = "no-difference", **changed: Any
-) -> Verification:
+) -> RegistryVerification:
     tool = ToolVerification(
         "shelf.list", FINGERPRINT, "deterministic", verdict, level.value, 5, 0.5, CASES, (), (), (),
         StaticReading(True, ()), {}, (),
     )  # fmt: skip
-    made = Verification(
-        SHELF, "sha256:all", "shelf", {"version": "1"}, ENVIRONMENT, SOURCES,
-        ProcessCount(3, 1.0), (tool,),
-    )  # fmt: skip
+    made = RegistryVerification(
+        **LOADED, registry=SHELF, processes=ProcessCount(3, 1.0), tools=(tool,)
+    )
     return replace(made, **changed)
 
 
@@ -106,7 +112,7 @@ def test_one_of_another_tool_counts_as_nothing(
 
 @pytest.mark.parametrize("is_exposed_first", [False, True])
 def test_an_exposed_tool_has_no_level_whatever_others_say(is_exposed_first: bool) -> None:
-    exposed = verification(Level.DECLARED, Verdict.EXPOSED, environment={"os": "other"})
+    exposed = verification(Level.DECLARED, ToolVerdict.EXPOSED, environment={"os": "other"})
     files = {"a": verification(), "b": exposed}
 
     levels, notes = choose_levels(

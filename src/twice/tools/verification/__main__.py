@@ -28,7 +28,7 @@ from twice.tools.limiting import now_s
 from twice.tools.registry import Registry, find_registry
 from twice.tools.verification.cases import choose_cases, read_cases
 from twice.tools.verification.report import parse
-from twice.tools.verification.trial import Point, Trial, run_trial
+from twice.tools.verification.trial import ToolTrial, TrialPoint, run_trial
 from twice.worker.channel import Channel
 from twice.worker.fork_server import call_in_fork, count_threads
 
@@ -44,20 +44,21 @@ def handle(job: Mapping[str, Any], channel: Channel) -> None:
     channel.send({"kind": "ready", "is_fit": is_fit, "settings": settings})
     while job := channel.receive() or {}:
         began_s = now_s()
-        do = partial(_do, registry, job)
+        do = partial(do_job, registry, job)
         answer: Any = call_in_fork(do, limit_s) if is_fit else do()
         if answer is None:
             is_late = now_s() - began_s >= limit_s
             said = f"it took longer than {limit_s:g} s" if is_late else "its process died"
-            answer = {"point": to_plain(Point(lost=said))}
+            answer = {"point": to_plain(TrialPoint(lost=said))}
         channel.send({"kind": "done", **answer})
         if not is_fit:
             return
 
 
-def _do(registry: Registry, job: Mapping[str, Any]) -> dict[str, Any]:
+def do_job(registry: Registry, job: Mapping[str, Any]) -> dict[str, Any]:
+    """Carry out a trial, or describe the registry."""
     if "trial" in job:
-        return {"point": to_plain(run_trial(registry, parse(Trial, job["trial"])))}
+        return {"point": to_plain(run_trial(registry, parse(ToolTrial, job["trial"])))}
     return describe(registry, job["cases"])
 
 
@@ -78,7 +79,7 @@ def describe(registry: Registry, cases: str) -> dict[str, Any]:
     files = sorted({*list_user_modules(), *(path for path in named if is_user_file(str(path)))})
     root = Path(os.path.commonpath([path.parent for path in files])) if files else Path()
     return {
-        "fingerprint": registry.fingerprint,
+        "registry_fingerprint": registry.fingerprint,
         "backend": "" if backend is None else backend.name,
         "profile": {} if backend is None else {k: str(v) for k, v in backend.profile().items()},
         # A module that a tool imports only when it is called is not among them.

@@ -22,15 +22,15 @@ from twice.diagnosis.minimal_causes import find_minimal_causes
 from twice.foundation.comparison import differences
 from twice.foundation.printable import pluralize
 from twice.tools.determinism import Determinism
-from twice.tools.verification.processes import NAMES, Processes
+from twice.tools.verification.processes import NAMES, TrialProcesses
 from twice.tools.verification.report import Exposure, ToolDescription
-from twice.tools.verification.trial import RESTORED_START, SEED, Point, Trial
+from twice.tools.verification.trial import RESTORED_START, SEED, ToolTrial, TrialPoint
 
 _RERUN: Final = "rerun"
 _REACHES_OUT: Final = frozenset({"network", "processes"})
 _OTHER_SEEDS: Final = (SEED + 1, SEED + 2, SEED + 3)
 
-_Script = Generator[Sequence[Trial], list[Point], None]
+_Script = Generator[Sequence[ToolTrial], list[TrialPoint], None]
 
 
 @dataclass
@@ -38,9 +38,9 @@ class Examination:
     """What was seen of one case of a tool."""
 
     tool: ToolDescription
-    trial: Trial
-    processes: Processes
-    first: Point = field(default_factory=Point)
+    trial: ToolTrial
+    processes: TrialProcesses
+    first: TrialPoint = field(default_factory=TrialPoint)
     """What came of the first run without enforcement."""
     exposures: list[Exposure] = field(default_factory=list)
     failure: str = ""
@@ -94,20 +94,20 @@ class Examination:
         if not any(found):
             self._expose(_RERUN, "everything perturbed at once differed, and not again")
 
-    def _expose_pair(self, by: str, points: Sequence[Point]) -> bool:
+    def _expose_pair(self, by: str, points: Sequence[TrialPoint]) -> bool:
         found = [self._find_difference(each) for each in points]
         return all(found) and self._expose(by, found[-1])
 
     def _ask(self, groups: Sequence[tuple[str, ...]]) -> list[bool]:
         return [bool(self._find_difference(self._run(each, 1)[0])) for each in groups]
 
-    def _run(self, group: Sequence[str], count: int) -> list[Point]:
+    def _run(self, group: Sequence[str], count: int) -> list[TrialPoint]:
         """Vary some factors together, outside of the common rounds, for that is seldom needed."""
         points = self.processes.run([replace(self.trial, varied=tuple(group))] * count)
         self.count(points)
         return points
 
-    def count(self, points: Sequence[Point]) -> None:
+    def count(self, points: Sequence[TrialPoint]) -> None:
         """Add trials to those that were made."""
         self.runs += len(points)
         self.seconds += sum(each.seconds for each in points)
@@ -154,14 +154,14 @@ class Examination:
             what = "a second equal call changed the state again"
             self._expose("idempotent", what if first.again != first.after else "")
 
-    def _judge_restored(self, point: Point) -> None:
+    def _judge_restored(self, point: TrialPoint) -> None:
         if why := point.unable.get(RESTORED_START):
             self.not_tried[RESTORED_START] = why
             return
         self.laws.append(RESTORED_START)
         self._expose(RESTORED_START, self._find_difference(point))
 
-    def _judge_steps(self, parts: Sequence[Mapping[str, Any]], point: Point) -> None:
+    def _judge_steps(self, parts: Sequence[Mapping[str, Any]], point: TrialPoint) -> None:
         if point.lost or point.unready is not None:
             self.not_tried["step by step"] = point.failure
             return
@@ -173,20 +173,21 @@ class Examination:
         is_same = point.after == self.first.after
         self._expose("step by step", "" if is_same else "its steps one by one leave another state")
 
-    def _judge_seeds(self, points: Sequence[Point]) -> None:
+    def _judge_seeds(self, points: Sequence[TrialPoint]) -> None:
         """Expect something else of one other seed: two of them may draw alike by chance."""
         self.laws.append("another seed")
         count = pluralize(len(points), "other seed")
         if all(each.ok and not self._find_difference(each) for each in points):
             self._expose("another seed", f"{count} gave the same")
             return
-        for part in self.first.parts:
-            if part["seeded"] and all(_repeats(part, each) for each in points):
+        one, *others = ([_outline(part) for part in each.parts] for each in (self.first, *points))
+        for part, own in zip(self.first.parts, one, strict=True):
+            if part["seeded"] and all(own in each for each in others):
                 path = " > ".join(part["path"])
                 self._expose("another seed", f"its part {path} is seeded and gave the same")
                 return
 
-    def _find_difference(self, point: Point) -> str:
+    def _find_difference(self, point: TrialPoint) -> str:
         return find_difference(self.tool, self.first, point)
 
     def _expose(self, by: str, what: str, need: str = "", place: str = "") -> bool:
@@ -197,7 +198,7 @@ class Examination:
         return bool(what)
 
 
-def advance(examinations: Sequence[Examination], processes: Processes) -> None:
+def advance(examinations: Sequence[Examination], processes: TrialProcesses) -> None:
     """Advance all scripts together to their ends, one round after the other."""
     scripts = [(each, each.follow_script()) for each in examinations]
     asked = [(each, script, next(script)) for each, script in scripts]
@@ -212,7 +213,7 @@ def advance(examinations: Sequence[Examination], processes: Processes) -> None:
         asked = rest
 
 
-def find_difference(tool: ToolDescription, one: Point, other: Point) -> str:
+def find_difference(tool: ToolDescription, one: TrialPoint, other: TrialPoint) -> str:
     """Describe the first difference of two points; return an empty text if there is none."""
     if one.lost or other.lost or one.unready is not None or other.unready is not None:
         return "" if one.failure == other.failure else f"{_tell(one)}; {_tell(other)}"
@@ -239,11 +240,10 @@ def _show_first(root: str, one: object, other: object) -> str:
     )
 
 
-def _tell(point: Point) -> str:
+def _tell(point: TrialPoint) -> str:
     return "it gave a result" if point.ok else point.failure
 
 
-def _repeats(part: Mapping[str, Any], point: Point) -> bool:
-    """Whether a seeded part did the same from the same state under another seed."""
-    match = next((each for each in point.parts if each["path"] == part["path"]), {})
-    return all(part[key] == match.get(key) for key in ("before", "after", "result"))
+def _outline(part: Mapping[str, Any]) -> list[Any]:
+    """Return what stays the same of a part that does the same under another seed."""
+    return [part[key] for key in ("path", "before", "after", "result")]

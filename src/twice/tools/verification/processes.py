@@ -30,7 +30,7 @@ from twice.foundation.printable import pluralize
 from twice.foundation.with_blocks import Closing
 from twice.recorder.environment.surroundings import environ_for_child, for_recording
 from twice.tools.limiting import now_s
-from twice.tools.verification.trial import INSIDE, Point, Trial
+from twice.tools.verification.trial import INSIDE, ToolTrial, TrialPoint
 from twice.worker.fork_server import ACTION
 from twice.worker.process import FreshWorker
 
@@ -48,7 +48,7 @@ Progress = Callable[[str], None]
 _Place = tuple[tuple[str, ...], int]
 
 
-class Processes(Closing):
+class TrialProcesses(Closing):
     """Where one registry is tried; a context manager.
 
     Args:
@@ -88,13 +88,13 @@ class Processes(Closing):
         """
         return self._ask(((), 0), {"cases": "" if cases is None else str(cases.resolve())})
 
-    def run(self, trials: Sequence[Trial]) -> list[Point]:
+    def run(self, trials: Sequence[ToolTrial]) -> list[TrialPoint]:
         """Carry out trials, those of equal surroundings in one process; the points in the order of the trials."""
         places: dict[_Place, list[int]] = {}
         for at, trial in enumerate(trials):
             around = tuple(name for name in trial.varied if name in AROUND)
             places.setdefault((around, trial.process), []).append(at)
-        points: dict[int, Point] = {}
+        points: dict[int, TrialPoint] = {}
         for place, numbers in places.items():
             named = " + ".join(place[0]) if len(place[0]) < 3 else "many factors varied"
             count = pluralize(len(numbers), "trial")
@@ -111,16 +111,20 @@ class Processes(Closing):
             self._end(place)
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _try(self, place: _Place, trial: Trial) -> Point:
-        for folder in self._folder.iterdir():
-            _clear_folder(folder)
+    def _try(self, place: _Place, trial: ToolTrial) -> TrialPoint:
+        with suppress(OSError):
+            for each in self._folder.glob("*/*"):
+                if each.is_dir() and not each.is_symlink():
+                    shutil.rmtree(each, ignore_errors=True)
+                else:
+                    each.unlink()
         began_s = now_s()
         try:
-            point = Point(**self._ask(place, {"trial": to_plain(trial)})["point"])
+            point = TrialPoint(**self._ask(place, {"trial": to_plain(trial)})["point"])
         except ProgramFailed as error:
-            point = Point(lost=f"its process died: {error.expected.splitlines()[-1]}")
+            point = TrialPoint(lost=f"its process died: {error.expected.splitlines()[-1]}")
         except TimeoutError:
-            point = Point(lost=f"it took longer than {self._limit_s:g} s")
+            point = TrialPoint(lost=f"it took longer than {self._limit_s:g} s")
         return replace(point, seconds=now_s() - began_s)
 
     def _ask(self, place: _Place, job: Mapping[str, Any]) -> dict[str, Any]:
@@ -190,12 +194,3 @@ class Processes(Closing):
         worker, _ = self._workers.pop(place)
         worker.kill()
         worker.close()
-
-
-def _clear_folder(folder: Path) -> None:
-    with suppress(OSError):
-        for each in folder.iterdir():
-            if each.is_dir() and not each.is_symlink():
-                shutil.rmtree(each, ignore_errors=True)
-            else:
-                each.unlink()

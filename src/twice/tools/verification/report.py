@@ -30,7 +30,7 @@ _BYTES_MAX: Final = 1 << 26
 _T = TypeVar("_T")
 
 
-class Verdict(StrEnum):
+class ToolVerdict(StrEnum):
     """What is said of one tool."""
 
     NO_DIFFERENCE = "no-difference"
@@ -61,15 +61,32 @@ class ToolDescription:
         return None if self.tolerance is None else tolerance_from_json(dict(self.tolerance))
 
 
-@dataclass(frozen=True)
-class RegistryDescription:
-    """A registry as a process has loaded it: what a verification was made of, or is held against."""
+@dataclass(frozen=True, kw_only=True)
+class LoadedRegistry:
+    """A registry as a process has loaded it, with digests of the user's own files by path."""
 
-    fingerprint: str
+    registry_fingerprint: str
     backend: str
     profile: Mapping[str, str]
     sources: Mapping[str, str]
     environment: Mapping[str, Any]
+
+    @property
+    def host(self) -> str:
+        """Digest of system and processor; machines of one make and system look alike."""
+        return fingerprint(plain([self.environment.get("os"), self.environment.get("cpu")]))
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Versions of Python and of the libraries that the environment names."""
+        python, libraries = (self.environment.get(each) or {} for each in ("python", "libraries"))
+        return {"python": str(python.get("version")), **{k: str(v) for k, v in libraries.items()}}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegistryDescription(LoadedRegistry):
+    """What a registry offers: what verification begins with, or is held against."""
+
     tools: tuple[ToolDescription, ...]
 
 
@@ -147,11 +164,11 @@ class ToolVerification:
     def lines(self) -> Iterator[str]:
         """For people."""
         text = {
-            Verdict.NO_DIFFERENCE: f"no difference seen in {pluralize(self.runs, 'run')} under {pluralize(len(self.perturbed), 'perturbation')}",
-            Verdict.EXPOSED: f"breaks its declaration ({self.determinism})",
-            Verdict.PROMISES_NOTHING: "declares nothing that could be tried",
-            Verdict.COULD_NOT_TELL: "could not tell",
-        }[Verdict(self.verdict)]
+            ToolVerdict.NO_DIFFERENCE: f"no difference seen in {pluralize(self.runs, 'run')} under {pluralize(len(self.perturbed), 'perturbation')}",
+            ToolVerdict.EXPOSED: f"breaks its declaration ({self.determinism})",
+            ToolVerdict.PROMISES_NOTHING: "declares nothing that could be tried",
+            ToolVerdict.COULD_NOT_TELL: "could not tell",
+        }[ToolVerdict(self.verdict)]
         yield f"{self.name}  {text}  [{self.level}, {self.seconds:.1f} s]"
         for exposure in self.exposures:
             yield f"  exposed by {printable(str(exposure))}"
@@ -169,29 +186,19 @@ class ProcessCount:
     seconds: float
 
 
-@dataclass(frozen=True)
-class Verification:
-    """What was found of a registry, and on what."""
+@dataclass(frozen=True, kw_only=True)
+class RegistryVerification(LoadedRegistry):
+    """What was found of a registry, as it was asked for."""
 
     registry: str
-    registry_fingerprint: str
-    backend: str
-    profile: Mapping[str, str]
-    environment: Mapping[str, Any]
-    sources: Mapping[str, str]
     processes: ProcessCount
     tools: tuple[ToolVerification, ...]
 
     @property
     def exit_code(self) -> int:
         """0 no declaration was broken, 1 one was, 2 of one it could not be told."""
-        verdicts = [each.verdict for each in self.tools]
-        return 1 if Verdict.EXPOSED in verdicts else 2 * (Verdict.COULD_NOT_TELL in verdicts)
-
-    @property
-    def host(self) -> str:
-        """Digest of system and processor; machines of one make and system look alike."""
-        return fingerprint(plain([self.environment.get("os"), self.environment.get("cpu")]))
+        found = {each.verdict for each in self.tools}
+        return 1 if ToolVerdict.EXPOSED in found else 2 * (ToolVerdict.COULD_NOT_TELL in found)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data with ``"format": "twice.tools-verification/1"``."""
@@ -202,9 +209,9 @@ class Verification:
 
     def lines(self) -> Iterator[str]:
         """For people: how many tools have which verdict, those that it could not be told of by name, then each."""
-        counts = [(sum(t.verdict == each for t in self.tools), each) for each in Verdict]
+        counts = [(sum(t.verdict == each for t in self.tools), each) for each in ToolVerdict]
         text = ", ".join(f"{count} {verdict.value}" for count, verdict in counts if count)
-        unknown = [each.name for each in self.tools if each.verdict == Verdict.COULD_NOT_TELL]
+        unknown = [each.name for each in self.tools if each.verdict == ToolVerdict.COULD_NOT_TELL]
         names = ", ".join(unknown[:5]) + (", …" if len(unknown) > 5 else "")
         yield f"{self.registry}: {text}{f' ({names})' if unknown else ''}"
         not_tried: dict[str, str] = {}
@@ -227,12 +234,12 @@ def parse(kind: type[_T], document: object) -> _T:
     Raises:
         ValueError: in words.
     """
-    found: _T = from_plain(kind, document, "", _refuse)
+
+    def refuse(place: str, _: object, expected: str) -> ValueError:
+        return ValueError(f"{place or 'it'} is not {expected}")
+
+    found: _T = from_plain(kind, document, "", refuse)
     return found
-
-
-def _refuse(place: str, _: object, expected: str) -> ValueError:
-    return ValueError(f"{place or 'it'} is not {expected}")
 
 
 def read_document(path: Path, form: str) -> dict[str, Any]:
@@ -251,7 +258,7 @@ def read_document(path: Path, form: str) -> dict[str, Any]:
     return document
 
 
-def read_verification(path: Path) -> Verification:
+def read_verification(path: Path) -> RegistryVerification:
     """Read a file that ``twice tools verify -o`` has written.
 
     Raises:
@@ -262,8 +269,8 @@ def read_verification(path: Path) -> Verification:
         for tool in document["tools"]:
             tool["determinism"] = tool.pop("class")
             read_level(tool["level"])
-            Verdict(tool["verdict"])
-        return parse(Verification, document)
+            ToolVerdict(tool["verdict"])
+        return parse(RegistryVerification, document)
     except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
         is_formless = isinstance(error, KeyError | TypeError | AttributeError)
         raise UsageError(
@@ -273,7 +280,7 @@ def read_verification(path: Path) -> Verification:
         ) from error
 
 
-def find_obstacle(made: Verification, name: str, here: RegistryDescription) -> str:
+def find_obstacle(made: RegistryVerification, name: str, here: RegistryDescription) -> str:
     """Find why what was found of a tool does not count here; return an empty text when it does."""
     own = next(each for each in made.tools if each.name == name)
     now = next((each for each in here.tools if each.name == name), None)
@@ -289,15 +296,14 @@ def find_obstacle(made: Verification, name: str, here: RegistryDescription) -> s
         return f"it was made on {one}, and this is {other}"
     if changed := _find_change(made.sources, here.sources):
         return f"{changed} was changed since"
-    before, after = (_list_versions(each.environment) for each in (made, here))
-    if other := _find_change(before, after):
-        was, is_now = (each.get(other, "missing") for each in (before, after))
+    if other := _find_change(made.versions, here.versions):
+        was, is_now = (each.versions.get(other, "missing") for each in (made, here))
         return f"{other} was {was} then, and is {is_now} here"
     return ""
 
 
 def compare_hosts(
-    name: str, cases: Sequence[CaseResult], made: Verification, here: RegistryDescription
+    name: str, cases: Sequence[CaseResult], made: RegistryVerification, here: RegistryDescription
 ) -> str | None:
     """Compare results of a tool with those of another host.
 
@@ -305,7 +311,7 @@ def compare_hosts(
         What differs, empty when nothing does; None where the other has nothing that counts for these cases.
     """
     own = next((each for each in made.tools if each.name == name), None)
-    if own is None or own.verdict != Verdict.NO_DIFFERENCE or find_obstacle(made, name, here):
+    if own is None or own.verdict != ToolVerdict.NO_DIFFERENCE or find_obstacle(made, name, here):
         return None
     there = {each.digest: (each.result, each.state) for each in own.cases if each.result}
     pairs = [
@@ -317,7 +323,7 @@ def compare_hosts(
 
 
 def choose_levels(
-    files: Mapping[str, Verification], here: RegistryDescription
+    files: Mapping[str, RegistryVerification], here: RegistryDescription
 ) -> tuple[dict[str, Level], list[str]]:
     """Choose how far the tools of a session count as tried, by fingerprint; what counts as nothing, in words.
 
@@ -330,7 +336,7 @@ def choose_levels(
     order, found, notes = list(Level), dict[str, Level](), list[str]()
     rows = [(name, made, tool) for name, made in files.items() for tool in made.tools]
     for name, made, tool in rows:
-        if tool.verdict == Verdict.PROMISES_NOTHING:
+        if tool.verdict == ToolVerdict.PROMISES_NOTHING:
             continue
         if why := find_obstacle(made, tool.name, here):
             notes.append(f"{name} counts as nothing for {tool.name}: {why}")
@@ -338,15 +344,9 @@ def choose_levels(
         level = found.get(tool.fingerprint, Level.DECLARED)
         found[tool.fingerprint] = max(level, Level(tool.level), key=order.index)
     for name, _, tool in rows:
-        if tool.verdict == Verdict.EXPOSED and found.pop(tool.fingerprint, None) is not None:
+        if tool.verdict == ToolVerdict.EXPOSED and found.pop(tool.fingerprint, None) is not None:
             notes.append(f"{tool.name} was exposed ({name}): it has no level")
     return found, notes
-
-
-def _list_versions(environment: Mapping[str, Any]) -> dict[str, str]:
-    """List the versions of Python and of the libraries that an environment names."""
-    python, libraries = environment.get("python") or {}, environment.get("libraries") or {}
-    return {"python": str(python.get("version")), **{k: str(v) for k, v in libraries.items()}}
 
 
 def _find_change(one: Mapping[str, str], other: Mapping[str, str]) -> str:

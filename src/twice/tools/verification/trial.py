@@ -46,7 +46,7 @@ _INTERNET: Final = ("socket.getaddrinfo", "socket.gethostbyname", "socket.gethos
 
 
 @dataclass(frozen=True)
-class Trial:
+class ToolTrial:
     """What is tried, and where: which factors vary, and which of several processes in equal surroundings.
 
     ``others`` are further cases, for the past of a process. With ``steps`` a tool's parts are called in its place.
@@ -70,7 +70,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Point:
+class TrialPoint:
     """What came of a trial; ``before``, ``after`` and ``result_form`` are compared.
 
     ``again`` is the fingerprint of the state after a second equal call, ``made_again`` the names that this call made.
@@ -116,7 +116,7 @@ class Point:
         return canonical([self.envelope.get("ok"), self.envelope.get("result"), error.get("code")])
 
 
-def run_trial(registry: Registry, trial: Trial) -> Point:
+def run_trial(registry: Registry, trial: ToolTrial) -> TrialPoint:
     """Carry out a trial in this process."""
     backend, unable = registry.open_backend(), {}
     if NETWORK_DENIED in trial.varied:
@@ -127,21 +127,24 @@ def run_trial(registry: Registry, trial: Trial) -> Point:
             unable[EARLIER_CALLS] = why
         session = _open_session(registry, backend, trial, parts)
     except CallRefused as error:
-        return Point(unready=envelopes.failure(error))
+        return TrialPoint(unready=envelopes.failure(error))
     unready = _make_start(session, trial, unable)
     if unready is not None:
-        return Point(unready=unready, unable=unable)
+        return TrialPoint(unready=unready, unable=unable)
     before, names = _fingerprint(backend), set(_list_texts(_read_state(backend)))
     if trial.steps:
         steps = [session.call(each["tool"], each["arguments"]) for each in trial.steps]
-        return Point(unable=unable, before=before, after=_fingerprint(backend), steps=steps)
+        return TrialPoint(unable=unable, before=before, after=_fingerprint(backend), steps=steps)
     parts.rows.clear()
-    envelope = session.call(trial.tool, trial.case.arguments)
-    point = Point(
+    envelope, state = session.call(trial.tool, trial.case.arguments), None
+    with suppress(Exception):  # A state that has no encoding, or a large one, is not shown.
+        if backend is not None and len(encode(backend.state())) <= _STATE_BYTES_MAX:
+            state = backend.state()
+    point = TrialPoint(
         unable=unable,
         before=before,
         after=_fingerprint(backend),
-        state=_read_small_state(backend),
+        state=state,
         envelope=envelope,
         parts=list(parts.rows),
     )
@@ -155,7 +158,7 @@ def run_trial(registry: Registry, trial: Trial) -> Point:
 
 
 def _open_session(
-    registry: Registry, backend: Backend | None, trial: Trial, observer: _PartLog | None = None
+    registry: Registry, backend: Backend | None, trial: ToolTrial, observer: _PartLog | None = None
 ) -> Session:
     offer = {"session_seed": trial.seed, "time": _TIME, "limits": {"seconds": None}}
     contract = negotiate(offer, registry, backend)
@@ -164,7 +167,7 @@ def _open_session(
     )
 
 
-def _make_past(registry: Registry, backend: Backend | None, trial: Trial) -> str:
+def _make_past(registry: Registry, backend: Backend | None, trial: ToolTrial) -> str:
     """Call other cases, another seed and this call many times, and reset; why that is no past, if it is none.
 
     Other cases stand on both sides, for some tools keep what came first, and some what came last. Some begin to
@@ -185,7 +188,9 @@ def _make_past(registry: Registry, backend: Backend | None, trial: Trial) -> str
     return "" if is_empty else "the backend's reset does not lead back to its empty state"
 
 
-def _make_start(session: Session, trial: Trial, unable: dict[str, str]) -> Mapping[str, Any] | None:
+def _make_start(
+    session: Session, trial: ToolTrial, unable: dict[str, str]
+) -> Mapping[str, Any] | None:
     """Make the start, straight or as a factor says; the envelope of a call that failed, if one did."""
     backend, start = session.backend, trial.case.start
     failed = _make_calls(session, start)
@@ -230,14 +235,6 @@ def _fingerprint(backend: Backend | None) -> str:
 
 def _read_state(backend: Backend | None) -> Any:
     return {} if backend is None else backend.state()
-
-
-def _read_small_state(backend: Backend | None) -> Any:
-    """Return the state, if showing a difference in it costs little; else None."""
-    with suppress(Exception):  # What has no encoding is not shown.
-        state = None if backend is None else backend.state()
-        return state if len(encode(state)) <= _STATE_BYTES_MAX else None
-    return None
 
 
 def _list_texts(value: Any) -> Iterator[str]:

@@ -8,7 +8,6 @@ Invariant: this process never loads the registry.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -17,24 +16,24 @@ from twice.foundation.digests import Algorithm, digest_bytes
 from twice.tools.determinism import Determinism, Level
 from twice.tools.registry import BUILT_IN
 from twice.tools.verification.examination import Examination, advance
-from twice.tools.verification.processes import NAMES, Processes, Progress
+from twice.tools.verification.processes import NAMES, Progress, TrialProcesses
 from twice.tools.verification.report import (
     ANOTHER_HOST,
     CaseResult,
     Exposure,
     ProcessCount,
     RegistryDescription,
+    RegistryVerification,
     ToolDescription,
+    ToolVerdict,
     ToolVerification,
-    Verdict,
-    Verification,
     choose_levels,
     compare_hosts,
     parse,
     read_verification,
 )
 from twice.tools.verification.source_rules import Checker, read_source
-from twice.tools.verification.trial import Trial
+from twice.tools.verification.trial import ToolTrial
 
 LIMIT_S: Final = 60.0
 _PAST_MAX: Final = 3
@@ -51,7 +50,7 @@ def verify_tools(
     limit_s: float = LIMIT_S,
     checker: Checker | None = None,
     progress: Progress | None = None,
-) -> Verification:
+) -> RegistryVerification:
     """Try the declarations of a registry's tools.
 
     Args:
@@ -69,9 +68,9 @@ def verify_tools(
         UsageError: E-USE-001, for a tool, a case or a verification that there is not.
         RegistryRefused: E-TOOL-002, when there is no such registry.
     """
-    files = {path.name: read_verification(path) for path in verified}
+    files = {str(path): read_verification(path) for path in verified}
     doing = progress or (lambda _: None)
-    with Processes(_resolve(registry), python=python, limit_s=limit_s, progress=doing) as made:
+    with TrialProcesses(_resolve(registry), python=python, limit_s=limit_s, progress=doing) as made:
         here = parse(RegistryDescription, made.describe(cases))
         chosen = [each for each in here.tools if tool in (None, each.name)]
         if not chosen:
@@ -80,15 +79,19 @@ def verify_tools(
                 f"Expected one of: {', '.join(each.name for each in here.tools[:20])}.",
                 f"List them: twice tools list {registry}",
             )
-        seen = {each.name: _list_examinations(each, made) for each in chosen}
+        seen: dict[str, list[Examination]] = {each.name: [] for each in chosen}
+        for each in chosen:
+            own = each.cases if each.determinism != Determinism.NONDETERMINISTIC else ()
+            for at, case in enumerate(own):
+                others = (*own[at + 1 :], *own[:at])[:_PAST_MAX]
+                trial = ToolTrial(each.name, case, others)
+                seen[each.name].append(Examination(each, trial, made))
         advance([each for several in seen.values() for each in several], made)
-    found = Verification(
-        registry, here.fingerprint, here.backend, here.profile, here.environment, here.sources,
-        ProcessCount(made.starts, round(made.starting_s, 3)), (),
-    )  # fmt: skip
-    others = {name: each for name, each in files.items() if each.host != found.host}
-    rows = [_conclude(each, seen[each.name], here, others, checker) for each in chosen]
-    return replace(found, tools=tuple(rows))
+    elsewhere = {name: each for name, each in files.items() if each.host != here.host}
+    rows = [_conclude(each, seen[each.name], here, elsewhere, checker) for each in chosen]
+    count = ProcessCount(made.starts, round(made.starting_s, 3))
+    found = {**vars(here), "tools": tuple(rows)}
+    return RegistryVerification(registry=registry, processes=count, **found)
 
 
 def find_levels(
@@ -99,28 +102,18 @@ def find_levels(
     Raises:
         UsageError: E-USE-001. RegistryRefused: E-TOOL-002.
     """
-    files = {path.name: read_verification(path) for path in verified}
-    with Processes(
+    files = {str(path): read_verification(path) for path in verified}
+    with TrialProcesses(
         _resolve(registry), python=python, limit_s=LIMIT_S, progress=lambda _: None
     ) as made:
         return choose_levels(files, parse(RegistryDescription, made.describe(None)))
-
-
-def _list_examinations(tool: ToolDescription, processes: Processes) -> list[Examination]:
-    cases = () if tool.determinism == Determinism.NONDETERMINISTIC else tool.cases
-    return [
-        Examination(
-            tool, Trial(tool.name, case, (*cases[at + 1 :], *cases[:at])[:_PAST_MAX]), processes
-        )
-        for at, case in enumerate(cases)
-    ]
 
 
 def _conclude(
     tool: ToolDescription,
     seen: Sequence[Examination],
     here: RegistryDescription,
-    others: Mapping[str, Verification],
+    others: Mapping[str, RegistryVerification],
     checker: Checker | None,
 ) -> ToolVerification:
     """Conclude from what was seen of a tool's cases to verdict and level."""
@@ -138,15 +131,15 @@ def _conclude(
             exposures[Exposure(ANOTHER_HOST, f"{name} says {differs}")] = None
         else:
             hosts[made.host] = None
-    verdict, level = Verdict.NO_DIFFERENCE, Level.DECLARED
+    verdict, level = ToolVerdict.NO_DIFFERENCE, Level.DECLARED
     if static.read and not static.suspicions:
         level = Level.STATIC
     if exposures:
-        verdict, level = Verdict.EXPOSED, Level.DECLARED
+        verdict, level = ToolVerdict.EXPOSED, Level.DECLARED
     elif tool.determinism == Determinism.NONDETERMINISTIC:
-        verdict = Verdict.PROMISES_NOTHING
+        verdict = ToolVerdict.PROMISES_NOTHING
     elif not any(each.has_rerun and not each.failure for each in seen):
-        verdict = Verdict.COULD_NOT_TELL
+        verdict = ToolVerdict.COULD_NOT_TELL
         cases = cases or (CaseResult({}, "", tool.origin, tool.why, "", ""),)
     elif not static.suspicions:
         level = Level.PERTURBED if perturbed else Level.RERUN
