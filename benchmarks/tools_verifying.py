@@ -1,11 +1,11 @@
-"""What it takes to try a tool's declaration: trials of one tool, and processes that serve all of them.
+"""What it takes to try the declarations of tools: trials of one tool, and processes that serve all of them.
 
 Usage: python benchmarks/tools_verifying.py [--rounds N] [--small] [--output FILE.jsonl]
 
-The registries are the one of tables, and that of the tests' lying and honest tools. Seconds of wall clock
-for each tool's own trials; the processes that they are forked from are counted beside, for they serve every
-tool. CPU seconds of all children together. An honest tool is tried in 5 to 8 runs; one that is
-exposed by a factor in one more for every factor, each tried by itself.
+The registries are the scene in memory, and the first and second set of lying and honest tools. Seconds of wall clock
+for each tool's own trials; the processes that they are forked from are counted beside, for they serve every tool. CPU
+seconds of all children together. An honest tool is tried in 5 to 9 runs a case; one that is exposed by a factor in two
+more for each factor.
 """
 
 from __future__ import annotations
@@ -15,10 +15,15 @@ from collections.abc import Iterator
 
 import measuring
 
-from twice.tools.verification.result import Verdict, Verification
+from twice.tools.verification.report import Verdict, Verification
 from twice.tools.verification.verify import verify_tools
 
-_LYING = measuring.FOLDER.parent / "tests" / "tools" / "verification" / "lying_tools.py"
+_TESTS = measuring.FOLDER.parent / "tests"
+_REGISTRIES = {
+    "memory": "memory",
+    "lying": f"{_TESTS / 'tools' / 'verification' / 'lying_tools.py'}:registry",
+    "second lying": f"{_TESTS / 'corpora' / 'lying_tools_second' / 'liars.py'}:registry",
+}
 
 
 def children_s() -> float:
@@ -33,18 +38,21 @@ def verified(registry: str, tool: str | None) -> tuple[Verification, float]:
 
 
 def figures(rounds: int, *, small: bool) -> Iterator[dict[str, object]]:
-    for name, registry in (("tables", "tables"), ("lying", f"{_LYING}:registry")):
-        if small and name == "lying":
+    for name, registry in _REGISTRIES.items():
+        if small and name != "memory":
             return
-        found = [verified(registry, "table.list" if small else None) for _ in range(rounds)]
+        found = [verified(registry, "scene.snapshot" if small else None) for _ in range(rounds)]
         tools = [each for verification, _ in found for each in verification.tools]
         for verdict in (Verdict.NO_DIFFERENCE, Verdict.EXPOSED):
-            seconds = [each.seconds for each in tools if each.verdict is verdict]
+            seconds = [each.seconds for each in tools if each.verdict == verdict]
             if seconds:
                 figure = f"{name}: a tool's trials, {verdict.value}"
                 yield {"figure": figure, "unit": "s wall", **measuring.spread(seconds)}
-        starts = [each.starting_s / max(each.starts, 1) for each, _ in found]
+        counts = [each.processes for each, _ in found]
+        starts = [each.seconds / max(each.started, 1) for each in counts]
         yield {"figure": f"{name}: a process", "unit": "s wall", **measuring.spread(starts)}
+        started = [float(each.started) for each in counts]
+        yield {"figure": f"{name}: processes", "unit": "processes", **measuring.spread(started)}
         cpu = [used / len(each.tools) for each, used in found]
         yield {"figure": f"{name}: a tool, all told", "unit": "s CPU", **measuring.spread(cpu)}
 

@@ -1,7 +1,7 @@
 """A case: arguments, and the calls that make the state in which a tool is tried with them.
 
 Cases stand with a declaration so that verification knows what to try. They are no part of what a
-caller relies on, so they are not in the tool's fingerprint; a certificate holds those it was made of.
+caller relies on, so they are not in the tool's fingerprint; a verification holds those it was made of.
 
 Invariant: a case is plain JSON.
 """

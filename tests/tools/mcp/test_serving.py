@@ -319,9 +319,9 @@ def test_a_request_whose_head_never_ends_is_hung_up_on(
 
 
 @pytest.mark.heavy
-def test_a_served_session_takes_its_levels_from_certificates(tmp_path: Path) -> None:
-    made = cli("tools", "verify", COUNTING, "add", "--certificates", "there", cwd=tmp_path)
-    strict = ("--certificates", str(tmp_path / "there"), "--contract", '{"level": "perturbed"}')
+def test_a_served_session_takes_its_levels_from_a_verification(tmp_path: Path) -> None:
+    made = cli("tools", "verify", COUNTING, "add", "-o", "there.json", cwd=tmp_path)
+    strict = ("--verified", str(tmp_path / "there.json"), "--contract", '{"level": "perturbed"}')
     without = strict[2:]
 
     async def session(out: Path, *options: str) -> list[Any]:

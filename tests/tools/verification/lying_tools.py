@@ -12,20 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from shelf import START, Shelf
+from shelf import put as put_thing
 
-from twice.tools import Call, Case, Context, Registry, macro, tool
-from twice.tools.scenes.tables import Table, Tables, create
+from twice.tools import Case, Context, Registry, macro, tool
 
-START = (
-    Call("table.create", {"name": "b", "columns": ["x"], "rows": [[1], [2], [3], [4]]}),
-    Call("table.create", {"name": "a", "columns": ["x"], "rows": [[5], [6]]}),
-)
 STARTED = [Case({}, start=START)]
 
 
 def put(context: Context, name: str, *cells: Any) -> None:
-    """Put a table of one row into the state."""
-    context.backend.add(name, Table(tuple(f"c{at}" for at in range(len(cells))), (cells,)))
+    """Put a thing into the state."""
+    context.backend.things[name] = [*cells]
 
 
 # -- lies ----------------------------------------------------------------------------------------
@@ -92,7 +89,7 @@ def counter_name(context: Context) -> str:
 @tool("lie.link_order", determinism="deterministic", cases=STARTED)
 def link_order(context: Context) -> list[str]:
     """Return things in the order in which they were made."""
-    return list(context.backend._tables)
+    return list(context.backend.things)
 
 
 _active: list[str] = []
@@ -193,8 +190,7 @@ def reads_only(context: Context) -> None:
 @tool("lie.idempotent", determinism="deterministic", idempotent=True, cases=STARTED)
 def idempotent(context: Context) -> None:
     """Says that it can be repeated, and adds a row each time."""
-    there = context.backend.get("a")
-    context.backend.replace("a", Table(there.columns, (*there.rows, (0,))))
+    context.backend.things["a"].append(0)
 
 
 @tool("lie.needs", determinism="deterministic")
@@ -293,21 +289,21 @@ def names(context: Context) -> list[str]:
 @tool("honest.stamp", determinism="deterministic", idempotent=True, cases=STARTED)
 def stamp(context: Context) -> str:
     """Write contract time into an existing table."""
-    context.backend.replace("a", Table(("x",), ((context.time.isoformat(),),)))
+    context.backend.things["a"] = [context.time.isoformat()]
     return context.time.isoformat()
 
 
 @tool("honest.sum", determinism="deterministic", cases=[Case({"table": "b"}, start=START)])
 def total(context: Context, table: str) -> float:
     """Add the cells of a column up."""
-    return float(sum(row[0] for row in context.backend.get(table).rows))
+    return float(sum(context.backend.things[table]))
 
 
-@macro("honest.both", uses=[create, scatter])
+@macro("honest.both", uses=[put_thing, scatter])
 def both(context: Context, name: str) -> dict[str, Any]:
     """Take two honest steps."""
-    made = context.call(create, name=name, columns=["x"], rows=[[1]])
-    return {"create": made, "scatter": context.call(scatter, n=3)}
+    made = context.call(put_thing, name=name, values=[1])
+    return {"put": made, "scatter": context.call(scatter, n=3)}
 
 
 HONEST = [grid, scatter, names, stamp, total, both]
@@ -320,5 +316,5 @@ registry = Registry(
         swallowed, kept_draw, kept_answer, odd_seed, *HONEST,
     ],
     "lying",
-    backend=Tables,
+    backend=Shelf,
 )  # fmt: skip

@@ -1,60 +1,114 @@
 """The process that carries out trials: ``python -m twice.tools.verification``.
 
-It loads the registry once, in its surroundings, and forks for every trial; where it cannot fork, a
-process carries out one trial. Every trial begins in an empty folder, and what tools print is dropped.
+It loads the registry once, in its surroundings, and does each job in a fork. Where it has threads it cannot fork: it
+does one job and ends. Every trial begins in an empty folder, and what tools print is dropped.
 
-Invariant: it answers once and ends.
+Invariant: it answers every job once, also where the fork that does it dies.
 """
 
 from __future__ import annotations
 
+import inspect
+import os
 import sys
 from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
 from typing import Any
 
-from twice.recorder.child import serve, serve_forks
+from twice.foundation.dataclass_codec import to_plain
+from twice.foundation.source_files import is_user_file
+from twice.recorder.child import serve
 from twice.recorder.environment.fingerprint import measure, settings_at_start
+from twice.recorder.environment.libraries import load_numpy_for_forks
 from twice.recorder.interrupts import ignore
-from twice.tools.errors import CallRefused
+from twice.recorder.user_code import digest_sources, list_user_modules
+from twice.tools.declaration import Tool
+from twice.tools.limiting import now_s
 from twice.tools.registry import Registry, find_registry
-from twice.tools.verification.attempts import Attempt
-from twice.tools.verification.describing import described
-from twice.tools.verification.trial import refused, try_once
+from twice.tools.verification.cases import choose_cases, read_cases
+from twice.tools.verification.report import parse
+from twice.tools.verification.trial import Point, Trial, run_trial
 from twice.worker.channel import Channel
-from twice.worker.fork_server import ACTION
+from twice.worker.fork_server import call_in_fork, count_threads
 
 
 def handle(job: Mapping[str, Any], channel: Channel) -> None:
-    """Load the registry, then fork for jobs or do the one that came."""
+    """Load the registry, say what surroundings it found, then do jobs until the parent is gone."""
     settings = settings_at_start()
     if job["folder"] not in sys.path:
         sys.path.insert(0, job["folder"])
+    load_numpy_for_forks()
     registry = find_registry(job["registry"])
-    if job["action"] == ACTION:
-        serve_forks(channel, lambda one, line: _do(registry, settings, one, line))
-    else:
-        _do(registry, settings, job, channel)
+    is_fit, limit_s = count_threads() == 1, job["limit_s"]
+    channel.send({"kind": "ready", "is_fit": is_fit, "settings": settings})
+    while job := channel.receive() or {}:
+        began_s = now_s()
+        do = partial(_do, registry, job)
+        answer: Any = call_in_fork(do, limit_s) if is_fit else do()
+        if answer is None:
+            is_late = now_s() - began_s >= limit_s
+            said = f"it took longer than {limit_s:g} s" if is_late else "its process died"
+            answer = {"point": to_plain(Point(lost=said))}
+        channel.send({"kind": "done", **answer})
+        if not is_fit:
+            return
 
 
-def _do(
-    registry: Registry, settings: Mapping[str, str], job: Mapping[str, Any], channel: Channel
-) -> None:
-    if job["action"] == "describe":
-        channel.send({"kind": "described", **described(registry)})
-    elif job["action"] == "surroundings":
-        environment = measure(probes=False).to_json() if job["whole"] else None
-        channel.send(
-            {"kind": "surroundings", "settings": dict(settings), "environment": environment}
-        )
-    else:
-        channel.send({"kind": "tried", "outcome": _tried(registry, Attempt.from_json(job))})
+def _do(registry: Registry, job: Mapping[str, Any]) -> dict[str, Any]:
+    if "trial" in job:
+        return {"point": to_plain(run_trial(registry, parse(Trial, job["trial"])))}
+    return describe(registry, job["cases"])
 
 
-def _tried(registry: Registry, attempt: Attempt) -> dict[str, Any]:
+def describe(registry: Registry, cases: str) -> dict[str, Any]:
+    """Describe a registry, its backend, its sources and this environment, as ``RegistryDescription`` reads it.
+
+    Args:
+        registry: that was loaded.
+        cases: path of a file of cases; empty for none.
+
+    Raises:
+        UsageError: E-USE-001, when it is no such file.
+    """
+    backend = registry.open_backend()
+    given = read_cases(Path(cases), registry.names) if cases else {}
+    places = {each.name: _find_source(each) for each in registry}
+    named = [Path(place[0]).resolve() for place in places.values() if place]
+    files = sorted({*list_user_modules(), *(path for path in named if is_user_file(str(path)))})
+    root = Path(os.path.commonpath([path.parent for path in files])) if files else Path()
+    return {
+        "fingerprint": registry.fingerprint,
+        "backend": "" if backend is None else backend.name,
+        "profile": {} if backend is None else {k: str(v) for k, v in backend.profile().items()},
+        # A module that a tool imports only when it is called is not among them.
+        "sources": digest_sources(files, root),
+        "environment": measure(probes=False).to_json(),
+        "tools": [
+            {
+                "name": each.name,
+                "fingerprint": each.fingerprint,
+                "determinism": each.determinism.value,
+                "reads_only": each.reads_only,
+                "idempotent": each.idempotent,
+                "is_macro": each.is_macro,
+                "tolerance": None if each.tolerance is None else each.tolerance.to_json(),
+                "source": places[each.name],
+                **choose_cases(each, given.get(each.name, ())),
+            }
+            for each in registry
+        ],
+    }
+
+
+def _find_source(tool: Tool) -> list[Any] | None:
+    """Find a tool's file, and its first and last line."""
     try:
-        return try_once(registry, attempt)
-    except CallRefused as error:
-        return refused(error)
+        path = inspect.getsourcefile(tool.function)
+        lines, first = inspect.getsourcelines(tool.function)
+    except (OSError, TypeError):
+        return None
+    return None if path is None else [path, first, first + len(lines) - 1]
 
 
 if __name__ == "__main__":

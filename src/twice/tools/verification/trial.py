@@ -1,7 +1,7 @@
-"""One trial, in a process that was forked for it: make the start, call, look at what changed.
+"""One trial, in a process that was forked for it: make the start, call, read what changed.
 
-The call is made a second time in the state that it left: what an idempotent tool changes then, and
-which names a tool makes then, is looked at by ``laws``.
+The call is made a second time in the state that it left: the laws ask what changes then, and which names a tool
+makes then. Here are also the factors that no surroundings reach, which a process applies to itself.
 
 Invariant: every trial has a backend, a session and a folder of its own.
 """
@@ -9,202 +9,257 @@ Invariant: every trial has a backend, a session and a folder of its own.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from typing import Any, Final
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Self
 
 from twice.foundation.encoding import encode
 from twice.tools import envelope as envelopes
 from twice.tools.backend import Backend, Restorable
 from twice.tools.call import Note
+from twice.tools.cases import Call, Case
 from twice.tools.contract import negotiate
 from twice.tools.errors import CallRefused
+from twice.tools.limiting import now_s
+from twice.tools.plain import canonical
 from twice.tools.registry import Registry
 from twice.tools.seeding import shown
 from twice.tools.session import Session
-from twice.tools.verification.attempts import SEED, TIME, Attempt
-from twice.tools.verification.perturbations import (
-    CREATION_ORDER,
-    EARLIER_CALLS,
-    NETWORK_DENIED,
-    RESTORED_START,
-)
 
-_STATE_BYTES_MAX: Final = 1 << 16
+SEED: Final = 20_260_101
+"""The session's seed in trials."""
+_TIME: Final = "2026-01-31T12:00:00Z"
+EARLIER_CALLS: Final = "earlier calls"
+CREATION_ORDER: Final = "creation order"
+NETWORK_DENIED: Final = "network denied"
+INSIDE: Final = (EARLIER_CALLS, CREATION_ORDER, NETWORK_DENIED)
+"""What a process does to itself: a past that the backend forgets, a start made backwards, no network."""
+RESTORED_START: Final = "restored start"
+"""Not varied with the others, which it would undo: a law of its own."""
 _PAST_SEED: Final = SEED + 4
-_OTHER_STARTS: Final = (CREATION_ORDER, RESTORED_START)
+_PAST_CALLS_MAX: Final = 100
+_PAST_S: Final = 0.5
+"""After so many seconds a slow tool is not called again for its past."""
+_STATE_BYTES_MAX: Final = 1 << 16
 _INTERNET: Final = ("socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr")
 
 
-def try_once(registry: Registry, attempt: Attempt) -> dict[str, Any]:
-    """Carry out a trial; what came of it as plain data."""
-    backend = registry.open_backend()
-    if NETWORK_DENIED in attempt.inside:
-        sys.addaudithook(_deny)
-    unable: dict[str, str] = {}
-    if EARLIER_CALLS in attempt.inside:
-        _earlier(registry, backend, attempt, unable)
-    parts = _Parts(backend)
-    session = _session(registry, backend, attempt, parts)
-    unready = _started(session, backend, attempt, unable)
-    found: dict[str, Any] = {"unready": unready, "unable": unable, "parts": []}
+@dataclass(frozen=True)
+class Trial:
+    """What is tried, and where: which factors vary, and which of several processes in equal surroundings.
+
+    ``others`` are further cases, for the past of a process. With ``steps`` a tool's parts are called in its place.
+    """
+
+    tool: str
+    case: Case
+    others: tuple[Case, ...] = ()
+    varied: tuple[str, ...] = ()
+    process: int = 0
+    seed: int = SEED
+    watched: bool = False
+    steps: tuple[Mapping[str, Any], ...] = ()
+
+    def with_seed(self, seed: int) -> Self:
+        """Return the same trial under another seed, also in the case's own arguments."""
+        given = dict(self.case.arguments)
+        if given.get("seed") is not None:
+            given["seed"] = seed
+        return replace(self, seed=seed, case=replace(self.case, arguments=given))
+
+
+@dataclass(frozen=True)
+class Point:
+    """What came of a trial; ``before``, ``after`` and ``result_form`` are compared.
+
+    ``again`` is the fingerprint of the state after a second equal call, ``made_again`` the names that this call made.
+    """
+
+    lost: str = ""
+    unready: Mapping[str, Any] | None = None
+    unable: Mapping[str, str] = field(default_factory=dict)
+    before: str = ""
+    after: str = ""
+    state: Any = None
+    envelope: Mapping[str, Any] = field(default_factory=dict)
+    again: str | None = None
+    made_again: Sequence[str] = ()
+    parts: Sequence[Mapping[str, Any]] = ()
+    steps: Sequence[Mapping[str, Any]] = ()
+    seconds: float = 0.0
+
+    @property
+    def ok(self) -> bool:
+        """Whether the tool gave a result."""
+        return not self.lost and self.unready is None and bool(self.envelope.get("ok"))
+
+    @property
+    def failure(self) -> str:
+        """Why it gave none, in one line."""
+        error = (self.unready or self.envelope).get("error") or {}
+        text = f"{error.get('code')}: {error.get('message')}"
+        return self.lost or (f"its start cannot be made: {text}" if self.unready else text)
+
+    @property
+    def refusal(self) -> Mapping[str, Any]:
+        """The details of what enforcement refused: need, operation, place; empty when it did not."""
+        error = self.envelope.get("error") or {}
+        details = error.get("details") or {}
+        is_refused = error.get("code") == "nondeterministic_refused"
+        return details if is_refused and ("need" in details or "needs" in details) else {}
+
+    @property
+    def result_form(self) -> bytes:
+        """The comparable part of the envelope: the result, or an error's code, whose message may name this machine."""
+        error = self.envelope.get("error") or {}
+        return canonical([self.envelope.get("ok"), self.envelope.get("result"), error.get("code")])
+
+
+def run_trial(registry: Registry, trial: Trial) -> Point:
+    """Carry out a trial in this process."""
+    backend, unable = registry.open_backend(), {}
+    if NETWORK_DENIED in trial.varied:
+        sys.addaudithook(_deny_network)
+    parts = _PartLog(backend)
+    try:
+        if EARLIER_CALLS in trial.varied and (why := _make_past(registry, backend, trial)):
+            unable[EARLIER_CALLS] = why
+        session = _open_session(registry, backend, trial, parts)
+    except CallRefused as error:
+        return Point(unready=envelopes.failure(error))
+    unready = _make_start(session, trial, unable)
     if unready is not None:
-        return found
-    before, texts = _fingerprint(backend), set(_texts(_state(backend)))
-    found["before"] = before
-    if attempt.steps:
-        found["steps"] = [_step(session, each) for each in attempt.steps]
-        return {**found, "after": _fingerprint(backend)}
-    parts.noted.clear()
-    found["envelope"] = session.call(attempt.tool, attempt.case.arguments)
-    found["parts"] = list(parts.noted)
-    found["after"], found["state"] = _fingerprint(backend), _small(backend)
-    if attempt.watched or not found["envelope"]["ok"]:
-        return found
-    texts |= set(_texts(_state(backend)))
-    session.call(attempt.tool, attempt.case.arguments)
-    made = sorted(set(_texts(_state(backend))) - texts)
-    found["again"] = _fingerprint(backend)
-    found["made_again"] = [each for each in made if backend is not None and backend.holds(each)]
-    return found
+        return Point(unready=unready, unable=unable)
+    before, names = _fingerprint(backend), set(_list_texts(_read_state(backend)))
+    if trial.steps:
+        steps = [session.call(each["tool"], each["arguments"]) for each in trial.steps]
+        return Point(unable=unable, before=before, after=_fingerprint(backend), steps=steps)
+    parts.rows.clear()
+    envelope = session.call(trial.tool, trial.case.arguments)
+    point = Point(
+        unable=unable,
+        before=before,
+        after=_fingerprint(backend),
+        state=_read_small_state(backend),
+        envelope=envelope,
+        parts=list(parts.rows),
+    )
+    if trial.watched or not envelope["ok"]:
+        return point
+    names |= set(_list_texts(_read_state(backend)))
+    session.call(trial.tool, trial.case.arguments)
+    made = sorted(set(_list_texts(_read_state(backend))) - names)
+    made = [each for each in made if backend is not None and backend.holds(each)]
+    return replace(point, again=_fingerprint(backend), made_again=made)
 
 
-def _session(
-    registry: Registry, backend: Backend | None, attempt: Attempt, parts: _Parts
+def _open_session(
+    registry: Registry, backend: Backend | None, trial: Trial, observer: _PartLog | None = None
 ) -> Session:
-    offer = {"session_seed": attempt.seed, "time": TIME, "limits": {"seconds": None}}
+    offer = {"session_seed": trial.seed, "time": _TIME, "limits": {"seconds": None}}
     contract = negotiate(offer, registry, backend)
     return Session(
-        registry, backend, contract, observer=parts, alarms=False, watched=attempt.watched
+        registry, backend, contract, observer=observer, alarms=False, watched=trial.watched
     )
 
 
-def _step(session: Session, call: Mapping[str, Any]) -> envelopes.Envelope:
-    return session.call(call["tool"], call["arguments"])
+def _make_past(registry: Registry, backend: Backend | None, trial: Trial) -> str:
+    """Call other cases, another seed and this call many times, and reset; why that is no past, if it is none.
 
-
-# -- start -------------------------------------------------------------------------------------
-
-
-def _started(
-    session: Session, backend: Backend | None, attempt: Attempt, unable: dict[str, str]
-) -> Mapping[str, Any] | None:
-    """Make the start; the envelope of the call that failed, if one did."""
-    failed = _made(session, attempt)
-    another = next((each for each in _OTHER_STARTS if each in attempt.inside), None)
-    if failed is not None or another is None:
-        return failed
-    if backend is None:
-        unable[another] = "these tools act on no backend"
-        return None
-    straight, state = backend.fingerprint(), backend.state()
-    if another == CREATION_ORDER and _made_backwards(session, backend, attempt, straight):
-        return None
-    backend.reset()
-    if isinstance(backend, Restorable):
-        backend.restore(_backwards(state) if another == CREATION_ORDER else state)
-        if backend.fingerprint() == straight:
-            return None
-        unable[another] = "the restored state is another one"
-        backend.reset()
-    else:
-        unable[another] = "the backend cannot take over a state"
-    return _made(session, attempt)
-
-
-def _made_backwards(session: Session, backend: Backend, attempt: Attempt, straight: str) -> bool:
-    """Make the start by its calls in the opposite order; whether that gave the same state."""
-    if len(attempt.case.start) < 2:
-        return False
-    backend.reset()
-    calls = reversed(attempt.case.start)
-    return (
-        all(session.call(each.tool, each.arguments)["ok"] for each in calls)
-        and backend.fingerprint() == straight
-    )
-
-
-def _made(session: Session, attempt: Attempt) -> Mapping[str, Any] | None:
-    """Make the start as the case says; the envelope of the call that failed, if one did."""
-    for each in attempt.case.start:
-        found = session.call(each.tool, each.arguments)
-        if not found["ok"]:
-            return found
-    return None
-
-
-def _backwards(value: Any) -> Any:
-    """Reverse the order of every map in a state; lists stay, because their order matters."""
-    if isinstance(value, Mapping):
-        return {key: _backwards(each) for key, each in reversed(list(value.items()))}
-    if isinstance(value, list):
-        return [_backwards(each) for each in value]
-    return value
-
-
-def _earlier(
-    registry: Registry, backend: Backend | None, attempt: Attempt, unable: dict[str, str]
-) -> None:
-    """Let the process have a past that the backend forgets: other cases, another seed, this call.
-
-    Other cases stand on both sides, for some tools keep what came first, and some what came last.
+    Other cases stand on both sides, for some tools keep what came first, and some what came last. Some begin to
+    lie only after many calls.
     """
-    empty = _fingerprint(backend)
-    others = [replace(attempt, case=each) for each in attempt.others]
-    for past in (*others, attempt.with_seed(_PAST_SEED), attempt, *others):
-        session = _session(registry, backend, past, _Parts(None))
-        for each in past.case.start:
-            session.call(each.tool, each.arguments)
+    empty, began_s = _fingerprint(backend), now_s()
+    others = [replace(trial, case=each) for each in trial.others]
+    many = [trial] * (_PAST_CALLS_MAX - 2 * len(others) - 1)
+    for number, past in enumerate((*others, trial.with_seed(_PAST_SEED), *many, *others)):
+        if past is trial and number > len(others) + 1 and now_s() - began_s > _PAST_S:
+            continue
+        session = _open_session(registry, backend, past)
+        _make_calls(session, past.case.start)
         session.call(past.tool, past.case.arguments)
         if backend is not None:
             backend.reset()
-    if _fingerprint(backend) != empty:
-        unable[EARLIER_CALLS] = "the backend's reset does not lead back to its empty state"
+    is_empty = _fingerprint(backend) == empty
+    return "" if is_empty else "the backend's reset does not lead back to its empty state"
 
 
-# -- state -------------------------------------------------------------------------------------
+def _make_start(session: Session, trial: Trial, unable: dict[str, str]) -> Mapping[str, Any] | None:
+    """Make the start, straight or as a factor says; the envelope of a call that failed, if one did."""
+    backend, start = session.backend, trial.case.start
+    failed = _make_calls(session, start)
+    way = next((each for each in (CREATION_ORDER, RESTORED_START) if each in trial.varied), "")
+    if failed is not None or not way:
+        return failed
+    if backend is None:
+        unable[way] = "these tools act on no backend"
+        return None
+    straight, state = backend.fingerprint(), backend.state()
+    if way == CREATION_ORDER and len(start) > 1:
+        backend.reset()
+        if _make_calls(session, reversed(start)) is None and backend.fingerprint() == straight:
+            return None
+    backend.reset()
+    if isinstance(backend, Restorable):
+        backend.restore(_reverse_maps(state) if way == CREATION_ORDER else state)
+        if backend.fingerprint() == straight:
+            return None
+        unable[way] = "the restored state is another one"
+        backend.reset()
+    else:
+        unable[way] = "the backend cannot take over a state"
+    return _make_calls(session, start)
+
+
+def _make_calls(session: Session, calls: Iterable[Call]) -> Mapping[str, Any] | None:
+    made = (session.call(each.tool, each.arguments) for each in calls)
+    return next((each for each in made if not each["ok"]), None)
+
+
+def _reverse_maps(value: Any) -> Any:
+    """Reverse the order of every map in a state; lists stay, because their order matters."""
+    if isinstance(value, Mapping):
+        return {key: _reverse_maps(each) for key, each in reversed(list(value.items()))}
+    return [_reverse_maps(each) for each in value] if isinstance(value, list) else value
 
 
 def _fingerprint(backend: Backend | None) -> str:
     return "" if backend is None else backend.fingerprint()
 
 
-def _state(backend: Backend | None) -> Any:
+def _read_state(backend: Backend | None) -> Any:
     return {} if backend is None else backend.state()
 
 
-def _small(backend: Backend | None) -> Any:
+def _read_small_state(backend: Backend | None) -> Any:
     """Return the state, if showing a difference in it costs little; else None."""
-    if backend is None:
-        return None
-    state = backend.state()
     with suppress(Exception):  # What has no encoding is not shown.
-        if len(encode(dict(state))) <= _STATE_BYTES_MAX:
-            return state
+        state = None if backend is None else backend.state()
+        return state if len(encode(state)) <= _STATE_BYTES_MAX else None
     return None
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _list_texts(value: Any) -> Iterator[str]:
     """Every text in a plain value, keys too."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
         for key, each in value.items():
             yield str(key)
-            yield from _texts(each)
+            yield from _list_texts(each)
     elif isinstance(value, list | tuple):
         for each in value:
-            yield from _texts(each)
+            yield from _list_texts(each)
 
 
-class _Parts:
+class _PartLog:
     """Writes down the parts of calls, with the state around each."""
 
     def __init__(self, backend: Backend | None) -> None:
         self._backend = backend
         self._before: list[str] = []
-        self.noted: list[dict[str, Any]] = []
+        self.rows: list[dict[str, Any]] = []
 
     def began(self, note: Note) -> None:
         """Read the state before a part."""
@@ -215,28 +270,21 @@ class _Parts:
         """Write a part down."""
         if not note.path:
             return
-        envelope = note.envelope or {}
         arguments = dict(note.arguments)
         if note.seeded is not None:
             arguments["seed"] = shown(note.seeded.seed)
-        self.noted.append(
+        self.rows.append(
             {
                 "path": list(note.path),
                 "call": {"tool": note.tool, "arguments": arguments},
                 "seeded": note.seeded is not None,
                 "before": self._before.pop(),
                 "after": _fingerprint(self._backend),
-                "result": envelope.get("result"),
+                "result": (note.envelope or {}).get("result"),
             }
         )
 
 
-def _deny(event: str, args: tuple[Any, ...]) -> None:
-    outward = event in _INTERNET or (event == "socket.connect" and isinstance(args[1], tuple))
-    if outward:
+def _deny_network(event: str, args: tuple[Any, ...]) -> None:
+    if event in _INTERNET or (event == "socket.connect" and isinstance(args[1], tuple)):
         raise PermissionError("the network is denied in this trial")
-
-
-def refused(error: CallRefused) -> dict[str, Any]:
-    """Describe a trial that could not open a session."""
-    return {"unready": envelopes.failure(error), "parts": []}

@@ -28,14 +28,14 @@ _PERMISSIONS: Final = ("network", "ui", "nondeterministic")
 
 @dataclass(frozen=True, slots=True)
 class SessionOptions:
-    """The contract of a session, and the certificates of its tools."""
+    """The contract of a session, and how far its tools were tried."""
 
     session_seed: Annotated[str | None, option("--session-seed N", "the seed of the contract")]
     allow: Annotated[tuple[str, ...], option(
         "--allow", "a permission of the contract", _PERMISSIONS)]  # fmt: skip
     contract: Annotated[str | None, option("--contract JSON|@FILE", "an offer for the whole contract")]  # fmt: skip
-    certificates: Annotated[Path | None, option(
-        "--certificates DIR", "how far the tools were tried, as twice tools verify wrote it there")]  # fmt: skip
+    verified: Annotated[tuple[Path, ...], option(
+        "--verified FILE", "how far the tools were tried, as twice tools verify -o wrote it")]  # fmt: skip
 
     def to_offer(self) -> dict[str, Any]:
         """Give the offer that the options make.
@@ -52,18 +52,18 @@ class SessionOptions:
         return offer
 
     def find_levels(self, registry: str, python: str = "") -> dict[str, Any]:
-        """Give the levels that the certificates give; what counts as nothing is said on standard error.
+        """Give the levels that verifications give; what counts as nothing is said on standard error.
 
         Raises:
             UsageError: E-USE-001. RegistryRefused: E-TOOL-002.
         """
-        if self.certificates is None:
+        if not self.verified:
             return {}
-        from twice.tools.verification.verify import session_levels
+        from twice.tools.verification.verify import find_levels
 
-        found, said = session_levels(registry, self.certificates, python=python)
+        found, said = find_levels(registry, self.verified, python=python)
         for each in said:
-            print_beside(f"certificate: {each}")
+            print_beside(each)
         return dict(found)
 
 

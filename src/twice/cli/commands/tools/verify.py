@@ -3,7 +3,7 @@
   twice tools verify tables
   twice tools verify my/tools.py:registry scatter.points --json
   twice tools verify my/tools.py:registry --cases cases.json
-  twice tools verify my/tools.py:registry --certificates certificates
+  twice tools verify my/tools.py:registry -o verified.json
 
 Each tool is called from one state: twice in two processes, once with everything perturbed at once
 (hash seed, clock, processors, time zone, locale, home, folders, orders, addresses, network), and what
@@ -11,7 +11,8 @@ differs is tried factor by factor. Then: another seed, a second call, steps one 
 
 The tools run without enforcement, so a tool that is not yours runs with all that you may do. Cases
 are those of --cases, else those that stand with the declaration, else one made from the schema.
---certificates writes one file for each tool; sessions read them. No difference seen is no proof.
+-o writes the JSON, which sessions read by --verified; of another host, it is repeated here. No difference seen
+is no proof.
 
 Exit code 0 no declaration was broken, 1 one was, 2 of a tool it could not be told, or wrong use.
 """
@@ -19,6 +20,7 @@ Exit code 0 no declaration was broken, 1 one was, 2 of a tool it could not be to
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,11 +33,12 @@ from twice.cli.console import Status
 from twice.cli.group import has_wing
 from twice.cli.options import AsJson, argument, build_command, option
 from twice.cli.output import tell
-from twice.foundation.printable import pluralize
+from twice.recorder.recorder import refuse_existing
+from twice.writing import write
 
 if TYPE_CHECKING:
     from twice.checker.findings import Finding
-    from twice.tools.verification.result import Suspicion
+    from twice.tools.verification.report import Suspicion
 
 _SURE = 0.7
 
@@ -45,35 +48,35 @@ def command(
     registry: Annotated[str, argument()],
     tool: Annotated[str | None, argument()],
     cases: Annotated[Path | None, option("--cases FILE", "what to try them with, as JSON")],
-    certificates: Annotated[Path | None, option(
-        "--certificates DIR", "write certificates there; repeat those of other hosts")],
+    out: Annotated[Path | None, option("-o, --out FILE", "write the JSON there")],
+    force: Annotated[bool, option("--force", "replace an existing file")],
+    verified: Annotated[tuple[Path, ...], option("--verified FILE", "what -o wrote on another host")],
     python: Python,
     seconds: Annotated[float, option(
         "--seconds S", "how long one trial may take", default=60.0, type=click.FloatRange(0, 1e6, min_open=True))],
     as_json: AsJson,
 ) -> int:  # fmt: skip
     """Verify, write, print."""
-    from twice.tools.verification.certificates import write_certificates
     from twice.tools.verification.verify import verify_tools
 
+    if out is not None:
+        refuse_existing(out, force=force)
     with Status() as status:
         found = verify_tools(
             registry,
             tool,
             cases=cases,
-            certificates=certificates,
+            verified=verified,
             python=python,
             limit_s=seconds,
             checker=find_suspicions if has_wing("checker") else None,
             progress=status,
         )
-    lines = [*found.lines(), *(f"certificate: {each}" for each in found.said)]
-    if certificates is not None and (written := write_certificates(certificates, found)):
-        lines += [
-            f"{pluralize(len(written), 'certificate')} in {certificates}",
-            f"next: twice tools call {registry} TOOL --certificates {certificates}",
-        ]
-    return tell(found.to_json(), lines, as_json=as_json, code=found.exit_code)
+    lines, document = [*found.lines()], found.to_json()
+    if out is not None:
+        write(out, (json.dumps(document, indent=2) + "\n").encode())
+        lines.append(f"next: twice tools call {registry} TOOL --verified {out}")
+    return tell(document, lines, as_json=as_json, code=found.exit_code)
 
 
 def find_suspicions(path: str, first: int, last: int) -> list[Suspicion]:
@@ -85,7 +88,7 @@ def find_suspicions(path: str, first: int, last: int) -> list[Suspicion]:
         last: the last one.
     """
     from twice.checker.findings import Reach
-    from twice.tools.verification.result import Suspicion
+    from twice.tools.verification.report import Suspicion
 
     return [
         Suspicion(each.rule, f"{Path(path).name}:{each.place.line}", each.message)

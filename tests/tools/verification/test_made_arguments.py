@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from twice.tools import Context, tool
 from twice.tools.declaration import Tool
 from twice.tools.scenes import TOOLS
-from twice.tools.verification.generating import NoExample, list_arguments
+from twice.tools.verification.cases import NoExample, list_arguments
 
 
 class Inner(BaseModel):
