@@ -24,16 +24,15 @@ SOURCE = Path(__file__).parents[1] / "src"
 CODE = """
 import json, sys, time
 kind, objects, rounds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-from twice.tools.scenes import Surface, Transform
-from twice.tools.scenes.shapes import shape
-if kind == "blender":
-    from twice.tools.scenes.blender import BlenderScene as Scene
-    import bpy
-else:
-    from twice.tools.scenes.memory import MemoryScene as Scene
-scene, cube = Scene(), shape("cube", size=1, segments=3, rings=2)
+from twice.tools.scenes import BLENDER, MEMORY
+from twice.tools.scenes.mesh import primitive
+from twice.tools.scenes.protocol import Surface
+from twice.tools.scenes.transform import Transform
+scene = (BLENDER if kind == "blender" else MEMORY).open_backend()
+cube = primitive("cube", size=1, segments=3, rings=2)
 if kind == "blender":  # the scene's own way looks through every name for each new one
-    from twice.tools.scenes.blender.building import fill_mesh
+    import bpy
+    from twice.tools.scenes.blender.data import fill_mesh
     paints = [bpy.data.materials.new(f"paint {i}") for i in range(50)]
     for i in range(objects):
         mesh = bpy.data.meshes.new(f"object {i}")
@@ -46,7 +45,7 @@ else:
     for i in range(50):
         scene.create_material(f"paint {i}", Surface())
     for i in range(objects):
-        scene.create_mesh(f"object {i}", cube)
+        scene.create_object(f"object {i}", cube)
         scene.assign_material(f"object {i}", f"paint {i % 50}")
         scene.transform(f"object {i}", Transform(location=(i * 0.37, i * 0.11, i * 0.05)))
 times = []

@@ -18,7 +18,8 @@ from pathlib import Path
 
 _PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))
 
-BLENDER = ("bpy==4.5.15", "numpy<2", "pydantic", *_PROJECT["project"]["dependencies"])
+_TOOLS = _PROJECT["project"]["optional-dependencies"]["tools"]
+BLENDER = ("bpy==4.5.15", "numpy<2", *_TOOLS, *_PROJECT["project"]["dependencies"])
 NUMPY = "numpy==2.4.6"
 """The numpy that records of other environments records are diagnosed on."""
 EFFECTS = ("pedalboard==0.9.26", "dawdreamer==0.9.0", "imageio-ffmpeg==0.8.1", NUMPY)

@@ -23,7 +23,7 @@ from tiers import DEFAULT, INTEGRATION, TIERS
 LIMITS = {"default": (0, 4), "integration": (20, 100)}
 """How many interpreters one test may start, and how many forks of a loaded process; a heavy one any number."""
 KEPT = Path(__file__).with_name("repo") / "budget.json"
-SLOWEST = 20
+SLOWEST = int(os.environ.get("TWICE_SLOWEST", "20"))
 
 
 class StartBudget:

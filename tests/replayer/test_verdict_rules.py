@@ -46,6 +46,7 @@ SAMPLES = {
     "test": "means",
 }
 MOVED = EnvironmentDifference("probe libm.exp", "0a", "0b", "numerics")
+UNINSTALLED = EnvironmentDifference("library bpy", "4.5.15", "", "libraries")
 UNWRITTEN = FileJudgement(refused_writes=["not judged: a.db was refused"])
 
 ALONE: dict[str, dict[str, Any]] = {
@@ -61,6 +62,7 @@ ALONE: dict[str, dict[str, Any]] = {
     "processes-differ": {"failure": FAILURE, "inventory": [PROCESS]},
     "files-differ": {"failure": FAILURE, "files": FileJudgement(unknown=["a.db: torn"])},
     "native-differs": {"failure": FAILURE, "inventory": [UNRECORDED]},
+    "library-missing": {"failure": FAILURE, "environment": [UNINSTALLED]},
     "machine-differs": {"failure": FAILURE, "environment": [MOVED]},
     "different": {"failure": FAILURE},
     "not-judged": {"not_judged": ["the record holds no compare-point to judge"]},

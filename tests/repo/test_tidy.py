@@ -29,7 +29,7 @@ FUNCTION_LINES_GOAL = 70  # Without its docstring: documentation is never a reas
 OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
     "hashlib": (("foundation/digests.py",), "twice.foundation.digests"),
     "blake3": (("foundation/digests.py",), "twice.foundation.digests"),
-    "xxhash": (("foundation/digests.py", "integrations/torch_trace.py"), "twice.foundation.digests"),
+    "xxhash": (("foundation/digests.py", "integrations/torch_trace.py", "integrations/jax_trace.py"), "twice.foundation.digests"),
     "hmac": (("foundation/seeds.py",), "twice.foundation.seeds"),
     "pickle": ((), "twice.foundation.encoding"),
     "marshal": (

@@ -48,7 +48,10 @@ def trace_here(job: Mapping[str, Any], channel: Channel) -> None:
             with RunRecord.open(path) as lender:  # all that is lent is read at once
                 session = window_session(record, control, resume, job["changed"], (lender, ops))
         execute(
-            session, dict, begin=lambda: control.begin(session), leave=lambda _: control.report_missed()
+            session,
+            dict,
+            begin=lambda: control.begin(session),
+            leave=lambda _: control.report_missed(),
         )
         control.report_missed()
     del shifted  # the program's objects are gone
@@ -62,7 +65,10 @@ def trace_operations_here(job: Mapping[str, Any], channel: Channel) -> None:
             record, control, resume_at(record, job["snapshot"]), job["changed"]
         )
         execute(
-            session, dict, begin=lambda: control.begin(session), leave=lambda _: control.report_missed()
+            session,
+            dict,
+            begin=lambda: control.begin(session),
+            leave=lambda _: control.report_missed(),
         )
         control.report_missed()
 

@@ -30,9 +30,9 @@ _SHIPPED = tuple(
         "tools/worker/program.py",
         "tools/scenes/tables.py",
         "tools/scenes/tools/",
-        "tools/scenes/memory/scene.py",
+        "tools/scenes/memory.py",
         "tools/scenes/blender/scene.py",
-        "tools/scenes/blender/building.py",
+        "tools/scenes/blender/data.py",
     )
 )
 

@@ -163,6 +163,7 @@ class OperationTrace(TorchDispatchMode):  # type: ignore[misc, unused-ignore]  #
         is_full = self._count >= OPERATIONS_MAX
         too_many = [f"only the first {OPERATIONS_MAX:,} operations were traced"] * is_full
         return {
+            "library": "torch",
             "names": [one.name for one in self._operators.values()],
             "rows": self._rows.tobytes(),
             "notes": [*self._notes, *_list_unseen(), *too_many],

@@ -230,6 +230,12 @@ def _explain_undecided(samples: Mapping[str, Any]) -> str:
     return f"the samples cannot tell: {samples['reason'].rstrip('.')}; {samples['remedy']}"
 
 
+def _list_missing_libraries(evidence: Evidence) -> list[str]:
+    """Return the libraries that the recorded run loaded and that are not installed here."""
+    rows = [row for row in evidence.environment if row.recorded and not row.now]
+    return [row.what.removeprefix("library ") for row in rows if row.what.startswith("library ")]
+
+
 NOTHING_COMPARED = (
     "nothing was compared: the run tracks no component, prints nothing, returns nothing and writes no file; "
     "track its state with run.track(...), or print what matters"
@@ -242,6 +248,9 @@ _PROCESSES = (
 _TALK = (
     "it is connected to itself ({}), and in which order its connections are ready is not recorded"
 )
+_UNINSTALLED = (
+    "not judged: the recorded run loaded {}, not installed here; install it, or verify where it is"
+)
 _MOVED = (
     "not judged: the class speaks of one {}, and this machine computes otherwise than the recorded one (probes: {}); with "
     "--scope cross-host the difference is judged"
@@ -252,14 +261,12 @@ _NO_COPY = (
 
 RULES: Sequence[Rule] = (
     Rule(
-        "restore-differs", "FAIL",
-        "a run that was restored at a snapshot continues differently from the recorded run",
+        "restore-differs", "FAIL", "a run that was restored at a snapshot continues differently from the recorded run",
         # If redaction removes a value that the run needs, a restore does not decide either.
         lambda found: bool(found.restores and found.restores["failed"]) and not found.withheld,
     ),
     Rule(
-        "sample-differs", "FAIL",
-        "the recorded sample of a statistical run and a fresh sample disagree",
+        "sample-differs", "FAIL", "the recorded sample of a statistical run and a fresh sample disagree",
         lambda found: found.samples is not None and found.samples["agrees"] is False,
     ),
     Rule(
@@ -270,14 +277,12 @@ RULES: Sequence[Rule] = (
         lambda found: [f"not judged: {found.death}"],
     ),
     Rule(
-        "redacted", "UNKNOWN",
-        "the runs differ, and the program received placeholders instead of secrets",
+        "redacted", "UNKNOWN", "the runs differ, and the program received placeholders instead of secrets",
         lambda found: bool(found.withheld),
         lambda found: [found.withheld],
     ),
     Rule(
-        "order", "UNKNOWN",
-        "the runs differ, possibly only in the order of threads or tasks",
+        "order", "UNKNOWN", "the runs differ, possibly only in the order of threads or tasks",
         lambda found: bool(found.differs and found.open_order),
         lambda found: [f"order: {found.open_order}; their order among themselves is not recorded"],
         is_headline=True,
@@ -289,8 +294,7 @@ RULES: Sequence[Rule] = (
         lambda found: ["not judged: " + _NO_COPY.format(found.files.refused) + found.refused],
     ),
     Rule(
-        "escaped", "UNKNOWN",
-        "the runs differ where the replay refused an operation that the recorded run performed",
+        "escaped", "UNKNOWN", "the runs differ where the replay refused an operation that the recorded run performed",
         lambda found: any(f"--allow {source}" in found.refused for source in found.escapes),
         lambda found: [f"not judged: a replay refuses what the recorded run did: {found.refused}"],
     ),
@@ -307,8 +311,7 @@ RULES: Sequence[Rule] = (
         lambda found: [_explain_repeated(found)],
     ),
     Rule(
-        "files-differ", "UNKNOWN",
-        "the runs differ, possibly because of a file whose recorded content is not known",
+        "files-differ", "UNKNOWN", "the runs differ, possibly because of a file whose recorded content is not known",
         lambda found: found.differs and found.may_blame_files and bool(found.files.unknown),
         lambda found: [
             f"the runs differ, and it may be because of a file: {why}" for why in found.files.unknown
@@ -321,6 +324,12 @@ RULES: Sequence[Rule] = (
         lambda found: [explain_unrecorded(row) for row in _find_native(found)],
     ),
     Rule(
+        "library-missing", "UNKNOWN", "the runs differ, and a library that the recorded run loaded is not installed here",
+        lambda found: found.differs and bool(_list_missing_libraries(found)),
+        lambda found: [_UNINSTALLED.format(", ".join(_list_missing_libraries(found)[:4]))],
+        is_headline=True,
+    ),
+    Rule(
         "machine-differs", "UNKNOWN",
         "the runs differ, the class speaks of one host, and probes of the kind that it rests on compute something else here",
         lambda found: found.differs and bool(_list_moved_probes(found)),
@@ -329,25 +338,21 @@ RULES: Sequence[Rule] = (
     ),
     Rule("different", "FAIL", "the runs differ", lambda found: found.differs),
     Rule(
-        "restore-died", "UNKNOWN",
-        "a process that was restored at a snapshot died without an answer",
+        "restore-died", "UNKNOWN", "a process that was restored at a snapshot died without an answer",
         lambda found: bool(found.restores and found.restores.get("unjudged")),
         lambda found: (found.restores or {})["unjudged"],
     ),
     Rule(
-        "not-judged", "UNKNOWN",
-        "the program cannot be started again, or the record contains nothing to judge",
+        "not-judged", "UNKNOWN", "the program cannot be started again, or the record contains nothing to judge",
         lambda found: bool(found.not_judged),
         lambda found: found.not_judged,
     ),
     Rule(
-        "nothing-judged", "UNKNOWN",
-        "the replay reached no compare-point",
+        "nothing-judged", "UNKNOWN", "the replay reached no compare-point",
         lambda found: not found.counts["evaluated"] and found.samples is None,
     ),
     Rule(
-        "other-code", "UNKNOWN",
-        "`--informational` executed code that differs from the recorded code",
+        "other-code", "UNKNOWN", "`--informational` executed code that differs from the recorded code",
         lambda found: bool(found.changed_code),
     ),
     Rule(
@@ -357,14 +362,12 @@ RULES: Sequence[Rule] = (
         lambda found: [_explain_undecided(found.samples or {})],
     ),
     Rule(
-        "file-unknown", "UNKNOWN",
-        "a file could not be compared with the record",
+        "file-unknown", "UNKNOWN", "a file could not be compared with the record",
         lambda found: bool(found.files.unknown),
         lambda found: [f"no pass, because of a file: {why}" for why in found.files.unknown],
     ),
     Rule(
-        "unrecorded", "UNKNOWN",
-        "the run used a source that is not recorded and that `--allow` does not name",
+        "unrecorded", "UNKNOWN", "the run used a source that is not recorded and that `--allow` does not name",
         lambda found: bool(unsupported_rows(found.inventory)),
         lambda found: [explain_unrecorded(row) for row in unsupported_rows(found.inventory)],
     ),
@@ -377,13 +380,11 @@ RULES: Sequence[Rule] = (
     ),
     Rule("torn", "PARTIAL", "the record is torn, and its intact prefix is equal", lambda found: found.is_torn),
     Rule(
-        "interrupted", "PARTIAL",
-        "a signal ended the recorded run, and everything before the signal is equal",
+        "interrupted", "PARTIAL", "a signal ended the recorded run, and everything before the signal is equal",
         lambda found: found.is_interrupted,
     ),
     Rule(
-        "segment", "PARTIAL",
-        "`--from` or `--to` selected a part of the run, and that part is equal",
+        "segment", "PARTIAL", "`--from` or `--to` selected a part of the run, and that part is equal",
         lambda found: found.is_segment,
     ),
     Rule("equal", "PASS", "everything that is compared is equal", lambda _: True),

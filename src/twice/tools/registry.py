@@ -23,8 +23,8 @@ from twice.tools.errors import RegistryRefused
 from twice.tools.plain import fingerprint
 
 BUILT_IN: Final = {
-    "blender": "twice.tools.scenes.blender.registry:registry",
-    "memory": "twice.tools.scenes.memory.registry:registry",
+    "blender": "twice.tools.scenes:BLENDER",
+    "memory": "twice.tools.scenes:MEMORY",
     "tables": "twice.tools.scenes.tables:registry",
 }
 """Registries that come with twice."""

@@ -64,7 +64,11 @@ class Board:
         self.notes = {name: dict(note) for name, note in state["notes"].items()}
 
 
-@tool("board.pin", determinism="deterministic", cases=[Case({"name": "n", "text": "t", "tags": ["x"]})])
+@tool(
+    "board.pin",
+    determinism="deterministic",
+    cases=[Case({"name": "n", "text": "t", "tags": ["x"]})],
+)
 def pin(context: Context, name: str, text: str, tags: list[str]) -> str:
     """Pin a note."""
     context.backend.notes[name] = {"text": text, "tags": tags}
@@ -85,7 +89,12 @@ def lie(name: str, determinism: str = "deterministic", cases: Any = None, **opti
     """Declare a lying tool."""
 
     def declare(function: Any) -> Any:
-        made = tool(f"liar.{name}", determinism=determinism, cases=[Case({})] if cases is None else cases, **options)(function)
+        made = tool(
+            f"liar.{name}",
+            determinism=determinism,
+            cases=[Case({})] if cases is None else cases,
+            **options,
+        )(function)
         LIARS.append(made)
         return made
 
@@ -96,7 +105,12 @@ def honest(name: str, determinism: str = "deterministic", cases: Any = None, **o
     """Declare an honest tool."""
 
     def declare(function: Any) -> Any:
-        made = tool(f"honest.{name}", determinism=determinism, cases=[Case({})] if cases is None else cases, **options)(function)
+        made = tool(
+            f"honest.{name}",
+            determinism=determinism,
+            cases=[Case({})] if cases is None else cases,
+            **options,
+        )(function)
         HONEST.append(made)
         return made
 
@@ -257,7 +271,9 @@ def scandir_first() -> str:
 def language() -> str:
     """Sort words as the language of the surroundings does."""
     locale.setlocale(locale.LC_ALL, "")
-    return locale.setlocale(locale.LC_COLLATE) + str(sorted(["Zebra", "apple", "Öl"], key=locale.strxfrm))
+    return locale.setlocale(locale.LC_COLLATE) + str(
+        sorted(["Zebra", "apple", "Öl"], key=locale.strxfrm)
+    )
 
 
 @lie("process_id")
@@ -491,7 +507,9 @@ def tags(context: Context) -> list[str]:
 def count(context: Context) -> dict[str, int]:
     """Count notes by tag, from a set, in whatever order: the result is a map."""
     names = {tag for note in context.backend.notes.values() for tag in note["tags"]}
-    return {tag: sum(tag in note["tags"] for note in context.backend.notes.values()) for tag in names}
+    return {
+        tag: sum(tag in note["tags"] for note in context.backend.notes.values()) for tag in names
+    }
 
 
 @honest("longest", cases=BOARD, reads_only=True)

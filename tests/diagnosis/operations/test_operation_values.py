@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from twice.diagnosis.operations.operation_inside import OperationInside
-from twice.diagnosis.operations.values import compare_outputs
+from twice.diagnosis.operations.values import compare_outputs, find_equation
 
 
 def output(values: Any, dtype: str = "") -> dict[str, Any]:
@@ -69,3 +69,26 @@ def test_the_verdict_says_operation_module_pass_and_line() -> None:
         "through /b/layers.py:31 made by: threads (1 / 2)"
     )
     assert found.to_json()["line"] == 7
+
+
+def equation(name: str, inputs: int, outputs: int) -> dict[str, Any]:
+    return {"name": name, "inputs": inputs, "outputs": outputs}
+
+
+@pytest.mark.parametrize(
+    ("other", "found"),
+    [
+        ([equation("dot", 1, 2), equation("tanh", 2, 9)], 1),
+        ([equation("dot", 1, 8), equation("tanh", 8, 9)], 0),
+        ([equation("dot", 5, 8), equation("tanh", 8, 9)], None),
+        ([equation("sin", 1, 8)], None),
+        ([equation("dot", 1, 2), equation("tanh", 2, 3)], None),
+    ],
+)
+def test_the_first_equation_with_equal_inputs_and_other_results_is_found(
+    other: list[dict[str, Any]], found: int | None
+) -> None:
+    own = [equation("dot", 1, 2), equation("tanh", 2, 3)]
+    pair = find_equation(own, other)
+
+    assert pair == (None if found is None else (own[found], other[found]))

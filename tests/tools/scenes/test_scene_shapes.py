@@ -10,16 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twice.tools.errors import SceneArgumentRefused
-from twice.tools.scenes.drawing_lots import units, words
-from twice.tools.scenes.meshes import (
+from twice.tools.scenes.mesh import (
+    PRIMITIVES,
     corner_edges,
     mesh_data,
-    triangles,
+    primitive,
+    triangulate,
     vertex_normals,
 )  # fmt: skip
-from twice.tools.scenes.noise import noise
-from twice.tools.scenes.scattering import points_on
-from twice.tools.scenes.shapes import SHAPES, shape
+from twice.tools.scenes.noise import draw_units, noise, scatter_points, splitmix64
 
 SOLIDS = ["cone", "cube", "cylinder", "sphere"]
 
@@ -27,8 +26,8 @@ SOLIDS = ["cone", "cube", "cylinder", "sphere"]
 @pytest.mark.parametrize("kind", SOLIDS)
 @given(segments=st.integers(3, 12), rings=st.integers(2, 8))
 def test_a_solid_is_closed_and_looks_outwards(kind: str, segments: int, rings: int) -> None:
-    mesh = shape(kind, size=2, segments=segments, rings=rings)
-    points = mesh.positions.astype(float)[triangles(mesh)]
+    mesh = primitive(kind, size=2, segments=segments, rings=rings)
+    points = mesh.positions.astype(float)[triangulate(mesh)]
 
     volume = np.einsum("ni,ni->", points[:, 0], np.cross(points[:, 1], points[:, 2])) / 6
     uses = np.bincount(corner_edges(mesh), minlength=len(mesh.edges))
@@ -38,9 +37,9 @@ def test_a_solid_is_closed_and_looks_outwards(kind: str, segments: int, rings: i
     assert volume > 0
 
 
-@pytest.mark.parametrize("kind", sorted(SHAPES))
+@pytest.mark.parametrize("kind", sorted(PRIMITIVES))
 def test_every_corner_knows_the_edge_to_the_next(kind: str) -> None:
-    mesh = shape(kind, size=1, segments=5, rings=3)
+    mesh = primitive(kind, size=1, segments=5, rings=3)
     edges = corner_edges(mesh).tolist()
 
     at = 0
@@ -70,11 +69,11 @@ def test_words_are_those_of_splitmix64() -> None:
     # The first outputs of the reference implementation for the seed 1234567.
     known = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431]
 
-    assert words(1234567, np.arange(4, dtype=np.uint64)).tolist() == known
+    assert splitmix64(1234567, np.arange(4, dtype=np.uint64)).tolist() == known
 
 
 def test_units_lie_below_one() -> None:
-    drawn = units(3, np.arange(10_000, dtype=np.uint64))
+    drawn = draw_units(3, np.arange(10_000, dtype=np.uint64))
 
     assert 0 <= drawn.min() < 0.001
     assert 0.999 < drawn.max() < 1
@@ -104,17 +103,17 @@ def test_noise_far_away_is_refused() -> None:
 
 
 def test_a_point_does_not_depend_on_how_many_there_are() -> None:
-    mesh = shape("sphere", size=2, segments=8, rings=6)
+    mesh = primitive("sphere", size=2, segments=8, rings=6)
 
-    assert points_on(mesh, 100, 7)[:10].tobytes() == points_on(mesh, 10, 7).tobytes()
-    assert points_on(mesh, 10, 7).tobytes() != points_on(mesh, 10, 8).tobytes()
+    assert scatter_points(mesh, 100, 7)[:10].tobytes() == scatter_points(mesh, 10, 7).tobytes()
+    assert scatter_points(mesh, 10, 7).tobytes() != scatter_points(mesh, 10, 8).tobytes()
 
 
 def test_points_lie_on_the_mesh_and_are_spread_by_area() -> None:
     wide = mesh_data([(0, 0, 0), (3, 0, 0), (3, 1, 0), (0, 1, 0), (0, 0, 5), (1, 0, 5), (1, 1, 5), (0, 1, 5)],
                      [(0, 1, 2, 3), (4, 5, 6, 7)])  # fmt: skip
 
-    points = points_on(wide, 4000, 1)
+    points = scatter_points(wide, 4000, 1)
 
     on_the_large_one = (points[:, 2] == 0).mean()
     assert set(np.unique(points[:, 2])) == {0.0, 5.0}
@@ -123,11 +122,11 @@ def test_points_lie_on_the_mesh_and_are_spread_by_area() -> None:
 
 def test_a_mesh_without_area_has_no_points() -> None:
     with pytest.raises(SceneArgumentRefused, match="no area"):
-        points_on(mesh_data([(0, 0, 0), (1, 0, 0)], [], [(0, 1)]), 3, 1)
+        scatter_points(mesh_data([(0, 0, 0), (1, 0, 0)], [], [(0, 1)]), 3, 1)
 
 
 def test_normals_point_outwards_and_have_length_one() -> None:
-    mesh = shape("sphere", size=2, segments=8, rings=6)
+    mesh = primitive("sphere", size=2, segments=8, rings=6)
     normals = vertex_normals(mesh)
 
     assert np.allclose(np.linalg.norm(normals, axis=1), 1)

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from twice.tools.scenes.memory.registry import registry
-from twice.tools.scenes.tools import TOOLS
+from twice.tools.scenes import BLENDER, MEMORY, TOOLS
+from twice.tools.scenes.memory import MemoryScene
+from twice.tools.scenes.protocol import Pixels
+from twice.tools.scenes.state import array
 from twice.tools.session import Session
 
 
@@ -16,7 +18,7 @@ class Tools:
     """A session on a scene in memory."""
 
     def __init__(self) -> None:
-        self.session = Session(registry, registry.open_backend())
+        self.session = Session(MEMORY, MEMORY.open_backend())
 
     def __call__(self, name: str, /, **arguments: Any) -> Any:
         envelope = self.session.call(name, arguments)
@@ -32,7 +34,7 @@ class Tools:
 
     @property
     def state(self) -> str:
-        return str(self("scene.snapshot", evaluated=True)["fingerprint"])
+        return str(self("scene.snapshot")["fingerprint"])
 
 
 @pytest.fixture
@@ -59,9 +61,7 @@ def test_seeded_are_the_two_that_draw() -> None:
 
 
 def test_both_registries_offer_the_same_tools() -> None:
-    from twice.tools.scenes.blender.registry import registry as blender
-
-    assert blender.fingerprint == registry.fingerprint
+    assert BLENDER.fingerprint == MEMORY.fingerprint
 
 
 @pytest.mark.parametrize(
@@ -82,6 +82,7 @@ def test_both_registries_offer_the_same_tools() -> None:
         ("modifier.add", {"name": "Box", "kind": "SUBSURF", "settings": {"levels": 9}}, "invalid_arguments"),
         ("material.assign", {"name": "Box", "material": "gold"}, "not_found"),
         ("render.pixels", {"camera": "Box"}, "not_found"),
+        ("render.pixels", {"camera": "cam"}, "capability_missing"),
         ("scene.load", {"file": "nothing.scene"}, "invalid_arguments"),
         ("scene.diff", {"before": "nothing.scene"}, "invalid_arguments"),
     ],
@@ -173,10 +174,15 @@ def test_saved_reset_and_loaded_is_the_same_scene(tools: Tools) -> None:
     assert tools.state == before
 
 
-def test_a_picture_is_told_by_its_pixels_and_written_when_wanted(tools: Tools) -> None:
+def test_a_picture_is_told_by_its_pixels_and_written_when_wanted(
+    tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = Pixels(array(np.arange(8 * 6 * 4).reshape(6, 8, 4) % 3, "<f4"))
+    monkeypatch.setattr(MemoryScene, "render", lambda _, shot: drawn)
+
     told = tools("render.pixels", camera="cam", width=8, height=6, file="picture.npy")
 
     values = np.load(tools.session.backend.folder / "picture.npy")
-    assert values.shape == (6, 8, 4)
-    assert told["covered"] == int((values[..., 3] > 0).sum()) > 0
-    assert told["pixels"] == tools("render.pixels", camera="cam", width=8, height=6)["pixels"]
+    assert values.tobytes() == drawn.values.tobytes()
+    assert told["covered"] == int((values[..., 3] > 0).sum())
+    assert told["pixels"] == drawn.fingerprint

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from twice.tools.scenes import Block, Pixels, scene_state
-from twice.tools.scenes.values import array, float32
+from twice.tools.scenes.protocol import Pixels
+from twice.tools.scenes.state import Block, array, float32, scene_state
 
 VECTORS = json.loads(
     (Path(__file__).parents[2] / "vectors" / "scene-state.json").read_text("utf-8")

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from twice.tools import Context, tool
 from twice.tools.declaration import Tool
-from twice.tools.scenes.tools import TOOLS
+from twice.tools.scenes import TOOLS
 from twice.tools.verification.cases import NoExample, list_arguments
 
 

@@ -21,7 +21,10 @@ from twice.recorder.effects.actors import outside
 from twice.recorder.imports import ImportWatch
 from twice.worker.channel import Channel
 
-TRACES: Final[Mapping[str, str]] = {"torch": "twice.integrations.torch_trace"}
+TRACES: Final[Mapping[str, str]] = {
+    "torch": "twice.integrations.torch_trace",
+    "jax": "twice.integrations.jax_trace",
+}
 """Library -> module whose ``begin(asked)`` traces it. Names, because nothing below imports an integration."""
 
 
@@ -38,7 +41,7 @@ class OperationControl(WindowControl):
     def __init__(self, channel: Channel, first: int, last: int, asked: Sequence[int]) -> None:
         super().__init__(channel, first, last, None)
         self._asked = asked
-        self._trace: Any = None
+        self._traces: list[Any] = []
         self._is_open = False
         self._watch = ImportWatch({name: partial(self._begin, name) for name in TRACES})
 
@@ -48,7 +51,7 @@ class OperationControl(WindowControl):
             outside(self._watch.install)
 
     def _begin(self, library: str, _module: ModuleType) -> None:
-        self._trace = import_module(TRACES[library]).begin(self._asked)
+        self._traces.append(import_module(TRACES[library]).begin(self._asked))
 
     def _close(self, taken: ComparePoint) -> None:
         del taken
@@ -62,9 +65,10 @@ class OperationControl(WindowControl):
         self._send_operations(reproduces=None)
 
     def _send_operations(self, *, reproduces: bool | None) -> None:
-        traced = None
-        if self._trace is not None:
-            self._trace.end()
-            traced = self._trace.describe()
+        for trace in self._traces:
+            trace.end()
+        # Of two libraries, the one that the program calls more often.
+        found = [trace.describe() for trace in self._traces]
+        traced = max(found, key=lambda each: len(each["rows"]), default=None)
         self._channel.send({"kind": "operations", "traced": traced, "reproduces": reproduces})
         os._exit(0)

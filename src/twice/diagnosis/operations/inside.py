@@ -30,7 +30,7 @@ from twice.diagnosis.operations.stream import (
     compare_streams,
     find_unsteady,
 )
-from twice.diagnosis.operations.values import compare_outputs
+from twice.diagnosis.operations.values import compare_outputs, find_equation
 from twice.diagnosis.runner import Runner
 from twice.diagnosis.surroundings_factors import (
     DifferingFactor,
@@ -153,14 +153,23 @@ class OperationSearch:
 
     def _blame(self, window: Window, traced: _Traced, pair: Pair) -> OperationInside:
         one, two = traced.a.captured[0], traced.b.captured[0]
+        values, notes = compare_outputs(one["outputs"], two["outputs"]), _list_notes(traced)
+        if one.get("equations"):
+            found = find_equation(one["equations"], two["equations"])
+            if found is None:
+                notes.append("its equations agree one by one: compiled together they do not")
+            else:
+                values = compare_outputs(found[0]["results"], found[1]["results"])
+                name, line = f"{one['name']} > {found[0]['name']}", found[0]["line"] or one["line"]
+                one = {**one, "name": name, "line": line}
         return OperationInside.from_captured(
             "operation",
             one,
             number=pair.a,
             sentence="its inputs agree, and its outputs do not",
-            values=compare_outputs(one["outputs"], two["outputs"]),
+            values=values,
             factor=self._find_factor(window, traced, pair),
-            notes=_list_notes(traced),
+            notes=notes,
         )
 
     def _find_factor(self, window: Window, traced: _Traced, pair: Pair) -> str:
@@ -239,7 +248,7 @@ def _explain_inputs(
         for x, y in zip(one["inputs"], two["inputs"], strict=False)
         if any(x.get(key) != y.get(key) for key in keys)
     ]
-    name = one["name"]
+    name, library = one["name"], traced.a.library
     if not unlike:
         if any(x.get("digest") == "" for x in one["inputs"]):
             return "unknown", f"the bytes of inputs of {name} are not read", False
@@ -253,14 +262,12 @@ def _explain_inputs(
         return "outside", f"{what} has strides {strides}", False
     if first["origin"] == "unwritten":
         by = traced.a.name(first["made"])
-        told = (
-            f"{what} is memory that {by} left unwritten, or that was written from outside of torch"
-        )
+        told = f"{what} is memory that {by} left unwritten, or that was written from outside of {library}"
         return "unwritten", told, False
     if first["origin"] == "computed":
-        told = f"{what} was changed from outside of torch, after {traced.a.name(first['made'])} made it"
+        told = f"{what} was changed from outside of {library}, after {traced.a.name(first['made'])} made it"
         return "outside", told, False
-    return "outside", f"{what} came from outside of torch", True
+    return "outside", f"{what} came from outside of {library}", True
 
 
 def _list_notes(traced: _Traced) -> list[str]:

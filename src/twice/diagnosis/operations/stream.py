@@ -39,6 +39,7 @@ class OperationStream:
         notes: what was not traced.
         captured: operations that were asked for.
         reproduces: whether the execution gave the recorded digests where the interval closes; None if it ended before.
+        library: what was traced, by its name in sentences.
     """
 
     names: Sequence[str]
@@ -48,15 +49,23 @@ class OperationStream:
     notes: Sequence[str] = ()
     captured: Sequence[Mapping[str, Any]] = ()
     reproduces: bool | None = None
+    library: str = ""
 
     @classmethod
     def from_message(cls, message: Mapping[str, Any]) -> OperationStream:
         """Read the answer of a process that traced."""
         import numpy as np
 
-        traced = message["traced"] or {"names": [], "rows": b"", "notes": [], "captured": []}
+        nothing: Mapping[str, Any] = {
+            "names": [],
+            "rows": b"",
+            "notes": [],
+            "captured": [],
+            "library": "",
+        }
+        traced: Mapping[str, Any] = message["traced"] or nothing
         numbers, inputs, outputs = np.frombuffer(traced["rows"], "<u8").reshape(-1, 3).T
-        about = (traced["notes"], traced["captured"], message["reproduces"])
+        about = (traced["notes"], traced["captured"], message["reproduces"], traced["library"])
         return cls(traced["names"], numbers, inputs, outputs, *about)
 
     def __len__(self) -> int:

@@ -36,6 +36,18 @@ def compare_outputs(
     return found
 
 
+def find_equation(
+    a: Sequence[Mapping[str, Any]], b: Sequence[Mapping[str, Any]]
+) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
+    """Return the first equation of a compiled function that gave other results for equal inputs, on both sides."""
+    for one, two in zip(a, b, strict=False):
+        if one["name"] != two["name"]:
+            return None
+        if one["inputs"] == two["inputs"] and one["outputs"] != two["outputs"]:
+            return one, two
+    return None
+
+
 def _compare_elements(path: str, one: Mapping[str, Any], two: Mapping[str, Any]) -> FieldDifference:
     if not one["dtype"]:
         told, other = (each["bytes"].decode("utf-8", "replace") for each in (one, two))

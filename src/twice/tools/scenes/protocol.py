@@ -1,9 +1,13 @@
-"""What tools ask of a scene. Two kinds answer: one in memory, and Blender.
+"""What tools ask of a scene, and what every kind of scene refuses alike.
 
-Every operation is by name and by data, never by selection, cursor or mode. What a kind cannot do,
-or not reproducibly, it refuses with SceneUnable.
+Two kinds answer: one in memory, and Blender. Every operation is by name and by data, never by
+selection, cursor or mode. What a kind cannot do, or not reproducibly, it refuses with SceneUnable.
 
-Invariant: an operation that raises has changed nothing that its caller's rollback does not undo.
+Programs shorten long names and number taken ones without a word. Here a name fits every one of
+them or is refused, and what was assigned is read back.
+
+Invariant: an operation that raises has changed nothing that its caller's rollback does not undo,
+and a thing has the name that was asked for, or was not made.
 """
 
 from __future__ import annotations
@@ -11,13 +15,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol, runtime_checkable
+from types import MappingProxyType
+from typing import Any, Final, Literal, Protocol, runtime_checkable
 
+from twice.foundation.digests import digest_value
+from twice.foundation.printable import pluralize
 from twice.tools.backend import Backend
-from twice.tools.scenes.meshes import MeshData
-from twice.tools.scenes.pixels import Pixels
-from twice.tools.scenes.state import SceneState
-from twice.tools.scenes.transforms import Transform, Triple
+from twice.tools.errors import SceneArgumentRefused, SceneNameTaken, SceneNotFound
+from twice.tools.scenes.mesh import MeshData
+from twice.tools.scenes.state import ALGORITHM, Array, SceneState
+from twice.tools.scenes.transform import Transform, Triple
 
 Operation = Literal["UNION", "DIFFERENCE", "INTERSECT"]
 LightKind = Literal["POINT", "SUN", "SPOT"]
@@ -72,6 +79,32 @@ class Shot:
     seed: int
 
 
+@dataclass(frozen=True)
+class Pixels:
+    """A rendered picture as numbers; files of pictures carry times and are never compared.
+
+    Args:
+        values: float32, height by width by 4: rows from the bottom up, each from left to right, of
+            red, green, blue and alpha in linear light.
+    """
+
+    values: Array
+
+    @property
+    def fingerprint(self) -> str:
+        """The labelled digest of size, order and every bit of the decoded pixels."""
+        height, width, _ = self.values.shape
+        picture = {
+            "format": "pixels-1",
+            "width": width,
+            "height": height,
+            "channels": "RGBA",
+            "rows": "bottom-up",
+            "values": self.values,
+        }
+        return str(digest_value(picture, ALGORITHM))
+
+
 @runtime_checkable
 class Scene(Backend, Protocol):
     """A scene that tools act on."""
@@ -86,20 +119,11 @@ class Scene(Backend, Protocol):
     def snapshot(self, *, evaluated: bool = False) -> SceneState:
         """Everything that the scene holds; with geometry after modifiers when asked."""
 
-    def create_empty(self, name: str) -> None:
-        """Create an object without data, at the origin."""
-
-    def create_mesh(self, name: str, mesh: MeshData) -> None:
-        """Create a mesh and an object of one name, at the origin."""
+    def create_object(self, name: str, data: MeshData | Lens | Lamp | None) -> None:
+        """Create an object at the origin, with data of its name; the first camera is the scene's."""
 
     def create_instance(self, name: str, of: str) -> None:
         """Create an object that shares the data of another."""
-
-    def create_camera(self, name: str, lens: Lens) -> None:
-        """Create a camera; the first one becomes the scene's."""
-
-    def create_light(self, name: str, lamp: Lamp) -> None:
-        """Create a light at the origin."""
 
     def delete_object(self, name: str) -> None:
         """Remove an object, and its data if nothing else uses it; its children stay, unparented."""
@@ -108,7 +132,7 @@ class Scene(Backend, Protocol):
         """Move an object."""
 
     def set_parent(self, name: str, parent: str | None) -> None:
-        """Hangs an object under another, or under none; where it stands is now relative to it."""
+        """Hang an object under another, or under none; where it stands is now relative to it."""
 
     def create_collection(self, name: str, parent: str | None) -> None:
         """Create an empty collection under another, or under the scene's own."""
@@ -116,8 +140,8 @@ class Scene(Backend, Protocol):
     def link(self, name: str, collection: str) -> None:
         """Put an object into a collection, and leave it in its others."""
 
-    def read_mesh(self, name: str, *, evaluated: bool = False) -> MeshData:
-        """Return the mesh of an object, in its own space."""
+    def read_mesh(self, name: str) -> MeshData:
+        """Return the mesh of an object, in its own space, before its modifiers."""
 
     def replace_mesh(self, name: str, mesh: MeshData) -> None:
         """Change the shape of an object's mesh; materials, modifiers and place stay."""
@@ -126,7 +150,7 @@ class Scene(Backend, Protocol):
         """Combine two objects' meshes in the space of the first; change nothing."""
 
     def add_modifier(self, name: str, modifier: str, kind: str, given: Mapping[str, Any]) -> None:
-        """Add a modifier of ``modifiers.MODIFIERS`` at the end of an object's list."""
+        """Add a modifier of ``MODIFIERS`` at the end of an object's list."""
 
     def create_material(self, name: str, surface: Surface) -> None:
         """Create a material."""
@@ -145,3 +169,116 @@ class Scene(Backend, Protocol):
 
     def object_names(self) -> Sequence[str]:
         """Return the names of all objects, by code point."""
+
+
+NAME_BYTES_MAX: Final = 63
+"""What the narrowest of the programs keeps of a name, in bytes of UTF-8."""
+
+# For each modifier its settings: default, least, most. A whole default takes whole numbers alone.
+# Left out are those that draw numbers of their own, follow a cache from frame to frame, or answer
+# differently from process to process, such as the fast boolean.
+MODIFIERS: Final[Mapping[str, Mapping[str, tuple[float, float, float]]]] = MappingProxyType(
+    {
+        "ARRAY": {
+            "count": (2, 1, 1000),
+            "x": (1.0, -1e6, 1e6),
+            "y": (0.0, -1e6, 1e6),
+            "z": (0.0, -1e6, 1e6),
+        },
+        "BEVEL": {"width": (0.1, 0.0, 1e6), "segments": (1, 1, 100)},
+        "DECIMATE": {"ratio": (0.5, 0.0, 1.0)},
+        "MIRROR": {"axis": (0, 0, 2)},
+        "SOLIDIFY": {"thickness": (0.01, -1e6, 1e6)},
+        "SUBSURF": {"levels": (1, 0, 6)},
+        "TRIANGULATE": {},
+        "WELD": {"distance": (0.001, 0.0, 1e6)},
+    }
+)
+
+
+def check_name(name: str) -> str:
+    """Return the name, if every kind of scene keeps it unchanged.
+
+    Raises:
+        SceneArgumentRefused: E-SCENE-005, empty, longer than 63 bytes, or with characters that
+            cannot be printed or written.
+    """
+    try:
+        size = len(name.encode())
+    except UnicodeEncodeError:
+        size = 0
+    if 1 <= size <= NAME_BYTES_MAX and name.isprintable() and name == name.strip():
+        return name
+    raise SceneArgumentRefused(
+        f"The name {name[:80]!r} has {pluralize(size, 'byte')} in UTF-8, or characters that do not stay.",
+        f"A name has 1 to {NAME_BYTES_MAX} bytes of printable text, without spaces at its ends.",
+        "Give a shorter, printable name.",
+        name=name[:80],
+    )
+
+
+def complete_settings(kind: str, given: Mapping[str, float]) -> dict[str, int | float]:
+    """Return the settings of a modifier, checked, never clamped, and complete.
+
+    Raises:
+        SceneArgumentRefused: E-SCENE-005, an unknown kind or setting, or a number out of range.
+    """
+    known = MODIFIERS.get(kind)
+    remedy = "Change the settings and call modifier.add again."
+    if known is None:
+        expected = f"Expected: {', '.join(MODIFIERS)}."
+        raise SceneArgumentRefused(f"The modifier {kind!r} is not offered.", expected, remedy)
+    for name in given:
+        if name not in known:
+            expected = f"Expected: {', '.join(known) or 'no settings'}."
+            raise SceneArgumentRefused(f"{kind} has no setting {name!r}.", expected, remedy)
+    complete: dict[str, int | float] = {}
+    for name, (default, least, most) in known.items():
+        value, whole = given.get(name, default), isinstance(default, int)
+        if not least <= value <= most or (whole and not float(value).is_integer()):
+            raise SceneArgumentRefused(
+                f"{kind} was given {name} = {value!r}.",
+                f"Expected: {'a whole number' if whole else 'a number'} from {least} to {most}.",
+                remedy,
+            )
+        complete[name] = int(value) if whole else float(value)
+    return complete
+
+
+def name_taken(name: str, what: str) -> SceneNameTaken:
+    """Build the refusal of a name that is taken."""
+    return SceneNameTaken(
+        f"The name {name!r} is taken by {what}.",
+        "Expected a name that nothing in the scene has; none is numbered or changed for you.",
+        "Choose another name, or delete what has this one with object.delete.",
+        name=name,
+    )
+
+
+def not_found(kind: str, name: str) -> SceneNotFound:
+    """Build the refusal of a missing thing."""
+    return SceneNotFound(
+        f"There is no {kind} named {name!r}.",
+        f"Expected the name of a {kind} in the scene, letter by letter.",
+        "List what there is: twice tools call REGISTRY scene.snapshot",
+        kind=kind,
+        name=name,
+    )
+
+
+def not_a_mesh(name: str, kind: str) -> SceneArgumentRefused:
+    """Build the refusal of an object of another type."""
+    return SceneArgumentRefused(
+        f"{name!r} is of type {kind} and has no mesh.",
+        "Expected an object of type MESH.",
+        "Name another object, or make one with mesh.primitive.",
+    )
+
+
+def own_ancestor(name: str) -> SceneArgumentRefused:
+    """Build the refusal of a parent that is the object itself, or below it."""
+    return SceneArgumentRefused(
+        f"{name!r} would hang under itself.",
+        "Expected a parent that is not the object, nor below it.",
+        "Unparent the other one first, or choose another parent.",
+    )

@@ -2,30 +2,67 @@
 
 A state is sections, a section is blocks in the order of (type, name, id), a block is a dict of
 values. Bytes come from the canonical form and sha256; docs/format/scene-state-1.md is the whole
-rule, and tests/vectors/scene-state.json holds known answers.
+rule, and tests/vectors/scene-state.json holds known answers. ``foundation.merkle`` is not used: it
+names the parts of a value by another form, and these fingerprints stand in people's files.
 
 Two fingerprints: ``full`` covers everything, and the profile of the program that holds the scene;
 ``core`` covers a short list of properties that mean the same in every version, and no profile.
 
-Invariant: neither depends on the order in which blocks were made, found or handed over.
+Numbers of 32 bits are the shortest decimal that reads back to the same bits. A property that was
+set to 0.1 holds 0.10000000149011612 and is the value 0.1: what people set is what a state says, and
+equal bits are equal text. Rounding is not tolerance: that is the business of ``difference``.
+
+Invariant: no fingerprint depends on the order in which blocks were made, found or handed over, and
+two numbers of one width give one value exactly when their bits are equal, but for the sign of zero.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Final
+from functools import cached_property, lru_cache
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from twice.foundation.digests import Algorithm, Digest, digest_value
 from twice.foundation.with_blocks import gc_paused
-from twice.tools.scenes.corelist import CORE
-from twice.tools.scenes.values import Value
+from twice.tools.errors import SceneValueRefused
 
 FORMAT: Final = "scene-state-1"
 ALGORITHM: Final = Algorithm.SHA256
 SETTINGS: Final = "settings"
 """The property under which a block keeps what only its own program knows; hashed on its own."""
+
+Array: TypeAlias = "NDArray[Any]"
+Value: TypeAlias = Any
+"""None, bool, int, float, str, an array of ``DTYPES``, or a list or text-keyed dict of values."""
+
+DTYPES: Final = ("<f4", "<f8", "<i4", "<i8", "|i1", "|u1", "|b1")
+"""The element types that an array in a state may have."""
+
+CORE: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "cameras": ("kind", "lens", "clip_start", "clip_end"),
+        "collections": ("objects", "children"),
+        "evaluated": ("positions", "edges", "corners", "face_starts", "face_materials"),
+        "lights": ("kind", "energy", "color"),
+        "meshes": (
+            "positions", "edges", "corners", "face_starts", "face_materials", "materials",
+        ),
+        "objects": (
+            "data", "parent", "location", "rotation_mode", "rotation", "scale", "matrix_world",
+            "hide_render",
+        ),
+    }
+)  # fmt: skip
+"""The properties whose meaning no version of any program has changed.
+
+Everything else that a program keeps stands under ``settings`` of a block and may come and go from
+version to version. The list only grows with a new number of the format.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +89,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class StateTree:
     """Digests of a state, of its sections, and of the blocks of each in order."""
 
     root: Digest
@@ -68,25 +105,29 @@ class SceneState:
     sections: Mapping[str, tuple[Block, ...]]
 
     @cached_property
-    def tree(self) -> Tree:
+    def tree(self) -> StateTree:
         """The tree over everything."""
-        marks: dict[int, str] = {}
+        settings: dict[int, str] = {}  # digests by identity: blocks of equal settings share them
         with gc_paused():
             blocks = {
-                name: tuple(_digest(block, marks) for block in section)
+                name: tuple(_digest_block(block, settings) for block in section)
                 for name, section in self.sections.items()
             }
-            return _tree(self.sections, blocks, {"kind": "full", "profile": dict(self.profile)})
+            head = {"kind": "full", "profile": dict(self.profile)}
+            return _build_tree(self.sections, blocks, head)
 
     @cached_property
-    def core_tree(self) -> Tree:
+    def core_tree(self) -> StateTree:
         """The tree over the properties that every version and every kind of scene has."""
         sections = {name: self.sections.get(name, ()) for name in CORE}
         blocks = {
-            name: tuple(digest_value(core(name, block), ALGORITHM) for block in section)
+            name: tuple(
+                digest_value({k: b.value[k] for k in CORE[name] if k in b.value}, ALGORITHM)
+                for b in section
+            )
             for name, section in sections.items()
         }
-        return _tree(sections, blocks, {"kind": "core"})
+        return _build_tree(sections, blocks, {"kind": "core"})
 
     @property
     def fingerprint(self) -> str:
@@ -113,49 +154,108 @@ def scene_state(profile: Mapping[str, str], sections: Mapping[str, Iterable[Bloc
         profile: the factors of full results apart from the scene, by a stable key.
         sections: blocks by the name of their section; ``evaluated`` only on request.
     """
-    ordered = {name: tuple(sorted(sections[name], key=_key)) for name in sorted(sections)}
+    ordered = {
+        name: tuple(sorted(sections[name], key=lambda block: block.key))
+        for name in sorted(sections)
+    }
     for name, section in ordered.items():
         keys = [block.key for block in section]
         assert len(set(keys)) == len(keys), f"two blocks of {name} have one type, name and id"
     return SceneState(dict(sorted(profile.items())), ordered)
 
 
-def core(section: str, block: Block) -> dict[str, Value]:
-    """Return the core properties of a block, as far as it has them."""
-    return {name: block.value[name] for name in CORE[section] if name in block.value}
+@lru_cache(maxsize=1 << 16)
+def float32(value: float) -> float:
+    """Round a value to the canonical number of a 32-bit property.
+
+    Args:
+        value: any finite number within the range of 32 bits; it is rounded to them first.
+
+    Returns:
+        The double nearest to the shortest decimal that reads back to those bits; never ``-0.0``.
+
+    Raises:
+        SceneValueRefused: E-SCENE-001, the value is not finite at 32 bits.
+    """
+    with np.errstate(over="ignore"):
+        narrow = np.float32(value)
+    if not np.isfinite(narrow):
+        raise _refuse_number(value, "a 32-bit number")
+    return float(str(narrow)) + 0.0
 
 
-def _digest(block: Block, marks: dict[int, str]) -> Digest:
-    """Digest a block; ``marks`` has the settings of earlier blocks, by identity."""
+def float64(value: float) -> float:
+    """Return the canonical number of a 64-bit property's value.
+
+    Raises:
+        SceneValueRefused: E-SCENE-001, the value is not finite.
+    """
+    if value - value != 0:
+        raise _refuse_number(value, "a number")
+    return value + 0.0
+
+
+def floats32(values: Iterable[float]) -> list[float]:
+    """Round several numbers to those of a 32-bit property."""
+    return [float32(x) for x in values]
+
+
+def array(values: Any, dtype: str) -> Array:
+    """Build an array of a state: little-endian, in C order, one zero, read-only.
+
+    Args:
+        values: any values that numpy accepts.
+        dtype: one of ``DTYPES``.
+
+    Raises:
+        SceneValueRefused: E-SCENE-001, an element is not finite.
+    """
+    assert dtype in DTYPES, f"a state has no arrays of {dtype}"
+    with np.errstate(over="ignore"):
+        built = np.array(values, dtype=dtype, order="C")
+    if dtype in ("<f4", "<f8"):
+        finite = np.isfinite(built)
+        if not finite.all():
+            where = tuple(int(i) for i in np.argwhere(~finite)[0])
+            raise _refuse_number(float(built[where]), "an array", f" at {list(where)}")
+        built += 0.0  # -0.0 + 0.0 is 0.0
+    built.flags.writeable = False
+    return built
+
+
+def _refuse_number(value: float, of: str, where: str = "") -> SceneValueRefused:
+    return SceneValueRefused(
+        f"{of.capitalize()} in the scene is {value!r}{where}.",
+        "Expected finite numbers within the range of their property: others have no identity.",
+        "Set it to a finite number, then ask again.",
+        value=repr(value),
+    )
+
+
+def _digest_block(block: Block, known: dict[int, str]) -> Digest:
+    """Digest a block; ``known`` has the digests of settings of earlier blocks, by identity."""
     value = dict(block.value)
     if SETTINGS in value:
         settings = value[SETTINGS]
-        mark = marks.get(id(settings))
-        if mark is None:
-            mark = marks[id(settings)] = str(digest_value(settings, ALGORITHM))
-        value[SETTINGS] = mark
+        digest = known.get(id(settings))
+        if digest is None:
+            digest = known[id(settings)] = str(digest_value(settings, ALGORITHM))
+        value[SETTINGS] = digest
     return digest_value(value, ALGORITHM)
 
 
-def _key(block: Block) -> tuple[str, str, str]:
-    return block.key
-
-
-def _tree(
+def _build_tree(
     sections: Mapping[str, tuple[Block, ...]],
     blocks: Mapping[str, tuple[Digest, ...]],
     head: Mapping[str, Any],
-) -> Tree:
+) -> StateTree:
     joined = {
         name: digest_value(
-            [
-                [*block.key, str(digest)]
-                for block, digest in zip(section, blocks[name], strict=True)
-            ],
+            [[*block.key, str(own)] for block, own in zip(section, blocks[name], strict=True)],
             ALGORITHM,
         )
         for name, section in sections.items()
     }
     labels = {name: str(digest) for name, digest in joined.items()}
     root = digest_value({"format": FORMAT, **head, "sections": labels}, ALGORITHM)
-    return Tree(root, joined, blocks)
+    return StateTree(root, joined, blocks)

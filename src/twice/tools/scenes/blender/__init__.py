@@ -6,9 +6,3 @@ own; see docs/guides/blender.md.
 
 Invariant: data calls alone; where an operator must be used, its outcome is looked at.
 """
-
-from __future__ import annotations
-
-from twice.tools.scenes.blender.scene import BlenderScene
-
-__all__ = ["BlenderScene"]

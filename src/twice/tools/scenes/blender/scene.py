@@ -12,26 +12,48 @@ import platform
 import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from twice.tools.enforcement import unwatched
 from twice.tools.errors import SceneArgumentRefused, SceneFailed
-from twice.tools.scenes.blender import building
-from twice.tools.scenes.blender.library import blender, printing_aside
-from twice.tools.scenes.blender.reading import snapshot
-from twice.tools.scenes.blender.reading.geometry import mesh_arrays
-from twice.tools.scenes.blender.rendering import THREADS, kernel, picture
-from twice.tools.scenes.folders import SessionFiles, private, private_folder
-from twice.tools.scenes.keeping import check_file
-from twice.tools.scenes.meshes import MeshData
-from twice.tools.scenes.modifiers import settings
-from twice.tools.scenes.naming import check_name, missing, taken
-from twice.tools.scenes.pixels import Pixels
-from twice.tools.scenes.plain import to_plain
-from twice.tools.scenes.protocol import Lamp, Lens, Operation, Shot, Surface
+from twice.tools.scenes.blender.data import (
+    check_kept,
+    create_data,
+    fill_material,
+    refill_mesh,
+    set_modifier,
+)
+from twice.tools.scenes.blender.program import (
+    THREADS,
+    check_finished,
+    find_kernel,
+    gave_up,
+    import_blender,
+    redirect_prints,
+    render,
+)
+from twice.tools.scenes.blender.snapshot import read_mesh_data, read_snapshot
+from twice.tools.scenes.folder import SessionFiles, check_file, make_private_folder, private
+from twice.tools.scenes.mesh import MeshData
+from twice.tools.scenes.protocol import (
+    Lamp,
+    Lens,
+    Operation,
+    Pixels,
+    Shot,
+    Surface,
+    check_name,
+    complete_settings,
+    name_taken,
+    not_a_mesh,
+    not_found,
+    own_ancestor,
+)
 from twice.tools.scenes.state import SceneState
-from twice.tools.scenes.transforms import Transform
+from twice.tools.scenes.state_file import to_plain
+from twice.tools.scenes.transform import Transform
 
-_SCRATCH = "twice-boolean"
+_SCRATCH: Final = "twice-boolean"
 
 
 class _Checkpoint:
@@ -55,9 +77,9 @@ class BlenderScene(SessionFiles):
     name = "blender"
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._bpy = blender()
+        self._bpy = import_blender()
         super().__init__(folder)
-        self._private = private_folder()
+        self._private = make_private_folder()
         self._saved = 0
         self.reset()
 
@@ -67,7 +89,7 @@ class BlenderScene(SessionFiles):
         return {
             **self._build(),
             "addon:cycles": app.version_string,
-            "driver:cpu": kernel(),
+            "driver:cpu": find_kernel(),
             "platform": f"{platform.system()} {platform.machine()}",
             "python": platform.python_version(),
             "threads": str(THREADS),
@@ -88,13 +110,14 @@ class BlenderScene(SessionFiles):
     def snapshot(self, *, evaluated: bool = False) -> SceneState:
         """Everything that the scene holds; with geometry after modifiers when asked."""
         profile = {"name": self.name, **self._build()}
-        return snapshot(self._bpy, profile, evaluated=evaluated)
+        return read_snapshot(self._bpy, profile, evaluated=evaluated)
 
     def reset(self) -> None:
         """Load factory settings, an empty scene, and Cycles on the processor."""
-        with printing_aside():
+        # Blender looks for its own add-ons by variables of the environment.
+        with redirect_prints(), unwatched():
             done = self._bpy.ops.wm.read_factory_settings(use_empty=True)
-        self._finished(done, "reset")
+        check_finished(done, "reset")
         self._bpy.context.preferences.filepaths.save_version = 0
         scene = self._bpy.context.scene
         scene.render.engine = "CYCLES"
@@ -120,14 +143,14 @@ class BlenderScene(SessionFiles):
 
     @private
     def rollback(self, checkpoint: object) -> None:
-        """Goes back to a checkpoint."""
+        """Go back to a checkpoint."""
         assert isinstance(checkpoint, _Checkpoint), "a checkpoint is what checkpoint() gave"
         self._open(checkpoint.path)
 
     @private
     def save(self, path: Path) -> None:
         """Write a .blend file."""
-        with printing_aside():
+        with redirect_prints():
             done = self._bpy.ops.wm.save_as_mainfile(
                 filepath=str(path),
                 copy=True,
@@ -135,7 +158,7 @@ class BlenderScene(SessionFiles):
                 compress=False,
                 relative_remap=False,
             )
-        self._finished(done, f"saving {path.name}")
+        check_finished(done, f"saving {path.name}")
 
     @private
     def load(self, path: Path) -> None:
@@ -152,38 +175,17 @@ class BlenderScene(SessionFiles):
         """Return the names of all objects in the scene, by code point."""
         return sorted(each.name for each in self._bpy.context.scene.objects)
 
-    def create_empty(self, name: str) -> None:
-        """Create an object without data, at the origin."""
-        self._free(name)
-        self._add(name, None)
-
-    def create_mesh(self, name: str, mesh: MeshData) -> None:
-        """Create a mesh and an object of one name."""
-        self._free(name)
-        made = building.named(self._bpy.data.meshes.new(name), name)
-        building.fill_mesh(made, mesh)
-        self._add(name, made)
+    def create_object(self, name: str, data: MeshData | Lens | Lamp | None) -> None:
+        """Create an object at the origin, with data of its name; the first camera is the scene's."""
+        self._check_free(name)
+        made = self._add(name, create_data(self._bpy.data, name, data))
+        if isinstance(data, Lens) and self._bpy.context.scene.camera is None:
+            self._bpy.context.scene.camera = made
 
     def create_instance(self, name: str, of: str) -> None:
         """Create an object that shares the data of another."""
-        self._free(name)
+        self._check_free(name)
         self._add(name, self._object(of).data)
-
-    def create_camera(self, name: str, lens: Lens) -> None:
-        """Create a camera; the first one becomes the scene's."""
-        self._free(name)
-        camera = building.named(self._bpy.data.cameras.new(name), name)
-        building.fill_camera(camera, lens)
-        made = self._add(name, camera)
-        if self._bpy.context.scene.camera is None:
-            self._bpy.context.scene.camera = made
-
-    def create_light(self, name: str, lamp: Lamp) -> None:
-        """Create a light at the origin."""
-        self._free(name)
-        light = building.named(self._bpy.data.lights.new(name, lamp.kind), name)
-        building.fill_light(light, lamp)
-        self._add(name, light)
 
     def delete_object(self, name: str) -> None:
         """Remove an object, and its data if nothing else uses it."""
@@ -211,17 +213,13 @@ class BlenderScene(SessionFiles):
                 setattr(thing, part, value)
 
     def set_parent(self, name: str, parent: str | None) -> None:
-        """Hangs an object under another, or under none."""
+        """Hang an object under another, or under none."""
         thing = self._object(name)
         above = None if parent is None else self._object(parent)
         looked = above
         while looked is not None:
             if looked == thing:
-                raise SceneArgumentRefused(
-                    f"{name!r} would hang under itself.",
-                    "Expected a parent that is not the object, nor below it.",
-                    "Unparent the other one first, or choose another parent.",
-                )
+                raise own_ancestor(name)
             looked = looked.parent
         thing.parent = above
 
@@ -229,8 +227,8 @@ class BlenderScene(SessionFiles):
         """Create an empty collection under another, or under the scene's own."""
         root = self._bpy.context.scene.collection
         above = root if parent is None else self._collection(parent)
-        self._free(name)
-        above.children.link(building.named(self._bpy.data.collections.new(name), name))
+        self._check_free(name)
+        above.children.link(check_kept(self._bpy.data.collections.new(name), name))
 
     def link(self, name: str, collection: str) -> None:
         """Put an object into a collection, and leave it in its others."""
@@ -238,52 +236,57 @@ class BlenderScene(SessionFiles):
         if name not in inside.objects:
             inside.objects.link(thing)
 
-    def read_mesh(self, name: str, *, evaluated: bool = False) -> MeshData:
+    def read_mesh(self, name: str) -> MeshData:
         """Return the mesh of an object, in its own space."""
-        thing = self._mesh_object(name)
-        return self._evaluated(thing) if evaluated else mesh_arrays(thing.data)
+        return read_mesh_data(self._mesh_object(name).data)
 
     def replace_mesh(self, name: str, mesh: MeshData) -> None:
         """Change the shape of an object's mesh."""
-        building.refill_mesh(self._mesh_object(name).data, mesh)
+        refill_mesh(self._mesh_object(name).data, mesh)
 
     def boolean(self, name: str, other: str, operation: Operation) -> MeshData:
         """Combine two meshes by the exact solver: the fast one follows addresses."""
         thing, cutter = self._mesh_object(name), self._mesh_object(other)
         scratch = thing.copy()
         try:
-            building.named(scratch, _renamed(scratch))
+            scratch.name = _SCRATCH
+            check_kept(scratch, _SCRATCH)
             scratch.modifiers.clear()
             self._bpy.context.scene.collection.objects.link(scratch)
             modifier = scratch.modifiers.new(_SCRATCH, "BOOLEAN")
             modifier.operation, modifier.object = operation, cutter
             modifier.solver = "EXACT"
             assert modifier.solver == "EXACT", "no other solver is asked"
-            return self._evaluated(scratch)
+            self._bpy.context.view_layer.update()
+            after = scratch.evaluated_get(self._bpy.context.evaluated_depsgraph_get())
+            try:
+                return read_mesh_data(after.to_mesh())
+            finally:
+                after.to_mesh_clear()
         finally:
             self._bpy.data.objects.remove(scratch)
 
     def add_modifier(self, name: str, modifier: str, kind: str, given: Mapping[str, Any]) -> None:
         """Add a modifier at the end of an object's list."""
-        thing, complete = self._mesh_object(name), settings(kind, given)
+        thing, complete = self._mesh_object(name), complete_settings(kind, given)
         if check_name(modifier) in thing.modifiers:
-            raise taken(modifier, f"a modifier of {name!r}")
-        made = building.named(thing.modifiers.new(modifier, kind), modifier)
-        building.set_modifier(made, kind, complete)
+            raise name_taken(modifier, f"a modifier of {name!r}")
+        made = check_kept(thing.modifiers.new(modifier, kind), modifier)
+        set_modifier(made, kind, complete)
 
     def create_material(self, name: str, surface: Surface) -> None:
         """Create a material of two nodes; keep it although nothing uses it yet."""
-        self._free(name)
-        material = building.named(self._bpy.data.materials.new(name), name)
+        self._check_free(name)
+        material = check_kept(self._bpy.data.materials.new(name), name)
         material.use_fake_user = True
-        building.fill_material(material, surface)
+        fill_material(material, surface)
 
     def assign_material(self, name: str, material: str) -> None:
         """Make a material the only one of an object's data."""
         thing = self._mesh_object(name)
         found = self._bpy.data.materials.get(material)
         if found is None:
-            raise missing("material", material)
+            raise not_found("material", material)
         thing.data.materials.clear()
         thing.data.materials.append(found)
 
@@ -291,74 +294,46 @@ class BlenderScene(SessionFiles):
     def render(self, shot: Shot) -> Pixels:
         """Render a picture by Cycles, and restore everything afterwards."""
         if self._object(shot.camera).type != "CAMERA":
-            raise missing("camera", shot.camera)
+            raise not_found("camera", shot.camera)
         before = self.checkpoint()
         try:
-            return picture(self._bpy, shot, self._private)
+            return render(self._bpy, shot, self._private)
         finally:
             self.rollback(before)
 
-    def _evaluated(self, thing: Any) -> MeshData:
-        self._bpy.context.view_layer.update()
-        after = thing.evaluated_get(self._bpy.context.evaluated_depsgraph_get())
-        try:
-            return mesh_arrays(after.to_mesh())
-        finally:
-            after.to_mesh_clear()
-
     def _open(self, path: Path) -> None:
         try:
-            with printing_aside():
+            with redirect_prints():
                 done = self._bpy.ops.wm.open_mainfile(
                     filepath=str(path), load_ui=False, use_scripts=False
                 )
         except RuntimeError as error:
-            raise self._gave_up(f"loading {path.name}", str(error).splitlines()[0]) from error
-        self._finished(done, f"loading {path.name}")
+            raise gave_up(f"loading {path.name}", str(error).splitlines()[0]) from error
+        check_finished(done, f"loading {path.name}")
 
-    def _finished(self, done: set[str], what: str) -> None:
-        if done != {"FINISHED"}:
-            raise self._gave_up(what, ", ".join(sorted(done)))
-
-    def _gave_up(self, what: str, said: str) -> SceneFailed:
-        return SceneFailed(
-            f"Blender gave up {what}: {said}.",
-            "Expected it to finish.",
-            "Look at what Blender printed: it is in the session's record.",
-        )
-
-    def _free(self, name: str) -> None:
+    def _check_free(self, name: str) -> None:
         if self.holds(check_name(name)):
-            raise taken(name, "something in the file")
+            raise name_taken(name, "something in the file")
 
     def _add(self, name: str, data: Any) -> Any:
-        thing = building.named(self._bpy.data.objects.new(name, data), name)
+        thing = check_kept(self._bpy.data.objects.new(name, data), name)
         self._bpy.context.scene.collection.objects.link(thing)
         return thing
 
     def _object(self, name: str) -> Any:
         found = self._bpy.context.scene.objects.get(name)
         if found is None or found.name != name:
-            raise missing("object", name)
+            raise not_found("object", name)
         return found
 
     def _mesh_object(self, name: str) -> Any:
         thing = self._object(name)
         if thing.type != "MESH":
-            raise SceneArgumentRefused(
-                f"{name!r} is of type {thing.type} and has no mesh.",
-                "Expected an object of type MESH.",
-                "Name another object, or make one with mesh.primitive.",
-            )
+            raise not_a_mesh(name, thing.type)
         return thing
 
     def _collection(self, name: str) -> Any:
         found = self._bpy.data.collections.get(name)
         if found is None:
-            raise missing("collection", name)
+            raise not_found("collection", name)
         return found
-
-
-def _renamed(thing: Any) -> str:
-    thing.name = _SCRATCH
-    return _SCRATCH

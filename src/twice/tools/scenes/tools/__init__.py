@@ -1,49 +1,66 @@
-"""The scene tools, written once: what they do on a scene in memory, they do on Blender.
+"""The scene tools, written once, and what they take: what they do in memory, they do on Blender.
 
-Invariant: a tool works by names and plain data, and has no other way to the scene than its protocol.
+Invariant: a tool works by names and plain data, and has no other way to the scene than its
+protocol; a value that fits its type fits 32 bits.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Final, TypeAlias
 
-from twice.tools.declaration import Tool
-from twice.tools.scenes.tools.meshes import (
-    boolean,
-    displace,
-    from_data,
-    modifier,
-    primitive,
-    scatter,
-)  # fmt: skip
-from twice.tools.scenes.tools.objects import (
-    collection_create,
-    collection_link,
-    create,
-    delete,
-    parent,
-    transform,
-)  # fmt: skip
-from twice.tools.scenes.tools.staging import (
-    assign,
-    camera,
-    light,
-    material,
-    render,
-)  # fmt: skip
-from twice.tools.scenes.tools.states import (
-    compare,
-    diff,
-    keep,
-    load,
-    reset,
-    save,
-    snapshot,
-)  # fmt: skip
+from pydantic import Field
 
-TOOLS: Final[tuple[Tool, ...]] = (
-    assign, boolean, camera, collection_create, collection_link, compare, create, delete, diff,
-    displace, from_data, keep, light, load, material, modifier, parent, primitive, render, reset,
-    save, scatter, snapshot, transform,
-)  # fmt: skip
-"""Every scene tool."""
+from twice.tools.cases import Call, Case
+from twice.tools.declaration import Tool, tool
+
+STAGE: Final = (
+    Call("mesh.primitive", {"kind": "cube", "name": "box"}),
+    Call("mesh.primitive", {"kind": "plane", "name": "ground", "size": 4.0}),
+    Call("material.create", {"name": "red", "color": [0.8, 0.1, 0.1]}),
+    Call("collection.create", {"name": "props"}),
+)
+"""The start in which scene tools are tried: two meshes, a material, a collection."""
+
+Name: TypeAlias = Annotated[
+    str, Field(min_length=1, max_length=63, description="a name; at most 63 bytes of UTF-8")
+]
+File: TypeAlias = Annotated[
+    str, Field(min_length=1, max_length=200, description="a file in the session's folder")
+]
+Number: TypeAlias = Annotated[float, Field(ge=-1e6, le=1e6)]
+Size: TypeAlias = Annotated[float, Field(gt=0, le=1e6)]
+Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
+Point: TypeAlias = tuple[Number, Number, Number]
+Color: TypeAlias = tuple[Share, Share, Share]
+
+
+def scene_tool(
+    name: str,
+    case: Mapping[str, Any],
+    *more: Call,
+    seeded: bool = False,
+    reads_only: bool = False,
+    destructive: bool = False,
+    idempotent: bool = False,
+) -> Callable[[Callable[..., Any]], Tool]:
+    """Declare a scene tool, and the case that it is tried with.
+
+    Args:
+        name: dotted, such as ``object.create``.
+        case: arguments on the stage.
+        more: calls between the stage and the case.
+        seeded: whether it draws numbers; else it is deterministic.
+        reads_only: as in ``tool``.
+        destructive: as in ``tool``.
+        idempotent: as in ``tool``.
+    """
+    return tool(
+        name,
+        determinism="seeded" if seeded else "deterministic",
+        version="1.0.0",
+        reads_only=reads_only,
+        destructive=destructive,
+        idempotent=idempotent,
+        cases=[Case(case, start=(*STAGE, *more))],
+    )

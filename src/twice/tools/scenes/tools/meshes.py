@@ -15,22 +15,11 @@ from pydantic import Field
 
 from twice.tools.cases import Call
 from twice.tools.context import Context
-from twice.tools.declaration import tool
-from twice.tools.scenes.meshes import MeshData, mesh_data, vertex_normals
-from twice.tools.scenes.noise import noise
+from twice.tools.scenes.mesh import MeshData, mesh_data, primitive, vertex_normals
+from twice.tools.scenes.noise import noise, scatter_points
 from twice.tools.scenes.protocol import Operation, Scene
-from twice.tools.scenes.scattering import points_on
-from twice.tools.scenes.shapes import shape
-from twice.tools.scenes.tools.arguments import (
-    Name,
-    Number,
-    Point,
-    Size,
-    chosen,
-    on_stage,
-)
-from twice.tools.scenes.transforms import Transform
-from twice.tools.scenes.values import Array
+from twice.tools.scenes.tools import Name, Number, Point, Size, scene_tool
+from twice.tools.scenes.transform import Transform
 
 Index = Annotated[int, Field(ge=0, le=5_000_000)]
 Kind = Literal["cone", "cube", "cylinder", "grid", "plane", "sphere"]
@@ -40,13 +29,8 @@ ModifierKind = Literal[
 Direction = Literal["NORMAL", "X", "Y", "Z"]
 
 
-@tool(
-    "mesh.from_data",
-    determinism="deterministic",
-    version="1.0.0",
-    cases=on_stage(vertices=[[0, 0, 0], [1, 0, 0], [0, 1, 0]], faces=[[0, 1, 2]]),
-)
-def from_data(
+@scene_tool("mesh.from_data", {"vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0]], "faces": [[0, 1, 2]]})
+def create_mesh(
     context: Context,
     vertices: list[Point],
     faces: list[list[Index]] = [],  # noqa: B006  (read, never changed)
@@ -55,19 +39,14 @@ def from_data(
 ) -> dict[str, Any]:
     """Create a mesh object from vertices, faces and loose edges."""
     scene: Scene = context.backend
-    made = chosen(context, name, "mesh")
+    made = name or context.name("mesh")
     data = mesh_data(vertices, faces, edges)
-    scene.create_mesh(made, data)
-    return _told(made, data)
+    scene.create_object(made, data)
+    return _summarize(made, data)
 
 
-@tool(
-    "mesh.primitive",
-    determinism="deterministic",
-    version="1.0.0",
-    cases=on_stage(kind="sphere", segments=8, rings=5),
-)
-def primitive(
+@scene_tool("mesh.primitive", {"kind": "sphere", "segments": 8, "rings": 5})
+def create_primitive(
     context: Context,
     kind: Kind,
     name: Name | None = None,
@@ -77,27 +56,20 @@ def primitive(
 ) -> dict[str, Any]:
     """Create a cube, plane, grid, cylinder, cone or sphere around the origin."""
     scene: Scene = context.backend
-    made = chosen(context, name, kind)
-    data = shape(kind, size=size, segments=segments, rings=rings)
-    scene.create_mesh(made, data)
-    return _told(made, data)
+    made = name or context.name(kind)
+    data = primitive(kind, size=size, segments=segments, rings=rings)
+    scene.create_object(made, data)
+    return _summarize(made, data)
 
 
-@tool(
+@scene_tool(
     "mesh.boolean",
-    determinism="deterministic",
-    version="1.0.0",
-    cases=on_stage(
-        Call("object.transform", {"name": "ground", "rotation": [0.3, 0.2, 0.1]}),
-        Call("mesh.primitive", {"kind": "cube", "name": "other", "size": 1.5}),
-        Call("object.transform", {"name": "other", "location": [0.7, 0.6, 0.5]}),
-        name="box",
-        other="other",
-        operation="DIFFERENCE",
-        delete_other=True,
-    ),
+    {"name": "box", "other": "other", "operation": "DIFFERENCE", "delete_other": True},
+    Call("object.transform", {"name": "ground", "rotation": [0.3, 0.2, 0.1]}),
+    Call("mesh.primitive", {"kind": "cube", "name": "other", "size": 1.5}),
+    Call("object.transform", {"name": "other", "location": [0.7, 0.6, 0.5]}),
 )
-def boolean(
+def combine(
     context: Context, name: Name, other: Name, operation: Operation, delete_other: bool = False
 ) -> dict[str, Any]:
     """Unite, cut or intersect an object's mesh with another's, by an exact solver."""
@@ -106,16 +78,11 @@ def boolean(
     scene.replace_mesh(name, data)
     if delete_other:
         scene.delete_object(other)
-    return _told(name, data)
+    return _summarize(name, data)
 
 
-@tool(
-    "modifier.add",
-    determinism="deterministic",
-    version="1.0.0",
-    cases=on_stage(name="box", kind="SUBSURF", settings={"levels": 2}),
-)
-def modifier(
+@scene_tool("modifier.add", {"name": "box", "kind": "SUBSURF", "settings": {"levels": 2}})
+def add_modifier(
     context: Context,
     name: Name,
     kind: ModifierKind,
@@ -124,17 +91,12 @@ def modifier(
 ) -> dict[str, Any]:
     """Add a modifier to an object; its geometry after modifiers is shown by scene.snapshot."""
     scene: Scene = context.backend
-    made = chosen(context, modifier, kind.lower())
+    made = modifier or context.name(kind.lower())
     scene.add_modifier(name, made, kind, settings)
     return {"object": name, "modifier": made}
 
 
-@tool(
-    "displace.noise",
-    determinism="seeded",
-    version="1.0.0",
-    cases=on_stage(name="box", strength=0.3),
-)
+@scene_tool("displace.noise", {"name": "box", "strength": 0.3}, seeded=True)
 def displace(
     context: Context,
     name: Name,
@@ -148,18 +110,14 @@ def displace(
     data = scene.read_mesh(name)
     places = data.positions.astype(np.float64)
     amount = noise(context.seed("noise", 0, 2**63), places * scale, octaves=octaves)
-    along = _directions(data, direction)
-    moved = data.moved(places + along * (amount * strength)[:, np.newaxis])
+    axis = np.eye(3)[["XYZ".find(direction)]]
+    along = vertex_normals(data) if direction == "NORMAL" else axis
+    moved = data.with_positions(places + along * (amount * strength)[:, np.newaxis])
     scene.replace_mesh(name, moved)
-    return _told(name, moved)
+    return _summarize(name, moved)
 
 
-@tool(
-    "scatter.points",
-    determinism="seeded",
-    version="1.0.0",
-    cases=on_stage(target="ground", count=5, instance_of="box"),
-)
+@scene_tool("scatter.points", {"target": "ground", "count": 5, "instance_of": "box"}, seeded=True)
 def scatter(
     context: Context,
     target: Name,
@@ -172,10 +130,10 @@ def scatter(
     Objects are called by the name, a dash and the number of their point, and hang under the target.
     """
     scene: Scene = context.backend
-    made = chosen(context, name, "points")
-    placed = points_on(scene.read_mesh(target), count, context.seed("points", 0, 2**63))
+    made = name or context.name("points")
+    placed = scatter_points(scene.read_mesh(target), count, context.seed("points", 0, 2**63))
     if instance_of is None:
-        scene.create_mesh(made, mesh_data(placed))
+        scene.create_object(made, mesh_data(placed))
         scene.set_parent(made, target)
         return {"object": made, "points": count}
     for i, (x, y, z) in enumerate(placed.tolist()):
@@ -186,14 +144,7 @@ def scatter(
     return {"object": made, "points": count}
 
 
-def _directions(data: MeshData, direction: str) -> Array:
-    if direction == "NORMAL":
-        return vertex_normals(data)
-    axis: Array = np.eye(3)[["XYZ".index(direction)]]
-    return axis
-
-
-def _told(name: str, data: MeshData) -> dict[str, Any]:
+def _summarize(name: str, data: MeshData) -> dict[str, Any]:
     return {
         "object": name,
         "vertices": len(data.positions),

@@ -1,51 +1,42 @@
-"""Tools for objects and collections: made, moved, hung under others, removed.
+"""Tools for objects and collections, and how they look: materials, cameras, lights.
 
 Invariant: every one names what it touches; none asks what is selected or active.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from twice.tools.context import Context
-from twice.tools.declaration import tool
-from twice.tools.scenes.protocol import Scene
-from twice.tools.scenes.tools.arguments import (
-    Name,
-    Point,
-    chosen,
-    on_stage,
-)
-from twice.tools.scenes.transforms import Transform
+from twice.tools.scenes.protocol import CameraKind, Lamp, Lens, LightKind, Scene, Surface
+from twice.tools.scenes.tools import Color, Name, Point, Share, Size, scene_tool
+from twice.tools.scenes.transform import Transform
+
+_ORIGIN = (0.0, 0.0, 0.0)
 
 
-@tool(
-    "object.create",
-    determinism="deterministic",
-    version="1.0.0",
-    cases=on_stage(name="twin", instance_of="box"),
-)
-def create(
+@scene_tool("object.create", {"name": "twin", "instance_of": "box"})
+def create_object(
     context: Context, name: Name | None = None, instance_of: Name | None = None
 ) -> dict[str, Any]:
     """Create an empty object at the origin, or one that shares the data of another."""
     scene: Scene = context.backend
-    made = chosen(context, name, "object")
+    made = name or context.name("object")
     if instance_of is None:
-        scene.create_empty(made)
+        scene.create_object(made, None)
     else:
         scene.create_instance(made, instance_of)
     return {"object": made}
 
 
-@tool(
+@scene_tool(
     "object.transform",
-    determinism="deterministic",
-    version="1.0.0",
+    {"name": "box", "location": [1.0, 2.0, 3.0], "rotation": [0.1, 0.2, 0.3]},
     idempotent=True,
-    cases=on_stage(name="box", location=[1.0, 2.0, 3.0], rotation=[0.1, 0.2, 0.3]),
 )
-def transform(
+def transform_object(
     context: Context,
     name: Name,
     location: Point | None = None,
@@ -58,59 +49,95 @@ def transform(
     return {"object": name}
 
 
-@tool(
-    "object.delete",
-    determinism="deterministic",
-    version="1.0.0",
-    destructive=True,
-    cases=on_stage(name="box"),
-)
-def delete(context: Context, name: Name) -> dict[str, Any]:
+@scene_tool("object.delete", {"name": "box"}, destructive=True)
+def delete_object(context: Context, name: Name) -> dict[str, Any]:
     """Delete an object, and its mesh, camera or light when nothing else uses it."""
     scene: Scene = context.backend
     scene.delete_object(name)
     return {"deleted": name}
 
 
-@tool(
-    "object.parent",
-    determinism="deterministic",
-    version="1.0.0",
-    idempotent=True,
-    cases=on_stage(name="box", parent="ground"),
-)
-def parent(context: Context, name: Name, parent: Name | None = None) -> dict[str, Any]:
+@scene_tool("object.parent", {"name": "box", "parent": "ground"}, idempotent=True)
+def set_parent(context: Context, name: Name, parent: Name | None = None) -> dict[str, Any]:
     """Hang an object under another, or under none; its place is then relative to that one."""
     scene: Scene = context.backend
     scene.set_parent(name, parent)
     return {"object": name, "parent": parent}
 
 
-@tool(
-    "collection.create",
-    determinism="deterministic",
-    version="1.0.0",
-    cases=on_stage(parent="props"),
-)
-def collection_create(
+@scene_tool("collection.create", {"parent": "props"})
+def create_collection(
     context: Context, name: Name | None = None, parent: Name | None = None
 ) -> dict[str, Any]:
     """Create an empty collection inside another, or at the top."""
     scene: Scene = context.backend
-    made = chosen(context, name, "collection")
+    made = name or context.name("collection")
     scene.create_collection(made, parent)
     return {"collection": made}
 
 
-@tool(
-    "collection.link",
-    determinism="deterministic",
-    version="1.0.0",
-    idempotent=True,
-    cases=on_stage(name="box", collection="props"),
-)
-def collection_link(context: Context, name: Name, collection: Name) -> dict[str, Any]:
+@scene_tool("collection.link", {"name": "box", "collection": "props"}, idempotent=True)
+def link_object(context: Context, name: Name, collection: Name) -> dict[str, Any]:
     """Put an object into a collection; it stays in the others."""
     scene: Scene = context.backend
     scene.link(name, collection)
     return {"object": name, "collection": collection}
+
+
+@scene_tool("material.create", {"color": [0.1, 0.2, 0.3], "roughness": 0.25})
+def create_material(
+    context: Context,
+    name: Name | None = None,
+    color: Color = (0.8, 0.8, 0.8),
+    metallic: Share = 0.0,
+    roughness: Share = 0.5,
+) -> dict[str, Any]:
+    """Create a material; its colour is in linear light."""
+    scene: Scene = context.backend
+    made = name or context.name("material")
+    scene.create_material(made, Surface(color, metallic, roughness))
+    return {"material": made}
+
+
+@scene_tool("material.assign", {"name": "box", "material": "red"}, idempotent=True)
+def assign_material(context: Context, name: Name, material: Name) -> dict[str, Any]:
+    """Make a material the only one of an object's mesh."""
+    scene: Scene = context.backend
+    scene.assign_material(name, material)
+    return {"object": name, "material": material}
+
+
+@scene_tool("camera.create", {"name": "eye", "location": [0.0, 0.0, 6.0]})
+def create_camera(
+    context: Context,
+    name: Name | None = None,
+    kind: CameraKind = "PERSP",
+    lens: Annotated[float, Field(ge=1, le=5000)] = 50.0,
+    ortho_scale: Size = 6.0,
+    location: Point = _ORIGIN,
+    rotation: Point = _ORIGIN,
+) -> dict[str, Any]:
+    """Create a camera; unturned it looks down the Z axis. The first one becomes the scene's."""
+    scene: Scene = context.backend
+    made = name or context.name("camera")
+    scene.create_object(made, Lens(kind, lens, ortho_scale))
+    scene.transform(made, Transform(location, rotation))
+    return {"object": made}
+
+
+@scene_tool("light.create", {"kind": "SUN", "energy": 2.0})
+def create_light(
+    context: Context,
+    kind: LightKind,
+    name: Name | None = None,
+    energy: Annotated[float, Field(ge=0, le=1e6)] = 100.0,
+    color: Color = (1.0, 1.0, 1.0),
+    location: Point = _ORIGIN,
+    rotation: Point = _ORIGIN,
+) -> dict[str, Any]:
+    """Create a light: a point or a spot in watts, or a sun in watts per square metre."""
+    scene: Scene = context.backend
+    made = name or context.name("light")
+    scene.create_object(made, Lamp(kind, energy, color))
+    scene.transform(made, Transform(location, rotation))
+    return {"object": made}

@@ -9,22 +9,21 @@ import bpy
 import rich
 from answering import answer, request
 
-from twice.tools.scenes import scene_differences, summary
-from twice.tools.scenes.blender.reading import snapshot
+from twice.tools.scenes.blender.snapshot import read_snapshot
+from twice.tools.scenes.difference import scene_differences
 
 asked = request() or {}
 rich.build(asked.get("order"))
-before = snapshot(bpy, {}, evaluated=True)
+before = read_snapshot(bpy, {}, evaluated=True)
 path = Path(tempfile.mkdtemp()) / "a.blend"
 bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True)
 bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False, use_scripts=False)
-after = snapshot(bpy, {}, evaluated=True)
+after = read_snapshot(bpy, {}, evaluated=True)
 answer(
     {
         "full": before.fingerprint,
         "core": before.core_fingerprint,
         "blocks": sum(map(len, before.sections.values())),
-        "loaded": [d.to_json() for d in scene_differences(before, after)],
-        "summary": summary(before, values=True) if asked.get("summary") else None,
+        "loaded": scene_differences(before, after),
     }
 )

@@ -6,7 +6,6 @@ A change counts as seen when the digest of its own block moves, or else the fing
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,10 +15,9 @@ from answering import answer, request
 
 from twice.errors import TwiceError
 from twice.foundation.digests import digest_value
-from twice.tools.scenes.blender.reading import snapshot
-from twice.tools.scenes.blender.reading.exclusions import Exclusions, exclusions
-from twice.tools.scenes.blender.reading.snapshot import _Reading
-from twice.tools.scenes.state import ALGORITHM, Block, _digest
+from twice.tools.scenes.blender import snapshot
+from twice.tools.scenes.blender.structs import Exclusions, load_exclusions
+from twice.tools.scenes.state import ALGORITHM, Block, scene_state
 
 Path = tuple[tuple[str, Any], ...]
 DEPTH_MAX = 9
@@ -84,7 +82,7 @@ def targets() -> dict[str, Path]:
             name = prop.identifier
             if prop.type not in ("POINTER", "COLLECTION"):
                 continue
-            if exclusions().excludes(kind, name, struct.bl_rna):
+            if load_exclusions().excludes(kind, name, struct.bl_rna):
                 continue
             value = getattr(struct, name)
             if prop.type == "COLLECTION":
@@ -96,7 +94,7 @@ def targets() -> dict[str, Path]:
             ):
                 walk(value, (*path, (".", name)))
 
-    for section in _Reading(bpy).sections:
+    for section in snapshot.BlenderReader(bpy).sections:
         for data in sorted(getattr(bpy.data, section), key=lambda data: data.name):
             if data.users:
                 walk(data, ((".", section), ("[]", data.name)))
@@ -109,7 +107,7 @@ def other(struct: Any, prop: Any) -> Iterator[Any]:
     if prop.type == "POINTER":
         if old is not None:
             yield None
-        for section in _Reading(bpy).sections:
+        for section in snapshot.BlenderReader(bpy).sections:
             for data in sorted(getattr(bpy.data, section), key=lambda data: data.name):
                 if data.users and data != old and isinstance(data, _class(prop)):
                     yield data
@@ -183,29 +181,31 @@ class Meter:
     """Tells whether a change is seen, by the nearest digest that is a part of the fingerprint."""
 
     def __init__(self) -> None:
-        self.reading = _Reading(bpy)
+        self.reading = snapshot.BlenderReader(bpy)
         self._inside: dict[str, bool] = {}
 
     def near(self, path: Path) -> str:
         """Return the digest of a struct, where its value is a part of its block's; else of the block."""
         struct = found(path)
         if len(path) > 2 and self._is_inside(struct, path):
-            return str(digest_value(self.reading._structs._read(struct, frozenset(), 1), ALGORITHM))
+            return str(digest_value(self.reading.structs.read(struct), ALGORITHM))
         section, data = path[0][1], found(path[:2])
-        block = Block(self.reading._type(data), data.name, "", self.reading._value(section, data))
-        return str(_digest(block, {}))
+        block = Block(
+            self.reading.block_type(data), data.name, "", self.reading.read_value(section, data)
+        )
+        return scene_state({}, {section: [block]}).fingerprint
 
     def _is_inside(self, struct: Any, path: Path) -> bool:
         """Equal structs are one value, so a part of a block is known by identity; looked at once."""
         kind = struct.bl_rna.identifier
         if kind not in self._inside:
-            part = self.reading._structs._read(struct, frozenset(), 1)
-            whole = self.reading._value(path[0][1], found(path[:2]))
+            part = self.reading.structs.read(struct)
+            whole = self.reading.read_value(path[0][1], found(path[:2]))
             self._inside[kind] = _holds(whole, part)
         return self._inside[kind]
 
     def whole(self) -> str:
-        return str(snapshot(bpy, {}, evaluated=False).fingerprint)
+        return snapshot.read_snapshot(bpy, {}, evaluated=False).fingerprint
 
     def _far(self, path: Path, name: str, old: Any, new: Any) -> bool:
         """Return whether the change shows anywhere else."""
@@ -265,10 +265,10 @@ def _plain(value: Any) -> Any:
 
 def unknown() -> list[str]:
     """Entries of the list that name what this Blender does not have."""
-    kinds = {name: getattr(bpy.types, name, None) for name in exclusions().reasons}
+    kinds = {name: getattr(bpy.types, name, None) for name in load_exclusions().reasons}
     return [
         f"{kind}.{name}"
-        for kind, names in exclusions().reasons.items()
+        for kind, names in load_exclusions().reasons.items()
         for name in names
         if kind != "*" and (kinds[kind] is None or name not in kinds[kind].bl_rna.properties)
     ]
@@ -276,9 +276,8 @@ def unknown() -> list[str]:
 
 asked = request() or {}
 if asked.get("blind"):  # a hole that is not in the list
-    blind = {**exclusions().reasons, asked["only"]: {asked["blind"]: "planted"}}
-    # The package gives the function under the name of its module.
-    sys.modules[_Reading.__module__].exclusions = lambda: Exclusions(blind)
+    blind = {**load_exclusions().reasons, asked["only"]: {asked["blind"]: "planted"}}
+    snapshot.load_exclusions = lambda: Exclusions(blind)
 scene = rich.build()
 everything(scene)
 bpy.context.view_layer.update()
@@ -292,7 +291,7 @@ for kind, path in sorted(targets().items()):
             verdict = "lost"
         elif declared in tried:
             verdict = "inherited"
-        elif exclusions().excludes(kind, name, found(path).bl_rna):
+        elif load_exclusions().excludes(kind, name, found(path).bl_rna):
             verdict = "listed"
         else:
             verdict = meter.try_one(path, name)

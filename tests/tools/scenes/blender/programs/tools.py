@@ -6,11 +6,11 @@ from typing import Any
 
 from answering import answer, request
 
-from twice.tools.scenes.blender.registry import registry
+from twice.tools.scenes import BLENDER
 from twice.tools.session import Session
 
 asked = request() or {}
-session = Session(registry, registry.open_backend())
+session = Session(BLENDER, BLENDER.open_backend())
 codes: list[str] = []
 
 

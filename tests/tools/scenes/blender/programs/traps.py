@@ -7,11 +7,11 @@ import numpy as np
 from answering import answer
 
 from twice.tools.errors import CallRefused
-from twice.tools.scenes import Lamp, Lens, Shot, Surface, Transform
-from twice.tools.scenes.blender import BlenderScene
+from twice.tools.scenes.blender.scene import BlenderScene
 from twice.tools.scenes.memory import MemoryScene
-from twice.tools.scenes.modifiers import MODIFIERS
-from twice.tools.scenes.shapes import SHAPES, shape
+from twice.tools.scenes.mesh import PRIMITIVES, primitive
+from twice.tools.scenes.protocol import MODIFIERS, Lamp, Lens, Shot, Surface
+from twice.tools.scenes.transform import Transform
 
 scene, found = BlenderScene(), {}
 
@@ -24,14 +24,14 @@ def refused(make: object) -> str:
     return "done"
 
 
-scene.create_mesh("Cube", shape("cube", size=2, segments=3, rings=2))
-found["second Cube"] = refused(lambda: scene.create_empty("Cube"))
+scene.create_object("Cube", primitive("cube", size=2, segments=3, rings=2))
+found["second Cube"] = refused(lambda: scene.create_object("Cube", None))
 found["material named like a mesh"] = refused(lambda: scene.create_material("Cube", Surface()))
-found["64 bytes"] = refused(lambda: scene.create_empty("x" * 64))
-found["63 bytes"] = refused(lambda: scene.create_empty("x" * 63))
+found["64 bytes"] = refused(lambda: scene.create_object("x" * 64, None))
+found["63 bytes"] = refused(lambda: scene.create_object("x" * 63, None))
 scene.delete_object("Cube")
 found["data goes along"] = refused(
-    lambda: scene.create_mesh("Cube", shape("cube", size=2, segments=3, rings=2))
+    lambda: scene.create_object("Cube", primitive("cube", size=2, segments=3, rings=2))
 )
 found["meshes"] = sorted(mesh.name for mesh in bpy.data.meshes)
 scene.transform("Cube", Transform(location=(5, 6, 7)))
@@ -41,7 +41,7 @@ found["matrix is up to date"] = block.value["matrix_world"][3::4] == [5.0, 6.0, 
 before, checkpoint = scene.fingerprint(), scene.checkpoint()
 path = checkpoint.path
 scene.reset()
-scene.create_empty("Cube")
+scene.create_object("Cube", None)
 scene.rollback(checkpoint)
 scene.rollback(checkpoint)
 found["rollback twice"] = scene.fingerprint() == before
@@ -51,8 +51,8 @@ found["checkpoint files left"] = path.exists()
 for kind in MODIFIERS:
     scene.add_modifier("Cube", kind, kind, {})
 found["modifiers"] = [modifier.type for modifier in bpy.data.objects["Cube"].modifiers]
-scene.create_light("Sun", Lamp("SUN"))
-scene.create_camera("Camera", Lens())
+scene.create_object("Sun", Lamp("SUN"))
+scene.create_object("Camera", Lens())
 before = scene.fingerprint()
 scene.render(Shot("Camera", 8, 8, 1, 3))
 found["rendering changes nothing"] = scene.fingerprint() == before
@@ -79,21 +79,20 @@ found["script ran"] = "ran" in bpy.data.objects
 scene.reset()
 other = MemoryScene()
 for each in (scene, other):
-    for kind in SHAPES:
-        each.create_mesh(kind, shape(kind, size=2, segments=8, rings=4))
-    each.create_camera("Camera", Lens())
-    each.create_light("Sun", Lamp("SUN"))
+    for kind in PRIMITIVES:
+        each.create_object(kind, primitive(kind, size=2, segments=8, rings=4))
+    each.create_object("Camera", Lens())
+    each.create_object("Sun", Lamp("SUN"))
     each.create_collection("Props", None)
     each.link("cube", "Props")
     each.transform("cube", Transform(location=(1, 2, 3.5)))
     each.create_material("Red", Surface((1, 0, 0)))
     each.assign_material("cube", "Red")
-    each.add_modifier("cone", "row", "ARRAY", {"count": 3})
 found["core as in memory"] = [
     each.snapshot(evaluated=True).core_fingerprint for each in (scene, other)
 ]
-large = shape("grid", size=2, segments=60, rings=60)
-scene.create_mesh("large", large)
+large = primitive("grid", size=2, segments=60, rings=60)
+scene.create_object("large", large)
 read = scene.read_mesh("large")
 found["edges keep their order"] = bool(
     np.array_equal(read.edges, large.edges) and np.array_equal(read.corners, large.corners)

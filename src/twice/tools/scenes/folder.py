@@ -15,8 +15,9 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
+from twice.foundation.printable import pluralize
 from twice.recorder.effects.actors import outside
 from twice.tools.enforcement import unwatched
 from twice.tools.errors import SceneArgumentRefused
@@ -24,6 +25,8 @@ from twice.worker.process import NESTED
 from twice.writing import write
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+_FILE_BYTES_MAX: Final = 1 << 30
 
 
 def private(function: Function) -> Function:
@@ -38,7 +41,7 @@ def private(function: Function) -> Function:
 
 
 @private
-def private_folder() -> Path:
+def make_private_folder() -> Path:
     """Make a folder that goes with the process: not with its owner, which goes at any moment.
 
     What a collector of garbage does would otherwise be blamed on the tool that happens to run.
@@ -52,7 +55,7 @@ def private_folder() -> Path:
 
 
 @private
-def inside(folder: Path, name: str) -> Path:
+def resolve_inside(folder: Path, name: str) -> Path:
     """Where a file of this name lies in the folder.
 
     Args:
@@ -75,6 +78,27 @@ def inside(folder: Path, name: str) -> Path:
     )
 
 
+@private
+def check_file(path: Path) -> None:
+    """Check a file before a scene reads it.
+
+    Raises:
+        SceneArgumentRefused: E-SCENE-005, there is no such file, or it is larger than 1 GiB.
+    """
+    try:
+        size = path.stat().st_size
+        if path.is_file() and size <= _FILE_BYTES_MAX:
+            return
+        why = f"has {pluralize(size, 'byte')}" if path.is_file() else "is not a file"
+    except OSError as error:
+        why = f"cannot be read: {error.strerror or error}"
+    raise SceneArgumentRefused(
+        f"{path.name} {why}.",
+        f"Expected a file of at most {_FILE_BYTES_MAX} bytes in the session's folder.",
+        "Save the scene under this name first, or name another file.",
+    )
+
+
 class SessionFiles:
     """The part of a scene that keeps files: one folder, made when it is first needed.
 
@@ -89,7 +113,7 @@ class SessionFiles:
     def folder(self) -> Path:
         """Where files of the session lie."""
         if self._folder is None:
-            self._folder = private_folder()
+            self._folder = make_private_folder()
         return self._folder
 
     @private
@@ -100,4 +124,4 @@ class SessionFiles:
             SceneArgumentRefused: E-SCENE-005, the name does not stay in the folder.
             OutputUnwritable: E-OUTPUT-002, it cannot be written.
         """
-        write(inside(self.folder, name), data)
+        write(resolve_inside(self.folder, name), data)

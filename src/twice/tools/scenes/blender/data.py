@@ -5,31 +5,47 @@ Invariant: nothing here looks at selection, mode, cursor or active things.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any, assert_never
 
 import numpy as np
 
-from twice.tools.errors import SceneFailed, SceneNameTaken
-from twice.tools.scenes.meshes import MeshData, corner_edges
-from twice.tools.scenes.protocol import Lamp, Lens, Surface
+from twice.tools.errors import SceneFailed
+from twice.tools.scenes.mesh import MeshData, corner_edges
+from twice.tools.scenes.protocol import Lamp, Lens, Surface, name_taken
 
 
-def named(data: Any, name: str) -> Any:
+def check_kept(data: Any, name: str) -> Any:
     """Return the data, if it has the requested name.
 
     Raises:
-        SceneNameTaken: E-SCENE-002, Blender gave the data another one.
+        SceneNameTaken: E-SCENE-002, Blender numbered it: something in the file has that name.
     """
     if data.name == name:
         return data
-    raise SceneNameTaken(
-        f"Blender named {name!r} {data.name!r} instead.",
-        "Expected a name that nothing in the file has, hidden data included.",
-        "Choose another name.",
-        name=name,
-    )
+    raise name_taken(name, f"something in the file, for Blender made it {data.name!r}")
+
+
+def create_data(data: Any, name: str, given: MeshData | Lens | Lamp | None) -> Any:
+    """Create what an object of this name shows, in ``bpy.data``; None for an empty one."""
+    match given:
+        case MeshData():
+            mesh = check_kept(data.meshes.new(name), name)
+            fill_mesh(mesh, given)
+            return mesh
+        case Lens():
+            camera = check_kept(data.cameras.new(name), name)
+            camera.type, camera.lens, camera.ortho_scale = given.kind, given.lens, given.ortho_scale
+            camera.clip_start, camera.clip_end = given.clip_start, given.clip_end
+            return camera
+        case Lamp():
+            light = check_kept(data.lights.new(name, given.kind), name)
+            light.energy, light.color = given.energy, given.color
+            return light
+        case None:
+            return None
+        case _:
+            assert_never(given)
 
 
 def fill_mesh(mesh: Any, data: MeshData) -> None:
@@ -66,13 +82,12 @@ def refill_mesh(mesh: Any, data: MeshData) -> None:
     mesh.edges.foreach_get("vertices", edges)
     corners = np.empty(len(mesh.loops), dtype=np.int32)
     mesh.loops.foreach_get("vertex_index", corners)
-    alike = (
+    if (
         len(mesh.vertices) == len(data.positions)
         and len(mesh.polygons) == len(data.face_starts) - 1
         and np.array_equal(edges, data.edges.ravel())
         and np.array_equal(corners, data.corners)
-    )
-    if alike:
+    ):
         mesh.vertices.foreach_set("co", data.positions.ravel())
         mesh.update()
         return
@@ -85,8 +100,9 @@ def fill_material(material: Any, surface: Surface) -> None:
     material.use_nodes = True
     tree = material.node_tree
     tree.nodes.clear()
-    shader = named(_node(tree, "ShaderNodeBsdfPrincipled", "Surface"), "Surface")
-    output = named(_node(tree, "ShaderNodeOutputMaterial", "Output"), "Output")
+    shader = tree.nodes.new("ShaderNodeBsdfPrincipled")
+    output = tree.nodes.new("ShaderNodeOutputMaterial")
+    shader.name, output.name = "Surface", "Output"
     shader.inputs["Base Color"].default_value = (*surface.color, 1.0)
     shader.inputs["Metallic"].default_value = surface.metallic
     shader.inputs["Roughness"].default_value = surface.roughness
@@ -95,36 +111,20 @@ def fill_material(material: Any, surface: Surface) -> None:
     material.metallic, material.roughness = surface.metallic, surface.roughness
 
 
-def _node(tree: Any, kind: str, name: str) -> Any:
-    node = tree.nodes.new(kind)
-    node.name = name
-    return node
-
-
-def fill_camera(camera: Any, lens: Lens) -> None:
-    """Kind, lens and range of a camera."""
-    camera.type = lens.kind
-    camera.lens = lens.lens
-    camera.ortho_scale = lens.ortho_scale
-    camera.clip_start, camera.clip_end = lens.clip_start, lens.clip_end
-
-
-def fill_light(light: Any, lamp: Lamp) -> None:
-    """Energy and colour of a light."""
-    light.energy = lamp.energy
-    light.color = lamp.color
-
-
 def set_modifier(modifier: Any, kind: str, settings: Mapping[str, Any]) -> None:
     """Set a new modifier, and read it back.
 
     Raises:
         SceneFailed: E-SCENE-006, Blender stores another number.
     """
-    for name, value in _SETTINGS[kind](settings).items():
+    for name, value in _modifier_properties(kind, settings).items():
         setattr(modifier, name, value)
         there = getattr(modifier, name)
-        if not _same(there, value):
+        if isinstance(value, tuple):
+            same = list(there) == [_narrow(each) for each in value]
+        else:
+            same = there == _narrow(value)
+        if not same:
             raise SceneFailed(
                 f"{kind}.{name} was set to {value!r} and is {there!r}.",
                 "Expected Blender to keep what it is given.",
@@ -132,33 +132,27 @@ def set_modifier(modifier: Any, kind: str, settings: Mapping[str, Any]) -> None:
             )
 
 
-def _same(there: Any, value: Any) -> bool:
-    """Whether Blender holds what it was given, to the width of its property."""
-    if isinstance(value, tuple):
-        return all(_same(*pair) for pair in zip(there, value, strict=True))
-    return bool(there == (float(np.float32(value)) if isinstance(value, float) else value))
+def _narrow(value: Any) -> Any:
+    return float(np.float32(value)) if isinstance(value, float) else value
 
 
-Settings = Mapping[str, Any]
-
-_SETTINGS: Final[Mapping[str, Callable[[Settings], dict[str, Any]]]] = MappingProxyType(
-    {
-        "ARRAY": lambda s: {
-            "fit_type": "FIXED_COUNT",
-            "count": s["count"],
-            "use_relative_offset": False,
-            "use_constant_offset": True,
-            "constant_offset_displace": (s["x"], s["y"], s["z"]),
-        },
-        "BEVEL": lambda s: {"width": s["width"], "segments": s["segments"]},
-        "DECIMATE": lambda s: {"ratio": s["ratio"]},
-        "MIRROR": lambda s: {
-            "use_axis": tuple(i == s["axis"] for i in range(3)),
-            "use_mirror_merge": False,
-        },
-        "SOLIDIFY": lambda s: {"thickness": s["thickness"]},
-        "SUBSURF": lambda s: {"levels": s["levels"], "render_levels": s["levels"]},
-        "TRIANGULATE": lambda _: {},
-        "WELD": lambda s: {"merge_threshold": s["distance"]},
-    }
-)
+def _modifier_properties(kind: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of ``protocol.MODIFIERS`` in Blender's words."""
+    match kind:
+        case "ARRAY":
+            return {
+                "fit_type": "FIXED_COUNT",
+                "count": settings["count"],
+                "use_relative_offset": False,
+                "use_constant_offset": True,
+                "constant_offset_displace": tuple(settings[axis] for axis in "xyz"),
+            }
+        case "MIRROR":
+            axes = tuple(i == settings["axis"] for i in range(3))
+            return {"use_axis": axes, "use_mirror_merge": False}
+        case "SUBSURF":
+            return {"levels": settings["levels"], "render_levels": settings["levels"]}
+        case "WELD":
+            return {"merge_threshold": settings["distance"]}
+        case _:
+            return dict(settings)
