@@ -13,6 +13,7 @@ from programs import cli
 from twice.cli.commands.tools.verify import find_suspicions
 from twice.errors import UsageError
 from twice.tools.determinism import Level
+from twice.tools.verification.cases import read_cases
 from twice.tools.verification.report import RegistryVerification, ToolVerdict, ToolVerification
 from twice.tools.verification.verify import verify_tools
 
@@ -130,72 +131,84 @@ def test_honest_tools_are_not_exposed(tmp_path: Path) -> None:
     assert {each["level"] for each in document["tools"]} == {"perturbed"}
 
 
+ODD = """
+import os
+from twice.tools import Registry, tool
+
+
+@tool("stuck", determinism="deterministic")
+def stuck(n: int) -> int:
+    raise ValueError("never")
+
+
+@tool("unique", determinism="deterministic")
+def unique(words: list[str]) -> list[str]:
+    return list(set(words))
+
+
+@tool("terms", determinism="deterministic")
+def terms(text: str) -> list[str]:
+    return list(set(text.split()))
+
+
+@tool("loose", determinism="nondeterministic")
+def loose() -> int:
+    raise SystemExit
+
+
+@tool("dying", determinism="deterministic")
+def dying() -> None:
+    os._exit(3)
+
+
+@tool("forking", determinism="deterministic")
+def forking() -> int:
+    return os.fork() * 0
+
+
+@tool("hanging", determinism="deterministic")
+def hanging() -> None:
+    while True:
+        pass
+
+
+registry = Registry([stuck, unique, terms, loose, dying, forking])
+alone = Registry([hanging], "alone")
+"""
+
+
 @pytest.mark.integration
-def test_a_tool_without_a_case_that_works_cannot_be_told(tmp_path: Path) -> None:
-    (tmp_path / "stuck.py").write_text(
-        "from twice.tools import Registry, tool\n\n"
-        "@tool('stuck', determinism='deterministic')\n"
-        "def stuck(n: int) -> int:\n    raise ValueError('never')\n\n"
-        "registry = Registry([stuck])\n"
-    )
-    done = cli("tools", "verify", "stuck.py:registry", cwd=tmp_path)
+def test_each_tool_that_is_odd_gets_its_verdict(tmp_path: Path) -> None:
+    """Several processes: a hash seed is read at their start, and one tool ends its own."""
+    (tmp_path / "odd.py").write_text(ODD)
+    done = cli("tools", "verify", "odd.py:registry", cwd=tmp_path)
+    lines = done.stdout.splitlines()
 
-    assert done.returncode == 2
-    assert "stuck  could not tell" in done.stdout
-    assert done.stdout.splitlines()[0] == "stuck.py:registry: 1 could-not-tell (stuck)"
-    assert "ValueError: never" in done.stdout
-
-
-@pytest.mark.integration
-def test_a_tool_without_cases_is_exposed_by_the_order_of_a_set(tmp_path: Path) -> None:
-    """Several processes, because a hash seed is read at their start."""
-    (tmp_path / "loose.py").write_text(
-        "from twice.tools import Registry, tool\n\n"
-        "@tool('unique', determinism='deterministic')\n"
-        "def unique(words: list[str]) -> list[str]:\n    return list(set(words))\n\n"
-        "@tool('terms', determinism='deterministic')\n"
-        "def terms(text: str) -> list[str]:\n    return list(set(text.split()))\n\n"
-        "registry = Registry([unique, terms])\n"
-    )
-    found = verify_tools(f"{tmp_path / 'loose.py'}:registry")
-
-    assert {each.name: each.verdict for each in found.tools} == {
-        "unique": "exposed",
-        "terms": "exposed",
+    assert done.returncode == 1
+    assert lines[0].endswith("3 exposed, 2 could-not-tell, 1 promises-nothing (dying, stuck)")
+    assert {line.split("  ")[0]: line.split("  ")[1] for line in lines if line.endswith(" s]")} == {
+        "dying": "could not tell",
+        "forking": "breaks its declaration (deterministic)",
+        "loose": "declares nothing that could be tried",
+        "stuck": "could not tell",
+        "terms": "breaks its declaration (deterministic)",
+        "unique": "breaks its declaration (deterministic)",
     }
-    assert {exposure.by for each in found.tools for exposure in each.exposures} == {"hash seed"}
+    assert sum("exposed by hash seed: " in line for line in lines) == 2
+    assert "  its process died" in lines
+    assert "ValueError" in done.stdout
 
 
 @pytest.mark.integration
-def test_a_tool_that_promises_nothing_is_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "loose.py").write_text(
-        "from twice.tools import Registry, tool\n\n"
-        "@tool('loose', determinism='nondeterministic')\n"
-        "def loose() -> int:\n    raise SystemExit\n\n"
-        "registry = Registry([loose])\n"
-    )
-    done = cli("tools", "verify", "loose.py:registry", "--json", cwd=tmp_path)
-    (tool,) = json.loads(done.stdout)["tools"]
+def test_a_tool_that_never_returns_is_given_up(tmp_path: Path) -> None:
+    """A process, because this one would wait with it."""
+    (tmp_path / "odd.py").write_text(ODD)
+    (tool,) = verify_tools(f"{tmp_path / 'odd.py'}:alone", limit_s=0.2).tools
 
-    assert done.returncode == 0
-    assert (tool["verdict"], tool["runs"]) == ("promises-nothing", 0)
+    assert tool.verdict == ToolVerdict.COULD_NOT_TELL
+    assert tool.cases[0].failure == "it took longer than 0.2 s"
 
 
-@pytest.mark.integration
-def test_a_tool_that_is_killed_is_told_of(tmp_path: Path) -> None:
-    (tmp_path / "dying.py").write_text(
-        "import os\nfrom twice.tools import Registry, tool\n\n"
-        "@tool('dying', determinism='deterministic')\n"
-        "def dying() -> None:\n    os._exit(3)\n\n"
-        "registry = Registry([dying])\n"
-    )
-    done = cli("tools", "verify", "dying.py:registry", cwd=tmp_path)
-
-    assert done.returncode == 2
-    assert "its process died" in done.stdout
-
-
-@pytest.mark.integration
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -203,36 +216,26 @@ def test_a_tool_that_is_killed_is_told_of(tmp_path: Path) -> None:
         ('{"format": "other"}', "its format is not twice.tools-cases/1"),
         ('{"format": "twice.tools-cases/1"}', "of no tool"),
         ('{"format": "twice.tools-cases/1", "cases": [{"tool": "no"}]}', "of no tool"),
-        (
-            '{"format": "twice.tools-cases/1", "cases": [{"tool": "shelf.list", "args": {}}]}',
-            "has 'args'",
-        ),
+        ('{"format": "twice.tools-cases/1", "cases": [{"tool": "t", "args": {}}]}', "has 'args'"),
     ],
 )
 def test_a_file_of_cases_that_is_none_is_refused(tmp_path: Path, text: str, words: str) -> None:
-    path = tmp_path / "cases.json"
-    path.write_text(text)
+    (tmp_path / "cases.json").write_text(text)
 
     with pytest.raises(UsageError, match=words):
-        verify_tools(SHELF, "shelf.list", cases=path)
+        read_cases(tmp_path / "cases.json", ["t"])
 
 
 @pytest.mark.integration
 def test_cases_of_a_file_stand_before_those_of_the_declaration(tmp_path: Path) -> None:
-    path = tmp_path / "cases.json"
-    case = {
-        "tool": "shelf.list",
-        "start": [{"tool": "shelf.put", "arguments": {"name": "t", "values": []}}],
-    }
-    path.write_text(json.dumps({"format": "twice.tools-cases/1", "cases": [case]}))
-    (found,) = verify_tools(SHELF, "shelf.list", cases=path).tools
+    """Processes, which load the registry and read the file."""
+    start = [{"tool": "shelf.put", "arguments": {"name": "t", "values": []}}]
+    document = {"format": "twice.tools-cases/1", "cases": [{"tool": "shelf.list", "start": start}]}
+    (tmp_path / "cases.json").write_text(json.dumps(document))
+    (found,) = verify_tools(SHELF, "shelf.list", cases=tmp_path / "cases.json").tools
 
     assert [(each.origin, len(each.case["start"])) for each in found.cases] == [("file", 1)]
     assert found.verdict == ToolVerdict.NO_DIFFERENCE
-
-
-@pytest.mark.integration
-def test_a_tool_that_is_not_there_is_refused() -> None:
     with pytest.raises(UsageError, match="has no tool"):
         verify_tools(SHELF, "shelf.no")
 
