@@ -21,7 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from twice.diagnosis.vary.factor import Factor, VaryContext, skip
+from twice.diagnosis.vary.factor import Factor, FactorSetting, VaryContext, skip
 from twice.diagnosis.vary.factors import FACTORS
 from twice.diagnosis.vary.numeric_factors import NUMERIC_FACTORS
 from twice.errors import ProgramFailed, SurroundingsRefused
@@ -41,6 +41,8 @@ NAMES: Final = (*AROUND, *INSIDE)
 """Every factor, in the order in which they are named."""
 _APART_S: Final = 1.1
 """Between runs and reruns, so that a clock of whole seconds has moved."""
+_FAR_ZONE: Final = "FAR+23:45"
+"""So far behind Greenwich that the date is another one at almost every hour, also by a clock that C code reads."""
 _LATE_S: Final = 30.0
 """How much longer than a trial may take its process is waited for."""
 
@@ -73,6 +75,7 @@ class TrialProcesses(Closing):
         self._base = for_recording(os.environ)
         context = VaryContext(self._base, self._folder)
         self._chosen = {name: factor.choose(context) for name, factor in AROUND.items()}
+        self._chosen["time zone"] = FactorSetting({"TZ": _FAR_ZONE})
         self.without_effect = {
             name: each.skipped for name, each in self._chosen.items() if each.skipped
         }
