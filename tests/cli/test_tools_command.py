@@ -10,6 +10,8 @@ from programs import cli
 
 pytestmark = pytest.mark.integration
 
+TABLES = f"{Path(__file__).parents[2] / 'examples' / 'table_tools.py'}:registry"
+
 OWN = """
 from twice.tools import Context, Registry, tool
 
@@ -41,15 +43,15 @@ def own(tmp_path: Path) -> Path:
 
 
 def test_a_registry_is_listed_with_what_each_tool_promises() -> None:
-    done = cli("tools", "list", "tables")
+    done = cli("tools", "list", TABLES)
 
     assert done.returncode == 0
     assert "table.sample     seeded" in done.stdout
-    assert done.stdout.splitlines()[-1].startswith("next: twice tools call tables")
+    assert done.stdout.splitlines()[-1].startswith(f"next: twice tools call {TABLES}")
 
 
 def test_a_list_is_cut_where_that_is_asked_for() -> None:
-    done = cli("tools", "list", "tables", "--limit", 2)
+    done = cli("tools", "list", TABLES, "--limit", 2)
 
     assert [line.split()[0] for line in done.stdout.splitlines()[1:-1]] == [
         "table.aggregate", "table.create",
@@ -58,7 +60,7 @@ def test_a_list_is_cut_where_that_is_asked_for() -> None:
 
 
 def test_the_json_list_holds_schemas_and_fingerprints() -> None:
-    told = json.loads(cli("tools", "list", "tables", "--json").stdout)
+    told = json.loads(cli("tools", "list", TABLES, "--json").stdout)
 
     assert told["format"] == "twice.tools/1"
     assert {"name", "determinism", "input", "output", "needs", "fingerprint"} <= set(
@@ -84,7 +86,7 @@ def test_whoever_calls_by_hand_sees_where_a_tool_raised(tmp_path: Path) -> None:
 
 
 def test_a_tool_is_called_and_its_envelope_printed() -> None:
-    code, found = called("tables", "table.create", "--args", '{"name": "t", "columns": ["x"]}')
+    code, found = called(TABLES, "table.create", "--args", '{"name": "t", "columns": ["x"]}')
 
     assert (code, found["ok"]) == (0, True)
     assert found["result"] == {"table": "t", "rows": 0}

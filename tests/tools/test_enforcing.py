@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from table_tools import Tables
+from table_tools import registry as tables
 
 from twice.tools import Context, Needs, Registry, Session, Tool, negotiate, tool
 from twice.tools.enforcement import unwatched
-from twice.tools.scenes.tables import Tables
-from twice.tools.scenes.tables import registry as tables
 
 
 def in_a_thread() -> float:

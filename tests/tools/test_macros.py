@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from table_tools import Tables, create, drop, insert, select, shuffle
 
 from twice.foundation.comparison import Abs, Rel
 from twice.tools import (
@@ -21,7 +22,6 @@ from twice.tools import (
 )
 from twice.tools.errors import ToolRefused
 from twice.tools.needs import union
-from twice.tools.scenes.tables import Tables, create, drop, insert, select, shuffle
 
 
 @tool("list.names", determinism="deterministic", reads_only=True)

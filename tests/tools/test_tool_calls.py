@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel
+from table_tools import Tables
+from table_tools import registry as tables
 
 from twice.foundation.comparison import Abs
 from twice.tools import CallRefused, Context, Needs, Registry, Session, negotiate, tool
 from twice.tools.call import PHASES, Note
 from twice.tools.envelope import CODES
-from twice.tools.scenes.tables import Tables
-from twice.tools.scenes.tables import registry as tables
 
 
 @tool("work.ok", determinism="deterministic")

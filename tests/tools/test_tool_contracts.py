@@ -6,11 +6,11 @@ from typing import Any
 
 import pydantic
 import pytest
+from table_tools import Tables, registry
 
 from twice.tools import CallRefused, Registry, Session, negotiate
 from twice.tools.contract import Contract
 from twice.tools.determinism import Level
-from twice.tools.scenes.tables import Tables, registry
 
 FULL: dict[str, Any] = {
     "registry": registry.fingerprint,

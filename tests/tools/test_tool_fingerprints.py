@@ -10,10 +10,10 @@ from typing import Annotated, Any
 
 import pytest
 from pydantic import Field
+from table_tools import registry as tables
 
 from twice.foundation.comparison import Abs
 from twice.tools import Needs, Registry, Tool, tool
-from twice.tools.scenes.tables import registry as tables
 
 
 def base(n: int = 1) -> int:
@@ -83,7 +83,7 @@ def test_the_order_of_tools_means_nothing() -> None:
 
 @pytest.mark.integration
 def test_hash_seeds_mean_nothing() -> None:
-    code = "from twice.tools.scenes.tables import registry as r; print(r.fingerprint)"
+    code = "from table_tools import registry as r; print(r.fingerprint)"
     found = {
         subprocess.run(
             [sys.executable, "-c", code],

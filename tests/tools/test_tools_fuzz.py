@@ -9,11 +9,11 @@ import jsonschema
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from table_tools import Tables, registry
 
 from twice.tools import Session, negotiate
 from twice.tools.envelope import CODES
 from twice.tools.plain import NotPlain, canonical, plain
-from twice.tools.scenes.tables import Tables, registry
 
 SCALARS = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=8), st.binary(max_size=3),

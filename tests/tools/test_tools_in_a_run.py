@@ -15,8 +15,8 @@ import os
 import time
 
 from twice.tools import Registry, Session, negotiate, tool
-from twice.tools.scenes.tables import Tables
-from twice.tools.scenes.tables import registry as tables
+from table_tools import Tables
+from table_tools import registry as tables
 
 
 def declared(function):

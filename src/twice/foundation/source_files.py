@@ -28,7 +28,6 @@ _SHIPPED = tuple(
     for folder in _OURS
     for name in (
         "tools/worker/program.py",
-        "tools/scenes/tables.py",
         "tools/scenes/tools/",
         "tools/scenes/memory.py",
         "tools/scenes/blender/scene.py",

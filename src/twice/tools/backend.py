@@ -22,7 +22,7 @@ from typing import Any, Protocol, runtime_checkable
 class Backend(Protocol):
     """One state, with a name for its kind.
 
-    ``name`` is the kind, as a session contract pins it: ``tables``, ``memory``, ``blender``. Two
+    ``name`` is the kind, as a session contract pins it: ``memory``, ``blender``. Two
     instances of one kind have the same name.
     """
 

@@ -23,11 +23,11 @@ from twice.recorder.interrupts import Terminated
 from twice.tools import envelope, preconditions
 from twice.tools.backend import Revertible
 from twice.tools.context import Context
+from twice.tools.deadlines import Deadline, OutOfTime
 from twice.tools.declaration import Tool
 from twice.tools.determinism import Determinism, Requirement
 from twice.tools.enforcement import unwatched, watching
 from twice.tools.errors import CallRefused
-from twice.tools.limiting import Deadline, OutOfTime
 from twice.tools.plain import NotPlain, canonical, plain
 from twice.tools.schema import Arguments
 from twice.tools.seeding import RESERVED, Seeded
@@ -221,7 +221,7 @@ class Operation:
         session, tool = self.session, self.tool
         watch = watching(tool, self.path, session.backend) if session.watched else nullcontext()
         try:
-            with deadline.held(), watch:
+            with deadline.interrupt(), watch:
                 result = tool.execute(Context(self), self.arguments)
             deadline.check()
         except (CallRefused, OutOfTime, KeyboardInterrupt, Terminated):

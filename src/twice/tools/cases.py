@@ -60,7 +60,7 @@ class Case:
             raise ToolRefused(
                 f"A case is no plain JSON: {error}.",
                 "Expected arguments by name, and calls before it.",
-                'For example: Case({"n": 3}, start=[Call("table.create", {"name": "t"})])',
+                'For example: Case({"n": 3}, start=[Call("object.create", {"name": "t"})])',
             ) from error
         object.__setattr__(self, "start", calls)
 

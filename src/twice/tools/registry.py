@@ -25,7 +25,6 @@ from twice.tools.plain import fingerprint
 BUILT_IN: Final = {
     "blender": "twice.tools.scenes:BLENDER",
     "memory": "twice.tools.scenes:MEMORY",
-    "tables": "twice.tools.scenes.tables:registry",
 }
 """Registries that come with twice."""
 

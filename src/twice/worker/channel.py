@@ -45,9 +45,15 @@ class Channel:
 
             self.replace(fcntl.fcntl(self._connection.fileno(), fcntl.F_DUPFD_CLOEXEC, _HIGH))
 
-    def send(self, message: Mapping[str, object]) -> None:
-        """Send one message; a parent that is gone makes this a no-op."""
+    def send(self, message: Mapping[str, object], timeout_s: float | None = None) -> None:
+        """Send one message; a parent that is gone makes this a no-op.
+
+        Raises:
+            TimeoutError: when the other side did not take it within ``timeout_s`` seconds.
+        """
         payload = encode(dict(message))
+        # Else the time of the last ``receive`` would count for what is sent after it.
+        self._connection.settimeout(timeout_s)
         try:
             self._connection.sendall(_LENGTH.pack(len(payload)) + payload)
         except (BrokenPipeError, ConnectionResetError):
@@ -99,6 +105,12 @@ class Channel:
         """Close the line, and become the end of another one for everybody who uses this channel."""
         self._connection.close()
         self._connection = socket.socket(fileno=descriptor)
+
+    def hang_up(self) -> None:
+        """Close the line for every process that has this end, such as a fork that went on."""
+        with suppress(OSError):  # The other side was quicker.
+            self._connection.shutdown(socket.SHUT_RDWR)
+        self._connection.close()
 
     def close(self) -> None:
         """Close the line."""

@@ -1,18 +1,29 @@
-"""A registry with a state that counts, and tools that misbehave; imported by workers from this file."""
+"""Registries with a state that counts, and tools that misbehave; imported by workers from this file."""
 
 from __future__ import annotations
 
 import faulthandler
+import os
+import signal
+import time
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
-from twice.tools import Context, Registry, tool
+import pydantic
+
+from twice.tools import Context, Needs, Registry, tool
 
 
-class Count:
-    """One number."""
+class Tally:
+    """One number, without a way to put it into another process.
+
+    Attributes:
+        dies_in: the place in which the process is killed; of the class, because it is set before a call has a backend.
+    """
 
     name = "count"
+    dies_in = ""
 
     def __init__(self) -> None:
         self.n = 0
@@ -23,10 +34,12 @@ class Count:
 
     def state(self) -> Mapping[str, Any]:
         """Return the number."""
+        die_in("state")
         return {"n": self.n}
 
     def fingerprint(self) -> str:
         """Return the number, labelled as a digest would be."""
+        die_in("fingerprint")
         return f"sha256:{self.n:064x}"
 
     def reset(self) -> None:
@@ -40,15 +53,67 @@ class Count:
 
     def checkpoint(self) -> int:
         """Return the number, which is its own checkpoint."""
+        die_in("checkpoint")
         return self.n
 
     def rollback(self, checkpoint: int) -> None:
         """Back to it."""
+        die_in("rollback")
         self.n = checkpoint
+        die_in("rolled back")
+
+
+class Count(Tally):
+    """One number."""
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take over a state."""
         self.n = state["n"]
+
+
+PLACES = (
+    "idle", "validate", "checkpoint", "body", "changed", "progress", "verify", "rollback",
+    "rolled back", "fingerprint", "state",
+)  # fmt: skip
+"""Where a call of ``risk`` can die; ``idle`` is before it, and the test's business."""
+
+
+def die_in(place: str) -> None:
+    if Tally.dies_in == place:
+        signal.raise_signal(signal.SIGKILL)
+
+
+def arm(place: str) -> str:
+    Tally.dies_in = place
+    die_in("validate")
+    return place
+
+
+def checked(n: int) -> int:
+    die_in("verify")
+    return n
+
+
+@tool("risk", determinism="deterministic", version="1.0.0")
+def risk(
+    context: Context, dies: Annotated[str, pydantic.AfterValidator(arm)]
+) -> Annotated[int, pydantic.AfterValidator(checked)]:
+    """Add 100, and die in a place."""
+    die_in("body")
+    context.backend.n += 100
+    die_in("changed")
+    if dies == "progress":
+        context.progress(0.5, "half")
+        die_in("progress")
+    if dies.startswith("roll"):
+        raise ValueError("back to the checkpoint")
+    return int(context.backend.n)
+
+
+@tool("look", determinism="deterministic", version="1.0.0", reads_only=True)
+def look(context: Context) -> int:
+    """Return the number."""
+    return int(context.backend.n)
 
 
 @tool("add", determinism="deterministic", version="1.0.0")
@@ -81,23 +146,31 @@ def steps(context: Context, count: int) -> int:
 
 
 @tool("die", determinism="deterministic", version="1.0.0")
-def die(context: Context) -> int:
-    """Take the process down in the middle of a change."""
-    context.backend.n += 100
+def die() -> int:
+    """Take the process down."""
     faulthandler._sigsegv()  # as a library in C would
     return 0
 
 
 @tool("hang", determinism="deterministic", version="1.0.0", seconds=0.3)
-def hang(context: Context) -> int:
-    """Never come back, whatever is raised."""
+def hang(context: Context, *, tells: bool) -> int:
+    """Never come back, whatever is raised; tell that it is at work or not."""
     context.backend.n += 100
     while True:
         try:
             while True:
-                pass
+                if tells:
+                    context.progress(0.5, "at work")
         except BaseException:
             continue
+
+
+@tool("fork", determinism="nondeterministic", version="1.0.0", needs=Needs(processes=True))
+def fork(context: Context) -> int:
+    """Come out of it two times."""
+    os.fork()
+    context.backend.n += 1
+    return int(context.backend.n)
 
 
 @tool("lie", determinism="deterministic", version="1.0.0")
@@ -108,4 +181,31 @@ def lie(context: Context) -> int:
     return int(context.backend.n)
 
 
-registry = Registry([add, twice_add, draw, steps, die, hang, lie], "counting", backend=Count)
+@tool("clock", determinism="deterministic", version="1.0.0")
+def clock() -> float:
+    """Read the clock, which a run answers in the system's place."""
+    return time.time()
+
+
+@tool("drift", determinism="deterministic", version="1.0.0")
+def drift(context: Context, path: str) -> None:
+    """Add how often it was called at all, which no answer tells."""
+    file = Path(path)
+    context.backend.n += len(file.read_text("utf-8"))
+    with file.open("a") as more:
+        more.write(".")
+
+
+@tool("once", determinism="deterministic", version="1.0.0")
+def once(path: str) -> None:
+    """Come back the first time only."""
+    file = Path(path)
+    if file.exists():
+        signal.pause()
+    file.touch()
+
+
+TOOLS = [add, twice_add, draw, steps, risk, look, die, hang, fork, lie, clock, drift, once]
+registry = Registry(TOOLS, "counting", backend=Count)
+unrestorable = Registry([add, die], "tally", backend=Tally)
+stateless = Registry([die], "nothing")

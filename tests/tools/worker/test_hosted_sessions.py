@@ -13,6 +13,7 @@ from twice.recorder.runrecord import RunRecord
 from twice.replayer.branch_session import branch
 from twice.replayer.verify import verify
 from twice.tools.errors import OfferRefused, RegistryRefused
+from twice.tools.worker import host
 from twice.tools.worker.host import HostedSession
 
 COUNTING = f"{Path(__file__).with_name('counting_tools.py')}:registry"
@@ -43,42 +44,6 @@ def test_a_session_is_a_run_that_passes(tmp_path: Path) -> None:
         points = [record.reader.points.point(at).name for at in range(len(record.reader.points))]
     assert points[:3] == ["contract", "start", "envelope"]
     assert [name for name in points if name.startswith("part:")] == ["part:once", "part:again"]
-
-
-@pytest.mark.integration
-def test_equal_calls_draw_alike_and_another_key_draws_anew(tmp_path: Path) -> None:
-    with hosted(tmp_path / "a.twice") as session:
-        one, two, keyed = results(session, ("draw", {}), ("draw", {}), ("draw", {"call_key": "b"}))
-    with hosted(tmp_path / "b.twice") as session:
-        (again,) = results(session, ("draw", {"seed": 7}))
-
-    assert one == two == again
-    assert keyed != one
-
-
-@pytest.mark.integration
-def test_what_a_client_was_told_survives_a_worker(tmp_path: Path) -> None:
-    out = tmp_path / "session.twice"
-    with hosted(out) as session:
-        given = results(
-            session,
-            ("add", {"n": 1}),
-            ("die", {}),
-            ("add", {"n": 2}),
-            ("hang", {}),
-            ("add", {"n": 3}),
-        )
-        assert session.replaced == 2
-
-    assert given == [1, "execution_failed", 3, "timeout", 6]
-    assert verify(out).result == "PASS"
-    assert sorted(each.name for each in tmp_path.glob("*.twice")) == [
-        "session.died-1.twice",
-        "session.died-2.twice",
-        "session.twice",
-    ]
-    torn = verify(tmp_path / "session.died-1.twice")
-    assert (torn.result, torn.failure) == ("PARTIAL", None)
 
 
 @pytest.mark.heavy
@@ -128,42 +93,45 @@ def test_progress_is_told_and_a_call_that_is_given_up_is_undone(tmp_path: Path) 
     assert verify(out).result == "PASS"
 
 
-@pytest.mark.integration
-def test_an_offer_that_lies_outside_leaves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(OfferRefused, match="registry"):
-        hosted(tmp_path / "a.twice", offer={"registry": "sha256:" + "0" * 64})
-
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.integration
-def test_a_registry_that_is_not_there_leaves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(RegistryRefused):
-        HostedSession("nowhere.py:registry", tmp_path / "a.twice")
-
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_an_interpreter_that_is_not_there_leaves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no interpreter"):
-        hosted(tmp_path / "a.twice", python=str(tmp_path / "python"))
-
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_an_existing_record_is_refused(tmp_path: Path) -> None:
+def test_what_cannot_begin_leaves_nothing(tmp_path: Path) -> None:
     out = tmp_path / "a.twice"
-    out.write_bytes(b"mine")
+    with pytest.raises(UsageError, match="no interpreter"):
+        hosted(out, python=str(tmp_path / "python"))
+    assert list(tmp_path.iterdir()) == []
 
+    out.write_bytes(b"mine")
     with pytest.raises(OutputExists):
         hosted(out)
     assert out.read_bytes() == b"mine"
 
 
+@pytest.mark.integration  # the worker negotiates
+@pytest.mark.parametrize("offer", [{"registry": "sha256:" + "0" * 64}, {"unheard_of": 1}])
+def test_an_offer_that_lies_outside_leaves_nothing(offer: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(OfferRefused, match=next(iter(offer))):
+        hosted(tmp_path / "a.twice", offer=offer)
+
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.integration
-def test_after_the_end_there_are_no_calls(tmp_path: Path) -> None:
-    session = hosted(tmp_path / "a.twice")
-    session.close()
+def test_bad_calls_are_answered_and_the_session_goes_on_until_it_is_closed(tmp_path: Path) -> None:
+    def fail(fraction: float, text: str) -> bool:
+        raise ConnectionError(f"nobody hears {text} at {fraction}")
+
+    bad: list[tuple[Any, Any]] = [
+        ("add", {"n": object()}),
+        ("add", [1]),
+        ("add", {"n": 1.5}),
+        (7, {}),
+    ]
+    with hosted(tmp_path / "a.twice") as session:
+        with pytest.raises(ConnectionError, match="step 0"):
+            session.call("steps", {"count": 3}, progress=fail)
+        assert results(session, *bad) == ["invalid_arguments"] * 3 + ["not_found"]
+        assert session.call("add", {"n": 1}, time=[])["error"]["code"] == "contract_violation"  # type: ignore[arg-type]
+        assert session.call("add", {"n": 1}, require={})["error"]["code"] == "invalid_arguments"  # type: ignore[arg-type]
+        assert results(session, ("clock", {}), ("add", {"n": 1})) == ["nondeterministic_refused", 1]
 
     with pytest.raises(SessionMisuse):
         session.call("add", {"n": 1})
@@ -171,45 +139,14 @@ def test_after_the_end_there_are_no_calls(tmp_path: Path) -> None:
 
 
 @pytest.mark.integration
-def test_what_is_no_plain_data_is_answered_by_an_envelope(tmp_path: Path) -> None:
-    with hosted(tmp_path / "a.twice") as session:
-        found = session.call("add", {"n": object()})  # type: ignore[dict-item]
-        assert results(session, ("add", {"n": 1})) == [1]
-
-    assert found["error"]["code"] == "invalid_arguments"
-
-
-@pytest.mark.integration
-def test_a_call_that_was_given_up_is_given_up_again_when_a_worker_is_replaced(
-    tmp_path: Path,
+@pytest.mark.parametrize(
+    "line", ["import os; os._exit(4)", "raise SystemExit(0)", "while True: pass"]
+)
+def test_a_registry_that_ends_its_process_or_never_loads_leaves_nothing(
+    tmp_path: Path, line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    out = tmp_path / "a.twice"
-    with hosted(out) as session:
-        session.call("steps", {"count": 3}, progress=lambda fraction, _: fraction > 0.2)
-        given = results(session, ("add", {"n": 1}), ("die", {}), ("add", {"n": 1}))
-
-    assert given == [1, "execution_failed", 2]
-    assert verify(out).result == "PASS"
-
-
-@pytest.mark.integration
-def test_who_is_told_of_progress_may_fail_and_the_session_goes_on(tmp_path: Path) -> None:
-    def gone(fraction: float, text: str) -> bool:
-        raise ConnectionError(f"nobody hears {text} at {fraction}")
-
-    with hosted(tmp_path / "a.twice") as session:
-        with pytest.raises(ConnectionError, match="step 0"):
-            session.call("steps", {"count": 3}, progress=gone)
-        assert results(session, ("add", {"n": 1}), ("die", {}), ("add", {"n": 1})) == [
-            1,
-            "execution_failed",
-            2,
-        ]
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize("line", ["import os; os._exit(4)", "raise SystemExit(0)"])
-def test_a_registry_that_ends_its_process_leaves_nothing(tmp_path: Path, line: str) -> None:
+    if line.startswith("while"):
+        monkeypatch.setattr(host, "_START_S", 1.0)
     module = tmp_path / "ending.py"
     module.write_text(f"{line}\n")
 

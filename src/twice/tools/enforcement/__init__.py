@@ -1,8 +1,7 @@
 """What a tool does while it runs, held against what it declares to need.
 
-``reads.py`` knows the functions and events that read the world, ``places.py`` whose an operation is
-and on which line, ``generators.py`` the global random generators, ``watching.py`` puts a watch up
-for one tool and takes it down.
+``reads.py`` knows the functions and events that read the world, ``watch.py`` puts a watch up for one
+tool, finds the line to blame, and takes the watch down.
 
 Python code is seen, C code as far as Python calls it by name. Not seen: a clock that C reads by
 itself (``numpy.datetime64("now")``), a C function that C calls (``map(time.time, …)``), files that
@@ -12,6 +11,6 @@ mistakes, not malice. Verification is what tries a declaration from outside.
 Invariant: after a watch the profiler and the global generators are what they were.
 """
 
-from twice.tools.enforcement.watching import unwatched, watching
+from twice.tools.enforcement.watch import unwatched, watching
 
 __all__ = ["unwatched", "watching"]

@@ -23,8 +23,8 @@ from twice.recorder.environment.fingerprint import measure, settings_at_start
 from twice.recorder.environment.libraries import load_numpy_for_forks
 from twice.recorder.interrupts import ignore
 from twice.recorder.user_code import digest_sources, list_user_modules
+from twice.tools.deadlines import now_s
 from twice.tools.declaration import Tool
-from twice.tools.limiting import now_s
 from twice.tools.registry import Registry, find_registry
 from twice.tools.verification.cases import choose_cases, read_cases
 from twice.tools.verification.report import parse

@@ -29,7 +29,7 @@ from twice.foundation.dataclass_codec import to_plain
 from twice.foundation.printable import pluralize
 from twice.foundation.with_blocks import Closing
 from twice.recorder.environment.surroundings import environ_for_child, for_recording
-from twice.tools.limiting import now_s
+from twice.tools.deadlines import now_s
 from twice.tools.verification.trial import INSIDE, ToolTrial, TrialPoint
 from twice.worker.fork_server import ACTION
 from twice.worker.process import FreshWorker

@@ -20,8 +20,8 @@ from twice.tools.backend import Backend, Restorable
 from twice.tools.call import Note
 from twice.tools.cases import Call, Case
 from twice.tools.contract import negotiate
+from twice.tools.deadlines import now_s
 from twice.tools.errors import CallRefused
-from twice.tools.limiting import now_s
 from twice.tools.plain import canonical
 from twice.tools.registry import Registry
 from twice.tools.seeding import shown

@@ -1,12 +1,14 @@
 """The host's end: open a recorded session in a worker, send it calls, replace it when it dies.
 
 A worker that dies in a call, or does not come back from one in time, is replaced: a new one is
-recorded from the top, the calls that were answered are executed again, and each answer is held
-against what the client was told. Then the lost call is answered as an error that had no effect. The
-record of the dead worker stays beside, as far as it goes.
+recorded from the top, and the calls that were answered are executed again. Each of them must give
+the envelope that the client was told and leave the state that it left, by its fingerprint, and not
+take much longer. Then the lost call is answered as an error that says what is known of the state.
+The record of the dead worker stays beside, as far as it goes.
 
-Not covered: calls at the same time (a state is one; a second caller waits), and a worker's death
-while it executes earlier calls again, which ends the session.
+Not covered: calls at the same time (a state is one; a second caller waits), a worker's death while
+it executes earlier calls again, which ends the session, and what tools do outside of the backend:
+the successor does that again, and nothing undoes what the lost call did.
 
 Invariant: every call gets exactly one envelope, and what it says is in a record.
 """
@@ -22,6 +24,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from twice.errors import EncodingRefused, ProgramFailed, SessionMisuse, TwiceError, UsageError
+from twice.foundation.digests import Digest, digest_bytes
+from twice.foundation.encoding import encode
 from twice.foundation.seeds import Seed
 from twice.foundation.with_blocks import Closing
 from twice.recorder.environment.surroundings import for_recording
@@ -29,12 +33,15 @@ from twice.recorder.program_spec import parse_program
 from twice.recorder.recorder import record_program, refuse_existing
 from twice.recorder.setup import Setup
 from twice.tools import envelope
+from twice.tools.deadlines import Deadline, now_s
 from twice.tools.errors import CallRefused, RegistryRefused, ToolSessionLost
 from twice.tools.seeding import read_seed
 from twice.tools.worker.program import PROGRAM
-from twice.worker.channel import pair
+from twice.worker.channel import Channel, pair
 
-_START_S: Final = 120.0
+_START_S: Final = 300.0
+_REPLAY_S: Final = 60.0
+"""A successor may take this much, and ten times what the call took, for a call that was answered."""
 
 Progress = Callable[[float, str], bool]
 """Told how far a call is; whether the client has given it up."""
@@ -69,20 +76,28 @@ class HostedSession(Closing):
     ) -> None:
         self.out = Path(out)
         self.replaced = 0
-        self.contract: dict[str, Any] = {}
-        self.tools: list[dict[str, Any]] = []
         refuse_existing(self.out, force=force, is_record=True)
-        _require_interpreter(python)
+        if python and not os.access(python, os.X_OK):
+            raise UsageError(
+                f"There is no interpreter {python}.",
+                "Expected a Python that has twice and what the tools need.",
+                "Give its path: --python path/to/venv/bin/python",
+            )
         self._setup = Setup(
             parse_program(PROGRAM),
-            _run_seed(offer),
+            _choose_run_seed(offer),
             {"registry": registry, "offer": dict(offer or {}), "levels": dict(levels or {})},
+            compare_errors=False,
         )
         self._python = python
-        self._answered: list[_Answered] = []
+        self._answered: list[_AnsweredCall] = []
         self._busy = threading.Lock()
-        self._worker: _Worker | None = None
-        self._open()
+        self._worker: _Worker | None
+        self._worker, hello = self._start()
+        self.contract: dict[str, Any] = hello["contract"]
+        self.tools: list[dict[str, Any]] = hello["tools"]
+        self._hello = _digest(hello)
+        self._state: str | None = hello["state"]
 
     def call(
         self,
@@ -105,22 +120,27 @@ class HostedSession(Closing):
 
         Raises:
             SessionMisuse: E-REPLAY-002, after ``close``.
-            ToolSessionLost: E-TOOL-004, when the session cannot go on.
+            ToolSessionLost: E-TOOL-005, when the session cannot go on.
         """
         message = {"tool": tool, "arguments": arguments, "require": require, "time": time}
         with self._busy:
-            worker = self._alive()
-            listener = _Listener(progress)
+            worker = self._require_worker()
+            listener, began_s = _Listener(progress), now_s()
             try:
-                found = worker.ask(message, self._limit_s(tool), listener)
+                answer = worker.ask(message, self._find_limit(tool), listener)
             except EncodingRefused as error:
-                return envelope.failure(_unwritable(error))
-            if isinstance(found, str):
-                message = {**message, "lost": found}
-                found = self._replace(message)
-            self._answered.append(_Answered(message, listener.replies, found))
+                return envelope.failure(_refuse_unwritable(error))
+            except _WorkerLost as lost:
+                message |= {"lost": lost.how, "state": self._state}
+                answer = self._replace(message)
+            replies, took_s = tuple(listener.replies), now_s() - began_s
+            self._state = answer["state"]
+            self._answered.append(
+                _AnsweredCall(message, replies, took_s, self._state, _digest(answer))
+            )
             if listener.failure is not None:
                 raise listener.failure
+            found: envelope.Envelope = answer["envelope"]
             return found
 
     def close(self) -> Path:
@@ -131,76 +151,83 @@ class HostedSession(Closing):
                 worker.end()
         return self.out
 
-    def _open(self) -> None:
-        self._worker = worker = _Worker(self._setup, self.out, self._python)
-        hello = worker.receive(_START_S)
-        if hello is None or "refused" in hello:
-            self._worker = None
-            raise self._not_begun(worker)
-        self.contract, self.tools = hello["contract"], hello["tools"]
-
-    def _not_begun(self, worker: _Worker) -> TwiceError:
-        """Why a worker said nothing, or refused the offer; what it recorded is removed."""
-        registry = self._setup.config["registry"]
+    def _start(self) -> tuple[_Worker, dict[str, Any]]:
+        """Start a worker, and wait until it has loaded the registry and agreed on the contract."""
+        worker = _Worker(self._setup, self.out, self._python)
+        try:
+            hello = worker.receive(_START_S)
+            why = "it ended by itself"
+        except TimeoutError:
+            worker.kill()
+            hello, why = None, f"it was stopped after {_START_S:.0f} seconds"
+        if hello is not None and "refused" not in hello:
+            return worker, hello
         try:
             worker.end()
         except ProgramFailed as error:
-            why = error.happened
-        except TwiceError as error:
-            return error
-        else:
-            why = "it ended by itself"
-        self.out.unlink(missing_ok=True)
-        return RegistryRefused(
+            why = error.happened if why.startswith("it ended") else why
+        self.out.unlink(missing_ok=True)  # nothing was recorded that anybody was told
+        registry = self._setup.config["registry"]
+        raise RegistryRefused(
             f"The process that loads the registry {registry} ended before it was ready: {why}",
             "Expected a module that is imported, and a backend that is made, without an end.",
             f"See what it says: twice tools list {registry}",
         )
 
-    def _replace(self, lost: Mapping[str, Any]) -> envelope.Envelope:
-        """Start a new worker in the old one's state, and return its answer to the lost call."""
-        assert self._worker is not None, "only a worker that was there can be replaced"
+    def _replace(self, lost: Mapping[str, Any]) -> dict[str, Any]:
+        """Bring a new worker to where the old one stood; return its answer to the lost call."""
+        worker = self._require_worker()
+        self._worker = None
         with contextlib.suppress(TwiceError):
-            self._worker.end()
-        self._worker = None
+            worker.end()
         self.replaced += 1
+        kept = self._keep_record()
+        try:
+            worker, hello = self._start()
+        except TwiceError as error:
+            raise _lose_session(lost, "could not begin", "the beginning", kept) from error
+        try:
+            if _digest(hello) != self._hello:
+                raise _lose_session(lost, "agreed on another contract", "the beginning", kept)
+            for each in self._answered:
+                self._execute_again(worker, each, lost, kept)
+            answer = worker.ask(lost, _REPLAY_S, _Listener(None))
+        except _WorkerLost as error:
+            raise _lose_session(lost, _LOST_TOO[error.how], str(lost["tool"]), kept) from error
+        except ToolSessionLost:
+            worker.kill()
+            with contextlib.suppress(TwiceError):
+                worker.end()
+            raise
+        self._worker = worker
+        return answer
+
+    def _execute_again(
+        self, worker: _Worker, call: _AnsweredCall, lost: Mapping[str, Any], kept: Path
+    ) -> None:
+        """Execute an answered call again, and hold the outcome against what the client was told."""
+        replies = iter(call.replies)  # A call that reports more often than then is continued.
+        listener = _Listener(lambda *_: next(replies, False))
+        tool = str(call.message["tool"])
+        try:
+            answer = worker.ask(call.message, _REPLAY_S + 10 * call.took_s, listener)
+        except _WorkerLost as error:
+            raise _lose_session(lost, _LOST_TOO[error.how], tool, kept) from error
+        if answer["state"] != call.state:
+            raise _lose_session(lost, "came to another state", tool, kept)
+        if _digest(answer) != call.answer:
+            raise _lose_session(lost, "answered differently", tool, kept)
+
+    def _keep_record(self) -> Path:
+        """Move the record of a worker that died to a path beside, and return it."""
+        at = 1
+        while (kept := self.out.with_name(f"{self.out.stem}.died-{at}{self.out.suffix}")).exists():
+            at += 1
         with contextlib.suppress(FileNotFoundError):
-            self.out.rename(self._beside())
-        self._open()
-        worker = self._alive()
-        for each in self._answered:
-            found = worker.ask(each.message, None, _Listener(_again(each.replies)))
-            if found != each.told:
-                raise self._parted(worker, lost, each.message, found)
-        found = worker.ask(lost, None, _Listener(None))
-        if isinstance(found, str):
-            raise self._parted(worker, lost, lost, found)
-        return found
+            self.out.rename(kept)
+        return kept
 
-    def _parted(
-        self,
-        worker: _Worker,
-        lost: Mapping[str, Any],
-        message: Mapping[str, Any],
-        found: envelope.Envelope | str,
-    ) -> ToolSessionLost:
-        """Close the session: its earlier answers cannot be reproduced."""
-        worker.kill()
-        self._worker = None
-        how = "died too" if isinstance(found, str) else "answered differently"
-        return ToolSessionLost(
-            f"A worker died in {lost['tool']}, and its successor {how} at {message['tool']}.",
-            "Expected the calls before it to give again what they gave.",
-            f"See what parted: twice verify {self._beside(self.replaced)}",
-            tool=str(message["tool"]),
-        )
-
-    def _beside(self, number: int | None = None) -> Path:
-        """Where the record of a worker that died is kept."""
-        number = self.replaced if number is None else number
-        return self.out.with_name(f"{self.out.stem}.died-{number}{self.out.suffix}")
-
-    def _alive(self) -> _Worker:
+    def _require_worker(self) -> _Worker:
         if self._worker is None:
             raise SessionMisuse(
                 "This session is over.",
@@ -209,18 +236,41 @@ class HostedSession(Closing):
             )
         return self._worker
 
-    def _limit_s(self, tool: str) -> float | None:
+    def _find_limit(self, tool: str) -> float | None:
         limits = [self.contract["limits"]["seconds"]]
         limits += [each["seconds"] for each in self.tools if each["name"] == tool]
         return min((each for each in limits if each is not None), default=None)
 
 
-class _Answered(NamedTuple):
-    """A call that was answered: what was sent, what its progress was answered, what came of it."""
+_LOST_TOO: Final = {"died": "died too", "timeout": "did not come back"}
+
+
+def _lose_session(lost: Mapping[str, Any], how: str, where: str, kept: Path) -> ToolSessionLost:
+    """Say that the answered calls cannot be reproduced; what the state is, nobody knows."""
+    return ToolSessionLost(
+        f"A worker was lost in {lost['tool']}, and its successor {how} at {where}.",
+        "Expected the calls before it to give again what they gave, and the state that they left.",
+        f"The session is over. See what parted: twice verify {kept}",
+        tool=where,
+    )
+
+
+class _AnsweredCall(NamedTuple):
+    """A call that was answered, as far as a successor needs it: the envelope is the client's and the record's."""
 
     message: Mapping[str, Any]
     replies: Sequence[bool]
-    told: envelope.Envelope
+    took_s: float
+    state: str | None
+    answer: Digest
+
+
+class _WorkerLost(Exception):
+    """A worker gives no answer: it ``died``, or was stopped at a ``timeout``."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__(how)
+        self.how = how
 
 
 class _Listener:
@@ -237,20 +287,14 @@ class _Listener:
 
     def reply(self, fraction: float, text: str) -> bool:
         """Whether the call is given up; it is when whoever is told fails."""
-        given_up = self.failure is not None
-        if self._progress is not None and not given_up:
+        is_given_up = self.failure is not None
+        if self._progress is not None and not is_given_up:
             try:
-                given_up = bool(self._progress(fraction, text))
+                is_given_up = bool(self._progress(fraction, text))
             except Exception as error:  # noqa: BLE001  (raised again when the line is free)
-                self.failure, given_up = error, True
-        self.replies.append(given_up)
-        return given_up
-
-
-def _again(replies: Sequence[bool]) -> Progress:
-    """Repeat the replies of an earlier execution; let one that reports more often continue."""
-    left = iter(replies)
-    return lambda *_: next(left, False)
+                self.failure, is_given_up = error, True
+        self.replies.append(is_given_up)
+        return is_given_up
 
 
 class _Worker:
@@ -258,53 +302,45 @@ class _Worker:
 
     def __init__(self, setup: Setup, out: Path, python: str) -> None:
         self._line, theirs = pair()
+        self._theirs = Channel(theirs)
         self._failure: BaseException | None = None
         self._pid: int | None = None
-
-        def recorded() -> None:
-            try:
-                record_program(
-                    setup,
-                    for_recording(os.environ),
-                    out,
-                    force=True,
-                    stdin=theirs.fileno(),
-                    python=python,
-                    began=self._began,
-                )
-            except BaseException as error:  # noqa: BLE001  (told to whoever waits)
-                self._failure = error
-            finally:
-                theirs.close()  # So that whoever listens hears that nobody is there.
-
-        self._thread = threading.Thread(target=recorded, name="tool session", daemon=True)
+        self._is_killed = False
+        self._thread = threading.Thread(
+            target=self._record, args=(setup, out, python), name="tool session", daemon=True
+        )
         self._thread.start()
 
     def ask(
         self, message: Mapping[str, Any], limit_s: float | None, listener: _Listener
-    ) -> envelope.Envelope | str:
-        """Send a call; its envelope, or how the worker was lost: ``died`` or ``timeout``."""
-        self._line.send(message)
-        while True:
-            try:
-                found = self._line.receive(limit_s)
-            except TimeoutError:
-                self.kill()
-                return "timeout"
-            if found is None:
-                return "died"
-            if "progress" in found:
-                self._line.send({"cancelled": listener.reply(*found["progress"])})
-                continue
-            answer: envelope.Envelope = found["envelope"]
-            return answer
+    ) -> dict[str, Any]:
+        """Send a call and wait for its answer, however often it tells its progress.
+
+        Raises:
+            _WorkerLost: the worker died, or did not answer in time and was stopped.
+        """
+        deadline = Deadline(limit_s)
+        try:
+            self._line.send(message, limit_s)
+            while True:
+                found = self._line.receive(deadline.left_s())
+                if found is None:
+                    raise _WorkerLost("died")
+                if "progress" not in found:
+                    return found
+                reply = listener.reply(*found["progress"])
+                self._line.send({"cancelled": reply}, deadline.left_s())
+        except TimeoutError:
+            self.kill()
+            raise _WorkerLost("timeout") from None
 
     def receive(self, timeout_s: float) -> dict[str, Any] | None:
         """Receive the worker's first message."""
         return self._line.receive(timeout_s)
 
     def kill(self) -> None:
-        """Stop it at once."""
+        """Stop it at once, or as soon as it is there."""
+        self._is_killed = True
         if self._pid is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self._pid, signal.SIGKILL)
@@ -320,20 +356,33 @@ class _Worker:
         if self._failure is not None:
             raise self._failure
 
-    def _began(self, pid: int) -> None:
-        self._pid = pid
+    def _record(self, setup: Setup, out: Path, python: str) -> None:
+        def began(pid: int) -> None:
+            self._pid = pid
+            if self._is_killed:
+                self.kill()
+
+        try:
+            record_program(
+                setup,
+                for_recording(os.environ),
+                out,
+                force=True,
+                stdin=self._theirs.fileno(),
+                python=python,
+                began=began,
+            )
+        except BaseException as error:  # noqa: BLE001  (told to whoever waits)
+            self._failure = error
+        finally:
+            self._theirs.hang_up()  # Whoever listens hears it, even if a tool left a process behind.
 
 
-def _require_interpreter(python: str) -> None:
-    if python and not os.access(python, os.X_OK):
-        raise UsageError(
-            f"There is no interpreter {python}.",
-            "Expected a Python that has twice and what the tools need.",
-            "Give its path: --python path/to/venv/bin/python",
-        )
+def _digest(message: Mapping[str, Any]) -> Digest:
+    return digest_bytes(encode(dict(message)))
 
 
-def _run_seed(offer: Mapping[str, Any] | None) -> Seed:
+def _choose_run_seed(offer: Mapping[str, Any] | None) -> Seed:
     """Return the run's master seed: the session's, or 0 if nothing will be derived from it."""
     try:
         seed = read_seed((offer or {}).get("session_seed"))
@@ -342,7 +391,7 @@ def _run_seed(offer: Mapping[str, Any] | None) -> Seed:
     return Seed(0) if seed is None else seed
 
 
-def _unwritable(error: EncodingRefused) -> CallRefused:
+def _refuse_unwritable(error: EncodingRefused) -> CallRefused:
     return CallRefused(
         "invalid_arguments",
         f"The arguments are no plain data: {error.happened}",

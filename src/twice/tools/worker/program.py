@@ -12,6 +12,7 @@ Invariant: nothing that a call's outcome depends on reaches the session but by c
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from typing import Any, Final
@@ -25,10 +26,9 @@ from twice.tools.determinism import Level
 from twice.tools.errors import CallRefused, OfferRefused
 from twice.tools.registry import Registry, find_registry
 from twice.tools.session import Session
-from twice.tools.worker.line import Line
+from twice.worker.channel import Channel, inherited
 
 PROGRAM: Final = "twice.tools.worker.program:session"
-INPUT: Final = "call"
 
 
 def session(run: Run) -> None:
@@ -37,7 +37,6 @@ def session(run: Run) -> None:
     Config: ``registry``, its name; ``offer``, what the host offers for a contract; ``levels``, how
     far declarations were tried, by the tool's fingerprint.
     """
-    run._session.wiring.output.leave_errors_out()
     run.caveat("standard error of a tool session is not compared: libraries of tools write there")
     line = Line(run)
     registry = find_registry(run.config["registry"])
@@ -49,57 +48,124 @@ def session(run: Run) -> None:
     try:
         contract = negotiate(run.config["offer"], registry, backend)
     except CallRefused as refusal:
-        line.said({"refused": envelope.failure(refusal)})
+        line.answer({"refused": envelope.failure(refusal)})
         line.next()
         raise OfferRefused(refusal.happened, refusal.expected, refusal.remedy) from refusal
     levels = {key: Level(each) for key, each in run.config["levels"].items()}
-    told = _Telling(run)
-    opened = Session(registry, backend, contract, observer=told, levels=levels, alarms=False)
+    observer = _RunObserver(run, registry)
+    opened = Session(registry, backend, contract, observer=observer, levels=levels, alarms=False)
     run.compare("contract", contract.to_json())
-    line.said({"contract": contract.to_json(), "tools": _tools(registry)})
-    _serve(run, line, opened)
-
-
-def _serve(run: Run, line: Line, opened: Session) -> None:
+    state = _read_fingerprint(backend)
+    line.answer({"contract": contract.to_json(), "tools": _list_tools(registry), "state": state})
     for _ in run.ticks():
         run.flush()
-        message = run.input(INPUT, line.next)
+        message = run.input("call", line.next)
         if message is None:
             return
-        found = _outcome(opened, line, message)
+        observer.may_have_written = False
+        if "lost" in message:
+            found = envelope.failure(_refuse_lost_call(message, backend))
+        else:
+            found = opened.call(
+                message["tool"],
+                message.get("arguments"),
+                require=message.get("require"),
+                time=message.get("time"),
+                progress=line.tell_progress,
+                cancelled=lambda: line.is_cancelled,
+            )
         run.compare("envelope", found)
-        line.said({"envelope": found})
+        if observer.may_have_written:
+            state = found.get("state_fingerprint") or _read_fingerprint(backend)
+        line.answer({"envelope": found, "state": state})
 
 
-def _outcome(opened: Session, line: Line, message: Mapping[str, Any]) -> envelope.Envelope:
-    if "lost" in message:
-        return envelope.failure(_lost(message))
-    return opened.call(
-        message["tool"],
-        message.get("arguments"),
-        require=message.get("require"),
-        time=message.get("time"),
-        progress=line.progress,
-        cancelled=lambda: line.cancelled,
-    )
+class Line:
+    """The worker's end of the line to its host: one message each way, as declared effects.
+
+    The line is the process's standard input, a socket that the host made. An answer is sent when the
+    next call is asked for, never before: then it is in the record.
+
+    Args:
+        run: whose effects it uses.
+
+    Attributes:
+        is_cancelled: whether the host has given up the call that is at work.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._call = run.effects.call
+        self._channel: Channel | None = None
+        self._answer: Mapping[str, Any] | None = None
+        self.is_cancelled = False
+
+    def answer(self, message: Mapping[str, Any]) -> None:
+        """Keep an answer until the next message is asked for."""
+        self._answer = message
+
+    def next(self) -> Any:
+        """Send the answer and wait for the next message; None when the host has hung up."""
+        self.is_cancelled = False
+        answer, self._answer = self._answer, None
+        return self._call("tools.next", lambda: self._exchange(answer))
+
+    def tell_progress(self, fraction: float, text: str) -> None:
+        """Tell the host how far a call is, and hear whether it still wants it."""
+        message = {"progress": [fraction, text]}
+        reply = self._call("tools.progress", lambda: self._exchange(message))
+        self.is_cancelled = reply is None or bool(reply["cancelled"])
+
+    def _exchange(self, message: Mapping[str, Any] | None) -> dict[str, Any] | None:
+        if self._channel is None:
+            self._channel = inherited(0)
+        if message is not None:
+            self._channel.send(message)
+        return self._channel.receive()
 
 
-def _lost(message: Mapping[str, Any]) -> CallRefused:
-    """Refuse a call whose worker died: it had no effect, and is not tried again."""
+def _refuse_lost_call(message: Mapping[str, Any], backend: Backend | None) -> CallRefused:
+    """Refuse a call whose worker was lost; say what remains of it only as far as fingerprints show."""
+    state = None if message["state"] is None else _read_fingerprint(backend)
+    if backend is None:
+        doubt = "the registry has no backend whose state could be compared"
+    elif not isinstance(backend, Restorable):
+        doubt = "the backend cannot be restored, so its state may lie outside of the worker"
+    elif state is None:
+        doubt = "the backend gives no fingerprint"
+    elif state != message["state"]:
+        doubt = "the backend has another fingerprint than before it"
+    else:
+        doubt = ""
+    if doubt:
+        remedy = f"What remains of this call is not known: {doubt}. Look before you call again."
+    else:
+        remedy = (
+            "The backend's state is what it was before this call, by its fingerprint; what the call "
+            "did to files or other processes is not known. Call again, with less if it was too much."
+        )
     return CallRefused(
         "timeout" if message["lost"] == "timeout" else "execution_failed",
         f"The worker that executed {str(message['tool'])[:80]} {_LOST[str(message['lost'])]}.",
         "Expected every call to be answered by the worker that began it.",
-        "The state is what it was before this call; call again, with less if it was too much.",
+        remedy,
         worker=message["lost"],
+        state=state,
+        state_is_as_before=None if doubt else True,
     )
 
 
 _LOST: Final = {"died": "died", "timeout": "was stopped: it did not come back in time"}
 
 
-def _tools(registry: Registry) -> list[dict[str, Any]]:
-    """List the tools for hosts."""
+def _read_fingerprint(backend: Backend | None) -> str | None:
+    """Return the fingerprint of the state; None without a backend, or when it cannot be read."""
+    try:
+        return None if backend is None else backend.fingerprint()
+    except Exception:  # noqa: BLE001  (a backend may fail in any way; then nothing is claimed)
+        return None
+
+
+def _list_tools(registry: Registry) -> list[dict[str, Any]]:
     return [
         {**each.descriptor, "fingerprint": each.fingerprint, "macro": each.is_macro}
         for each in registry
@@ -127,17 +193,30 @@ class _Restored(_Read):
         self._backend.restore(state)
 
 
-class _Telling:
-    """Writes the parts of calls into the run, and traces beside it."""
+class _RunObserver:
+    """Writes the parts of calls into the run, and traces beside it.
 
-    def __init__(self, run: Run) -> None:
+    Attributes:
+        may_have_written: whether a tool that may write was executed since this was last False.
+    """
+
+    def __init__(self, run: Run, registry: Registry) -> None:
+        self.may_have_written = False
         self._run = run
+        self._registry = registry
+        self._is_fork = False
+        os.register_at_fork(after_in_child=self._note_fork)
 
     def began(self, note: Note) -> None:
-        """Nothing is known of it yet."""
+        """Begin to watch for forks: one between two calls is a branch of the run, and goes on."""
+        if not note.path:
+            self._is_fork = False
 
     def ended(self, note: Note) -> None:
         """Compare a part as a point of its own; the session compares the whole."""
+        if self._is_fork:
+            # The tool forked, and this child came out of it as well: it would answer the next call.
+            os._exit(0)
         if note.trace:
             sys.stderr.write(f"call {note.number} {'/'.join(note.path)}: {note.trace}\n")
         if note.path:
@@ -145,3 +224,9 @@ class _Telling:
                 f"part:{'/'.join(note.path)}",
                 {"tool": note.fingerprint, "draws": note.draws, "envelope": note.envelope},
             )
+        tool = self._registry.get(note.tool)
+        if tool is not None and not tool.reads_only and "execute" in note.phases:
+            self.may_have_written = True
+
+    def _note_fork(self) -> None:
+        self._is_fork = True

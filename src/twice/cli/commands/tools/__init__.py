@@ -1,13 +1,13 @@
 r"""Tools that declare what they promise: look at a registry, call a tool under a contract.
 
-  twice tools list tables
-  twice tools call tables table.create --args '{"name":"t","columns":["x"]}'
+  twice tools list memory
+  twice tools call memory mesh.primitive --args '{"kind":"cube"}'
   twice tools call my/tools.py:registry scatter.points \
       --args @points.json --seed 42 --json
   twice tools verify my/tools.py:registry
-  twice tools serve tables -o session.twice --session-seed 42
+  twice tools serve memory -o session.twice --session-seed 42
 
-REGISTRY is a built-in one (tables, memory, blender), module:name, or file.py:name; its module is
+REGISTRY is a built-in one (memory, blender), module:name, or file.py:name; its module is
 imported, which runs its code. Exit code 0 it worked, 1 the call was refused or failed, 2 wrong use.
 """
 

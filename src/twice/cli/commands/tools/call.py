@@ -71,7 +71,7 @@ class SessionOptions:
 def list_tools(registry: Annotated[str, argument()], limit: Limit, as_json: AsJson) -> int:
     """List the tools of a registry: class, version, what each needs, its fingerprint.
 
-      twice tools list tables
+      twice tools list memory
       twice tools list my/tools.py:registry --json
 
     --json prints every descriptor: schemas, defaults, needs, fingerprints.
@@ -112,8 +112,8 @@ def call_tool(
 ) -> int:  # fmt: skip
     r"""Call one tool of a registry, from an empty state, and print its result.
 
-      twice tools call tables table.create --args '{"name":"t","columns":["x"]}'
-      twice tools call tables table.list --json
+      twice tools call memory mesh.primitive --args '{"kind":"cube"}'
+      twice tools call memory scene.snapshot --json
       twice tools call my/tools.py:registry scatter.points \
           --args @points.json --seed 42
 

@@ -1,8 +1,8 @@
 """Serve a registry to a host over the Model Context Protocol; the session is a record.
 
-  twice tools serve tables -o session.twice --session-seed 42
+  twice tools serve memory -o session.twice --session-seed 42
   twice tools serve my/tools.py:registry --http 127.0.0.1:8931
-  twice tools serve tables --http 0.0.0.0:8931 --token-file token.txt
+  twice tools serve memory --http 0.0.0.0:8931 --token-file token.txt
 
 Over standard input and output unless --http is given. All clients share one state, and calls wait
 for each other. The record is finished when the client hangs up, or by Ctrl-C, SIGTERM or SIGHUP;

@@ -1,6 +1,6 @@
 """Try to prove the declarations of a registry's tools wrong, and say what was seen.
 
-  twice tools verify tables
+  twice tools verify memory
   twice tools verify my/tools.py:registry scatter.points --json
   twice tools verify my/tools.py:registry --cases cases.json
   twice tools verify my/tools.py:registry -o verified.json

@@ -44,6 +44,10 @@ class Deadline:
             ends.append(outer.ends_s)
         self.ends_s: float | None = min(ends, default=None)
 
+    def left_s(self) -> float | None:
+        """Return the seconds until then, 0 when it has passed; None for never."""
+        return None if self.ends_s is None else max(self.ends_s - now_s(), 0.0)
+
     def check(self) -> None:
         """Raise when it has passed.
 
@@ -54,7 +58,7 @@ class Deadline:
             raise OutOfTime
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def interrupt(self) -> Iterator[None]:
         """Interrupt what runs inside when the time is over, as far as this thread can be.
 
         Raises:

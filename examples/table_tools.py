@@ -17,15 +17,23 @@ from pydantic import Field
 
 from twice.foundation.comparison import Rel
 from twice.foundation.printable import pluralize
-from twice.tools.cases import Case
+from twice.tools.cases import Call, Case
 from twice.tools.context import Context
 from twice.tools.declaration import macro, tool
 from twice.tools.errors import CallRefused
 from twice.tools.plain import fingerprint, plain
 from twice.tools.registry import Registry
-from twice.tools.scenes.starting import TWO_TABLES
 
 VERSION: Final = "1"
+
+TWO_TABLES: Final = (
+    Call(
+        "table.create",
+        {"name": "b", "columns": ["k", "x"], "rows": [["p", 1], ["q", 2.5], ["r", None], ["s", 4]]},
+    ),
+    Call("table.create", {"name": "a", "columns": ["k", "y"], "rows": [["q", True], ["p", "t"]]}),
+)
+"""The start in which the tools are tried; the two share a column and can be made in either order."""
 
 Scalar: TypeAlias = bool | int | float | str | None
 Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=63)]
@@ -387,4 +395,4 @@ registry = Registry(
     "tables",
     backend=Tables,
 )
-"""The registry that ``twice tools`` calls ``tables``."""
+"""``twice tools list table_tools.py:registry``"""
