@@ -265,7 +265,7 @@ LIES = {
 
 @tool("honest.grid", determinism="deterministic", cases=[Case({"n": 4}, start=START)])
 def grid(context: Context, n: int) -> list[str]:
-    """Make tables under names that its parameters make."""
+    """Make things under names that its parameters make."""
     names = [context.name("grid", {"n": n, "at": at}) for at in range(n)]
     for at, name in enumerate(names):
         put(context, name, at * 1.5)
@@ -288,15 +288,15 @@ def names(context: Context) -> list[str]:
 
 @tool("honest.stamp", determinism="deterministic", idempotent=True, cases=STARTED)
 def stamp(context: Context) -> str:
-    """Write contract time into an existing table."""
+    """Write contract time into an existing thing."""
     context.backend.things["a"] = [context.time.isoformat()]
     return context.time.isoformat()
 
 
-@tool("honest.sum", determinism="deterministic", cases=[Case({"table": "b"}, start=START)])
-def total(context: Context, table: str) -> float:
-    """Add the cells of a column up."""
-    return float(sum(context.backend.things[table]))
+@tool("honest.sum", determinism="deterministic", cases=[Case({"name": "b"}, start=START)])
+def total(context: Context, name: str) -> float:
+    """Add the values of a thing up."""
+    return float(sum(context.backend.things[name]))
 
 
 @macro("honest.both", uses=[put_thing, scatter])

@@ -31,7 +31,6 @@ def every_lie_is_exposed_by_what_it_depends_on(found: RegistryVerification) -> N
     expected = {**LIES}
     if "processors" in of(found, "lie.processors").not_tried:  # There is one only.
         expected["lie.processors"] = {"enforcement"}
-
     if by["lie.date"] == {"enforcement"}:  # Both zones have one date for a quarter of an hour.
         expected["lie.date"] = {"enforcement"}
 
