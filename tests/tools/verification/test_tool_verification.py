@@ -209,6 +209,22 @@ def test_a_tool_that_never_returns_is_given_up(tmp_path: Path) -> None:
     assert tool.cases[0].failure == "it took longer than 0.2 s"
 
 
+@pytest.mark.integration
+def test_a_registry_that_starts_threads_is_tried_without_forks(tmp_path: Path) -> None:
+    """A process for each trial, because a fork would lose the thread."""
+    (tmp_path / "threaded.py").write_text(
+        "import threading\nfrom twice.tools import Registry, tool\n\n"
+        "threading.Thread(target=threading.Event().wait, daemon=True).start()\n\n"
+        "@tool('one', determinism='deterministic')\n"
+        "def one() -> int:\n    return threading.active_count()\n\n"
+        "registry = Registry([one])\n"
+    )
+    found = verify_tools(f"{tmp_path / 'threaded.py'}:registry")
+
+    assert found.tools[0].verdict == ToolVerdict.NO_DIFFERENCE
+    assert found.processes.started == 1 + found.tools[0].runs
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -194,6 +194,7 @@ class TrialProcesses(Closing):
         return environ_for_child(os.environ, base)
 
     def _end(self, place: _Place) -> None:
-        worker, _ = self._workers.pop(place)
-        worker.kill()
-        worker.close()
+        worker, _ = self._workers.pop(place, (None, False))
+        if worker is not None:
+            worker.kill()
+            worker.close()
