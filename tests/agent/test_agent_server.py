@@ -25,6 +25,7 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import INVALID_PARAMS, ElicitRequestParams, ElicitResult, ListRootsResult, Root
 
+from tiers import sampled
 from twice.agent.resources import address_of_record
 from twice.agent.roots import Roots
 from twice.agent.server import AgentServer
@@ -148,7 +149,7 @@ def test_a_program_that_prints_100_megabytes_gives_a_short_answer(project: Path)
     assert anyio.run(work)["result"] == "completed"
 
 
-@pytest.mark.parametrize("program", ["endless", "stubborn"])
+@pytest.mark.parametrize("program", sampled(["endless", "stubborn"], {"endless"}))
 def test_a_server_that_is_killed_takes_its_commands_with_it(project: Path, program: str) -> None:
     parameters = StdioServerParameters(
         command=sys.executable,
@@ -176,7 +177,7 @@ def test_a_server_that_is_killed_takes_its_commands_with_it(project: Path, progr
     assert _list_processes(project) == []
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("mode", sampled(["auto", "legacy"], {"auto"}))
 def test_a_record_from_elsewhere_needs_the_users_consent(
     mode: Any,
     project: Path,
@@ -223,7 +224,13 @@ def test_roots_of_the_client_are_kept(mode: Any, project: Path) -> None:
     anyio.run(work)
 
 
-@pytest.mark.parametrize(("mode", "is_listed_alone"), [("legacy", True), ("auto", False)])
+@pytest.mark.parametrize(
+    ("mode", "is_listed_alone"),
+    [
+        pytest.param("legacy", True, marks=pytest.mark.heavy),
+        ("auto", False),
+    ],
+)
 def test_a_record_is_read_in_granted_folders_alone_wherever_it_is_listed(
     mode: Any, is_listed_alone: bool, project: Path
 ) -> None:

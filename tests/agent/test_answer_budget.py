@@ -72,6 +72,7 @@ def validator(tool: str) -> Draft202012Validator:
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_every_tool_answers_as_its_schema_says_and_in_few_tokens(tmp_path: Path) -> None:
     assert CALLS.keys() == VERBS.keys()
     shutil.copytree(EXAMPLE, tmp_path / "orders")

@@ -142,7 +142,9 @@ def write_parts(tmp_path: Path, shift: str, counted: str = "1") -> str:
     [
         ("1e-30 * id(object())", "1", "PASS", None),
         ("1e-30 * id(object())", "id(object())", "FAIL", ["count"]),
-        ("100.0 * os.path.exists('later')", "1", "FAIL", ["walk"]),
+        pytest.param(
+            "100.0 * os.path.exists('later')", "1", "FAIL", ["walk"], marks=pytest.mark.heavy
+        ),
     ],
 )
 def test_one_component_is_judged_by_its_summary_and_the_rest_by_its_bytes(

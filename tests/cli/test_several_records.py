@@ -107,6 +107,7 @@ def test_an_option_for_one_record_is_refused_beside_several(folder: Path, given:
     assert "cannot be given for 2 records" in done.stderr
 
 
+@pytest.mark.heavy
 def test_restores_are_made_of_each(folder: Path) -> None:
     done = cli("verify", "short.twice", "long.twice", "--restores", "--no-statement", cwd=folder)
 

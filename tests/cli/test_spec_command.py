@@ -297,6 +297,7 @@ def test_the_first_sheet_comes_back_as_the_error_says(begun: Project) -> None:
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_a_lock_that_is_none_is_locked_again_as_the_error_says(begun: Project) -> None:
     begun.spec("bump", "02")
     (begun.folder / FOLDER / "spec.lock").write_text("<<<<<<<\n", encoding="utf-8")
@@ -311,6 +312,7 @@ def test_a_lock_that_is_none_is_locked_again_as_the_error_says(begun: Project) -
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_locking_tells_which_sheets_changed_since(begun: Project) -> None:
     begun.spec("bump", "02")
     begun.say("02", 'derivation: "?"', 'derivation: "rule 1"')
@@ -324,6 +326,7 @@ def test_locking_tells_which_sheets_changed_since(begun: Project) -> None:
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_a_next_step_is_one_that_does_something(begun: Project) -> None:
     """Before a record is there, nothing can be filled, and later sheets wait for the first."""
     steps = json.loads(begun.spec("status", "--json", code=1))["next"]
@@ -343,6 +346,7 @@ def test_a_next_step_is_one_that_does_something(begun: Project) -> None:
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_a_tier_that_is_forced_is_promoted(begun: Project) -> None:
     begun.say("01", 'scope: "?"', 'scope: "cross-host"')
 

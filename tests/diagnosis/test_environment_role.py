@@ -158,6 +158,7 @@ def main(run):
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_a_file_that_has_changed_since_is_the_cause_and_the_environment_is_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -89,6 +89,7 @@ def test_a_fork_that_dies_is_told_by_a_fresh_process(tmp_path: Path) -> None:
         side.close()
 
 
+@pytest.mark.heavy
 def test_what_depends_on_addresses_shows_in_other_processes(tmp_path: Path) -> None:
     source = """
         class Box:

@@ -92,9 +92,7 @@ def seen(executed: Executed) -> tuple[object, ...]:
 
 
 @pytest.mark.parametrize("first", [BEFORE_ALL, 2])
-@pytest.mark.parametrize(
-    "name", sampled(BODIES, {"a file that is written", "numpy with threads", "plain"})
-)
+@pytest.mark.parametrize("name", sampled(BODIES, {"numpy with threads"}))
 def test_every_fork_sees_what_a_fresh_process_sees(tmp_path: Path, name: str, first: int) -> None:
     with side_of(tmp_path, BODIES[name], NEEDS.get(name, "")) as side:
         window = Window(first, 4)
@@ -113,6 +111,7 @@ def test_every_fork_sees_what_a_fresh_process_sees(tmp_path: Path, name: str, fi
             assert (held_by(side).fit, held_by(side).why) == (False, NOT_HELD[name])
 
 
+@pytest.mark.heavy
 def test_a_long_way_to_the_samples_is_gone_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

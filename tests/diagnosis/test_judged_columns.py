@@ -65,6 +65,7 @@ def line(program: str) -> int:
     return 1 + next(at for at, text in enumerate(program.splitlines()) if "# here" in text)
 
 
+@pytest.mark.heavy
 def test_trace_files_are_held_to_the_class_as_well(tmp_path: Path) -> None:
     program = PROGRAM.replace("TOLERANCE", "")
     told(tmp_path, program, {"EXTRA": "1"}, predicate=LOGICAL)
@@ -88,6 +89,7 @@ def test_what_a_declared_state_shows_is_no_blind_spot(tmp_path: Path) -> None:
     assert list(found.blind_spots) == []
 
 
+@pytest.mark.heavy
 def test_a_component_that_no_class_judges_may_be_noise(tmp_path: Path) -> None:
     program = PROGRAM.replace("TOLERANCE", "")
 
@@ -115,6 +117,7 @@ def test_noise_within_its_tolerance_does_not_keep_a_side_from_reproducing_itself
     assert found.operation.line == line(program)
 
 
+@pytest.mark.heavy
 def test_a_surrounding_that_moves_only_what_no_class_judges_is_not_guilty(tmp_path: Path) -> None:
     program = PROGRAM.replace("TOLERANCE", "")
 

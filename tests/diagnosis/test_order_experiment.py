@@ -113,6 +113,7 @@ def test_the_run_that_failed_is_explained_on_whatever_side_it_is(tmp_path: Path)
     )
 
 
+@pytest.mark.heavy
 def test_orders_that_only_together_make_a_difference_of_state_are_all_named(tmp_path: Path):
     turned = {"put_all/put#1": "put_all/put:2#1", "put_all/put:1#1": "put_all/put:2#1"}
 
@@ -155,6 +156,7 @@ def test_runs_that_differ_in_their_order_alone_have_no_line_to_blame(tmp_path: P
     assert [each.actor for each in found.schedule.steps] == ["main/sleep", "main/sleep:1"]
 
 
+@pytest.mark.heavy
 def test_what_runs_read_is_no_matter_of_their_order(tmp_path: Path):
     write(tmp_path, READS)
     for name, names in (("a", "xy"), ("b", "xyz")):

@@ -121,6 +121,7 @@ def test_the_read_that_decides_a_file_is_named_and_no_other(body: str, tmp_path:
     ]
 
 
+@pytest.mark.heavy
 def test_two_times_of_one_clock_are_candidates_where_only_one_decides(tmp_path: Path) -> None:
     source = f"""
         import os, time
@@ -196,6 +197,7 @@ def test_runs_that_leave_the_same_are_the_same(tmp_path: Path) -> None:
     assert (found.result, found.exit_code, list(found.outcome)) == ("same", 0, [])
 
 
+@pytest.mark.heavy
 def test_a_factor_that_moves_a_file_alone_is_named(tmp_path: Path) -> None:
     source = 'def main(run):\n    open("out.csv", "w").write(",".join({"a", "b", "c", "d", "e"}))\n'
     program = write(tmp_path, source)

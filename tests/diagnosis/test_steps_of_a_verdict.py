@@ -180,6 +180,7 @@ def test_a_test_that_is_there_is_never_replaced(record: Path) -> None:
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_the_test_fails_until_the_line_is_corrected(tmp_path: Path) -> None:
     """It runs pytest, as a user does: the test starts commands of its own."""
     program = tmp_path / "walks.py"

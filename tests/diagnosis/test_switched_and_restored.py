@@ -107,6 +107,7 @@ def test_a_restart_that_loses_an_order_is_named_and_so_is_the_field(tmp_path: Pa
     assert found.attribution[0].channel.value == "snapshot", found.to_text()
 
 
+@pytest.mark.heavy
 def test_what_a_takeover_leaves_behind_is_named(tmp_path: Path) -> None:
     found = diagnosed(tmp_path, HOLDS, "FAIL_AT", "4")
     assert found.operation is not None, found.to_text()

@@ -198,6 +198,7 @@ def test_5_positions_are_read_by_the_slow_door_for_snapshots_only(
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_6_no_way_out_of_a_loop_loses_a_point(tmp_path: Path) -> None:
     def leave(how: str, run: twice.Run) -> int:
         entered = 0

@@ -71,6 +71,7 @@ def test_the_limit_stands_in_the_verdict(pair: Path) -> None:
 
 
 @pytest.mark.skipif(not probe_world().available, reason=probe_world().reason)
+@pytest.mark.heavy
 def test_a_way_to_the_window_that_never_ends_is_ended(tmp_path: Path) -> None:
     source = f"""
 import os, posix, time

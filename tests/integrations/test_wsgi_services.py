@@ -281,6 +281,7 @@ def served_once(folder: Path) -> subprocess.Popen[bytes]:
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_one_keystroke_ends_a_service_and_its_record_is_whole(tmp_path: Path) -> None:
     process = served_once(tmp_path)
 
@@ -292,6 +293,7 @@ def test_one_keystroke_ends_a_service_and_its_record_is_whole(tmp_path: Path) ->
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_a_service_whose_recorder_is_killed_ends_and_its_record_is_whole(tmp_path: Path) -> None:
     process = served_once(tmp_path)
 

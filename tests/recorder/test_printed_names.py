@@ -181,6 +181,7 @@ def find_steered(folder: Path, commands: Sequence[str], what: str) -> list[str]:
 
 @pytest.mark.integration
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_strings_of_a_record_are_shown_and_not_obeyed(sound: Path) -> None:
     folder, content = sound.parent, content_of(sound)
     whole, refused = forge_documents(content, folder)
@@ -200,6 +201,7 @@ def test_strings_of_a_record_are_shown_and_not_obeyed(sound: Path) -> None:
 
 @pytest.mark.integration
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_strings_of_a_log_are_shown_and_not_obeyed(sound: Path) -> None:
     found = []
     for what, forged in forge_rest(content_of(sound)).items():

@@ -22,6 +22,7 @@ from native_runs import (
 )
 
 from namespace_probes import list_missing
+from tiers import sampled
 from twice.recorder.runrecord import RunRecord
 
 MISSING = list_missing()
@@ -86,6 +87,7 @@ class Outsider:
 
 
 READS = {"python": "open(HERE + '/in', 'rb').read()", "native": "c_read('in')"}
+PIPE_READS = {"python": "open(HERE + '/pipe', 'rb').read()", "native": "c_read('pipe')"}
 
 
 @pytest.mark.parametrize("is_restored", [False, True], ids=["changed", "restored"])
@@ -242,11 +244,9 @@ child.wait()
 """
 
 
-@pytest.mark.parametrize(
-    "reads", ["c_read('pipe')", "open(HERE + '/pipe', 'rb').read()"], ids=["native", "python"]
-)
+@pytest.mark.parametrize("reads", sampled(PIPE_READS, {"native"}))
 def test_a_fifo_that_a_served_process_writes_does_not_hang_a_replay(work: Path, reads: str) -> None:
-    path = record(work, SERVED_WRITER.format(reads=reads))
+    path = record(work, SERVED_WRITER.format(reads=PIPE_READS[reads]))
     (work / "pipe").unlink(missing_ok=True)
 
     with assert_untouched(work):
@@ -257,16 +257,14 @@ def test_a_fifo_that_a_served_process_writes_does_not_hang_a_replay(work: Path, 
         assert "pipe" in done.stdout
 
 
-@pytest.mark.parametrize(
-    "reads", ["c_read('pipe')", "open(HERE + '/pipe', 'rb').read()"], ids=["native", "python"]
-)
+@pytest.mark.parametrize("reads", sampled(PIPE_READS, {"native"}))
 def test_a_fifo_whose_writer_is_outside_the_run_does_not_hang_a_replay(
     work: Path, reads: str
 ) -> None:
     os.mkfifo(work / "pipe")
     writer = threading.Thread(target=(work / "pipe").write_bytes, args=(b"outside",), daemon=True)
     writer.start()
-    path = record(work, f"run.compare('read', {reads})")
+    path = record(work, f"run.compare('read', {PIPE_READS[reads]})")
     writer.join()
 
     with assert_untouched(work):
@@ -339,6 +337,7 @@ def test_an_input_whose_name_is_no_text_is_named_when_it_changed(work: Path, jso
 # Many files
 
 
+@pytest.mark.heavy
 def test_many_files_are_listed_read_and_written(work: Path) -> None:
     (work / "many").mkdir()
     for number in range(300):
@@ -365,6 +364,7 @@ for name in names:
 # Sparse files
 
 
+@pytest.mark.heavy
 def test_a_large_sparse_file_that_is_read_is_not_carried(work: Path) -> None:
     os.truncate(os.open(work / "sparse", os.O_CREAT | os.O_WRONLY), 100 << 20)
     body = """
@@ -397,6 +397,7 @@ def test_a_large_sparse_file_that_is_changed_in_place_stays_small(work: Path) ->
     assert path.stat().st_size < 1 << 20
 
 
+@pytest.mark.heavy
 def test_a_sparse_file_above_the_copy_limit_is_named_and_not_judged(work: Path) -> None:
     os.truncate(os.open(work / "sparse", os.O_CREAT | os.O_WRONLY), 100 << 20)
     path = record(work, "c_write('sparse', b'XX', os.O_RDWR)", copy_limit=1 << 20)
@@ -466,7 +467,7 @@ ENDS = {
 }
 
 
-@pytest.mark.parametrize("end", list(ENDS))
+@pytest.mark.parametrize("end", sampled(ENDS, {"left"}))
 def test_a_shared_map_that_outlives_its_descriptor_is_compared(work: Path, end: str) -> None:
     (work / "map").write_bytes(b"0" * 8192)
     path = record(work, MAPPED.format(name="map") + ENDS[end])
@@ -487,7 +488,7 @@ def memory() -> Iterator[Path]:
         yield Path(folder)
 
 
-@pytest.mark.parametrize("end", list(ENDS))
+@pytest.mark.parametrize("end", sampled(ENDS, {"left"}))
 def test_a_shared_map_of_a_file_in_memory_is_compared(work: Path, memory: Path, end: str) -> None:
     (memory / "map").write_bytes(b"0" * 8192)
     path = record(work, MAPPED.format(name=str(memory / "map")) + ENDS[end])
@@ -590,6 +591,7 @@ def test_a_file_with_two_names_that_was_put_back_passes_or_is_named(work: Path) 
         assert any("hard links" in caveat for caveat in statement.caveats), statement.caveats
 
 
+@pytest.mark.heavy
 def test_an_input_with_two_names_is_an_input_like_others(work: Path) -> None:
     (work / "one").write_bytes(b"input")
     os.link(work / "one", work / "two")
@@ -653,6 +655,7 @@ needs_mounts = pytest.mark.skipif(not can_mount(), reason="this system lets nobo
 
 
 @needs_mounts
+@pytest.mark.heavy
 def test_an_input_on_a_mount_that_went_away_is_named(work: Path) -> None:
     (work / "mount").mkdir()
     program = write_program(work, "run.compare('read', c_read('mount/in'))")
@@ -673,6 +676,7 @@ if twice verify "$2/a.twice" --no-statement; then exit 9; else exit $?; fi
 
 
 @needs_mounts
+@pytest.mark.heavy
 def test_an_output_beside_a_mount_is_compared_or_named(work: Path) -> None:
     (work / "mount").mkdir()
     program = write_program(work, "c_write('out', b'x')")
@@ -691,6 +695,7 @@ twice verify "$2/a.twice" --no-statement
 
 
 @needs_mounts
+@pytest.mark.heavy
 def test_a_mount_in_a_crowded_folder_for_temporary_files_is_no_obstacle(
     work: Path, tmp_path: Path
 ) -> None:
@@ -711,6 +716,7 @@ twice verify "$2/a.twice" --no-statement
 
 
 @needs_mounts
+@pytest.mark.heavy
 def test_outputs_on_a_mount_that_went_away_are_compared(work: Path) -> None:
     (work / "mount").mkdir()
     program = write_program(work, "c_write('mount/out', b'x')")
@@ -792,6 +798,7 @@ def test_a_project_that_moved_is_verified_where_it_is(work: Path, tmp_path: Path
 
 
 @needs_mounts
+@pytest.mark.heavy
 def test_a_folder_that_became_read_only_is_no_obstacle(work: Path) -> None:
     (work / "in").write_bytes(b"input")
     program = write_program(
@@ -810,6 +817,7 @@ twice verify "$2/a.twice" --no-statement
 
 
 @needs_mounts
+@pytest.mark.heavy
 def test_a_write_into_a_read_only_folder_fails_again(work: Path) -> None:
     (work / "fixed").mkdir()
     program = write_program(
@@ -847,6 +855,7 @@ while not c_read('early'):
 """
 
 
+@pytest.mark.heavy
 def test_a_child_that_never_ends_does_not_keep_a_replay(work: Path) -> None:
     os.mkfifo(work / "wait")
     path = record(work, DAEMON.format(waits="c_read('wait')"))
@@ -892,6 +901,7 @@ subprocess.run('(read line < wait; echo late > late) > /dev/null 2>&1 &', shell=
 # Links and names
 
 
+@pytest.mark.heavy
 def test_links_that_lead_in_circles_or_nowhere_are_answered_alike(work: Path) -> None:
     (work / "loop").symlink_to("loop")
     (work / "there").symlink_to("back")
@@ -928,6 +938,7 @@ def test_a_link_that_leads_elsewhere_now_is_shown_as_it_was(work: Path) -> None:
     assert statement.result == "PASS", statement.to_markdown()
 
 
+@pytest.mark.heavy
 def test_long_names_and_names_with_newlines_are_names(work: Path) -> None:
     body = """
 names = ['x' * 255, 'line\\nbreak', ' lead', 'trail ', 'q"uote', 'back\\\\slash', 'comma,colon:', '-dash']
@@ -997,6 +1008,7 @@ def test_a_file_deeper_than_any_path_is_written_or_named_as_a_limit(work: Path) 
 
 
 @needs_mounts
+@pytest.mark.heavy
 def test_a_full_disk_for_copies_makes_the_verdict_unknown_and_names_the_file(work: Path) -> None:
     (work / "large").write_bytes(bytes(range(256)) * 8192)
     (work / "small").mkdir()
@@ -1019,6 +1031,7 @@ if twice verify "$2/a.twice" --no-statement; then exit 9; else exit $?; fi
 
 
 @needs_mounts
+@pytest.mark.heavy
 def test_a_full_disk_while_a_replay_unpacks_is_one_error(work: Path) -> None:
     (work / "large").write_bytes(random.Random(1).randbytes(2 << 20))
     (work / "small").mkdir()

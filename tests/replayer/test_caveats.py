@@ -40,6 +40,7 @@ def test_components_whose_state_never_changed_are_named(tmp_path: Path) -> None:
     assert "blind, kept never changed" in line
 
 
+@pytest.mark.heavy
 def test_a_component_that_first_changes_late_is_not_called_unchanging(tmp_path: Path) -> None:
     # More compare-points than a look at the beginning of a record would see.
     source = """

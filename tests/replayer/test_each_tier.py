@@ -349,6 +349,7 @@ def test_with_every_tier_a_run_of_native_code_passes_and_says_what_held(site: Si
     assert replay.document["effects"]["files"]["written"] >= len(OUTPUTS) - 1
 
 
+@pytest.mark.heavy
 def test_without_limits_it_passes_again_and_again(site: Site) -> None:
     site.record()
     site.change_outputs()
@@ -433,6 +434,7 @@ def test_without_namespaces_a_silent_native_write_is_never_a_pass(site: Site) ->
     )
 
 
+@pytest.mark.heavy
 def test_without_namespaces_and_landlock_the_listener_refuses_alone(site: Site) -> None:
     site.record(QUIET, allow=("native.load",))
     site.change_outputs()
@@ -443,6 +445,7 @@ def test_without_namespaces_and_landlock_the_listener_refuses_alone(site: Site) 
     )
 
 
+@pytest.mark.heavy
 def test_without_namespaces_a_run_of_python_alone_is_not_said_to_write_other_files(
     site: Site,
 ) -> None:
@@ -453,6 +456,7 @@ def test_without_namespaces_a_run_of_python_alone_is_not_said_to_write_other_fil
     assert [caveat for caveat in replay.caveats if "wants to write" in caveat] == []
 
 
+@pytest.mark.heavy
 def test_what_only_this_host_refuses_is_no_failure_of_the_run(site: Site) -> None:
     site.record(QUIET)
     site.change_outputs()
@@ -467,6 +471,7 @@ def test_what_only_this_host_refuses_is_no_failure_of_the_run(site: Site) -> Non
 @pytest.mark.parametrize(
     "user", [None, pytest.param(USER, marks=[needs_root, pytest.mark.heavy])], ids=["own", "user"]
 )
+@pytest.mark.heavy
 def test_where_the_kernel_has_no_overlays_nothing_is_said_to_be_a_copy(
     site_of: MakeSite, user: int | None
 ) -> None:
@@ -499,6 +504,7 @@ def test_under_another_supervisor_a_recording_falls_to_a_listing_and_says_so(sit
 
 
 @needs_root
+@pytest.mark.heavy
 def test_under_another_supervisor_an_ordinary_user_s_recording_falls_to_a_listing(
     site_of: MakeSite,
 ) -> None:
@@ -514,7 +520,12 @@ def test_under_another_supervisor_an_ordinary_user_s_recording_falls_to_a_listin
     "source", [pytest.param(PROGRAM, marks=pytest.mark.heavy), QUIET], ids=["program", "quiet"]
 )
 @pytest.mark.parametrize(
-    "limits", [(), (LISTENER,), (NAMESPACES,)], ids=["all", "busy", "container"]
+    "limits",
+    [
+        pytest.param((), id="all", marks=pytest.mark.heavy),
+        pytest.param((LISTENER,), id="busy"),
+        pytest.param((NAMESPACES,), id="container", marks=pytest.mark.heavy),
+    ],
 )
 def test_a_recording_by_listing_never_passes_by_its_native_outputs(
     site: Site, limits: tuple[str, ...], source: str
@@ -533,6 +544,7 @@ def test_a_recording_by_listing_never_passes_by_its_native_outputs(
         assert UNSEEN in replay.seal
 
 
+@pytest.mark.heavy
 def test_a_recording_by_listing_is_not_said_to_be_replayed_among_the_files_as_they_were(
     site: Site,
 ) -> None:
@@ -542,6 +554,7 @@ def test_a_recording_by_listing_is_not_said_to_be_replayed_among_the_files_as_th
     assert IN_COPY not in site.verify().seal  # nobody knows how they were: it is a copy as they are
 
 
+@pytest.mark.heavy
 def test_a_replay_in_a_world_needs_no_listener(site: Site) -> None:
     site.record()
     site.change_outputs()
@@ -571,6 +584,7 @@ def test_where_the_kernel_lets_nothing_keep_files_nothing_is_executed(
 
 
 @pytest.mark.parametrize("limits", [UNPROTECTED[0], UNPROTECTED[2]], ids="-".join)
+@pytest.mark.heavy
 def test_where_nothing_can_keep_files_a_listed_recording_changes_none(
     site: Site, limits: tuple[str, ...]
 ) -> None:
@@ -644,6 +658,7 @@ def test_a_listed_recording_replayed_without_a_tier_never_passes(site: Site, lef
     assert replay.result in {"UNKNOWN", ""}
 
 
+@pytest.mark.heavy
 def test_with_every_tier_left_out_twice_nothing_is_touched(site: Site) -> None:
     site.record(allow=ALLOWED, without=",".join(TIERS))
     site.change_outputs()
@@ -651,6 +666,7 @@ def test_with_every_tier_left_out_twice_nothing_is_touched(site: Site) -> None:
     assert site.verify(without=",".join(TIERS)).exit_code == 2
 
 
+@pytest.mark.heavy
 def test_without_the_network_tier_the_network_is_not_said_to_be_away(site: Site) -> None:
     site.record()
     site.change_outputs()
@@ -663,6 +679,7 @@ def test_without_the_network_tier_the_network_is_not_said_to_be_away(site: Site)
     assert replay.document["effects"]["governed"]["connections"] == "descriptors"
 
 
+@pytest.mark.heavy
 def test_files_that_were_not_recorded_are_not_said_to_be_compared(site: Site) -> None:
     site.record(QUIET, options=("--files", "none"))
     site.change_outputs()
@@ -702,6 +719,7 @@ def test_static_and_vforked_children_write_to_the_copy(site_of: MakeSite, user: 
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the static program is x86_64 code")
+@pytest.mark.heavy
 def test_static_and_vforked_children_are_refused_where_there_is_no_copy(site: Site) -> None:
     write_static_program(site.folder / "static")
     site.record(CHILDREN, allow=("native.load", "process.spawn", "process.start"))

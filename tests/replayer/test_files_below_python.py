@@ -411,6 +411,7 @@ def fails_in_time(path: Path) -> Verification:
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_a_file_that_a_library_fills_from_its_own_clock_gets_a_policy(tmp_path: Path) -> None:
     path = record(tmp_path, CLOCK_IN_FILE)
 

@@ -84,6 +84,7 @@ def test_the_class_judges_what_a_seed_moves(tmp_path: Path) -> None:
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_the_property_asks_for_one_example_in_which_seeds_part(tmp_path: Path) -> None:
     (tmp_path / "some.py").write_text(
         "def main(run):\n    if run.config['n']:\n        print(run.rng('a').random())\n"

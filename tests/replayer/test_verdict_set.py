@@ -35,10 +35,10 @@ LABELS: dict[Path, dict[str, Any]] = {
     for name, label in json.loads((each / "labels.json").read_text("utf-8")).items()
 }
 SAMPLE = [
-    *(f"i{number:02}" for number in (2, 4, 8, 9, 10, 13, 17, 20, 22, 24)),
-    *(f"l{number:02}" for number in (1, 3, 5, 8, 10, 11, 13, 18, 19, 27)),
+    *(f"i{number:02}" for number in (2, 8, 10, 17, 22)),
+    *(f"l{number:02}" for number in (1, 5, 10, 13, 19)),
 ]
-"""Ten innocents and ten liars of the first set, by how their names begin."""
+"""Five innocents and five liars of the first set, by how their names begin."""
 
 
 @pytest.mark.parametrize(

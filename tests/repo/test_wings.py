@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from programs import environ
+from tiers import sampled
 
 PACKAGE = Path(__file__).parents[2] / "src" / "twice"
 WINGS = {
@@ -43,7 +44,7 @@ print(run("--help"))
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("wing", WINGS)
+@pytest.mark.parametrize("wing", sampled(WINGS, {"checker"}))
 def test_what_is_left_works_without_a_wing(wing: str, tmp_path: Path) -> None:
     left = tmp_path / "src" / "twice"
     shutil.copytree(PACKAGE, left, ignore=shutil.ignore_patterns("__pycache__"))

@@ -108,6 +108,7 @@ def test_a_step_that_never_ends_has_no_record():
     assert "no record: a recording would not end either" in text
 
 
+@pytest.mark.heavy
 def test_orders_of_another_program_are_said_to_be_unmet(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -63,6 +63,7 @@ def test_futures_of_gather_and_generators_have_one_order_too():
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_one_order_in_twenty_processes():
     # Processes, because addresses and hashes of text differ from one to the next.
     command = [sys.executable, "-P", str(Path(set_programs.__file__))]

@@ -55,6 +55,7 @@ LEAVES_A_CHILD = """
 """
 
 
+@pytest.mark.heavy
 def test_a_library_that_blocks_every_fork_blocks_nothing_of_ours(tmp_path: Path) -> None:
     program = write(tmp_path, BLOCKS_FORKS)
     for name, env in (("a", {}), ("b", {"EXTRA": "1"})):

@@ -10,6 +10,7 @@ import pytest
 from renders import DRAW, SCATTER, STAMPED, SYNTH, laid, put, rendered, sealed, synth
 
 from programs import cli
+from tiers import sampled
 from twice.assets.errors import InputChanged, RecipeUntrusted
 from twice.assets.gate.gate import run_gate
 from twice.assets.gate.report import Result
@@ -67,6 +68,7 @@ def test_a_drawing_is_reproduced_in_bytes(tmp_path: Path) -> None:
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_a_stamp_in_the_file_keeps_the_payload_and_breaks_a_promise_of_bytes(
     tmp_path: Path,
 ) -> None:
@@ -125,6 +127,7 @@ def test_a_changed_input_is_refused_by_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_a_changed_font_is_refused_by_name(tmp_path: Path) -> None:
     font = tmp_path / "drawn.ttf"
     font.write_bytes(b"a font")
@@ -171,7 +174,7 @@ def test_a_renderer_that_is_absent_cannot_be_judged(tmp_path: Path) -> None:
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("where", ["processor", "version"])
+@pytest.mark.parametrize("where", sampled(["processor", "version"], {"version"}))
 def test_a_difference_in_other_surroundings_cannot_be_judged(tmp_path: Path, where: str) -> None:
     one = synth(laid(tmp_path))
     elsewhere = to_document(one.log.environment)
@@ -240,6 +243,7 @@ def test_a_verdict_is_a_new_revision_that_the_gate_takes(tmp_path: Path) -> None
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_calibrated_limits_hold_for_further_runs(tmp_path: Path) -> None:
     one = picture(laid(tmp_path), "scatter", SCATTER, "tolerance")
     found = calibrate(one.path, Trying(runs=2), (2,), lambda what: None)

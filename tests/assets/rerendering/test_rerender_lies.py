@@ -77,6 +77,7 @@ def drawn(store: Store, script: str, *more: str, **said: Any) -> Sealed:
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_a_renderer_that_reads_the_delivered_asset_by_itself_shows_nothing(tmp_path: Path) -> None:
     store = laid(tmp_path)
     Image.new("RGB", (40, 40), (9, 8, 7)).save(tmp_path / "kept.png")

@@ -263,6 +263,7 @@ def main(run):
 """
 
 
+@pytest.mark.heavy
 def test_a_hidden_attribute_set_three_ticks_before_the_window_asks_for_an_earlier_start(tmp_path):
     found = Case(tmp_path, HIDDEN, first=5, last=5, **SEEDS).locate(("box.x",))
     assert found.before_window
@@ -270,6 +271,7 @@ def test_a_hidden_attribute_set_three_ticks_before_the_window_asks_for_an_earlie
     assert any("box._flag differs at the first event" in told for told in found.evidence)
 
 
+@pytest.mark.heavy
 def test_from_the_earlier_start_the_hidden_attribute_is_found_where_it_is_set(tmp_path):
     case = Case(tmp_path, HIDDEN, first=1, last=6, **SEEDS)
     found = case.locate(("box.x",))

@@ -124,6 +124,7 @@ for number in range(6):
 """
 
 
+@pytest.mark.heavy
 def test_a_program_that_reads_its_checkpoint_and_begins_anew_shows_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -136,6 +137,7 @@ def test_a_program_that_reads_its_checkpoint_and_begins_anew_shows_nothing(
 DRAWN = WALK.replace("print(total)", "print(total, os.urandom(32).hex())")
 
 
+@pytest.mark.heavy
 def test_a_program_that_differs_from_itself_gets_no_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,6 +155,7 @@ OUTWARD = WALK.replace(
 )
 
 
+@pytest.mark.heavy
 def test_paths_are_what_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "data.txt").write_text("1", "utf-8")
     folder = tmp_path / "work"
@@ -175,6 +178,7 @@ SHARDS = WALK.replace(
 )
 
 
+@pytest.mark.heavy
 def test_a_loop_that_writes_other_files_is_not_taken_for_the_one_of_the_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -169,6 +169,7 @@ def test_a_tick_in_which_one_run_ends_is_refused_by_its_compare_points(tmp_path:
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_a_tick_in_which_nothing_differs_is_the_same(market: tuple[Path, Path, int]) -> None:
     a, b, _ = market
     files = [file.with_name(f"{file.stem}1.trace") for file in (a, b)]
@@ -180,6 +181,7 @@ def test_a_tick_in_which_nothing_differs_is_the_same(market: tuple[Path, Path, i
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_a_tick_that_begins_different_asks_for_an_earlier_one(
     market: tuple[Path, Path, int],
 ) -> None:

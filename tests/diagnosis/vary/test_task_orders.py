@@ -58,8 +58,12 @@ def vary_order(folder: Path, source: str) -> tuple[Variation, FactorResult]:
 
 @pytest.mark.parametrize(
     ("then", "result"),
-    [("print(seen)", "differs"), ("assert seen == [200]", "failed")],
+    [
+        ("print(seen)", "differs"),
+        pytest.param("assert seen == [200]", "failed", marks=pytest.mark.heavy),
+    ],
 )
+@pytest.mark.heavy
 def test_an_order_that_changes_the_result_is_named_by_its_lines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, then: str, result: str
 ):
@@ -83,6 +87,7 @@ def test_tasks_that_share_nothing_stay_the_same_in_every_order(
     assert row.value == "newest first; 6 orders of a simulated loop"
 
 
+@pytest.mark.heavy
 def test_a_program_that_no_simulation_can_repeat_is_varied_in_its_own_loop_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

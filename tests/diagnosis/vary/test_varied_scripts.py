@@ -39,6 +39,7 @@ print(f"took {time.perf_counter() - begun:.9f} s", file=sys.stderr)
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_a_program_that_prints_a_measured_time_is_varied_without_that_line(tmp_path: Path) -> None:
     """A fork of the command line for each form of the program: a hash seed is read at the start of a process."""
     (tmp_path / "own.py").write_text(TIMED)
@@ -113,6 +114,7 @@ def test_a_pass_names_the_generators_that_twice_seeded(tmp_path: Path) -> None:
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_a_number_that_may_come_from_chance_is_not_called_a_measurement(tmp_path: Path) -> None:
     """A fork of the command line, which records in processes of their own."""
     source = (

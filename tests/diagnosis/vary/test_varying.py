@@ -216,18 +216,7 @@ MACHINE = (
 )  # fmt: skip
 """Factors that a machine may lack: another locale, a second processor, vector extensions."""
 
-SAMPLE = {
-    "denormals",
-    "environment",
-    "hash seed",
-    "interpreter",
-    "listing order",
-    "task order",
-    "threads",
-    "time zone",
-    "umask",
-    "working directory",
-}
+SAMPLE = {"hash seed", "listing order", "threads", "time zone"}
 """None of the factors whose programs differ only where the processor has other instructions to offer, or is idle."""
 
 INSENSITIVE = {
@@ -333,7 +322,7 @@ def test_the_one_factor_is_named_and_no_other(factor: str, here: Path, other_pyt
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("case", sampled(INSENSITIVE, {"threads that are joined", "a walk"}))
+@pytest.mark.parametrize("case", sampled(INSENSITIVE, {"a walk"}))
 def test_a_program_that_depends_on_none_passes(case: str, here: Path, other_python: str) -> None:
     found = twice.vary(
         write(here, INSENSITIVE[case], walk=True),
@@ -531,7 +520,7 @@ def test_the_list_names_every_factor(here: Path) -> None:
 
 @pytest.mark.integration
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="tiers are Linux's")
-@pytest.mark.parametrize("without", ["world", "world,refusal"])
+@pytest.mark.parametrize("without", sampled(["world", "world,refusal"], {"world"}))
 def test_without_a_copy_of_the_files_what_python_writes_goes_to_a_private_folder(
     tmp_path: Path, without: str
 ) -> None:

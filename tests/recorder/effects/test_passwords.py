@@ -42,6 +42,7 @@ def test_a_password_that_is_printed_is_stars_in_the_record(tmp_path: Path) -> No
     assert b"secretpw99" not in (tmp_path / "a.twice").read_bytes()
 
 
+@pytest.mark.heavy
 def test_where_the_rule_is_off_a_password_is_recorded(tmp_path: Path) -> None:
     (tmp_path / "asks.py").write_text(ASKS + "print(sum(map(ord, word)))\n")
     record = ["record", "asks.py", "--seed", 1, "-o", "a.twice"]

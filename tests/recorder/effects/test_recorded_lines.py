@@ -55,6 +55,7 @@ def test_a_source_holds_none_of_the_reads_of_a_record_that_it_opens(tmp_path: Pa
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_reads_that_are_decoded_late_are_served_in_their_order(tmp_path: Path) -> None:
     statement = verified(tmp_path, PROGRAM)
 

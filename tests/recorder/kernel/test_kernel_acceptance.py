@@ -227,6 +227,7 @@ def main(run):
 # 8. Threads
 
 
+@pytest.mark.heavy
 def test_8_eight_threads_of_a_thousand_native_opens_lose_none(tmp_path: Path) -> None:
     (tmp_path / "made").mkdir()
     record(
@@ -320,6 +321,7 @@ def main(run):
     assert "done" in said.splitlines()
 
 
+@pytest.mark.heavy
 def test_9_a_signal_whose_handler_restarts_calls_interrupts_no_native_open(tmp_path: Path) -> None:
     (tmp_path / "in").write_bytes(b"in")
     (tmp_path / "made").mkdir()

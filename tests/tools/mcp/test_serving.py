@@ -238,6 +238,7 @@ def test_a_port_that_is_taken_is_refused_and_nothing_is_left(tmp_path: Path) -> 
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_large_arguments_get_an_envelope_over_http_too() -> None:
     async def session(url: str) -> list[Any]:
         async with Client(url) as client:
