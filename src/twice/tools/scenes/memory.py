@@ -17,6 +17,7 @@ from typing import Any, Final, get_args
 
 import numpy as np
 
+from twice.foundation.with_blocks import gc_paused
 from twice.tools.errors import SceneRefused, SceneStateForeign, SceneUnable
 from twice.tools.scenes.folder import SessionFiles, private
 from twice.tools.scenes.mesh import MeshData, mesh_data
@@ -41,9 +42,7 @@ from twice.tools.scenes.state_file import from_plain, read_state, state_bytes, t
 from twice.tools.scenes.transform import Transform, world_matrices
 from twice.writing import write
 
-ROOT: Final = "Scene"
-"""The name of the scene, and of the collection that holds everything in it."""
-
+ROOT: Final = "Scene"  # the name of the scene, and of the collection that holds everything in it
 _TYPES: Final = {
     "cameras": "CAMERA",
     "collections": "COLLECTION",
@@ -106,7 +105,8 @@ class MemoryScene(SessionFiles):
         Raises:
             SceneStateForeign: E-SCENE-007, it is not a state of this kind of scene.
         """
-        self._take_over(from_plain(state))
+        with gc_paused():
+            self._take_over(from_plain(state))
 
     def snapshot(self, *, evaluated: bool = False) -> SceneState:
         """Everything that the scene holds.
@@ -307,8 +307,8 @@ class MemoryScene(SessionFiles):
                 self.create_collection(child, parent)
                 above.append(child)
         for name, value in things["collections"].items():
-            for each in value["objects"]:
-                self.link(each, name)
+            inside = sorted(each for each in value["objects"] if self._find("objects", each))
+            self._change("collections", name, objects=inside)
         camera = things["scene"][ROOT]["camera"]
         if camera is not None:
             self._check_camera(camera)

@@ -211,8 +211,11 @@ def array(values: Any, dtype: str) -> Array:
         SceneValueRefused: E-SCENE-001, an element is not finite.
     """
     assert dtype in DTYPES, f"a state has no arrays of {dtype}"
-    with np.errstate(over="ignore"):
-        built = np.array(values, dtype=dtype, order="C")
+    if type(values) is np.ndarray and values.dtype == dtype:
+        built = values.copy(order="C")  # most arrays by far: no conversion to watch
+    else:
+        with np.errstate(over="ignore"):
+            built = np.array(values, dtype=dtype, order="C")
     if dtype in ("<f4", "<f8"):
         finite = np.isfinite(built)
         if not finite.all():

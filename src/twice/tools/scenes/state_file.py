@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -32,6 +32,8 @@ from twice.tools.scenes.state import (
     scene_state,
 )
 from twice.tools.scenes.state import array as build_array
+
+_SCALARS: Final = (bool, int, str, type(None))
 
 
 def to_plain(state: SceneState) -> dict[str, Any]:
@@ -164,16 +166,15 @@ def _read_dict(written: Any) -> dict[str, Value]:
 
 
 def _read(written: Any) -> Value:
+    kind = type(written)
+    if kind in _SCALARS or (kind is float and math.isfinite(written)):
+        return written
+    if kind is list:
+        return [_read(inner) for inner in written]
     if isinstance(written, Mapping):
         whole = set(written) == {"array", "shape", "bytes"}
         return _read_array(**written) if whole else _read_dict(written)
-    if isinstance(written, list):
-        return [_read(inner) for inner in written]
-    if isinstance(written, float) and not math.isfinite(written):
-        raise ValueError(f"a number is {written!r}")
-    if written is None or type(written) in (bool, int, float, str):
-        return written
-    raise TypeError(f"a value is of type {type(written).__name__}")
+    raise TypeError(f"a value is {written!r:.80} of type {kind.__name__}")
 
 
 def _read_array(*, array: Any, shape: Any, bytes: Any) -> Array:  # noqa: A002  (keys of the form)
