@@ -280,7 +280,7 @@ def _guard(application: Application, token: str) -> Application:
     expected = digest_bytes(f"Bearer {token}".encode(), Algorithm.SHA256)
     headers = [(b"www-authenticate", b"Bearer"), (b"content-type", b"text/plain; charset=utf-8")]
 
-    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+    async def check(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             given = [value for name, value in scope["headers"] if name == b"authorization"]
             if len(given) != 1 or digest_bytes(given[0], Algorithm.SHA256) != expected:
@@ -291,4 +291,4 @@ def _guard(application: Application, token: str) -> Application:
                 return
         await application(scope, receive, send)
 
-    return guarded
+    return check
