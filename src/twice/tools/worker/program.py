@@ -151,7 +151,7 @@ def _refuse_lost_call(message: Mapping[str, Any], backend: Backend | None) -> Ca
         "Expected every call to be answered by the worker that began it.",
         remedy,
         worker=message["lost"],
-        state=state,
+        state_fingerprint=state,
         state_is_as_before=None if doubt else True,
     )
 
