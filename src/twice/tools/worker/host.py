@@ -7,8 +7,9 @@ take much longer. Then the lost call is answered as an error that says what is k
 The record of the dead worker stays beside, as far as it goes.
 
 Not covered: calls at the same time (a state is one; a second caller waits), a worker's death while
-it executes earlier calls again, which ends the session, and what tools do outside of the backend:
-the successor does that again, and nothing undoes what the lost call did.
+it executes earlier calls again, which ends the session; what tools do outside of the backend: the
+successor does that again, and nothing undoes what the lost call did; and a change of the state by a
+tool that is declared to read only, after which no fingerprint is taken.
 
 Invariant: every call gets exactly one envelope, and what it says is in a record.
 """
