@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import collections
+import functools
+import random
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ from twice.errors import OutputExists, SessionMisuse, UsageError
 from twice.recorder.runrecord import RunRecord
 from twice.replayer.branch_session import branch
 from twice.replayer.verify import verify
+from twice.tools.envelope import CODES
 from twice.tools.errors import OfferRefused, RegistryRefused
 from twice.tools.worker import host
 from twice.tools.worker.host import HostedSession
@@ -154,3 +158,30 @@ def test_a_registry_that_ends_its_process_or_never_loads_leaves_nothing(
         HostedSession(f"{module}:registry", tmp_path / "a.twice")
 
     assert [each.name for each in tmp_path.iterdir() if each.is_file()] == ["ending.py"]
+
+
+DEEP: Any = functools.reduce(lambda inner, _: [inner], range(3000), 0)
+NASTY: list[Any] = [
+    None, True, -1, 2**53, 10**400, 1.5, -0.0, float("nan"), float("inf"), "", "A.001", "..", "\x00", "\ud800",
+    "x" * 5000, "\u202e", [], [[]], [1, "3"], {}, {"": {}}, {"seed": 1}, DEEP,
+]  # fmt: skip
+
+
+@pytest.mark.heavy
+def test_a_thousand_calls_that_no_schema_allows_get_an_envelope_each(tmp_path: Path) -> None:
+    draw = random.Random(20)
+    out = tmp_path / "session.twice"
+    codes: collections.Counter[str] = collections.Counter()
+    with HostedSession("memory", out, offer={"session_seed": 7}) as session:
+        for _ in range(1000):
+            tool = draw.choice(session.tools)
+            names = [*tool["input"].get("properties", {}), "seed", "self", "__class__"]
+            arguments = {name: draw.choice(NASTY) for name in names if draw.random() < 0.7}
+            name = draw.choice([tool["name"]] * 20 + ["", f"{tool['name']} "])
+            found = session.call(name, draw.choice([arguments] * 20 + NASTY))
+            codes["ok" if found["ok"] else found["error"]["code"]] += 1
+        assert session.replaced == 0
+
+    assert set(codes) <= {"ok", *CODES} - {"internal_error", "execution_failed", "timeout"}
+    assert codes["invalid_arguments"] > 500
+    assert verify(out).result == "PASS"

@@ -29,7 +29,7 @@ def kill_in(places: tuple[str, ...], out: Path) -> None:
             error = session.call("risk", {"dies": place})["error"]
             assert (error["code"], error["details"]["worker"]) == ("execution_failed", "died")
             assert error["details"]["state_is_as_before"] is True
-            assert error["details"]["state"] == f"sha256:{n:064x}"
+            assert error["details"]["state_fingerprint"] == f"sha256:{n:064x}"
             assert "is what it was before this call" in error["message"]
             assert session.call("look")["result"] == n
             n += 1

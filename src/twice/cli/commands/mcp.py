@@ -52,7 +52,7 @@ def command(
         said = f", token {token}" if token_file is None else ""
         print(f"serving http://{shown}:{bound}/mcp{said}", file=sys.stderr, flush=True)
 
-    with transports.bound(host, port) as place, end_by_signals():
+    with transports.bind(host, port) as place, end_by_signals():
         transports.serve_http(server, host, place, token, say_ready, payload_bytes=_ARGUMENTS_BYTES)
     return 0
 

@@ -12,7 +12,8 @@ import os
 import sys
 from collections.abc import Callable
 from datetime import date
-from types import CodeType, FrameType
+from opcode import opmap
+from types import FrameType
 from typing import Any, Final, NamedTuple
 
 from twice.recorder.effects.layer import EffectLayer
@@ -25,8 +26,8 @@ class Read(NamedTuple):
     words: str
 
 
-_CLOCKS = frozenset(
-    name + suffix
+_CLOCKS = [
+    f"{name}{suffix}"
     for name in (
         "time",
         "monotonic",
@@ -36,22 +37,20 @@ _CLOCKS = frozenset(
         "clock_gettime",
     )
     for suffix in ("", "_ns")
-)
+]
 _CLOCK_WITHOUT = {"localtime": 1, "gmtime": 1, "ctime": 1, "asctime": 1, "strftime": 2}
 """Functions of ``time`` that read the clock when they are given fewer arguments than this."""
 _NOW = frozenset({"now", "utcnow", "today"})
-_ENVIRONMENT = frozenset(
-    {
-        "getcwd", "getcwdb", "getpid", "getppid", "uname", "cpu_count", "process_cpu_count",
-        "sched_getaffinity", "getloadavg", "times", "getuid", "geteuid", "getgid", "getegid",
-        "getlogin", "ctermid", "getgroups", "sysconf",
-    }
+_ENVIRONMENT = (
+    "getcwd", "getcwdb", "getpid", "getppid", "uname", "cpu_count", "process_cpu_count",
+    "sched_getaffinity", "getloadavg", "times", "getuid", "geteuid", "getgid", "getegid",
+    "getlogin", "ctermid", "getgroups", "sysconf", "statvfs",
 )  # fmt: skip
 _DRAWS = frozenset({"random", "getrandbits"})
 _OF_MODULES: Final = {
-    "time": dict.fromkeys(sorted({*_CLOCKS, *_CLOCK_WITHOUT}), "clock"),
+    "time": dict.fromkeys([*_CLOCKS, *_CLOCK_WITHOUT], "clock"),
     "posix": {
-        **dict.fromkeys(sorted(_ENVIRONMENT), "environment"),
+        **dict.fromkeys(_ENVIRONMENT, "environment"),
         "urandom": "entropy",
         "getrandom": "entropy",
     },
@@ -97,23 +96,17 @@ def _is_given(frame: FrameType, count: int) -> bool:
     return code[at] == _CALL and code[at + 1] >= count
 
 
-def _opcode(name: str) -> int:
-    from opcode import opmap
-
-    return opmap.get(name, -1)
+_CALL = opmap.get("CALL", -1)
 
 
-_CALL = _opcode("CALL")
-
-
-def _environ_read(frame: FrameType) -> Read | None:
+def _check_environ(frame: FrameType) -> Read | None:
     if frame.f_locals.get("self") not in (None, os.environ, getattr(os, "environb", None)):
         return None
     key = frame.f_locals.get("key")
     return Read("environment", "os.environ" if key is None else f"os.environ[{key!r:.60}]")
 
 
-def _unseeded(frame: FrameType) -> Read | None:
+def _check_seeding(frame: FrameType) -> Read | None:
     given = frame.f_locals
     system = getattr(sys.modules.get("random"), "SystemRandom", ())
     if given.get("a") is not None or isinstance(given.get("self"), system):
@@ -121,7 +114,7 @@ def _unseeded(frame: FrameType) -> Read | None:
     return Read("entropy", "random.Random without a seed")
 
 
-def _governed(frame: FrameType) -> Read | None:
+def _check_governed(frame: FrameType) -> Read | None:
     """Return a read that the effects layer of a recorded run answers, or None."""
     name = frame.f_locals["op"].name
     source, _, what = name.partition(".")
@@ -141,24 +134,19 @@ _LISTINGS = frozenset({"listdir", "scandir", "entries", "listed"})
 _Reader = Callable[[FrameType], Read | None]
 
 
-def _environ_code(name: str) -> CodeType:
-    function: Any = getattr(os._Environ, name)
-    code: CodeType = function.__code__
-    return code
-
-
 def python_reads() -> dict[int, _Reader]:
     """Readers by identity of the code that asks the world; made when a watch goes up."""
+    environ: Any = os._Environ
     found: dict[int, _Reader] = {
-        id(_environ_code("__getitem__")): _environ_read,
-        id(_environ_code("__iter__")): _environ_read,
-        id(EffectLayer.read.__code__): _governed,
-        id(EffectLayer.read_lenient.__code__): _governed,
-        id(EffectLayer.fact.__code__): _governed,
+        id(environ.__getitem__.__code__): _check_environ,
+        id(environ.__iter__.__code__): _check_environ,
+        id(EffectLayer.read.__code__): _check_governed,
+        id(EffectLayer.read_lenient.__code__): _check_governed,
+        id(EffectLayer.fact.__code__): _check_governed,
     }
     random = sys.modules.get("random")
     if random is not None:
-        found[id(random.Random.seed.__code__)] = _unseeded
+        found[id(random.Random.seed.__code__)] = _check_seeding
     return found
 
 
@@ -170,49 +158,39 @@ PYTHON_SUSPECTS: Final = frozenset(
 _INTERNET = (2, 10, 30)  # AF_INET and AF_INET6 of Linux and macOS
 
 
-def _opens(args: tuple[Any, ...]) -> Read | None:
-    path = args[0]
-    if isinstance(path, str) and path.startswith(("/dev/urandom", "/dev/random", "/dev/hwrng")):
+def _check_open(args: tuple[Any, ...]) -> Read | None:
+    path = os.fsdecode(args[0]) if isinstance(args[0], str | bytes) else ""
+    if path.startswith(("/dev/urandom", "/dev/random", "/dev/hwrng")):
         return Read("entropy", f"open({path!r})")
     return None
 
 
-def _socket(args: tuple[Any, ...]) -> Read | None:
-    return Read("network", "socket.socket") if args[1] in _INTERNET else None
-
-
-def _kills(args: tuple[Any, ...]) -> Read | None:
+def _check_kill(args: tuple[Any, ...]) -> Read | None:
     return None if args[0] == os.getpid() else Read("processes", "os.kill")
 
 
-def _one(need: str, words: str) -> Callable[[tuple[Any, ...]], Read | None]:
-    read = Read(need, words)
+def _always(read: Read) -> Callable[[tuple[Any, ...]], Read | None]:
     return lambda _: read
 
 
-EVENTS: Final[dict[str, Callable[[tuple[Any, ...]], Read | None]]] = {
-    "open": _opens,
-    "socket.__new__": _socket,
-    "os.kill": _kills,
-    **{
-        name: _one("network", name)
-        for name in (
-            "socket.connect", "socket.bind", "socket.sendto", "socket.sendmsg",
-            "socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr",
-            "socket.getnameinfo",
-        )
-    },
-    **{
-        name: _one("processes", name)
-        for name in (
-            "subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.exec",
-            "os.system", "os.killpg", "pty.spawn",
-        )
-    },
-    **{name: _one("listing", name) for name in ("os.listdir", "os.scandir")},
-    **{
-        name: _one("environment", name)
-        for name in ("socket.gethostname", "os.putenv", "os.unsetenv", "os.chdir", "sys.setprofile")
-    },
+_ALWAYS = {
+    "network": (
+        "socket.connect", "socket.bind", "socket.sendto", "socket.sendmsg", "socket.getaddrinfo",
+        "socket.gethostbyname", "socket.gethostbyaddr", "socket.getnameinfo",
+    ),
+    "processes": (
+        "subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.exec",
+        "os.system", "os.killpg", "pty.spawn",
+    ),
+    "listing": ("os.listdir", "os.scandir"),
+    "environment": ("socket.gethostname", "os.putenv", "os.unsetenv", "os.chdir", "sys.setprofile"),
 }  # fmt: skip
+EVENTS: Final[dict[str, Callable[[tuple[Any, ...]], Read | None]]] = {
+    "open": _check_open,
+    "socket.__new__": lambda args: (
+        Read("network", "socket.socket") if args[1] in _INTERNET else None
+    ),
+    "os.kill": _check_kill,
+    **{name: _always(Read(need, name)) for need, names in _ALWAYS.items() for name in names},
+}
 """Audit events that are worth a look, with what their arguments say."""

@@ -7,8 +7,9 @@ take much longer. Then the lost call is answered as an error that says what is k
 The record of the dead worker stays beside, as far as it goes.
 
 Not covered: calls at the same time (a state is one; a second caller waits), a worker's death while
-it executes earlier calls again, which ends the session, and what tools do outside of the backend:
-the successor does that again, and nothing undoes what the lost call did.
+it executes earlier calls again, which ends the session; what tools do outside of the backend: the
+successor does that again, and nothing undoes what the lost call did; and a change of the state by a
+tool that is declared to read only, after which no fingerprint is taken.
 
 Invariant: every call gets exactly one envelope, and what it says is in a record.
 """
@@ -83,9 +84,13 @@ class HostedSession(Closing):
                 "Expected a Python that has twice and what the tools need.",
                 "Give its path: --python path/to/venv/bin/python",
             )
+        try:
+            seed = read_seed((offer or {}).get("session_seed"))
+        except ValueError:
+            seed = None  # The worker refuses it as a part of the offer.
         self._setup = Setup(
             parse_program(PROGRAM),
-            _choose_run_seed(offer),
+            seed or Seed(0),
             {"registry": registry, "offer": dict(offer or {}), "levels": dict(levels or {})},
             compare_errors=False,
         )
@@ -129,7 +134,13 @@ class HostedSession(Closing):
             try:
                 answer = worker.ask(message, self._find_limit(tool), listener)
             except EncodingRefused as error:
-                return envelope.failure(_refuse_unwritable(error))
+                refusal = CallRefused(
+                    "invalid_arguments",
+                    f"The arguments are no plain data: {error.happened}",
+                    "Expected JSON: objects, arrays, text, numbers, true, false and null.",
+                    "Correct them and call again.",
+                )
+                return envelope.failure(refusal)
             except _WorkerLost as lost:
                 message |= {"lost": lost.how, "state": self._state}
                 answer = self._replace(message)
@@ -155,7 +166,7 @@ class HostedSession(Closing):
         """Start a worker, and wait until it has loaded the registry and agreed on the contract."""
         worker = _Worker(self._setup, self.out, self._python)
         try:
-            hello = worker.receive(_START_S)
+            hello = worker.line.receive(_START_S)
             why = "it ended by itself"
         except TimeoutError:
             worker.kill()
@@ -301,7 +312,7 @@ class _Worker:
     """One worker's process, recorded by a thread of this one."""
 
     def __init__(self, setup: Setup, out: Path, python: str) -> None:
-        self._line, theirs = pair()
+        self.line, theirs = pair()
         self._theirs = Channel(theirs)
         self._failure: BaseException | None = None
         self._pid: int | None = None
@@ -321,22 +332,18 @@ class _Worker:
         """
         deadline = Deadline(limit_s)
         try:
-            self._line.send(message, limit_s)
+            self.line.send(message, limit_s)
             while True:
-                found = self._line.receive(deadline.left_s())
+                found = self.line.receive(deadline.left_s())
                 if found is None:
                     raise _WorkerLost("died")
                 if "progress" not in found:
                     return found
                 reply = listener.reply(*found["progress"])
-                self._line.send({"cancelled": reply}, deadline.left_s())
+                self.line.send({"cancelled": reply}, deadline.left_s())
         except TimeoutError:
             self.kill()
             raise _WorkerLost("timeout") from None
-
-    def receive(self, timeout_s: float) -> dict[str, Any] | None:
-        """Receive the worker's first message."""
-        return self._line.receive(timeout_s)
 
     def kill(self) -> None:
         """Stop it at once, or as soon as it is there."""
@@ -351,7 +358,7 @@ class _Worker:
         Raises:
             TwiceError: what the worker was refused for, or died of.
         """
-        self._line.close()
+        self.line.close()
         self._thread.join()
         if self._failure is not None:
             raise self._failure
@@ -380,21 +387,3 @@ class _Worker:
 
 def _digest(message: Mapping[str, Any]) -> Digest:
     return digest_bytes(encode(dict(message)))
-
-
-def _choose_run_seed(offer: Mapping[str, Any] | None) -> Seed:
-    """Return the run's master seed: the session's, or 0 if nothing will be derived from it."""
-    try:
-        seed = read_seed((offer or {}).get("session_seed"))
-    except ValueError:
-        seed = None  # The worker refuses it as a part of the offer.
-    return Seed(0) if seed is None else seed
-
-
-def _refuse_unwritable(error: EncodingRefused) -> CallRefused:
-    return CallRefused(
-        "invalid_arguments",
-        f"The arguments are no plain data: {error.happened}",
-        "Expected JSON: objects, arrays, text, numbers, true, false and null.",
-        "Correct them and call again.",
-    )

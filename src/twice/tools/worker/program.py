@@ -42,9 +42,7 @@ def session(run: Run) -> None:
     registry = find_registry(run.config["registry"])
     backend = registry.open_backend()
     if backend is not None:
-        run.track(
-            "backend", _Restored(backend) if isinstance(backend, Restorable) else _Read(backend)
-        )
+        run.track("backend", backend)
     try:
         contract = negotiate(run.config["offer"], registry, backend)
     except CallRefused as refusal:
@@ -56,7 +54,11 @@ def session(run: Run) -> None:
     opened = Session(registry, backend, contract, observer=observer, levels=levels, alarms=False)
     run.compare("contract", contract.to_json())
     state = _read_fingerprint(backend)
-    line.answer({"contract": contract.to_json(), "tools": _list_tools(registry), "state": state})
+    tools = [
+        {**each.descriptor, "fingerprint": each.fingerprint, "macro": each.is_macro}
+        for each in registry
+    ]
+    line.answer({"contract": contract.to_json(), "tools": tools, "state": state})
     for _ in run.ticks():
         run.flush()
         message = run.input("call", line.next)
@@ -149,7 +151,7 @@ def _refuse_lost_call(message: Mapping[str, Any], backend: Backend | None) -> Ca
         "Expected every call to be answered by the worker that began it.",
         remedy,
         worker=message["lost"],
-        state=state,
+        state_fingerprint=state,
         state_is_as_before=None if doubt else True,
     )
 
@@ -163,34 +165,6 @@ def _read_fingerprint(backend: Backend | None) -> str | None:
         return None if backend is None else backend.fingerprint()
     except Exception:  # noqa: BLE001  (a backend may fail in any way; then nothing is claimed)
         return None
-
-
-def _list_tools(registry: Registry) -> list[dict[str, Any]]:
-    return [
-        {**each.descriptor, "fingerprint": each.fingerprint, "macro": each.is_macro}
-        for each in registry
-    ]
-
-
-class _Read:
-    """A backend as a component that is compared."""
-
-    def __init__(self, backend: Backend) -> None:
-        self._backend = backend
-
-    def state(self) -> Mapping[str, Any]:
-        """Return the state that the fingerprint covers."""
-        return self._backend.state()
-
-
-class _Restored(_Read):
-    """A backend as a component that is compared and put back."""
-
-    _backend: Any
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over a state of another process."""
-        self._backend.restore(state)
 
 
 class _RunObserver:

@@ -36,7 +36,7 @@ def command(
     """Open the session, serve it, finish its record."""
     with needs_protocol():
         from twice.tools.mcp import transports
-        from twice.tools.mcp.server import server_of
+        from twice.tools.mcp.server import build_server
     from twice.tools.worker.host import HostedSession
 
     token = None if token_file is None else read_token(token_file)
@@ -45,7 +45,7 @@ def command(
         transports.require_token(place[0], token)
     levels = {key: str(level) for key, level in session.find_levels(registry, python).items()}
     with contextlib.ExitStack() as stack:
-        listening = None if place is None else stack.enter_context(transports.bound(*place))
+        listening = None if place is None else stack.enter_context(transports.bind(*place))
         folder = out or stack.enter_context(tempfile.TemporaryDirectory(prefix="twice-tools-"))
         hosted = stack.enter_context(
             HostedSession(
@@ -53,7 +53,7 @@ def command(
                 levels=levels, force=force, python=python,
             )
         )  # fmt: skip
-        server = server_of(hosted, registry)
+        server = build_server(hosted, registry)
         size = hosted.contract["limits"]["payload_bytes"]
         with end_by_signals():
             if place is None or listening is None:
