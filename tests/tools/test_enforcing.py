@@ -6,6 +6,7 @@ import datetime as dt
 import gc
 import logging
 import os
+import platform
 import random
 import socket
 import subprocess
@@ -52,6 +53,7 @@ def unprofiled() -> float:
 
 
 LIES: dict[str, tuple[str, Callable[[], object]]] = {
+    "name of the machine": ("environment", lambda: platform.node()),
     "watch taken down": ("environment", unprofiled),
     "clock": ("clock", lambda: time.time()),
     "clock, bound early": ("clock", lambda: bound_early()),

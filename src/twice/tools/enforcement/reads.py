@@ -147,11 +147,14 @@ def python_reads() -> dict[int, _Reader]:
     random = sys.modules.get("random")
     if random is not None:
         found[id(random.Random.seed.__code__)] = _check_seeding
+    platform = sys.modules.get("platform")
+    if platform is not None:  # It asks the system once, and remembers.
+        found[id(platform.uname.__code__)] = lambda _: Read("environment", "platform.uname")
     return found
 
 
 PYTHON_SUSPECTS: Final = frozenset(
-    {"__getitem__", "__iter__", "read", "read_lenient", "fact", "seed", "run"}
+    {"__getitem__", "__iter__", "read", "read_lenient", "fact", "seed", "uname", "run"}
 )
 """Names of Python functions that are worth a look; ``run`` is where a thread begins."""
 
