@@ -44,14 +44,9 @@ from twice.writing import write
 
 ROOT: Final = "Scene"  # the name of the scene, and of the collection that holds everything in it
 _TYPES: Final = {
-    "cameras": "CAMERA",
-    "collections": "COLLECTION",
-    "lights": "LIGHT",
-    "materials": "MATERIAL",
-    "meshes": "MESH",
-    "objects": "EMPTY",
-    "scene": "SCENE",
-}
+    "cameras": "CAMERA", "collections": "COLLECTION", "lights": "LIGHT", "materials": "MATERIAL",
+    "meshes": "MESH", "objects": "EMPTY", "scene": "SCENE",
+}  # fmt: skip
 
 
 class MemoryScene(SessionFiles):
@@ -66,6 +61,8 @@ class MemoryScene(SessionFiles):
     def __init__(self, folder: Path | None = None) -> None:
         super().__init__(folder)
         self._sections: dict[str, dict[str, dict[str, Any]]] = {}
+        # Of the last state, with the value and the place that each is of: most calls change few.
+        self._blocks: dict[tuple[str, str], tuple[Any, Any, Block]] = {}
         self.reset()
 
     def profile(self) -> Mapping[str, str]:
@@ -116,17 +113,19 @@ class MemoryScene(SessionFiles):
         """
         objects = self._sections["objects"]
         worlds = world_matrices(objects)
-        placed = {
-            name: {**value, "matrix_world": floats32(worlds[name])}
-            for name, value in objects.items()
-        }
-        blocks = {
-            section: [
-                Block(_block_type(section, name, value), name, "", value)
-                for name, value in things.items()
-            ]
-            for section, things in {**self._sections, "objects": placed}.items()
-        }
+        made: dict[tuple[str, str], tuple[Any, Any, Block]] = {}
+        blocks: dict[str, list[Block]] = {section: [] for section in self._sections}
+        every = [(s, n, v) for s, things in self._sections.items() for n, v in things.items()]
+        for section, name, value in every:
+            world = worlds[name] if section == "objects" else None
+            known = self._blocks.get((section, name))
+            if known is None or known[0] is not value or known[1] != world:
+                whole = value if world is None else {**value, "matrix_world": floats32(world)}
+                kind = _block_type(section, name, value)
+                known = value, world, Block(kind, name, "", whole, [])
+            made[section, name] = known
+            blocks[section].append(known[2])
+        self._blocks = made
         if evaluated:
             blocks["evaluated"] = [
                 Block("MESH", name, "", self._evaluate(name, value))

@@ -19,7 +19,7 @@ two numbers of one width give one value exactly when their bits are equal, but f
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
@@ -75,12 +75,14 @@ class Block:
         id: where it comes from when it is not the scene's own, such as the path of a library; else
             empty. Never a number that counts.
         value: its properties.
+        memo: keeps the digest for the next state that has the same block; None to keep nothing.
     """
 
     type: str
     name: str
     id: str
     value: Mapping[str, Value]
+    memo: list[Digest] | None = field(default=None, compare=False, repr=False)
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -237,6 +239,8 @@ def _refuse_number(value: float, of: str, where: str = "") -> SceneValueRefused:
 
 def _digest_block(block: Block, known: dict[int, str]) -> Digest:
     """Digest a block; ``known`` has the digests of settings of earlier blocks, by identity."""
+    if block.memo:
+        return block.memo[0]
     value = dict(block.value)
     if SETTINGS in value:
         settings = value[SETTINGS]
@@ -244,7 +248,10 @@ def _digest_block(block: Block, known: dict[int, str]) -> Digest:
         if digest is None:
             digest = known[id(settings)] = str(digest_value(settings, ALGORITHM))
         value[SETTINGS] = digest
-    return digest_value(value, ALGORITHM)
+    found = digest_value(value, ALGORITHM)
+    if block.memo is not None:
+        block.memo.append(found)
+    return found
 
 
 def _build_tree(

@@ -9,8 +9,9 @@ Invariant: what a transform leaves out stays as it was.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 Triple: TypeAlias = tuple[float, float, float]
@@ -49,14 +50,17 @@ def world_matrices(objects: Mapping[str, Mapping[str, Any]]) -> dict[str, Matrix
             above = objects[above]["parent"]
         for each in reversed(chain):
             value = objects[each]
-            own = _local_matrix(value["location"], value["rotation"], value["scale"])
+            own = _local_matrix(
+                tuple(value["location"]), tuple(value["rotation"]), tuple(value["scale"])
+            )
             parent = value["parent"]
             worlds[each] = own if parent is None else _multiply(worlds[parent], own)
     return worlds
 
 
+@lru_cache(maxsize=1 << 16)
 def _local_matrix(
-    location: Sequence[float], rotation: Sequence[float], scale: Sequence[float]
+    location: tuple[float, ...], rotation: tuple[float, ...], scale: tuple[float, ...]
 ) -> Matrix:
     (sx, sy, sz), (cx, cy, cz) = map(math.sin, rotation), map(math.cos, rotation)
     (x, y, z), (a, b, c) = location, scale
