@@ -17,11 +17,11 @@ from pydantic import Field
 
 from twice.foundation.comparison import Rel
 from twice.foundation.printable import pluralize
+from twice.tools.canonical_json import fingerprint, plain
 from twice.tools.cases import Call, Case
 from twice.tools.context import Context
 from twice.tools.declaration import macro, tool
 from twice.tools.errors import CallRefused
-from twice.tools.plain import fingerprint, plain
 from twice.tools.registry import Registry
 
 VERSION: Final = "1"

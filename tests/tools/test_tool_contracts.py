@@ -134,7 +134,7 @@ def test_a_contract_of_other_tools_is_stale() -> None:
     assert refused.value.code == "contract_violation"
 
 
-def test_a_required_level_is_held_against_certificates() -> None:
+def test_a_required_level_is_held_against_verification() -> None:
     contract = negotiate({"level": "perturbed"}, registry, Tables())
     tool = registry.get("table.list")
     assert tool is not None

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from table_tools import Tables, registry
 
 from twice.tools import Session, negotiate
+from twice.tools.canonical_json import NotPlain, canonical, plain
 from twice.tools.envelope import CODES
-from twice.tools.plain import NotPlain, canonical, plain
 
 SCALARS = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=8), st.binary(max_size=3),

@@ -22,15 +22,15 @@ import pydantic_core
 from twice.recorder.interrupts import Terminated
 from twice.tools import envelope, preconditions
 from twice.tools.backend import Revertible
+from twice.tools.canonical_json import NotPlain, canonical, plain
 from twice.tools.context import Context
 from twice.tools.deadlines import Deadline, OutOfTime
 from twice.tools.declaration import Tool
 from twice.tools.determinism import Determinism, Requirement
 from twice.tools.enforcement import unwatched, watching
 from twice.tools.errors import CallRefused
-from twice.tools.plain import NotPlain, canonical, plain
 from twice.tools.schema import Arguments
-from twice.tools.seeding import RESERVED, Seeded
+from twice.tools.seeds import RESERVED, Seeded
 
 if TYPE_CHECKING:
     from twice.tools.session import Session
@@ -138,7 +138,7 @@ class Operation:
         if observer is not None:
             observer.began(self.note)
         try:
-            self.note.envelope = self._succeed()
+            self.note.envelope = self._carry_out()
         except CallRefused as refusal:
             self._fail(refusal)
         except OutOfTime:
@@ -165,7 +165,7 @@ class Operation:
             refusal.fields.setdefault("path", list(self.path))
         self.note.envelope = envelope.failure(refusal)
 
-    def _succeed(self) -> envelope.Envelope:
+    def _carry_out(self) -> envelope.Envelope:
         phases = self.note.phases
         phases.append("validate")
         self.tool = tool = preconditions.find_tool(self.session.registry, self._asked)
@@ -242,12 +242,12 @@ class Operation:
             written = self.tool.result.write(result)
             size = len(canonical(written))
         except NotPlain as error:
-            raise self._undeclared(str(error)) from error
+            raise self._declaration_error(str(error)) from error
         except pydantic.ValidationError as error:
             first = preconditions.list_problems(error)[0]
-            raise self._undeclared(f"{first['path']}: {first['problem']}") from error
+            raise self._declaration_error(f"{first['path']}: {first['problem']}") from error
         except pydantic_core.PydanticSerializationError as error:
-            raise self._undeclared(str(error).replace("\n", " ")[:300]) from error
+            raise self._declaration_error(str(error).replace("\n", " ")[:300]) from error
         preconditions.check_size(self, size, "result")
         return written
 
@@ -353,7 +353,7 @@ class Operation:
             limit_s=None if limit_s is None else float(limit_s),
         )
 
-    def _undeclared(self, why: str) -> CallRefused:
+    def _declaration_error(self, why: str) -> CallRefused:
         return CallRefused(
             "execution_failed",
             f"{self.tool.name} gave back what it does not declare: {why}.",

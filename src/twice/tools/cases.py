@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from twice.tools.canonical_json import NotPlain, fingerprint, plain
 from twice.tools.errors import ToolRefused
-from twice.tools.plain import NotPlain, fingerprint, plain
 
 _KEYS = ("tool", "arguments", "start", "seed_matters")
 

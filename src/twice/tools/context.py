@@ -18,8 +18,8 @@ from twice.errors import SeedNameRefused
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.seeds import Seed, derive_in, path_segments
 from twice.recorder.streams.numpy_streams import NumpyStream, open_numpy
+from twice.tools.canonical_json import NotPlain, canonical, plain
 from twice.tools.errors import CallRefused
-from twice.tools.plain import NotPlain, canonical, plain
 
 if TYPE_CHECKING:
     from twice.tools.backend import Backend
@@ -112,7 +112,7 @@ class Context:
                 ``execution_failed``, for an empty range.
         """
         if low >= high:
-            raise self._misused(f"seed({step!r}) has the empty range {low} to {high}")
+            raise self._misuse_error(f"seed({step!r}) has the empty range {low} to {high}")
         self._operation.note.draws.append(step)
         return low + self._step_seed(step).value % (high - low)
 
@@ -126,7 +126,7 @@ class Context:
             name = self._operation.tool.name
             return derive_in(self._working(step), "tool", name, *path_segments(step))
         except SeedNameRefused as error:
-            raise self._misused(error.happened) from error
+            raise self._misuse_error(error.happened) from error
 
     def _working(self, what: str) -> Seed:
         seeded = self._operation.seeded
@@ -159,10 +159,10 @@ class Context:
         try:
             form = canonical(["twice.name/1", plain(prefix), plain(given)])
         except NotPlain as error:
-            raise self._misused(f"name({prefix!r:.60}) cannot be made: {error}") from error
+            raise self._misuse_error(f"name({prefix!r:.60}) cannot be made: {error}") from error
         name = f"{prefix}_{digest_bytes(form, Algorithm.SHA256).hex[:_HEX]}"
         if not prefix or len(name.encode()) > NAME_BYTES_MAX:
-            raise self._misused(f"the prefix {prefix!r:.80} is empty or too long for a name")
+            raise self._misuse_error(f"the prefix {prefix!r:.80} is empty or too long for a name")
         backend = self.maybe_backend
         if backend is not None and backend.holds(name):
             raise CallRefused(
@@ -187,7 +187,9 @@ class Context:
         found = sorted(entities, key=entity_key)
         for one, other in pairwise(found):
             if entity_key(one) == entity_key(other):
-                raise self._misused(f"two entities are both {entity_key(one)}: no order is theirs")
+                raise self._misuse_error(
+                    f"two entities are both {entity_key(one)}: no order is theirs"
+                )
         return found
 
     def listing(self, folder: str | os.PathLike[str]) -> list[str]:
@@ -247,7 +249,7 @@ class Context:
         """
         self._operation.report_progress(fraction, text)
 
-    def _misused(self, happened: str) -> CallRefused:
+    def _misuse_error(self, happened: str) -> CallRefused:
         return CallRefused(
             "execution_failed",
             f"{self._operation.tool.name} failed: {happened}.",

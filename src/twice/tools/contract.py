@@ -26,11 +26,11 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, PlainSe
 
 from twice.foundation.printable import pluralize
 from twice.tools.backend import Backend
+from twice.tools.canonical_json import NotPlain, fingerprint, plain
 from twice.tools.determinism import Determinism, Level, Requirement
 from twice.tools.errors import CallRefused
-from twice.tools.plain import NotPlain, fingerprint, plain
 from twice.tools.registry import Registry
-from twice.tools.seeding import read_seed, shown
+from twice.tools.seeds import read_seed, seed_to_json
 
 _TOLD_MAX: Final = 3
 _WORDS: Final = {
@@ -101,7 +101,7 @@ _Texts = Annotated[
 _SessionSeed = Annotated[
     Any,
     pydantic.PlainValidator(read_seed),
-    PlainSerializer(lambda seed: None if seed is None else shown(seed)),
+    PlainSerializer(lambda seed: None if seed is None else seed_to_json(seed)),
 ]
 _Count = Annotated[int, Field(gt=0)]
 

@@ -21,12 +21,12 @@ from typing import Any, Literal, get_args
 
 from twice.foundation.comparison import Tolerance
 from twice.foundation.digests import Algorithm, digest_bytes
+from twice.tools.canonical_json import NotPlain, fingerprint, plain
 from twice.tools.cases import Case
 from twice.tools.context import Context
 from twice.tools.determinism import Determinism, weakest
 from twice.tools.errors import ToolRefused
 from twice.tools.needs import Needs, union
-from twice.tools.plain import NotPlain, fingerprint, plain
 from twice.tools.schema import Arguments, Parameters, Result, read_signature
 
 Derives = Literal["seed", "steps"]

@@ -12,10 +12,10 @@ import re
 from typing import Any, Final, TypeAlias
 
 from twice.foundation.comparison import Tolerance
+from twice.tools.canonical_json import fingerprint
 from twice.tools.determinism import Determinism
 from twice.tools.errors import CallRefused
-from twice.tools.plain import fingerprint
-from twice.tools.seeding import Seeded, shown
+from twice.tools.seeds import Seeded, seed_to_json
 
 Envelope: TypeAlias = dict[str, Any]
 
@@ -60,7 +60,7 @@ def success(
         "result": result,
         "determinism": {
             "class": determinism.value,
-            "seed": None if seeded is None else shown(seeded.seed),
+            "seed": None if seeded is None else seed_to_json(seeded.seed),
             "seed_source": None if seeded is None else seeded.source,
             "call_key": None if seeded is None else seeded.call_key,
             "tolerance": None if tolerance is None else tolerance.to_json(),

@@ -19,7 +19,7 @@ from twice.tools.declaration import Tool
 from twice.tools.determinism import Determinism, Requirement
 from twice.tools.errors import CallRefused
 from twice.tools.registry import Registry
-from twice.tools.seeding import Seeded
+from twice.tools.seeds import Seeded
 
 if TYPE_CHECKING:
     from twice.tools.call import Operation
@@ -119,7 +119,7 @@ def check_permissions(operation: Operation) -> None:
         tool.determinism is Determinism.NONDETERMINISTIC
         and not session.contract.permissions.nondeterministic
     ):
-        raise _refused(
+        raise _refusal(
             operation,
             f"{tool.name} is nondeterministic, and the contract does not permit that.",
             "Expected a class that promises something.",
@@ -127,7 +127,7 @@ def check_permissions(operation: Operation) -> None:
         )
     level = session.level(tool)
     if not operation.require.tried_by(level):
-        raise _refused(
+        raise _refusal(
             operation,
             f"The declaration of {tool.name} was tried to the level {level.value}.",
             f"Expected {operation.require.level.value}, as the contract says.",
@@ -142,7 +142,7 @@ def _check_class(operation: Operation) -> None:
     guilty = find_weak_part(tool, operation.require)
     if guilty is not None and asked is not None:
         by = "" if guilty == [tool.name] else f", because of its step {' > '.join(guilty[1:])}"
-        raise _refused(
+        raise _refusal(
             operation,
             f"{tool.name} is {tool.determinism.value}{by}; {asked.value} was required.",
             f"Expected a tool that is {asked.value} at least.",
@@ -153,7 +153,7 @@ def _check_class(operation: Operation) -> None:
         )
     breaking = tool.needs.breaking()
     if breaking and tool.determinism is not Determinism.NONDETERMINISTIC:
-        raise _refused(
+        raise _refusal(
             operation,
             f"{tool.name} is declared {tool.determinism.value} and needs {', '.join(breaking)}.",
             "Expected no such need: nothing that reads the world gives the same result every time.",
@@ -253,7 +253,7 @@ def check_part(operation: Operation, name: str, step: str) -> None:
         )
 
 
-def _refused(
+def _refusal(
     operation: Operation, happened: str, expected: str, remedy: str, **details: object
 ) -> CallRefused:
     details = {"tool": operation.tool.name, "path": list(operation.path), **details}

@@ -18,9 +18,9 @@ from typing import Final
 
 from twice.errors import TwiceError
 from twice.tools.backend import Backend
+from twice.tools.canonical_json import fingerprint
 from twice.tools.declaration import Tool
 from twice.tools.errors import RegistryRefused
-from twice.tools.plain import fingerprint
 
 BUILT_IN: Final = {
     "blender": "twice.tools.scenes:BLENDER",
@@ -119,7 +119,7 @@ def find_registry(text: str) -> Registry:
             f"Expected one of {', '.join(sorted(BUILT_IN))}, module:name or file.py:name.",
             f"For example: twice tools list {text if text.endswith('.py') else 'my/tools.py'}:registry",
         )
-    module = _from_file(Path(place)) if place.endswith(".py") else _imported(place, text)
+    module = _from_file(Path(place)) if place.endswith(".py") else _import_module(place, text)
     found = getattr(module, name, None)
     if not isinstance(found, Registry):
         there = sorted(key for key, each in vars(module).items() if isinstance(each, Registry))
@@ -138,7 +138,7 @@ def find_registry(text: str) -> Registry:
     return found
 
 
-def _imported(dotted: str, text: str) -> ModuleType:
+def _import_module(dotted: str, text: str) -> ModuleType:
     here = str(Path.cwd())
     if here not in sys.path and "" not in sys.path:
         sys.path.insert(0, here)

@@ -23,9 +23,9 @@ import pydantic
 from pydantic.json_schema import GenerateJsonSchema, WithJsonSchema
 
 from twice.foundation.seeds import Seed
+from twice.tools.canonical_json import NotPlain, plain
 from twice.tools.errors import ToolRefused
-from twice.tools.plain import NotPlain, plain
-from twice.tools.seeding import (
+from twice.tools.seeds import (
     CALL_KEY_SCHEMA,
     RESERVED,
     SEED_SCHEMA,
@@ -109,10 +109,10 @@ class Parameters:
         found = self._model.model_validate_json(text, strict=True, extra="forbid")
         values = {name: getattr(found, field) for field, name in self._fields.items()}
         seed, key = (values.pop(each) if self._seeded else None for each in RESERVED)
-        dumped = found.model_dump(mode="json", by_alias=True, exclude=self._reserved())
+        dumped = found.model_dump(mode="json", by_alias=True, exclude=self._reserved_fields())
         return Arguments(values, plain(dumped), seed, key)
 
-    def _reserved(self) -> set[str]:
+    def _reserved_fields(self) -> set[str]:
         return {f for f, name in self._fields.items() if self._seeded and name in RESERVED}
 
 

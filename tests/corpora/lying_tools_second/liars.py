@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from twice.tools import Call, Case, Context, Registry, tool
-from twice.tools.plain import fingerprint
+from twice.tools.canonical_json import fingerprint
 
 
 class Board:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from twice.tools import Call, CallRefused, Case, Context, Registry, tool
-from twice.tools.plain import fingerprint
+from twice.tools.canonical_json import fingerprint
 
 
 class Shelf:

@@ -20,7 +20,7 @@ from typing import Any, Final
 from twice.errors import UsageError
 from twice.tools.cases import Case
 from twice.tools.declaration import Tool
-from twice.tools.seeding import RESERVED
+from twice.tools.seeds import RESERVED
 from twice.tools.verification.report import read_document
 
 FORMAT: Final = "twice.tools-cases/1"

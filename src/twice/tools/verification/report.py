@@ -19,10 +19,10 @@ from twice.errors import UsageError
 from twice.foundation.comparison import Tolerance, tolerance_from_json
 from twice.foundation.dataclass_codec import from_plain, to_plain
 from twice.foundation.printable import pluralize, printable
+from twice.tools.canonical_json import canonical, fingerprint, plain
 from twice.tools.cases import Case
 from twice.tools.contract import read_level
 from twice.tools.determinism import Level
-from twice.tools.plain import canonical, fingerprint, plain
 
 FORMAT: Final = "twice.tools-verification/1"
 ANOTHER_HOST: Final = "another host"

@@ -18,13 +18,13 @@ from twice.foundation.encoding import encode
 from twice.tools import envelope as envelopes
 from twice.tools.backend import Backend, Restorable
 from twice.tools.call import Note
+from twice.tools.canonical_json import canonical
 from twice.tools.cases import Call, Case
 from twice.tools.contract import negotiate
 from twice.tools.deadlines import now_s
 from twice.tools.errors import CallRefused
-from twice.tools.plain import canonical
 from twice.tools.registry import Registry
-from twice.tools.seeding import shown
+from twice.tools.seeds import seed_to_json
 from twice.tools.session import Session
 
 SEED: Final = 20_260_101
@@ -269,7 +269,7 @@ class _PartLog:
             return
         arguments = dict(note.arguments)
         if note.seeded is not None:
-            arguments["seed"] = shown(note.seeded.seed)
+            arguments["seed"] = seed_to_json(note.seeded.seed)
         self.rows.append(
             {
                 "path": list(note.path),

@@ -36,7 +36,7 @@ from twice.recorder.setup import Setup
 from twice.tools import envelope
 from twice.tools.deadlines import Deadline, now_s
 from twice.tools.errors import CallRefused, RegistryRefused, ToolSessionLost
-from twice.tools.seeding import read_seed
+from twice.tools.seeds import read_seed
 from twice.tools.worker.program import PROGRAM
 from twice.worker.channel import Channel, pair
 

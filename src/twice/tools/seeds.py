@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from twice.foundation.seeds import SEED_LIMIT, Seed, derive_in
-from twice.tools.plain import INTEGER_MAX
+from twice.tools.canonical_json import INTEGER_MAX
 
 Source = Literal["parameter", "session", "macro"]
 
@@ -97,6 +97,6 @@ def read_call_key(value: object) -> str | None:
     return value
 
 
-def shown(seed: Seed) -> int | str:
+def seed_to_json(seed: Seed) -> int | str:
     """Write a seed as JSON carries it unharmed: an integer, or decimal text where one would be rounded."""
     return seed.value if seed.value <= INTEGER_MAX else str(seed.value)
