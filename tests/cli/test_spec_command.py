@@ -267,13 +267,25 @@ def test_a_second_beginning_is_refused(begun: Project) -> None:
     ("words", "what"),
     [
         (("add", "77", "--template"), "There is no sheet '77'"),
-        (("add", "--template"), "Expected the number of one"),
-        (("bump", "05", "--unchanged", " "), "The reason is empty"),
-        (("bump", "05", "--unchanged", "x"), "Sheet 05 owes nothing"),
-        (("bump", "--major"), "--major was given without a sheet's number"),
+        pytest.param(("add", "--template"), "Expected the number of one", marks=pytest.mark.heavy),
+        pytest.param(
+            ("bump", "05", "--unchanged", " "), "The reason is empty", marks=pytest.mark.heavy
+        ),
+        pytest.param(
+            ("bump", "05", "--unchanged", "x"), "Sheet 05 owes nothing", marks=pytest.mark.heavy
+        ),
+        pytest.param(
+            ("bump", "--major"),
+            "--major was given without a sheet's number",
+            marks=pytest.mark.heavy,
+        ),
         (("bump", "02", "--promote"), "a sheet's number and --promote were given together"),
-        (("status", "--project", "nowhere"), "nowhere is no folder"),
-        (("fill", "--record", "nothing.twice"), "nothing.twice"),
+        pytest.param(
+            ("status", "--project", "nowhere"), "nowhere is no folder", marks=pytest.mark.heavy
+        ),
+        pytest.param(
+            ("fill", "--record", "nothing.twice"), "nothing.twice", marks=pytest.mark.heavy
+        ),
     ],
 )
 def test_wrong_use_is_one_error_and_changes_nothing(
@@ -357,6 +369,7 @@ def test_a_tier_that_is_forced_is_promoted(begun: Project) -> None:
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_json_is_one_document(begun: Project) -> None:
     for words, code in ((("status",), 1), (("changed",), 1), (("add", "01", "--template"), 0)):
         assert json.loads(begun.spec(*words, "--json", code=code))["format"] == "twice.spec/1"

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from programs import recorded
+from tiers import sampled
 from twice.diagnosis.executions import BEFORE_ALL, FIRST, SECOND, Side, Window
 from twice.diagnosis.tracing.trace import FlowPlan, Sample, SamplePlan
 from twice.errors import ProgramFailed
@@ -57,7 +58,7 @@ def side_of(folder: Path, source: str, **given: str) -> Iterator[Side]:
             side.close()
 
 
-@pytest.mark.parametrize("threads", ["1", "2"])
+@pytest.mark.parametrize("threads", sampled(["1", "2"], {"2"}))
 @pytest.mark.parametrize("first", [BEFORE_ALL, 1])
 def test_a_fork_sees_what_a_fresh_process_sees(tmp_path: Path, threads: str, first: int) -> None:
     with side_of(tmp_path, BOX, OPENBLAS_NUM_THREADS=threads) as side:

@@ -104,6 +104,7 @@ def test_a_component_that_no_class_judges_may_be_noise(tmp_path: Path) -> None:
     assert found.operation.line == line(program)
 
 
+@pytest.mark.heavy
 def test_noise_within_its_tolerance_does_not_keep_a_side_from_reproducing_itself(
     tmp_path: Path,
 ) -> None:

@@ -117,6 +117,7 @@ def test_a_program_that_leaves_at_once_has_an_ending_and_loses_what_it_lost(
         assert verify(record.path).result == "PASS"
 
 
+@pytest.mark.heavy
 def test_a_forked_child_and_a_daemon_leave_the_record_alone_and_are_a_caveat(
     tmp_path: Path,
 ) -> None:

@@ -258,6 +258,7 @@ def test_a_fifo_that_a_served_process_writes_does_not_hang_a_replay(work: Path, 
 
 
 @pytest.mark.parametrize("reads", sampled(PIPE_READS, {"native"}))
+@pytest.mark.heavy
 def test_a_fifo_whose_writer_is_outside_the_run_does_not_hang_a_replay(
     work: Path, reads: str
 ) -> None:

@@ -705,6 +705,7 @@ def main(run):
 @pytest.mark.parametrize(
     "user", [None, pytest.param(USER, marks=[needs_root, pytest.mark.heavy])], ids=["own", "user"]
 )
+@pytest.mark.heavy
 def test_static_and_vforked_children_write_to_the_copy(site_of: MakeSite, user: int | None) -> None:
     site = site_of(user)
     write_static_program(site.folder / "static")

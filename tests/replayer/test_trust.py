@@ -11,6 +11,7 @@ import pytest
 
 import twice
 from programs import cli, recorded, write
+from tiers import sampled
 from twice.errors import RecordUntrusted
 from twice.recorder.runrecord import RunRecord
 
@@ -67,7 +68,7 @@ def test_the_arguments_of_a_program_are_shown_before_it_runs(tmp_path: Path) -> 
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("command", EXECUTES)
+@pytest.mark.parametrize("command", sampled(EXECUTES, {"verify", "diagnose", "branch"}))
 def test_what_the_caller_trusts_is_executed(command: str, sent: Path) -> None:
     done = cli(*EXECUTES[command], "--trust", cwd=sent, env={"XDG_STATE_HOME": str(sent / "state")})
 

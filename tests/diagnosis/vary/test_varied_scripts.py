@@ -91,6 +91,7 @@ def test_global_generators_that_twice_alone_seeds_are_a_factor(
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_the_streams_of_a_run_are_no_global_generators(tmp_path: Path) -> None:
     """The program is looked at in a process of its own."""
     program = tmp_path / "own.py"

@@ -18,13 +18,9 @@ pytestmark = pytest.mark.integration
 PROGRAMS = sorted((Path(__file__).parent / "timer_programs").glob("*.py"))
 SAMPLE = {
     "call_later_orders",
-    "executor_and_timers",
     "loopback_streams",
     "queue_workers",
-    "sleep_beside_a_process",
-    "task_group_fails",
     "threading_timers",
-    "wait_first",
 }
 
 

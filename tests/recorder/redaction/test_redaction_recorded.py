@@ -107,6 +107,7 @@ def test_the_summary_names_rules_and_never_values(planted: Path) -> None:
     assert SECRET not in said
 
 
+@pytest.mark.heavy
 def test_a_branch_keeps_the_stars_of_its_parent(tmp_path: Path) -> None:
     source = """
         import os

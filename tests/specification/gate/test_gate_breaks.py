@@ -28,6 +28,7 @@ EDITED = {
 }
 """Of the breaks that edit the code, so that everything is recorded anew, those outside the heavy tier."""
 SLOW = {
+    "11-nobody-says-what-depends-on-the-schedule",
     "10-a-vector-of-another-configuration",
     "11-a-schedule-in-no-form",
     "11-mostly-deterministic",

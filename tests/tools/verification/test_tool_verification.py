@@ -210,6 +210,7 @@ def test_a_tool_that_never_returns_is_given_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_a_registry_that_starts_threads_is_tried_without_forks(tmp_path: Path) -> None:
     """A process for each trial, because a fork would lose the thread."""
     (tmp_path / "threaded.py").write_text(
@@ -243,6 +244,7 @@ def test_a_file_of_cases_that_is_none_is_refused(tmp_path: Path, text: str, word
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_cases_of_a_file_stand_before_those_of_the_declaration(tmp_path: Path) -> None:
     """Processes, which load the registry and read the file."""
     start = [{"tool": "shelf.put", "arguments": {"name": "t", "values": []}}]
