@@ -182,7 +182,8 @@ def _digest(values: Iterable[Any]) -> int:
         if plain is None:
             continue
         form = f"{digest} {plain.dtype} {plain.shape}".encode()
-        digest = xxh3_64_intdigest(np.ascontiguousarray(plain).tobytes(), xxh3_64_intdigest(form))
+        flat = np.ascontiguousarray(plain).reshape(-1).view(np.uint8)
+        digest = xxh3_64_intdigest(flat.data, xxh3_64_intdigest(form))
     return digest
 
 
