@@ -86,6 +86,21 @@ def test_whoever_calls_by_hand_sees_where_a_tool_raised(tmp_path: Path) -> None:
     assert "# the line" not in done.stdout
 
 
+def test_a_result_that_is_refused_shows_no_trace_of_the_runtime(tmp_path: Path) -> None:
+    (tmp_path / "sets.py").write_text(
+        "from twice.tools import Registry, tool\n"
+        "@tool('give', determinism='deterministic')\n"
+        "def give() -> dict:\n"
+        "    return {'names': {1, 2}}\n"
+        "registry = Registry([give])\n"
+    )
+    done = cli("tools", "call", "sets.py:registry", "give", cwd=tmp_path)
+
+    assert done.returncode == 1
+    assert "names is a set, which has no order" in done.stdout
+    assert "Traceback" not in done.stderr
+
+
 def test_a_tool_is_called_and_its_envelope_printed() -> None:
     code, found = called(TABLES, "table.create", "--args", '{"name": "t", "columns": ["x"]}')
 

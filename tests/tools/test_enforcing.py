@@ -25,7 +25,7 @@ from table_tools import Tables
 from table_tools import registry as tables
 
 from twice.tools import Context, Needs, Registry, Session, Tool, negotiate, tool
-from twice.tools.enforcement import unwatched
+from twice.tools.enforcement import pause_watch
 
 
 def in_a_thread() -> float:
@@ -249,7 +249,7 @@ def test_whoever_profiled_before_goes_on_after() -> None:
 
 def test_the_runtime_may_do_what_a_tool_may_not() -> None:
     def body() -> int:
-        with unwatched():
+        with pause_watch():
             return int(time.time() * 0)
 
     assert called(tool("suspect", determinism="deterministic")(body))[0]["result"] == 0

@@ -258,10 +258,10 @@ def test_parts_say_that_their_seed_came_from_the_macro() -> None:
     sources: list[tuple[tuple[str, ...], str | None]] = []
 
     class Noting:
-        def began(self, note: Note) -> None:
+        def on_begin(self, note: Note) -> None:
             pass
 
-        def ended(self, note: Note) -> None:
+        def on_end(self, note: Note) -> None:
             sources.append((note.path, note.seeded and note.seeded.source))
 
     contract = negotiate({"session_seed": 5}, REGISTRY)

@@ -4,7 +4,7 @@ validate -> capability -> plan -> execute -> verify -> return. What fails in or 
 leaves the state as it was, where the backend can go back; where it cannot, the envelope says whether
 effects remain. Observers see what the host does not: the stack trace of a failure, the draws of a step.
 
-Invariant: nothing changes the state before ``execute``, and every ``began`` is followed by one ``ended``.
+Invariant: nothing changes the state before ``execute``, and every ``on_begin`` is followed by one ``on_end``.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from twice.tools.context import Context
 from twice.tools.deadlines import Deadline, OutOfTime
 from twice.tools.declaration import Tool
 from twice.tools.determinism import Determinism, Requirement
-from twice.tools.enforcement import unwatched, watching
-from twice.tools.errors import CallRefused
+from twice.tools.enforcement import pause_watch, watch_tool
+from twice.tools.errors import CallRefused, tool_mistake
 from twice.tools.schema import Arguments
 from twice.tools.seeds import RESERVED, Seeded
 
@@ -70,10 +70,10 @@ class Note:
 class Observer(Protocol):
     """Told of every call and every part, on the thread that makes it."""
 
-    def began(self, note: Note) -> None:
+    def on_begin(self, note: Note) -> None:
         """Observe the beginning of a call or a part of one, before any check."""
 
-    def ended(self, note: Note) -> None:
+    def on_end(self, note: Note) -> None:
         """Observe its end, with the state that it left."""
 
 
@@ -136,7 +136,7 @@ class Operation:
         """Carry it out; every outcome is an envelope."""
         observer = self.session.observer
         if observer is not None:
-            observer.began(self.note)
+            observer.on_begin(self.note)
         try:
             self.note.envelope = self._carry_out()
         except CallRefused as refusal:
@@ -155,7 +155,7 @@ class Operation:
             )
         finally:
             if observer is not None:
-                observer.ended(self.note)
+                observer.on_end(self.note)
         assert self.note.envelope is not None, "every outcome is an envelope"
         return self.note.envelope
 
@@ -219,7 +219,7 @@ class Operation:
 
     def _execute(self, deadline: Deadline) -> Any:
         session, tool = self.session, self.tool
-        watch = watching(tool, self.path, session.backend) if session.watched else nullcontext()
+        watch = watch_tool(tool, self.path, session.backend) if session.watched else nullcontext()
         try:
             with deadline.interrupt(), watch:
                 result = tool.execute(Context(self), self.arguments)
@@ -227,7 +227,7 @@ class Operation:
         except (CallRefused, OutOfTime, KeyboardInterrupt, Terminated):
             raise
         except BaseException as error:  # a tool may raise what asyncio cancels with, and worse
-            said = envelope.first_line(error)
+            said = envelope.hide_folders(str(error).strip().partition("\n")[0])
             raise CallRefused(
                 "execution_failed",
                 f"{tool.name} failed: {type(error).__name__}{f': {said}' if said else ''}.",
@@ -247,7 +247,8 @@ class Operation:
             first = preconditions.list_problems(error)[0]
             raise self._declaration_error(f"{first['path']}: {first['problem']}") from error
         except pydantic_core.PydanticSerializationError as error:
-            raise self._declaration_error(str(error).replace("\n", " ")[:300]) from error
+            said = envelope.hide_folders(str(error).replace("\n", " "))
+            raise self._declaration_error(said) from error
         preconditions.check_size(self, size, "result")
         return written
 
@@ -301,7 +302,7 @@ class Operation:
         promise = None if kind is Determinism.NONDETERMINISTIC else kind
         require = self.require.and_also(Requirement(promise))
         part = Operation(self.session, asked, given, require, self._host, outer=self, step=step)
-        with unwatched():
+        with pause_watch():
             found = part.run()
         if self.deadline is not None:
             self.deadline.check()
@@ -317,7 +318,7 @@ class Operation:
         Raises:
             OSError: when it cannot be read.
         """
-        with unwatched():
+        with pause_watch():
             return sorted(os.listdir(folder))  # noqa: PTH208  (names, not paths)
 
     def report_progress(self, fraction: float, text: str) -> None:
@@ -326,7 +327,7 @@ class Operation:
         Raises:
             CallRefused: when it does not.
         """
-        with unwatched():
+        with pause_watch():
             if self.deadline is not None:
                 self.deadline.check()
             self._host.progress(min(max(float(fraction), 0.0), 1.0), str(text))
@@ -354,11 +355,9 @@ class Operation:
         )
 
     def _declaration_error(self, why: str) -> CallRefused:
-        return CallRefused(
-            "execution_failed",
+        return tool_mistake(
             f"{self.tool.name} gave back what it does not declare: {why}.",
             "Expected a result of its declared type, in plain JSON.",
-            "This is a mistake in the tool: tell its author.",
         )
 
 

@@ -19,7 +19,7 @@ from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.seeds import Seed, derive_in, path_segments
 from twice.recorder.streams.numpy_streams import NumpyStream, open_numpy
 from twice.tools.canonical_json import NotPlain, canonical, plain
-from twice.tools.errors import CallRefused
+from twice.tools.errors import CallRefused, tool_mistake
 
 if TYPE_CHECKING:
     from twice.tools.backend import Backend
@@ -250,11 +250,9 @@ class Context:
         self._operation.report_progress(fraction, text)
 
     def _misuse_error(self, happened: str) -> CallRefused:
-        return CallRefused(
-            "execution_failed",
+        return tool_mistake(
             f"{self._operation.tool.name} failed: {happened}.",
             "Expected the context to be used as it is documented.",
-            "This is a mistake in the tool: tell its author.",
         )
 
 

@@ -235,17 +235,16 @@ def negotiate(
     for key, here in there.items():
         if given.get(key, here) != here:
             outside.append(_outside(key, "pinned", offered=given[key], here=here))
-    pinned = given.get("profile")
-    for key, offered in pinned.items() if isinstance(pinned, dict) else ():
-        here = profile.get(key)
-        if isinstance(offered, str) and here != offered:
-            why = "absent" if here is None else "version"
-            outside.append(_outside(f"profile.{key}", why, offered=offered, here=here))
+    pinned = given.get("profile", {})
+    if isinstance(pinned, dict) and all(isinstance(each, str) for each in pinned.values()):
+        given = {**given, "profile": profile}
+        for key, offered in pinned.items():
+            here = profile.get(key)
+            if here != offered:
+                why = "absent" if here is None else "version"
+                outside.append(_outside(f"profile.{key}", why, offered=offered, here=here))
     try:
         found = Contract.model_validate({**given, **there})
-        whole = (
-            found if outside else Contract.model_validate({**given, **there, "profile": profile})
-        )
     except pydantic.ValidationError as error:
         outside += map(_describe, error.errors(include_url=False))
     else:
@@ -253,7 +252,7 @@ def negotiate(
             why = "there is no contract time to hold it to"
             outside.append({"what": "limits.until", "why": why})
     if not outside:
-        return whole
+        return found
     told = "; ".join(f"{each['what']}: {each['why']}" for each in outside[:_TOLD_MAX])
     raise CallRefused(
         "contract_violation",

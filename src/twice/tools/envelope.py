@@ -85,10 +85,9 @@ def failure(refusal: CallRefused) -> Envelope:
     }
 
 
-def first_line(error: BaseException) -> str:
-    """Give what an error says, cut to a line, with paths of this machine cut to their last name."""
-    said = str(error).strip().partition("\n")[0]
-    return _FOLDERS.sub("", said)[:300]
+def hide_folders(text: str) -> str:
+    """Cut the paths of this machine in a text to their last name, and the text to a length."""
+    return _FOLDERS.sub("", text)[:300]
 
 
 def _detail(value: object, depth: int = 0) -> Any:

@@ -36,6 +36,12 @@ class CallRefused(TwiceError, id="E-TOOL-003"):
         self.code = code
 
 
+def tool_mistake(happened: str, expected: str, **details: object) -> CallRefused:
+    """Build the refusal of a call whose tool does what no caller can correct."""
+    remedy = "This is a mistake in the tool: tell its author."
+    return CallRefused("execution_failed", happened, expected, remedy, **details)
+
+
 class OfferRefused(UsageError, id="E-TOOL-004"):
     """No session contract comes of what a host offers."""
 

@@ -17,7 +17,7 @@ from twice.foundation.printable import pluralize
 from twice.foundation.seeds import derive_in, path_segments
 from twice.tools.declaration import Tool
 from twice.tools.determinism import Determinism, Requirement
-from twice.tools.errors import CallRefused
+from twice.tools.errors import CallRefused, tool_mistake
 from twice.tools.registry import Registry
 from twice.tools.seeds import Seeded
 
@@ -106,11 +106,9 @@ def check_permissions(operation: Operation) -> None:
     """
     tool, session, outer = operation.tool, operation.session, operation.outer
     if outer is not None and outer.tool.reads_only and not tool.reads_only:
-        raise CallRefused(  # No way back is kept for what reads only.
-            "execution_failed",
+        raise tool_mistake(  # No way back is kept for what reads only.
             f"{outer.tool.name} is declared to read only, and calls {tool.name}, which may write.",
             "Expected its parts to read only as well.",
-            "This is a mistake in the tool: tell its author.",
             path=list(operation.path),
         )
     _check_class(operation)
@@ -244,11 +242,9 @@ def check_part(operation: Operation, name: str, step: str) -> None:
     elif step in operation.steps_taken and tool.derives == "steps":
         why = f"two parts are both called {step}: name them by step="
     if why:
-        raise CallRefused(
-            "execution_failed",
+        raise tool_mistake(
             f"{tool.name} failed: {why}.",
             "Expected declared parts that end, each with a name of its own.",
-            "This is a mistake in the tool: tell its author.",
             path=[*operation.path, step],
         )
 

@@ -113,9 +113,9 @@ class Session:
             failed = envelope.failure(refusal)
             if self.observer is not None:
                 note = Note(self.calls, (), str(tool)[:80], {})
-                self.observer.began(note)
+                self.observer.on_begin(note)
                 note.envelope = failed
-                self.observer.ended(note)
+                self.observer.on_end(note)
             return failed
         return Operation(self, str(tool), given, asked, host).run()
 

@@ -11,6 +11,6 @@ mistakes, not malice. Verification is what tries a declaration from outside.
 Invariant: after a watch the profiler and the global generators are what they were.
 """
 
-from twice.tools.enforcement.watch import unwatched, watching
+from twice.tools.enforcement.watch import pause_watch, watch_tool
 
-__all__ = ["unwatched", "watching"]
+__all__ = ["pause_watch", "watch_tool"]

@@ -54,7 +54,7 @@ _INSTALLED = f"{os.sep}site-packages{os.sep}"
 
 
 @contextmanager
-def watching(tool: Tool, path: tuple[str, ...], backend: object) -> Iterator[None]:
+def watch_tool(tool: Tool, path: tuple[str, ...], backend: object) -> Iterator[None]:
     """Watch a tool while it runs inside.
 
     Args:
@@ -89,7 +89,7 @@ def watching(tool: Tool, path: tuple[str, ...], backend: object) -> Iterator[Non
 
 
 @contextmanager
-def unwatched() -> Iterator[None]:
+def pause_watch() -> Iterator[None]:
     """Let the runtime do something of its own, unseen by the watch that is in force."""
     with _in_force(None):
         yield

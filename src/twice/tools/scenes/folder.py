@@ -19,7 +19,7 @@ from typing import Any, Final, TypeVar
 
 from twice.foundation.printable import pluralize
 from twice.recorder.effects.actors import outside
-from twice.tools.enforcement import unwatched
+from twice.tools.enforcement import pause_watch
 from twice.tools.errors import SceneArgumentRefused
 from twice.worker.process import NESTED
 from twice.writing import write
@@ -34,7 +34,7 @@ def private(function: Function) -> Function:
 
     @functools.wraps(function)
     def run(*arguments: Any, **named: Any) -> Any:
-        with unwatched():  # Whose process it is does not reach what is kept.
+        with pause_watch():  # Whose process it is does not reach what is kept.
             return outside(function, *arguments, **named)
 
     return run  # type: ignore[return-value]

@@ -258,12 +258,12 @@ class _PartLog:
         self._before: list[str] = []
         self.rows: list[dict[str, Any]] = []
 
-    def began(self, note: Note) -> None:
+    def on_begin(self, note: Note) -> None:
         """Read the state before a part."""
         if note.path:
             self._before.append(_fingerprint(self._backend))
 
-    def ended(self, note: Note) -> None:
+    def on_end(self, note: Note) -> None:
         """Write a part down."""
         if not note.path:
             return

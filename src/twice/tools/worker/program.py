@@ -181,12 +181,12 @@ class _RunObserver:
         self._is_fork = False
         os.register_at_fork(after_in_child=self._note_fork)
 
-    def began(self, note: Note) -> None:
+    def on_begin(self, note: Note) -> None:
         """Begin to watch for forks: one between two calls is a branch of the run, and goes on."""
         if not note.path:
             self._is_fork = False
 
-    def ended(self, note: Note) -> None:
+    def on_end(self, note: Note) -> None:
         """Compare a part as a point of its own; the session compares the whole."""
         if self._is_fork:
             # The tool forked, and this child came out of it as well: it would answer the next call.

@@ -157,13 +157,13 @@ def call_tool(
 class _Traces:
     """Shows whoever calls by hand what a host is not told."""
 
-    def began(self, note: Note) -> None:
+    def on_begin(self, note: Note) -> None:
         """Nothing is known of it yet."""
 
-    def ended(self, note: Note) -> None:
-        """Write where it was raised, once the whole call is over."""
+    def on_end(self, note: Note) -> None:
+        """Write where it was raised, once the whole call is over; what the runtime refuses was raised by no tool."""
         error = {} if note.path or note.envelope is None else note.envelope.get("error", {})
-        if error.get("code") in {"execution_failed", "internal_error"}:
+        if "error" in error.get("details", {}):
             own, _, _ = note.trace.partition("\n\nThe above exception was the direct")
             print_beside(own)
 

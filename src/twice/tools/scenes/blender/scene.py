@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from twice.tools.enforcement import unwatched
+from twice.tools.enforcement import pause_watch
 from twice.tools.errors import SceneArgumentRefused, SceneFailed
 from twice.tools.scenes.blender.data import (
     check_kept,
@@ -115,7 +115,7 @@ class BlenderScene(SessionFiles):
     def reset(self) -> None:
         """Load factory settings, an empty scene, and Cycles on the processor."""
         # Blender looks for its own add-ons by variables of the environment.
-        with redirect_prints(), unwatched():
+        with redirect_prints(), pause_watch():
             done = self._bpy.ops.wm.read_factory_settings(use_empty=True)
         check_finished(done, "reset")
         self._bpy.context.preferences.filepaths.save_version = 0
