@@ -14,8 +14,8 @@ from completelogs import art, audio, holder
 from twice.assets.gate.facts import Facts, Seen
 from twice.assets.gate.gate import judged, run_gate
 from twice.assets.gate.rules.versions import floats
-from twice.assets.model.reading import examine, to_document
-from twice.assets.model.text import canonical_document, read_log
+from twice.assets.log.reading import examine, to_document
+from twice.assets.log.text import canonical_document, read_log
 from twice.assets.store.revising import keep_revision
 from twice.assets.store.sealing import Sealed, seal
 
@@ -208,7 +208,7 @@ def test_a_revision_by_the_command_is_no_edit(tmp_path: Path) -> None:
 
 
 def next_of(one: Sealed) -> dict[str, Any]:
-    from twice.assets.model.text import log_digest
+    from twice.assets.log.text import log_digest
 
     log = read_log(one.path)
     over = {"revision": (log.revision or 1) + 1, "supersedes": log_digest(log)}

@@ -23,9 +23,9 @@ from twice.assets.leaks.findings import Finding, Unread
 from twice.assets.leaks.known import SHARED, gathered
 from twice.assets.leaks.looking import look
 from twice.assets.leaks.scanning import Limits, Scan
-from twice.assets.model.declaring import Inside
-from twice.assets.model.log import DeterminismLog
-from twice.assets.model.reading import declared_fields
+from twice.assets.log.declaring import Inside
+from twice.assets.log.log import DeterminismLog
+from twice.assets.log.reading import declared_fields
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 

@@ -23,11 +23,11 @@ from twice.assets.exporting.manifests import (
 )
 from twice.assets.gate.gate import run_gate
 from twice.assets.gate.gathering import gather
-from twice.assets.model.drafting import draft, without_wanted
-from twice.assets.model.kinds import Fault
-from twice.assets.model.log import AssetKind
-from twice.assets.model.promise import Mode
-from twice.assets.model.reading import examine
+from twice.assets.log.drafting import draft, without_wanted
+from twice.assets.log.kinds import Fault
+from twice.assets.log.log import AssetKind
+from twice.assets.log.promise import Mode
+from twice.assets.log.reading import examine
 
 NOW = "2026-01-31T09:30:00Z"
 

@@ -10,9 +10,9 @@ import click
 import pytest
 
 from twice.assets.gate.rules import CHECKS
-from twice.assets.model.kinds import UNKNOWN_WORDS
-from twice.assets.model.log import DeterminismLog
-from twice.assets.model.reading import declared_fields
+from twice.assets.log.kinds import UNKNOWN_WORDS
+from twice.assets.log.log import DeterminismLog
+from twice.assets.log.reading import declared_fields
 from twice.cli.commands import asset
 from twice.cli.group import main_group
 

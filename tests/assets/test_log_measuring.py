@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from twice.assets.errors import AssetMissing, PayloadRefused
+from twice.assets.log.declaring import NotApplicable
 from twice.assets.measuring.file import measure_file
 from twice.assets.measuring.loudness import LoudnessMeter, coefficients
 from twice.assets.measuring.truepeak import TruePeakMeter
-from twice.assets.model.declaring import NotApplicable
 
 soundfile = pytest.importorskip("soundfile")
 Image = pytest.importorskip("PIL.Image")

@@ -15,11 +15,11 @@ from referencing import Registry, Resource
 
 from completelogs import NA, art, audio, holder, leaves, marked
 from twice.assets.errors import LogRefused, LogUnreadable, LogVersion
-from twice.assets.model.declaring import NotApplicable
-from twice.assets.model.kinds import UNKNOWN_WORDS, Fault
-from twice.assets.model.reading import examine, to_document
-from twice.assets.model.schema import FOLDER, schemas, text_of
-from twice.assets.model.text import (
+from twice.assets.log.declaring import NotApplicable
+from twice.assets.log.kinds import UNKNOWN_WORDS, Fault
+from twice.assets.log.reading import examine, to_document
+from twice.assets.log.schema import FOLDER, schemas, text_of
+from twice.assets.log.text import (
     canonical,
     canonical_document,
     examine_bytes,

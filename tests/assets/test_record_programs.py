@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hotstore import laid
 
+from twice.assets.log.kinds import Json
 from twice.assets.making.command import rewritten
-from twice.assets.model.kinds import Json
 from twice.assets.store.sealing import joined
 
 

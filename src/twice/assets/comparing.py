@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from twice.assets.model.log import DeterminismLog
-from twice.assets.model.reading import escaped, short, to_document
+from twice.assets.log.log import DeterminismLog
+from twice.assets.log.reading import escaped, short, to_document
 from twice.foundation.comparison import differences
 from twice.foundation.printable import pluralize
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from twice.assets.log.text import parse
 from twice.assets.making.command import rewritten
 from twice.assets.making.drafting import Saying
 from twice.assets.making.filling import PINS
 from twice.assets.making.project import Project
 from twice.assets.making.recording import Recorded, record_render
-from twice.assets.model.text import parse
 from twice.assets.store.project import Store, lay_store
 from twice.assets.store.sealing import Sealed, Sealing, seal
 

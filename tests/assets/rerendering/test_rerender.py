@@ -14,9 +14,9 @@ from tiers import sampled
 from twice.assets.errors import InputChanged, RecipeUntrusted
 from twice.assets.gate.gate import run_gate
 from twice.assets.gate.report import Result
-from twice.assets.model.reading import to_document
-from twice.assets.model.text import canonical_document, read_log
-from twice.assets.model.witness import Outcome
+from twice.assets.log.reading import to_document
+from twice.assets.log.text import canonical_document, read_log
+from twice.assets.log.witness import Outcome
 from twice.assets.rendering.job import Job
 from twice.assets.rerendering.calibrating import calibrate, with_threads, write_limits
 from twice.assets.rerendering.rerendering import UNPROMISED, Rerendered, Trying, rerender

@@ -8,7 +8,7 @@ import pytest
 from renders import laid, put, rendered, sealed
 
 import environments
-from twice.assets.model.witness import Outcome
+from twice.assets.log.witness import Outcome
 from twice.assets.rerendering.rerendering import Trying, rerender
 from twice.assets.store.sealing import Sealed
 

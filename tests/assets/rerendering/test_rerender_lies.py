@@ -15,9 +15,9 @@ from twice.assets.errors import RecipeUntrusted
 from twice.assets.likening.figures import beyond
 from twice.assets.likening.pictures import compare_pictures
 from twice.assets.likening.sounds import compare_sounds
-from twice.assets.model.reading import to_document
-from twice.assets.model.text import canonical_document
-from twice.assets.model.witness import Outcome
+from twice.assets.log.reading import to_document
+from twice.assets.log.text import canonical_document
+from twice.assets.log.witness import Outcome
 from twice.assets.rerendering.calibrating import calibrate, write_limits
 from twice.assets.rerendering.rerendering import Rerendered, Trying, rerender
 from twice.assets.store.project import Store

@@ -13,7 +13,7 @@ from twice.assets.errors import InputChanged
 from twice.assets.gate.gate import run_gate
 from twice.assets.gate.report import Result
 from twice.assets.likening.figures import beyond
-from twice.assets.model.witness import Outcome
+from twice.assets.log.witness import Outcome
 from twice.assets.rerendering.calibrating import calibrate, write_limits
 from twice.assets.rerendering.rerendering import Rerendered, Trying, rerender
 from twice.assets.store.project import Store

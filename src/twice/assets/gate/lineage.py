@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from twice.assets.model.log import DeterminismLog
-from twice.assets.model.text import canonical, examine_bytes, read_bytes
-from twice.assets.model.witness import Level
+from twice.assets.log.log import DeterminismLog
+from twice.assets.log.text import canonical, examine_bytes, read_bytes
+from twice.assets.log.witness import Level
 from twice.assets.store import index
 from twice.assets.store.project import Store
 from twice.assets.store.sealing import SUPERSEDED

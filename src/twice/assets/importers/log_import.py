@@ -14,11 +14,11 @@ from twice.assets.errors import ImportRefused, PayloadRefused
 from twice.assets.importers.imported import Imported, Value
 from twice.assets.importers.merging import Merged, hold_choices, merged, with_choices
 from twice.assets.importers.opening import import_file
+from twice.assets.log.drafting import without_wanted
+from twice.assets.log.kinds import Fault
+from twice.assets.log.reading import examine, to_document
+from twice.assets.log.text import examine_bytes, read_bytes, refusal
 from twice.assets.measuring.file import file_sha256, measure_file
-from twice.assets.model.drafting import without_wanted
-from twice.assets.model.kinds import Fault
-from twice.assets.model.reading import examine, to_document
-from twice.assets.model.text import examine_bytes, read_bytes, refusal
 from twice.assets.payload import NO_PAYLOAD, payload
 from twice.assets.store.revising import keep_revision
 from twice.errors import ExtraMissing

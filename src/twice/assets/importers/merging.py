@@ -17,11 +17,11 @@ from typing import Any, Final
 
 from twice.assets.errors import ImportRefused
 from twice.assets.importers.imported import Imported, Source, Value, same
-from twice.assets.model.drafting import without_wanted
-from twice.assets.model.kinds import Fault, says_nothing
-from twice.assets.model.reading import examine
-from twice.assets.model.text import log_digest
-from twice.assets.model.witness import Level
+from twice.assets.log.drafting import without_wanted
+from twice.assets.log.kinds import Fault, says_nothing
+from twice.assets.log.reading import examine
+from twice.assets.log.text import log_digest
+from twice.assets.log.witness import Level
 
 _MISSING: Final = object()
 

@@ -9,7 +9,7 @@ import math
 import re
 from typing import Final
 
-from twice.assets.model.kinds import says_nothing
+from twice.assets.log.kinds import says_nothing
 
 SEED_MAX: Final = 2**64 - 1
 FULL_SHA256: Final = re.compile(r"[0-9a-f]{64}")

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from twice.assets.errors import LeaksRefused
-from twice.assets.model.declaring import Inside, Many, One, Shape, Table
-from twice.assets.model.kinds import DIGEST, SEED, SHA256, Setting, Text, Verbatim
-from twice.assets.model.log import DeterminismLog
-from twice.assets.model.reading import declared_fields
+from twice.assets.log.declaring import Inside, Many, One, Shape, Table
+from twice.assets.log.kinds import DIGEST, SEED, SHA256, Setting, Text, Verbatim
+from twice.assets.log.log import DeterminismLog
+from twice.assets.log.reading import declared_fields
 
 SHORTEST: Final = 6
 _WORD: Final = re.compile(rb"[\w-]{6,256}")

@@ -10,6 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from twice.assets.log.identity import Asset
+from twice.assets.log.kinds import Fault
+from twice.assets.log.log import FORMAT
+from twice.assets.log.reading import Problem, examine, to_document
 from twice.assets.making.command import Command
 from twice.assets.making.filling import (
     art_block,
@@ -19,10 +23,6 @@ from twice.assets.making.filling import (
     recipe_block,
 )  # fmt: skip
 from twice.assets.making.project import Project, pointers
-from twice.assets.model.identity import Asset
-from twice.assets.model.kinds import Fault
-from twice.assets.model.log import FORMAT
-from twice.assets.model.reading import Problem, examine, to_document
 from twice.assets.rendering.programs import RENDERERS, Known
 from twice.assets.store.project import Store
 from twice.assets.store.sealing import joined

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from twice.assets.log.identity import Asset
 from twice.assets.making.command import Command
 from twice.assets.measuring.file import file_sha256
-from twice.assets.model.identity import Asset
 from twice.assets.rendering.executing import is_python
 from twice.assets.rendering.machine import environment, python_packages
 from twice.assets.rendering.programs import Known, threads_of

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from twice.assets.model.log import DeterminismLog
-from twice.assets.model.reading import declared_fields, escaped
+from twice.assets.log.log import DeterminismLog
+from twice.assets.log.reading import declared_fields, escaped
 from twice.assets.store.sealing import joined
 from twice.errors import UsageError
 

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Final
 
 from twice.assets.errors import RenderFailed, RenderIncomplete
+from twice.assets.log.identity import Asset
+from twice.assets.log.reading import Problem
 from twice.assets.making.command import SEED, Command
 from twice.assets.making.drafting import Saying, drafted, lacking
 from twice.assets.measuring.file import file_sha256, measure_file
-from twice.assets.model.identity import Asset
-from twice.assets.model.reading import Problem
 from twice.assets.rendering.executing import is_python, rendered
 from twice.assets.rendering.job import Job, Rendered
 from twice.assets.rendering.owning import own

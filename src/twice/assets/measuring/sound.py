@@ -13,10 +13,10 @@ from typing import Any, Final
 import numpy as np
 
 from twice.assets.errors import PayloadRefused
+from twice.assets.log.declaring import NotApplicable
+from twice.assets.log.identity import Measured
 from twice.assets.measuring.loudness import SHORTEST_S, LoudnessMeter
 from twice.assets.measuring.truepeak import TruePeakMeter
-from twice.assets.model.declaring import NotApplicable
-from twice.assets.model.identity import Measured
 from twice.errors import ExtraMissing
 from twice.foundation.printable import pluralize
 

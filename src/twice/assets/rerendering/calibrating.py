@@ -18,10 +18,10 @@ from typing import Any, Final
 
 from twice.assets.errors import RenderFailed
 from twice.assets.likening.figures import too_loose, worst
+from twice.assets.log.log import AssetKind, DeterminismLog
+from twice.assets.log.reading import to_document
+from twice.assets.log.text import log_digest, read_log
 from twice.assets.measuring.file import file_sha256
-from twice.assets.model.log import AssetKind, DeterminismLog
-from twice.assets.model.reading import to_document
-from twice.assets.model.text import log_digest, read_log
 from twice.assets.payload import payload
 from twice.assets.rendering.executing import rendered
 from twice.assets.rendering.job import Job

@@ -11,12 +11,12 @@ from typing import Any, Final
 
 from twice.assets.errors import InputChanged
 from twice.assets.gate.facts import value_of
+from twice.assets.log.declaring import NotApplicable
+from twice.assets.log.identity import Asset, Payload
+from twice.assets.log.log import DeterminismLog
+from twice.assets.log.making import Endpoint
+from twice.assets.log.surroundings import Environment, Recipe
 from twice.assets.measuring.file import file_sha256
-from twice.assets.model.declaring import NotApplicable
-from twice.assets.model.identity import Asset, Payload
-from twice.assets.model.log import DeterminismLog
-from twice.assets.model.making import Endpoint
-from twice.assets.model.surroundings import Environment, Recipe
 from twice.assets.payload import NO_PAYLOAD, payload
 from twice.assets.rendering.executing import found_program, is_python
 from twice.assets.rendering.job import TIMEOUT_S, Job, Rendered

@@ -15,11 +15,11 @@ from typing import Any, Final
 
 from twice.assets.errors import InputChanged, RenderFailed
 from twice.assets.likening.figures import too_loose, worst
-from twice.assets.model.log import SUFFIX, AssetKind, DeterminismLog
-from twice.assets.model.promise import Grade, Profile
-from twice.assets.model.reading import to_document
-from twice.assets.model.text import read_log
-from twice.assets.model.witness import Outcome
+from twice.assets.log.log import SUFFIX, AssetKind, DeterminismLog
+from twice.assets.log.promise import Grade, Profile
+from twice.assets.log.reading import to_document
+from twice.assets.log.text import read_log
+from twice.assets.log.witness import Outcome
 from twice.assets.payload import payload
 from twice.assets.rendering.executing import rendered
 from twice.assets.rerendering.judging import GRADES, Likeness, liken, limits_of

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from twice.assets.errors import RecipeUntrusted
-from twice.assets.model.log import DeterminismLog
-from twice.assets.model.making import Seed
-from twice.assets.model.reading import to_document
+from twice.assets.log.log import DeterminismLog
+from twice.assets.log.making import Seed
+from twice.assets.log.reading import to_document
 from twice.assets.rendering.owning import is_own
 from twice.recorder.environment.surroundings import loads_code
 

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from twice.assets.model.log import SUFFIX
-from twice.assets.model.reading import examine
-from twice.assets.model.text import canonical, canonical_document, examine_bytes, read_bytes
+from twice.assets.log.log import SUFFIX
+from twice.assets.log.reading import examine
+from twice.assets.log.text import canonical, canonical_document, examine_bytes, read_bytes
 from twice.assets.store import index
 from twice.assets.store.project import find_store
 from twice.assets.store.sealing import Sealing, _supersede

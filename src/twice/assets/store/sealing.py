@@ -16,12 +16,11 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeGuard
 
 from twice.assets.errors import StoreRefused
-from twice.assets.measuring.file import measure_file
-from twice.assets.model.kinds import Fault
-from twice.assets.model.log import FORMAT, DeterminismLog
-from twice.assets.model.promise import Grade
-from twice.assets.model.reading import EXCUSE, Problem, examine, to_document
-from twice.assets.model.text import (
+from twice.assets.log.kinds import Fault
+from twice.assets.log.log import FORMAT, DeterminismLog
+from twice.assets.log.promise import Grade
+from twice.assets.log.reading import EXCUSE, Problem, examine, to_document
+from twice.assets.log.text import (
     canonical,
     canonical_document,
     examine_bytes,
@@ -30,6 +29,7 @@ from twice.assets.model.text import (
     refusal,
     sidecar_name,
 )  # fmt: skip
+from twice.assets.measuring.file import measure_file
 from twice.assets.payload import payload
 from twice.assets.store import index
 from twice.assets.store.embedding import embed

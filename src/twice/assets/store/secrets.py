@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from twice.assets.model.reading import escaped
+from twice.assets.log.reading import escaped
 from twice.recorder.redaction.fields import is_secret
 from twice.recorder.redaction.redaction import Redaction
 

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from twice.assets.gate.facts import Facts, faulty
 from twice.assets.gate.row import Row
-from twice.assets.model.reading import escaped, to_document
-from twice.assets.model.witness import Evidence, Level
+from twice.assets.log.reading import escaped, to_document
+from twice.assets.log.witness import Evidence, Level
 from twice.foundation.printable import pluralize
 
 CHECKS: Final = {

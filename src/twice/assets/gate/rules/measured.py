@@ -14,10 +14,10 @@ from typing import Any, Final
 from twice.assets.gate.facts import Facts, faulty, value_of
 from twice.assets.gate.row import Row
 from twice.assets.gate.rules.evidence import nearest
+from twice.assets.log.declaring import NotApplicable
+from twice.assets.log.identity import Measured
+from twice.assets.log.witness import Level
 from twice.assets.measuring.loudness import SHORTEST_S
-from twice.assets.model.declaring import NotApplicable
-from twice.assets.model.identity import Measured
-from twice.assets.model.witness import Level
 from twice.foundation.printable import pluralize
 
 CHECKS: Final = {

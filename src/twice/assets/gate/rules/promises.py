@@ -13,10 +13,10 @@ from typing import Final
 from twice.assets.gate.facts import Facts, faulty
 from twice.assets.gate.row import Row
 from twice.assets.likening.figures import PROFILES, too_loose
-from twice.assets.model.log import AssetKind
-from twice.assets.model.making import Endpoint
-from twice.assets.model.promise import Grade, Mode, Promise
-from twice.assets.model.witness import Outcome, Verdict
+from twice.assets.log.log import AssetKind
+from twice.assets.log.making import Endpoint
+from twice.assets.log.promise import Grade, Mode, Promise
+from twice.assets.log.witness import Outcome, Verdict
 
 CHECKS: Final = {
     "mark": "An asset without a promise says why, and by which constraints it stays consistent.",

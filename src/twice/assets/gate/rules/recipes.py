@@ -10,8 +10,8 @@ from typing import Final
 
 from twice.assets.gate.facts import Facts, faulty, value_of
 from twice.assets.gate.row import Row
-from twice.assets.model.declaring import NotApplicable
-from twice.assets.model.witness import Outcome
+from twice.assets.log.declaring import NotApplicable
+from twice.assets.log.witness import Outcome
 from twice.foundation.printable import pluralize
 
 CHECKS: Final = {

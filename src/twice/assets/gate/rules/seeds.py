@@ -15,9 +15,9 @@ from typing import Final
 from twice.assets.gate.facts import Facts, faulty, value_of
 from twice.assets.gate.row import Row
 from twice.assets.gate.rules.evidence import nearest
-from twice.assets.model.making import Seed
-from twice.assets.model.surroundings import Recipe
-from twice.assets.model.witness import Level
+from twice.assets.log.making import Seed
+from twice.assets.log.surroundings import Recipe
+from twice.assets.log.witness import Level
 
 CHECKS: Final = {
     "seed-used": "The seed that was used is the one that was asked for, or its place in the batch.",

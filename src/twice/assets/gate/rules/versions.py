@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from twice.assets.gate.facts import Facts, value_of
 from twice.assets.gate.row import Row
-from twice.assets.model.reading import escaped
+from twice.assets.log.reading import escaped
 from twice.foundation.printable import pluralize
 
 CHECKS: Final = {

@@ -11,12 +11,12 @@ from twice.assets.comparing import compare
 from twice.assets.errors import LogUnreadable
 from twice.assets.gate.gathering import gather as gather_facts
 from twice.assets.importers.log_import import LogImport, Target, import_into_log
+from twice.assets.log.drafting import draft
+from twice.assets.log.log import AssetKind
+from twice.assets.log.promise import Mode
+from twice.assets.log.reading import to_document
+from twice.assets.log.text import log_digest, read_log
 from twice.assets.measuring.file import measure_file
-from twice.assets.model.drafting import draft
-from twice.assets.model.log import AssetKind
-from twice.assets.model.promise import Mode
-from twice.assets.model.reading import to_document
-from twice.assets.model.text import log_digest, read_log
 from twice.cli.commands.asset.store import read_value
 from twice.cli.console import Status
 from twice.cli.options import (

@@ -22,13 +22,13 @@ from typing import Annotated, Any
 
 import click
 
+from twice.assets.log.log import AssetKind
+from twice.assets.log.promise import WHY_CODES, Grade
 from twice.assets.making.command import SEED, rewritten
 from twice.assets.making.drafting import Saying
 from twice.assets.making.filling import PINS
 from twice.assets.making.project import Project, read_project
 from twice.assets.making.recording import record_render
-from twice.assets.model.log import AssetKind
-from twice.assets.model.promise import WHY_CODES, Grade
 from twice.cli.commands.asset.store import (
     Settings,
     StoreOptions,

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from twice.assets.model.declaring import Known, Need, declare, many, table
-from twice.assets.model.kinds import SHA256, Number, Setting, Text
-from twice.assets.model.making import POSITION
+from twice.assets.log.declaring import Known, Need, declare, many, table
+from twice.assets.log.kinds import SHA256, Number, Setting, Text
+from twice.assets.log.making import POSITION
 
 SIZE = Number("a size in pixels of at least 1", 1, 10**9, whole=True)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, TypeAlias, TypeVar
 
-from twice.assets.model.kinds import Kind
+from twice.assets.log.kinds import Kind
 
 Value = TypeVar("Value")
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from twice.assets.errors import LogRefused, LogUnreadable, LogVersion
-from twice.assets.model.kinds import Fault
-from twice.assets.model.log import FORMAT, SUFFIX, DeterminismLog
-from twice.assets.model.reading import Examined, Problem, examine, to_document
+from twice.assets.log.kinds import Fault
+from twice.assets.log.log import FORMAT, SUFFIX, DeterminismLog
+from twice.assets.log.reading import Examined, Problem, examine, to_document
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.printable import pluralize
 

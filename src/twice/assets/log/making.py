@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from twice.assets.model.declaring import Known, Need, declare, many
-from twice.assets.model.kinds import SEED, SHA256, WHOLE_MAX, Choice, Number, Text
+from twice.assets.log.declaring import Known, Need, declare, many
+from twice.assets.log.kinds import SEED, SHA256, WHOLE_MAX, Choice, Number, Text
 
 POSITION = Number("a position of at least 0", 0, WHOLE_MAX, whole=True)
 

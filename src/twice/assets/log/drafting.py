@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from twice.assets.model.declaring import Declared, Inside, Many, Need, One
-from twice.assets.model.log import FORMAT, AssetKind, DeterminismLog
-from twice.assets.model.promise import Mode
-from twice.assets.model.reading import Needs, declared_fields, expected_of
+from twice.assets.log.declaring import Declared, Inside, Many, Need, One
+from twice.assets.log.log import FORMAT, AssetKind, DeterminismLog
+from twice.assets.log.promise import Mode
+from twice.assets.log.reading import Needs, declared_fields, expected_of
 
 _WANTED: Final = "wanted"
 _FILLED_IN: Final = ("log_id", "created", "nonce", "revision", "supersedes", "asset", "verdicts")

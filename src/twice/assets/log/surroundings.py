@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from twice.assets.model.declaring import Known, Need, declare, many, table
-from twice.assets.model.kinds import SHA256, Number, Text, Verbatim
+from twice.assets.log.declaring import Known, Need, declare, many, table
+from twice.assets.log.kinds import SHA256, Number, Text, Verbatim
 
 INSIDE = Text(
     "a relative path that stays inside its folder",

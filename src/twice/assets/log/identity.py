@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from twice.assets.model.declaring import Known, Need, declare
-from twice.assets.model.kinds import DIGEST, SHA256, WHOLE_MAX, Number, Text
+from twice.assets.log.declaring import Known, Need, declare
+from twice.assets.log.kinds import DIGEST, SHA256, WHOLE_MAX, Number, Text
 
 METHOD = Text(
     "a payload method such as pixels-rgba8/1", "^[a-z0-9][a-z0-9-]*/[1-9][0-9]*(?![\\s\\S])"

@@ -1,6 +1,6 @@
 """The JSON Schemas (draft 2020-12) that ship with the package, made from the same declarations.
 
-``python -m twice.assets.model.schema`` writes them anew.
+``python -m twice.assets.log.schema`` writes them anew.
 
 Invariant: a schema takes a document exactly when ``reading.examine`` finds no problem in it.
 """
@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from twice.assets.model.art import ArtRender
-from twice.assets.model.audio import AudioRender
-from twice.assets.model.declaring import Declared, Inside, Many, One, Shape, Table
-from twice.assets.model.kinds import TEXT_SCHEMA, Text
-from twice.assets.model.log import AssetKind, DeterminismLog
-from twice.assets.model.promise import Grade, Mode
-from twice.assets.model.reading import EXCUSE, Needs, declared_fields
+from twice.assets.log.art import ArtRender
+from twice.assets.log.audio import AudioRender
+from twice.assets.log.declaring import Declared, Inside, Many, One, Shape, Table
+from twice.assets.log.kinds import TEXT_SCHEMA, Text
+from twice.assets.log.log import AssetKind, DeterminismLog
+from twice.assets.log.promise import Grade, Mode
+from twice.assets.log.reading import EXCUSE, Needs, declared_fields
 from twice.writing import write
 
 FOLDER: Final = Path(__file__).parents[1] / "schemas"

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from twice.assets.model.declaring import Known, Need, declare, many, table
-from twice.assets.model.kinds import SHA256, Choice, Flag, Number, Setting, Text
+from twice.assets.log.declaring import Known, Need, declare, many, table
+from twice.assets.log.kinds import SHA256, Choice, Flag, Number, Setting, Text
 
 RATE = Number("a sample rate in Hz of at least 1", 1, 10**9, whole=True)
 DEPTH = Number("a bit depth from 1 to 64", 1, 64, whole=True)

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from twice.assets.model.art import ArtRender
-from twice.assets.model.audio import AudioRender
-from twice.assets.model.declaring import Known, Need, declare, many, table
-from twice.assets.model.identity import Asset, Producer
-from twice.assets.model.kinds import DIGEST, INSTANT, NAME, WHOLE_MAX, Choice, Number, Text
-from twice.assets.model.making import Model, Provider, Seed
-from twice.assets.model.promise import Mode, Promise
-from twice.assets.model.surroundings import Environment, Recipe
-from twice.assets.model.witness import Evidence, Verdict
+from twice.assets.log.art import ArtRender
+from twice.assets.log.audio import AudioRender
+from twice.assets.log.declaring import Known, Need, declare, many, table
+from twice.assets.log.identity import Asset, Producer
+from twice.assets.log.kinds import DIGEST, INSTANT, NAME, WHOLE_MAX, Choice, Number, Text
+from twice.assets.log.making import Model, Provider, Seed
+from twice.assets.log.promise import Mode, Promise
+from twice.assets.log.surroundings import Environment, Recipe
+from twice.assets.log.witness import Evidence, Verdict
 
 FORMAT: Final = "twice.determinism-log/1"
 SUFFIX: Final = ".detlog.json"

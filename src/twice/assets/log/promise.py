@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from twice.assets.model.declaring import Need, declare, many, table
-from twice.assets.model.kinds import WHOLE_MAX, Choice, Number, Text
+from twice.assets.log.declaring import Need, declare, many, table
+from twice.assets.log.kinds import WHOLE_MAX, Choice, Number, Text
 
 WHY_CODES: Final = (
     "hosted-provider", "no-seed", "model-retired", "made-by-hand", "thread-order", "outside-input",

@@ -15,7 +15,7 @@ from enum import Enum
 from functools import cache
 from typing import Any, Final, get_args, get_type_hints
 
-from twice.assets.model.declaring import (
+from twice.assets.log.declaring import (
     KEY,
     Declared,
     Inside,
@@ -26,9 +26,9 @@ from twice.assets.model.declaring import (
     Shape,
     Table,
 )  # fmt: skip
-from twice.assets.model.kinds import Fault, Refusal, Text, says_nothing
-from twice.assets.model.log import AssetKind, DeterminismLog
-from twice.assets.model.promise import Grade, Mode, Promise
+from twice.assets.log.kinds import Fault, Refusal, Text, says_nothing
+from twice.assets.log.log import AssetKind, DeterminismLog
+from twice.assets.log.promise import Grade, Mode, Promise
 from twice.foundation.printable import pluralize
 
 EXCUSE: Final = "not_applicable"

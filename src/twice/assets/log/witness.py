@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from twice.assets.model.declaring import Need, declare, many, table
-from twice.assets.model.kinds import DIGEST, INSTANT, SHA256, WHOLE_MAX, Choice, Number, Text
+from twice.assets.log.declaring import Need, declare, many, table
+from twice.assets.log.kinds import DIGEST, INSTANT, SHA256, WHOLE_MAX, Choice, Number, Text
 
 
 class Level(StrEnum):
