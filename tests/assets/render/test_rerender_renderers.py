@@ -14,8 +14,8 @@ from twice.assets.gate.gate import run_gate
 from twice.assets.gate.report import Result
 from twice.assets.likening.figures import beyond
 from twice.assets.log.witness import Outcome
-from twice.assets.rerendering.calibrating import calibrate, write_limits
-from twice.assets.rerendering.rerendering import Rerendered, Trying, rerender
+from twice.assets.render.calibration import calibrate, write_limits
+from twice.assets.render.rerender import Rerender, RerenderOptions, rerender
 from twice.assets.store.project import Store
 from twice.assets.store.sealing import Sealed
 
@@ -50,8 +50,8 @@ def theme(store: Store) -> str:
     return str(path)
 
 
-def again(one: Sealed, runs: int = 2) -> Rerendered:
-    return rerender(one.path, Trying(runs=runs), lambda what: None)
+def again(one: Sealed, runs: int = 2) -> Rerender:
+    return rerender(one.path, RerenderOptions(runs=runs), lambda what: None)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_povray_with_radiosity_on_two_threads_holds_within_calibrated_limits(
     settings = "radiosity { count 40 error_bound 0.8 }"
     light = "area_light <1,0,0>,<0,0,1>,3,3 jitter"
     one = traced(store, "tolerance", 2, radiosity=settings, light=light)
-    found = calibrate(one.path, Trying(runs=4), (), lambda what: None)
+    found = calibrate(one.path, RerenderOptions(runs=4), (), lambda what: None)
     assert found.figures["psnr_db"] > 35
     assert found.grade == "tolerance"
     write_limits(found)

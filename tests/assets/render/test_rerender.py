@@ -17,10 +17,9 @@ from twice.assets.gate.report import Result
 from twice.assets.log.reading import to_document
 from twice.assets.log.text import canonical_document, read_log
 from twice.assets.log.witness import Outcome
-from twice.assets.rendering.job import Job
-from twice.assets.rerendering.calibrating import calibrate, with_threads, write_limits
-from twice.assets.rerendering.rerendering import UNPROMISED, Rerendered, Trying, rerender
-from twice.assets.rerendering.verdicts import write_verdict
+from twice.assets.render.calibration import calibrate, with_threads, write_limits, write_verdict
+from twice.assets.render.rerender import UNPROMISED, Rerender, RerenderOptions, rerender
+from twice.assets.render.runner import RenderJob
 from twice.assets.store.project import Store
 from twice.assets.store.sealing import Sealed
 from twice.errors import UsageError
@@ -28,11 +27,11 @@ from twice.errors import UsageError
 pytest.importorskip("soundfile")
 pytest.importorskip("PIL")
 
-ONCE = Trying(runs=1)
-TRUSTED = Trying(runs=1, trust=True, allow=("python",))
+ONCE = RerenderOptions(runs=1)
+TRUSTED = RerenderOptions(runs=1, trust=True, allow=("python",))
 
 
-def again(one: Sealed, how: Trying = ONCE) -> Rerendered:
+def again(one: Sealed, how: RerenderOptions = ONCE) -> Rerender:
     return rerender(one.path, how, lambda what: None)
 
 
@@ -56,7 +55,7 @@ def picture(store: Store, name: str, script: str, grade: str, *args: str) -> Sea
 
 @pytest.mark.integration
 def test_a_synthesiser_is_reproduced_in_bytes(tmp_path: Path) -> None:
-    found = again(synth(laid(tmp_path)), Trying(runs=2))
+    found = again(synth(laid(tmp_path)), RerenderOptions(runs=2))
     assert (found.outcome, found.grade, found.runs) == (Outcome.REPRODUCED, "bytes", 2)
     assert len(found.artefacts) == 1
 
@@ -84,12 +83,12 @@ def test_a_stamp_in_the_file_keeps_the_payload_and_breaks_a_promise_of_bytes(
 @pytest.mark.integration
 def test_scatter_within_its_tolerance_holds_and_the_worst_run_counts(tmp_path: Path) -> None:
     one = picture(laid(tmp_path), "scatter", SCATTER, "tolerance")
-    found = again(one, Trying(runs=3, profile="image-numeric"))
+    found = again(one, RerenderOptions(runs=3, profile="image-numeric"))
     assert (found.outcome, found.grade) == (Outcome.DIFFERS, "different")
     assert "psnr_db" in found.reason
     loose = {"name": "loose", "limits": {"max_error_255": 3.0, "psnr_db": 40.0}}
     promise = {"mode": "deterministic", "grade": "tolerance", "profile": loose}
-    found = again(edited(one, promise=promise), Trying(runs=3))
+    found = again(edited(one, promise=promise), RerenderOptions(runs=3))
     assert (found.outcome, found.grade, len(found.artefacts)) == (
         Outcome.REPRODUCED,
         "tolerance",
@@ -204,7 +203,11 @@ def test_a_strangers_recipe_does_not_run(tmp_path: Path, monkeypatch: pytest.Mon
     store = laid(tmp_path)
     one = synth(store)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "stranger"))
-    for how in (ONCE, Trying(trust=True), Trying(trust=True, allow=("fluidsynth",))):
+    for how in (
+        ONCE,
+        RerenderOptions(trust=True),
+        RerenderOptions(trust=True, allow=("fluidsynth",)),
+    ):
         with pytest.raises(RecipeUntrusted, match="python"):
             again(one, how)
     assert again(one, TRUSTED).outcome == Outcome.REPRODUCED
@@ -246,7 +249,7 @@ def test_a_verdict_is_a_new_revision_that_the_gate_takes(tmp_path: Path) -> None
 @pytest.mark.heavy
 def test_calibrated_limits_hold_for_further_runs(tmp_path: Path) -> None:
     one = picture(laid(tmp_path), "scatter", SCATTER, "tolerance")
-    found = calibrate(one.path, Trying(runs=2), (2,), lambda what: None)
+    found = calibrate(one.path, RerenderOptions(runs=2), (2,), lambda what: None)
     assert (found.grade, found.runs, found.pairs) == ("tolerance", 4, 10)
     assert found.limits["psnr_db"] == pytest.approx(found.figures["psnr_db"] - 3, abs=0.01)
     assert write_limits(found) == 2
@@ -256,14 +259,14 @@ def test_calibrated_limits_hold_for_further_runs(tmp_path: Path) -> None:
 @pytest.mark.integration
 def test_equal_repeats_propose_no_tolerance(tmp_path: Path) -> None:
     one = synth(laid(tmp_path))
-    found = calibrate(one.path, Trying(runs=2), (), lambda what: None)
+    found = calibrate(one.path, RerenderOptions(runs=2), (), lambda what: None)
     assert (found.grade, found.limits) == ("bytes", {})
     with pytest.raises(UsageError, match="do not differ"):
         write_limits(found)
 
 
 def test_threads_are_set_by_variables_and_by_the_option_of_a_known_renderer() -> None:
-    job = with_threads(Job(argv=("povray", "+WT1", "+Ia.pov"), env={"TZ": "UTC"}), 4)
+    job = with_threads(RenderJob(argv=("povray", "+WT1", "+Ia.pov"), env={"TZ": "UTC"}), 4)
     assert job.argv == ("povray", "+Ia.pov", "+WT4")
     assert (job.env["OMP_NUM_THREADS"], job.env["TZ"]) == ("4", "UTC")
 

@@ -18,8 +18,8 @@ from twice.assets.likening.sounds import compare_sounds
 from twice.assets.log.reading import to_document
 from twice.assets.log.text import canonical_document
 from twice.assets.log.witness import Outcome
-from twice.assets.rerendering.calibrating import calibrate, write_limits
-from twice.assets.rerendering.rerendering import Rerendered, Trying, rerender
+from twice.assets.render.calibration import calibrate, write_limits
+from twice.assets.render.rerender import Rerender, RerenderOptions, rerender
 from twice.assets.store.project import Store
 from twice.assets.store.sealing import Sealed
 from twice.errors import UsageError
@@ -27,11 +27,11 @@ from twice.errors import UsageError
 soundfile = pytest.importorskip("soundfile")
 Image = pytest.importorskip("PIL.Image")
 
-ONCE = Trying(runs=1)
+ONCE = RerenderOptions(runs=1)
 PICTURE = "from PIL import Image\nImage.new('RGB', (40, 40), (9, 8, 7)).save('a.png')\n"
 
 
-def again(one: Sealed, how: Trying = ONCE) -> Rerendered:
+def again(one: Sealed, how: RerenderOptions = ONCE) -> Rerender:
     return rerender(one.path, how, lambda what: None)
 
 
@@ -59,7 +59,9 @@ def test_a_strangers_program_is_not_even_asked_for_its_version(
         recipe = {**to_document(one.log.recipe), "argv": [name, "cue.wav"]}
         (tmp_path / "x").mkdir(exist_ok=True)
         with pytest.raises(RecipeUntrusted, match="evil"):
-            again(edited(one, recipe=recipe), Trying(runs=1, trust=trust, allow=("python",)))
+            again(
+                edited(one, recipe=recipe), RerenderOptions(runs=1, trust=trust, allow=("python",))
+            )
     assert not (tmp_path / "ran").exists()
 
 
@@ -145,9 +147,25 @@ def test_an_argument_that_names_the_asset_where_it_lies_shows_nothing(tmp_path: 
     one = sealed(store, rendered(store, "a.png", "sh", "-c", line))
     line = f"cp {store.root}/a.png a.png"
     recipe = {**to_document(one.log.recipe), "argv": ["sh", "-c", line]}
-    found = again(edited(one, recipe=recipe), Trying(runs=1, trust=True, allow=("sh",)))
+    found = again(edited(one, recipe=recipe), RerenderOptions(runs=1, trust=True, allow=("sh",)))
     assert found.outcome == Outcome.CANNOT_JUDGE
     assert "name the asset itself" in found.reason
+
+
+def test_an_argument_that_leads_out_of_the_folder_shows_nothing(tmp_path: Path) -> None:
+    store = laid(tmp_path)
+    Image.new("RGB", (40, 40), (9, 8, 7)).save(tmp_path / "kept.png")
+    one = sealed(
+        store, rendered(store, "a.png", "cp", str(tmp_path / "kept.png"), str(store.root / "a.png"))
+    )
+    recipe = {
+        **to_document(one.log.recipe),
+        "argv": ["cp", "../../kept.png", "a.png"],
+        "inputs": [],
+    }
+    found = again(edited(one, recipe=recipe), RerenderOptions(runs=1, trust=True, allow=("cp",)))
+    assert (found.outcome, found.runs) == (Outcome.CANNOT_JUDGE, 0)
+    assert "leads out" in found.reason
 
 
 def test_a_script_that_names_the_asset_where_it_lies_shows_nothing(tmp_path: Path) -> None:
@@ -170,7 +188,7 @@ def test_a_recipe_whose_file_is_there_before_it_runs_has_rendered_nothing(tmp_pa
         {"path": "b.png", "sha256": file_hash(store, "b.png", b"not the asset")}
     )
     found = again(edited(one, recipe={**recipe, "output": "b.png"}),
-                  Trying(runs=1, trust=True, allow=("python",)))  # fmt: skip
+                  RerenderOptions(runs=1, trust=True, allow=("python",)))  # fmt: skip
     assert found.outcome == Outcome.CANNOT_JUDGE
     assert "did not write b.png" in found.reason
 
@@ -281,7 +299,7 @@ Image.fromarray(np.frombuffer(os.urandom(64 * 64 * 3), np.uint8).reshape(64, 64,
 @pytest.mark.integration
 def test_repeats_that_have_nothing_in_common_get_no_tolerance(tmp_path: Path) -> None:
     one = drawn(laid(tmp_path), WILD, grade="tolerance")
-    found = calibrate(one.path, Trying(runs=2), (), lambda what: None)
+    found = calibrate(one.path, RerenderOptions(runs=2), (), lambda what: None)
     assert (found.limits, "lets nearly everything pass" in found.reason) == ({}, True)
     with pytest.raises(UsageError, match="nearly everything"):
         write_limits(found)
@@ -331,6 +349,6 @@ Image.fromarray(plane).save(sys.argv[1])
 @pytest.mark.integration
 def test_a_single_pixel_decides_no_calibrated_limit(tmp_path: Path) -> None:
     one = drawn(laid(tmp_path), SPECKS, grade="tolerance")
-    found = calibrate(one.path, Trying(runs=3), (), lambda what: None)
+    found = calibrate(one.path, RerenderOptions(runs=3), (), lambda what: None)
     assert found.figures["max_error_255"] > 16
     assert set(found.limits) == {"psnr_db", "worst_tile_psnr_db", "ssim"}

@@ -9,7 +9,7 @@ from renders import laid, put, rendered, sealed
 
 import environments
 from twice.assets.log.witness import Outcome
-from twice.assets.rerendering.rerendering import Trying, rerender
+from twice.assets.render.rerender import RerenderOptions, rerender
 from twice.assets.store.sealing import Sealed
 
 pytestmark = pytest.mark.heavy
@@ -98,12 +98,14 @@ def sounding(tmp_path: Path, python: str, program: str, *typed: str) -> Sealed:
     ],
 )
 def test_bytes_are_reached(tmp_path: Path, python: str, program: str, option: str) -> None:
-    found = rerender(sounding(tmp_path, python, program, option).path, Trying(runs=2), print)
+    found = rerender(
+        sounding(tmp_path, python, program, option).path, RerenderOptions(runs=2), print
+    )
     assert (found.outcome, found.grade) == (Outcome.REPRODUCED, "bytes"), found.reason
 
 
 def test_noise_without_a_seed_is_told_from_it(tmp_path: Path, python: str) -> None:
-    found = rerender(sounding(tmp_path, python, ENCODER, "").path, Trying(runs=1), print)
+    found = rerender(sounding(tmp_path, python, ENCODER, "").path, RerenderOptions(runs=1), print)
     assert found.outcome is Outcome.DIFFERS
 
 
@@ -122,6 +124,6 @@ def test_denoising_on_one_thread_reaches_the_payload(tmp_path: Path) -> None:
         grade="payload",
         timeout_s=300.0,
     )
-    found = rerender(sealed(store, done).path, Trying(runs=1), print)
+    found = rerender(sealed(store, done).path, RerenderOptions(runs=1), print)
     assert found.outcome is Outcome.REPRODUCED, found.reason
     assert found.grade in {"bytes", "payload"}

@@ -6,16 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from twice.assets.log.text import parse
-from twice.assets.making.command import rewritten
-from twice.assets.making.drafting import Saying
-from twice.assets.making.filling import PINS
-from twice.assets.making.project import Project
-from twice.assets.making.recording import Recorded, record_render
+from twice.assets.render.command import rewrite_command
+from twice.assets.render.declarations import Declarations, RenderProject
+from twice.assets.render.draft import PINS
+from twice.assets.render.recorder import RecordedRender, record_render
 from twice.assets.store.project import Store, lay_store
 from twice.assets.store.sealing import Sealed, Sealing, seal
 
 HOW = Sealing(created="2026-01-31T09:30:00Z", nonce="00112233445566778899aabbccddeeff")
-WHO = Project(
+WHO = RenderProject(
     who="the studio",
     when="2026-01-31T09:30:00Z",
     all={"work_unit": "TU-2026-01-31-IL01", "producer": {"role": "illustrator"}},
@@ -75,22 +74,22 @@ def put(store: Store, name: str, text: str) -> str:
 
 def rendered(
     store: Store, output: str, *typed: str, grade: str = "bytes", seed: str = "", **said: Any
-) -> Recorded:
+) -> RecordedRender:
     """Record a render, without anybody to ask."""
     promise: dict[str, Any] = {"mode": "deterministic", "grade": grade}
     if grade == "tolerance":
         promise["profile"] = {"name": "image-stochastic"}
     inputs = said.pop("inputs", ())
-    saying = Saying(**{
+    saying = Declarations(**{
         "project": WHO, "declared": {"promise": promise}, "seed": seed,
         "seedless": "" if seed else "it draws none", "program": True, "env": PINS, "timeout_s": 60.0,
     } | said)  # fmt: skip
-    command = rewritten(list(typed), store, inputs, [store.root / output], seed)
+    command = rewrite_command(list(typed), store, inputs, [store.root / output], seed)
     (done,) = record_render(store, command, saying)
     return done
 
 
-def sealed(store: Store, done: Recorded, **over: Any) -> Sealed:
+def sealed(store: Store, done: RecordedRender, **over: Any) -> Sealed:
     draft = parse(done.draft.read_bytes(), str(done.draft))
     return seal(store, done.asset, {**draft, **over}, HOW)
 

@@ -3,7 +3,7 @@
 A rendering that is as promised counts, wherever it was made. One that is not counts against the promise only
 in the surroundings that the log pins; elsewhere, nothing can be judged.
 
-Invariant: nothing in the store is changed.
+Invariant: nothing in the store is changed, and the strictest grade that holds is the one that is told.
 """
 
 from __future__ import annotations
@@ -13,18 +13,26 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from twice.assets.errors import InputChanged, RenderFailed
-from twice.assets.likening.figures import too_loose, worst
+from twice.assets.errors import InputChanged, PayloadRefused, RenderFailed
+from twice.assets.likening.figures import PROFILES, beyond, too_loose, worst
+from twice.assets.likening.pictures import compare_pictures
+from twice.assets.likening.sounds import compare_sounds
 from twice.assets.log.log import SUFFIX, AssetKind, DeterminismLog
 from twice.assets.log.promise import Grade, Profile
 from twice.assets.log.reading import to_document
 from twice.assets.log.text import read_log
 from twice.assets.log.witness import Outcome
+from twice.assets.measuring.file import file_sha256
 from twice.assets.payload import payload
-from twice.assets.rendering.executing import rendered
-from twice.assets.rerendering.judging import GRADES, Likeness, liken, limits_of
-from twice.assets.rerendering.preparing import differing, given, job_of, took, unrenderable
-from twice.assets.rerendering.trusting import require_trusted
+from twice.assets.render.recipe import (
+    build_job,
+    find_asset_input,
+    find_asset_read,
+    find_obstacle,
+    list_differences,
+)
+from twice.assets.render.runner import render
+from twice.assets.render.trust import require_trusted
 from twice.assets.store.project import find_store
 from twice.errors import TwiceError, UsageError
 from twice.foundation.printable import printable
@@ -33,12 +41,14 @@ UNPROMISED: Final = "unpromised"
 """What is told of an asset that is marked as non-deterministic: there is nothing to hold it to."""
 REFUSED: Final = "refused"
 """What is told of one of several logs that cannot be rendered at all."""
+GRADES: Final = ("bytes", "payload", "tolerance", "different")
+"""Strictest first."""
 
-Doing = Callable[[str], None]
+ProgressCallback = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trying:
+class RerenderOptions:
     """How to render again.
 
     Args:
@@ -56,9 +66,26 @@ class Trying:
     timeout_s: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class GradedRendering:
+    """How one rendering compares with the asset.
+
+    Args:
+        grade: one of ``GRADES``.
+        artefact: the labelled sha256 of what was rendered.
+        figures: what was measured; empty where the bytes are equal or nothing could be compared.
+        exceeded: the figures that are beyond their limits, or why nothing was measured.
+    """
+
+    grade: str
+    artefact: str
+    figures: Mapping[str, float] = field(default_factory=dict)
+    exceeded: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rerendered:
-    """What re-rendering came to.
+class Rerender:
+    """What re-rendering one log's asset came to.
 
     Args:
         log: path of the sidecar.
@@ -91,7 +118,7 @@ class Rerendered:
             "artefacts": list(self.artefacts),
         }  # fmt: skip
 
-    def lines(self) -> Iterator[str]:
+    def to_lines(self) -> Iterator[str]:
         """Give it for people."""
         name = self.log.name.removesuffix(SUFFIX)
         yield printable(f"{self.outcome}: {name}: {self.reason}")
@@ -103,10 +130,10 @@ class Rerendered:
 
 
 @dataclass(frozen=True, slots=True)
-class Rerenderings:
+class RerenderReport:
     """What re-rendering several logs came to."""
 
-    rows: Sequence[Rerendered]
+    rows: Sequence[Rerender]
 
     @property
     def result(self) -> str:
@@ -129,10 +156,12 @@ class Rerenderings:
 
     def to_text(self) -> str:
         """Give it for people."""
-        return "\n".join(line for each in self.rows for line in each.lines())
+        return "\n".join(line for each in self.rows for line in each.to_lines())
 
 
-def rerender_each(paths: Sequence[Path], how: Trying, doing: Doing) -> Rerenderings:
+def rerender_each(
+    paths: Sequence[Path], how: RerenderOptions, progress: ProgressCallback
+) -> RerenderReport:
     """Render the assets of several logs again; of several, one that is refused stops no other.
 
     Raises:
@@ -141,73 +170,86 @@ def rerender_each(paths: Sequence[Path], how: Trying, doing: Doing) -> Rerenderi
     rows = []
     for path in paths:
         try:
-            rows.append(rerender(path, how, doing))
+            rows.append(rerender(path, how, progress))
         except TwiceError as error:
             if len(paths) == 1:
                 raise
-            rows.append(Rerendered(log=path, outcome=REFUSED, reason=error.happened))
-    return Rerenderings(rows)
+            rows.append(Rerender(log=path, outcome=REFUSED, reason=error.happened))
+    return RerenderReport(rows)
 
 
-def rerender(path: Path, how: Trying, doing: Doing) -> Rerendered:
+def rerender(path: Path, how: RerenderOptions, progress: ProgressCallback) -> Rerender:
     """Render a log's asset again.
 
     Args:
         path: the sidecar.
         how: how often, and what may run.
-        doing: told what is being done.
+        progress: told what is being done.
 
     Raises:
         LogUnreadable, LogRefused: E-ASSET-LOG-001, E-ASSET-LOG-002: it is no log that could be judged.
         RecipeUntrusted: E-ASSET-RENDER-004: the recipe is somebody else's.
         InputChanged: E-ASSET-RENDER-002: an input or the asset is another one than was logged.
+        UsageError: E-USE-001: an unknown tolerance, or a log that is about no asset.
     """
     log = read_log(path)
     promise = log.promise
     if promise is None or not log.deterministic:
         why = promise.why if promise is not None else None
-        return Rerendered(log=path, outcome=UNPROMISED, reason=why or "nothing is promised of it")
+        return Rerender(log=path, outcome=UNPROMISED, reason=why or "nothing is promised of it")
     promised = str(promise.grade)
-    missing = unrenderable(log)
-    if missing:
-        return Rerendered(log=path, outcome=Outcome.CANNOT_JUDGE, promised=promised, reason=missing)
+    obstacle = find_obstacle(log)
+    if obstacle:
+        return Rerender(log=path, outcome=Outcome.CANNOT_JUDGE, promised=promised, reason=obstacle)
     require_trusted(log, str(path), trust=how.trust, allow=how.allow)
-    limits = limits_of(Profile(name=how.profile) if how.profile else promise.profile, log.kind)
-    job = job_of(log, base_of(path), timeout_s=how.timeout_s)
-    elsewhere = tuple(differing(log, job))
-    asset = sealed_asset(path, log)
-    unshown = given(log, job, asset) or (promised == Grade.TOLERANCE and _loose(log, limits)) or ""
-    found: list[Likeness] = []
+    limits = _choose_limits(Profile(name=how.profile) if how.profile else promise.profile, log.kind)
+    job = build_job(log, find_base(path), timeout_s=how.timeout_s)
+    elsewhere = tuple(list_differences(log, job))
+    asset = find_sealed_asset(path, log)
+    unshown = find_asset_input(log, job, asset)
+    loose = too_loose(limits, sound=log.kind is AssetKind.AUDIO)
+    if not unshown and promised == Grade.TOLERANCE and loose:
+        unshown = f"its tolerance is none: {loose}"
+    found: list[GradedRendering] = []
     output = to_document(log.recipe)["output"]
     try:
         for number in range(0 if unshown else how.runs):
-            doing(f"{path.name}: rendering {number + 1} of {how.runs}")
-            with rendered(job, (output,)) as run:
-                unshown = unshown or took(run, log, asset)
-                found.append(liken(log, asset, run.folder / output, limits))
+            progress(f"{path.name}: rendering {number + 1} of {how.runs}")
+            with render(job, (output,)) as run:
+                unshown = unshown or find_asset_read(run, log, asset)
+                found.append(_grade(log, asset, run.folder / output, limits))
     except RenderFailed as error:
         unshown = error.happened
     if unshown:
-        return Rerendered(
+        return Rerender(
             log=path, outcome=Outcome.CANNOT_JUDGE, promised=promised, reason=unshown,
             elsewhere=elsewhere,
         )  # fmt: skip
-    return _judged(path, promised, found, elsewhere)
+    return _conclude(path, promised, found, elsewhere)
 
 
-def _loose(log: DeterminismLog, limits: Mapping[str, float]) -> str:
-    """Say why a tolerance is none; "" where it is one."""
-    why = too_loose(limits, sound=log.kind is AssetKind.AUDIO)
-    return f"its tolerance is none: {why}" if why else ""
+def _choose_limits(profile: Profile | None, kind: AssetKind | None) -> Mapping[str, float]:
+    """Give the limits of a tolerance: the log's own, else those of its name; by default the kind's."""
+    if profile is None:
+        return PROFILES["audio-numeric" if kind is AssetKind.AUDIO else "image-stochastic"]
+    if profile.limits:
+        return profile.limits
+    if profile.name not in PROFILES:
+        raise UsageError(
+            f"The tolerance {profile.name!r} is not known, and has no limits.",
+            f"Expected limits, or one of {', '.join(PROFILES)}.",
+            "Find limits by repeats: twice asset calibrate LOG",
+        )
+    return PROFILES[str(profile.name)]
 
 
-def base_of(path: Path) -> Path:
+def find_base(path: Path) -> Path:
     """Give the folder that paths of a log's recipe start from."""
     store = find_store(path.parent)
     return store.root if store is not None else path.parent
 
 
-def sealed_asset(path: Path, log: DeterminismLog) -> Path | None:
+def find_sealed_asset(path: Path, log: DeterminismLog) -> Path | None:
     """Find the asset beside its log; None where it is not there.
 
     Raises:
@@ -234,19 +276,50 @@ def sealed_asset(path: Path, log: DeterminismLog) -> Path | None:
     return asset
 
 
-def _judged(
-    path: Path, promised: str, found: list[Likeness], elsewhere: tuple[str, ...]
-) -> Rerendered:
+def _grade(
+    log: DeterminismLog, asset: Path | None, rendered: Path, limits: Mapping[str, float]
+) -> GradedRendering:
+    """Compare one rendering: by the digests in the log, then with the asset itself."""
+    assert log.asset is not None, "a log without an asset is refused before"
+    digest = file_sha256(rendered)
+    artefact = f"sha256:{digest}"
+    if digest == log.asset.file_sha256:
+        return GradedRendering("bytes", artefact)
+    logged = log.asset.payload
+    try:
+        taken = payload(rendered)
+        if logged is not None and (logged.method, logged.digest) == (taken.method, taken.digest):
+            return GradedRendering("payload", artefact)
+        figures, why = compare_files(log.kind, asset, rendered)
+    except PayloadRefused as error:
+        figures, why = {}, error.happened
+    exceeded = (why,) if why else tuple(beyond(figures, limits))
+    return GradedRendering("different" if exceeded else "tolerance", artefact, figures, exceeded)
+
+
+def compare_files(kind: AssetKind | None, a: Path | None, b: Path) -> tuple[dict[str, float], str]:
+    """Give the figures of two files of a kind, or the reason why there are none."""
+    if a is None:
+        return {}, "the asset is not there to compare with"
+    one, two = payload(a), payload(b)
+    if one.method != two.method or one.facts["media_type"] != two.facts["media_type"]:
+        return {}, f"{one.facts['media_type']} and {two.facts['media_type']} are not compared"
+    return (compare_sounds if kind is AssetKind.AUDIO else compare_pictures)(a, b)
+
+
+def _conclude(
+    path: Path, promised: str, found: Sequence[GradedRendering], elsewhere: tuple[str, ...]
+) -> Rerender:
     grade = max((each.grade for each in found), key=GRADES.index)
     holds = GRADES.index(grade) <= GRADES.index(promised)
-    wanting = next((each.wanting for each in found if each.wanting), ())
-    reason = f"{len(found)} of {len(found)} reached {grade}" if holds else (
-        f"promised {promised}, reached {grade}" + (f": {', '.join(wanting)}" if wanting else "")
-    )  # fmt: skip
-    outcome = Outcome.REPRODUCED if holds else Outcome.DIFFERS
-    if not holds and elsewhere:
-        outcome, reason = Outcome.CANNOT_JUDGE, f"{reason}; but here {'; '.join(elsewhere)}"
-    return Rerendered(
+    outcome, reason = Outcome.REPRODUCED, f"{len(found)} of {len(found)} reached {grade}"
+    if not holds:
+        exceeded = next((each.exceeded for each in found if each.exceeded), ())
+        outcome, reason = Outcome.DIFFERS, f"promised {promised}, reached {grade}"
+        reason += f": {', '.join(exceeded)}" if exceeded else ""
+        if elsewhere:
+            outcome, reason = Outcome.CANNOT_JUDGE, f"{reason}; but here {'; '.join(elsewhere)}"
+    return Rerender(
         log=path, outcome=outcome, promised=promised, grade=grade, runs=len(found),
         figures=worst(each.figures for each in found), reason=reason, elsewhere=elsewhere,
         artefacts=tuple(sorted({each.artefact for each in found})),

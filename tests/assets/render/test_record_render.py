@@ -15,9 +15,9 @@ from programs import cli
 from twice.assets.errors import RenderFailed, RenderIncomplete
 from twice.assets.gate.gate import run_gate
 from twice.assets.gate.report import Result
-from twice.assets.making.command import rewritten
-from twice.assets.making.project import Project, read_project
-from twice.assets.rendering.owning import is_own
+from twice.assets.render.command import rewrite_command
+from twice.assets.render.declarations import Declarations, RenderProject, read_project
+from twice.assets.render.trust import is_remembered
 from twice.errors import OutputExists, UsageError
 
 pytest.importorskip("soundfile")
@@ -61,7 +61,7 @@ def test_what_nobody_says_is_listed_in_one_error_and_nothing_is_written(tmp_path
     with pytest.raises(RenderIncomplete) as caught:
         rendered(
             store, "a.png", "python", script, "{seed}", str(store.root / "a.png"), seed="1",
-            project=Project(), program=False, declared={},
+            project=RenderProject(), program=False, declared={},
         )  # fmt: skip
     assert {"/work_unit", "/producer", "/promise", "/evidence//who"} <= set(
         str(caught.value.fields["pointers"]).split("'")
@@ -156,7 +156,7 @@ def test_a_seed_that_reaches_nobody_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="reaches nobody"):
         rendered(store, "a.wav", "espeak-ng", "-w", "a.wav", "hello", seed="7")
     with pytest.raises(UsageError, match="asks for a seed"):
-        rewritten(["sox", "{seed}"], store, [], [], "")
+        rewrite_command(["sox", "{seed}"], store, [], [], "")
 
 
 @pytest.mark.integration
@@ -181,12 +181,12 @@ def test_a_recipe_is_own_once_it_was_recorded_and_not_when_it_is_changed(
     store = laid(tmp_path)
     synth(store)
     recipe = draft_of(store.root / "cue.wav.draft.json")["recipe"]
-    assert is_own(recipe, "7")
-    assert not is_own({**recipe, "argv": [*recipe["argv"], "more"]}, "7")
-    assert not is_own({**recipe, "env": {"LD_PRELOAD": "x.so"}}, "7")
-    assert not is_own(recipe, "8")
+    assert is_remembered(recipe, "7")
+    assert not is_remembered({**recipe, "argv": [*recipe["argv"], "more"]}, "7")
+    assert not is_remembered({**recipe, "env": {"LD_PRELOAD": "x.so"}}, "7")
+    assert not is_remembered(recipe, "8")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another"))
-    assert not is_own(recipe, "7")
+    assert not is_remembered(recipe, "7")
 
 
 @pytest.mark.parametrize(
@@ -207,10 +207,9 @@ def test_what_one_asset_declares_stands_over_what_all_do(tmp_path: Path) -> None
     path.write_text(
         'who = "a"\n[all]\nwork_unit = "TU-1"\nkind = "art"\n[assets."b.png"]\nwork_unit = "TU-2"\n'
     )
-    project = read_project(path)
-    assert project.of("b.png") == {"work_unit": "TU-2", "kind": "art"}
-    assert project.of("c.png")["work_unit"] == "TU-1"
-    assert WHO.of("x") == WHO.all
+    said = Declarations(project=read_project(path), declared={"kind": "audio"})
+    assert said.about("b.png") == {"work_unit": "TU-2", "kind": "audio"}
+    assert said.about("c.png")["work_unit"] == "TU-1"
 
 
 @pytest.mark.integration

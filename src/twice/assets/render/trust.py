@@ -1,21 +1,48 @@
-"""Whether a recipe may run at all.
+"""Which recipes this account has run itself, and whether another one may run at all.
 
-It is no sandbox: a program that is allowed can do whatever its arguments make it do. Allowing an
-interpreter (python, sh, blender) allows whatever the script among the inputs says.
+A recipe is this account's when ``twice asset record`` ran that very command here, with those inputs, variables and that
+seed. It is no sandbox: a program that is allowed can do whatever its arguments make it do, and allowing an interpreter
+(python, sh, blender) allows whatever the script among the inputs says.
 
-Invariant: what is decided here depends on no word of the log about itself.
+Invariant: nothing of a store, and no word of a log about itself, makes a recipe trusted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import Any, Final
 
 from twice.assets.errors import RecipeUntrusted
 from twice.assets.log.log import DeterminismLog
 from twice.assets.log.making import Seed
 from twice.assets.log.reading import to_document
-from twice.assets.rendering.owning import is_own
+from twice.assets.log.text import canonical_document
+from twice.foundation.digests import Algorithm, digest_bytes
 from twice.recorder.environment.surroundings import loads_code
+from twice.recorder.trust import is_own, mark_own
+
+_DECIDING: Final = ("argv", "env", "inputs")
+_KIND: Final = "recipes"
+
+
+def remember_recipe(recipe: Mapping[str, Any], seed: str) -> bool:
+    """Remember a recipe that was just recorded; whether that could be written down.
+
+    Args:
+        recipe: the block, as a document.
+        seed: that was used, in decimal digits; "" without one.
+    """
+    return mark_own(_KIND, _digest_recipe(recipe, seed))
+
+
+def is_remembered(recipe: Mapping[str, Any], seed: str) -> bool:
+    """Whether this account recorded a recipe with that seed."""
+    return is_own(_KIND, _digest_recipe(recipe, seed))
+
+
+def _digest_recipe(recipe: Mapping[str, Any], seed: str) -> str:
+    deciding = {name: recipe[name] for name in _DECIDING if name in recipe} | {"seed": seed}
+    return digest_bytes(canonical_document(deciding), Algorithm.SHA256).hex
 
 
 def require_trusted(
@@ -34,7 +61,7 @@ def require_trusted(
     """
     recipe = to_document(log.recipe)
     used = log.seed.effective if isinstance(log.seed, Seed) else None
-    if is_own(recipe, used if isinstance(used, str) else ""):
+    if is_remembered(recipe, used if isinstance(used, str) else ""):
         return
     program = recipe["argv"][0]
     if not trust:
