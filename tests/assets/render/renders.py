@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from twice.assets.log.text import parse
+from twice.assets.log.reading import to_document
+from twice.assets.log.text import canonical_document, parse
 from twice.assets.render.command import rewrite_command
 from twice.assets.render.declarations import Declarations, RenderProject
 from twice.assets.render.draft import PINS
 from twice.assets.render.recorder import RecordedRender, record_render
+from twice.assets.render.rerender import Rerender, RerenderOptions, rerender
 from twice.assets.store.project import Store, lay_store
 from twice.assets.store.sealing import Sealed, Sealing, seal
 
@@ -100,3 +102,23 @@ def synth(store: Store, **said: Any) -> Sealed:
     return sealed(
         store, rendered(store, "cue.wav", "python", script, "{seed}", out, seed="7", **said)
     )
+
+
+def drawn(store: Store, script: str, *more: str, name: str = "a.png", **said: Any) -> Sealed:
+    """Record and seal a picture of a script, which writes to its last argument."""
+    path, out = put(store, "draw.py", script), str(store.root / name)
+    return sealed(store, rendered(store, name, "python", path, *more, out, **said))
+
+
+def again(one: Sealed, how: RerenderOptions = RerenderOptions(runs=1)) -> Rerender:
+    return rerender(one.path, how, lambda what: None)
+
+
+def edited(one: Sealed, **over: Any) -> Sealed:
+    """Write over a sealed log by hand, as nobody should."""
+    one.path.write_bytes(canonical_document({**to_document(one.log), **over}))
+    return one
+
+
+def recipe_of(one: Sealed, **over: Any) -> dict[str, Any]:
+    return {**to_document(one.log.recipe), **over}

@@ -4,10 +4,23 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from renders import DRAW, SCATTER, STAMPED, SYNTH, laid, put, rendered, sealed, synth
+from renders import (
+    DRAW,
+    SCATTER,
+    STAMPED,
+    SYNTH,
+    again,
+    drawn,
+    edited,
+    laid,
+    put,
+    recipe_of,
+    rendered,
+    sealed,
+    synth,
+)
 
 from programs import cli
 from tiers import sampled
@@ -15,13 +28,11 @@ from twice.assets.errors import InputChanged, RecipeUntrusted
 from twice.assets.gate.gate import run_gate
 from twice.assets.gate.report import Result
 from twice.assets.log.reading import to_document
-from twice.assets.log.text import canonical_document, read_log
+from twice.assets.log.text import read_log
 from twice.assets.log.witness import Outcome
 from twice.assets.render.calibration import calibrate, with_threads, write_limits, write_verdict
-from twice.assets.render.rerender import UNPROMISED, Rerender, RerenderOptions, rerender
+from twice.assets.render.rerender import UNPROMISED, RerenderOptions
 from twice.assets.render.runner import RenderJob
-from twice.assets.store.project import Store
-from twice.assets.store.sealing import Sealed
 from twice.errors import UsageError
 
 pytest.importorskip("soundfile")
@@ -29,28 +40,6 @@ pytest.importorskip("PIL")
 
 ONCE = RerenderOptions(runs=1)
 TRUSTED = RerenderOptions(runs=1, trust=True, allow=("python",))
-
-
-def again(one: Sealed, how: RerenderOptions = ONCE) -> Rerender:
-    return rerender(one.path, how, lambda what: None)
-
-
-def edited(one: Sealed, **over: Any) -> Sealed:
-    """Write over a sealed log by hand, as nobody should."""
-    one.path.write_bytes(canonical_document({**to_document(one.log), **over}))
-    return one
-
-
-def recipe_of(one: Sealed, **over: Any) -> dict[str, Any]:
-    return {**to_document(one.log.recipe), **over}
-
-
-def picture(store: Store, name: str, script: str, grade: str, *args: str) -> Sealed:
-    path = put(store, f"{name}.py", script)
-    out = str(store.root / f"{name}.png")
-    seed = "7" if args else ""
-    done = rendered(store, f"{name}.png", "python", path, *args, out, grade=grade, seed=seed)
-    return sealed(store, done)
 
 
 @pytest.mark.integration
@@ -62,7 +51,7 @@ def test_a_synthesiser_is_reproduced_in_bytes(tmp_path: Path) -> None:
 
 @pytest.mark.integration
 def test_a_drawing_is_reproduced_in_bytes(tmp_path: Path) -> None:
-    found = again(picture(laid(tmp_path), "cover", DRAW, "bytes", "{seed}"))
+    found = again(drawn(laid(tmp_path), DRAW, "{seed}", seed="7"))
     assert (found.outcome, found.grade) == (Outcome.REPRODUCED, "bytes")
 
 
@@ -72,7 +61,7 @@ def test_a_stamp_in_the_file_keeps_the_payload_and_breaks_a_promise_of_bytes(
     tmp_path: Path,
 ) -> None:
     store = laid(tmp_path)
-    one = picture(store, "stamped", STAMPED, "payload")
+    one = drawn(store, STAMPED, grade="payload")
     found = again(one)
     assert (found.outcome, found.grade) == (Outcome.REPRODUCED, "payload")
     promise = {"mode": "deterministic", "grade": "bytes"}
@@ -82,7 +71,7 @@ def test_a_stamp_in_the_file_keeps_the_payload_and_breaks_a_promise_of_bytes(
 
 @pytest.mark.integration
 def test_scatter_within_its_tolerance_holds_and_the_worst_run_counts(tmp_path: Path) -> None:
-    one = picture(laid(tmp_path), "scatter", SCATTER, "tolerance")
+    one = drawn(laid(tmp_path), SCATTER, grade="tolerance")
     found = again(one, RerenderOptions(runs=3, profile="image-numeric"))
     assert (found.outcome, found.grade) == (Outcome.DIFFERS, "different")
     assert "psnr_db" in found.reason
@@ -148,11 +137,11 @@ def test_a_changed_font_is_refused_by_name(tmp_path: Path) -> None:
 @pytest.mark.integration
 def test_a_changed_asset_is_refused(tmp_path: Path) -> None:
     store = laid(tmp_path)
-    one = picture(store, "cover", DRAW, "bytes", "{seed}")
+    one = drawn(store, DRAW, "{seed}", seed="7")
     from PIL import Image
 
-    Image.new("RGB", (80, 64)).save(store.root / "cover.png")
-    with pytest.raises(InputChanged, match=r"cover\.png"):
+    Image.new("RGB", (80, 64)).save(store.root / "a.png")
+    with pytest.raises(InputChanged, match=r"a\.png"):
         again(one)
 
 
@@ -248,7 +237,7 @@ def test_a_verdict_is_a_new_revision_that_the_gate_takes(tmp_path: Path) -> None
 @pytest.mark.integration
 @pytest.mark.heavy
 def test_calibrated_limits_hold_for_further_runs(tmp_path: Path) -> None:
-    one = picture(laid(tmp_path), "scatter", SCATTER, "tolerance")
+    one = drawn(laid(tmp_path), SCATTER, grade="tolerance")
     found = calibrate(one.path, RerenderOptions(runs=2), (2,), lambda what: None)
     assert (found.grade, found.runs, found.pairs) == ("tolerance", 4, 10)
     assert found.limits["psnr_db"] == pytest.approx(found.figures["psnr_db"] - 3, abs=0.01)

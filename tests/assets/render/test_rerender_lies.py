@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from renders import SYNTH, laid, put, rendered, sealed, synth
+from renders import SYNTH, again, drawn, edited, laid, put, recipe_of, rendered, sealed, synth
 
 from programs import cli
 from twice.assets.errors import RecipeUntrusted
@@ -16,12 +16,10 @@ from twice.assets.likening.figures import beyond
 from twice.assets.likening.pictures import compare_pictures
 from twice.assets.likening.sounds import compare_sounds
 from twice.assets.log.reading import to_document
-from twice.assets.log.text import canonical_document
 from twice.assets.log.witness import Outcome
 from twice.assets.render.calibration import calibrate, write_limits
-from twice.assets.render.rerender import Rerender, RerenderOptions, rerender
+from twice.assets.render.rerender import RerenderOptions
 from twice.assets.store.project import Store
-from twice.assets.store.sealing import Sealed
 from twice.errors import UsageError
 
 soundfile = pytest.importorskip("soundfile")
@@ -29,15 +27,6 @@ Image = pytest.importorskip("PIL.Image")
 
 ONCE = RerenderOptions(runs=1)
 PICTURE = "from PIL import Image\nImage.new('RGB', (40, 40), (9, 8, 7)).save('a.png')\n"
-
-
-def again(one: Sealed, how: RerenderOptions = ONCE) -> Rerender:
-    return rerender(one.path, how, lambda what: None)
-
-
-def edited(one: Sealed, **over: Any) -> Sealed:
-    one.path.write_bytes(canonical_document({**to_document(one.log), **over}))
-    return one
 
 
 def program(folder: Path, name: str, body: str) -> Path:
@@ -56,7 +45,7 @@ def test_a_strangers_program_is_not_even_asked_for_its_version(
     evil = program(tmp_path, "evil", f"touch {tmp_path}/ran")
     monkeypatch.chdir(tmp_path)
     for name in (str(evil), "x/../evil"):
-        recipe = {**to_document(one.log.recipe), "argv": [name, "cue.wav"]}
+        recipe = recipe_of(one, argv=[name, "cue.wav"])
         (tmp_path / "x").mkdir(exist_ok=True)
         with pytest.raises(RecipeUntrusted, match="evil"):
             again(
@@ -70,12 +59,6 @@ def test_a_seed_that_was_changed_in_the_log_alone_is_no_recipe_of_ones_own(tmp_p
     one = synth(laid(tmp_path))
     with pytest.raises(RecipeUntrusted, match="python"):
         again(edited(one, seed={"requested": "8", "effective": "8"}))
-
-
-def drawn(store: Store, script: str, *more: str, **said: Any) -> Sealed:
-    path = put(store, "draw.py", script)
-    out = str(store.root / "a.png")
-    return sealed(store, rendered(store, "a.png", "python", path, *more, out, **said))
 
 
 @pytest.mark.integration
@@ -146,7 +129,7 @@ def test_an_argument_that_names_the_asset_where_it_lies_shows_nothing(tmp_path: 
     line = f"cp {tmp_path}/kept.png a.png"
     one = sealed(store, rendered(store, "a.png", "sh", "-c", line))
     line = f"cp {store.root}/a.png a.png"
-    recipe = {**to_document(one.log.recipe), "argv": ["sh", "-c", line]}
+    recipe = recipe_of(one, argv=["sh", "-c", line])
     found = again(edited(one, recipe=recipe), RerenderOptions(runs=1, trust=True, allow=("sh",)))
     assert found.outcome == Outcome.CANNOT_JUDGE
     assert "name the asset itself" in found.reason
@@ -158,11 +141,7 @@ def test_an_argument_that_leads_out_of_the_folder_shows_nothing(tmp_path: Path) 
     one = sealed(
         store, rendered(store, "a.png", "cp", str(tmp_path / "kept.png"), str(store.root / "a.png"))
     )
-    recipe = {
-        **to_document(one.log.recipe),
-        "argv": ["cp", "../../kept.png", "a.png"],
-        "inputs": [],
-    }
+    recipe = recipe_of(one, argv=["cp", "../../kept.png", "a.png"], inputs=[])
     found = again(edited(one, recipe=recipe), RerenderOptions(runs=1, trust=True, allow=("cp",)))
     assert (found.outcome, found.runs) == (Outcome.CANNOT_JUDGE, 0)
     assert "leads out" in found.reason
