@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hotstore import laid
 
-from twice.assets.log.kinds import Json
 from twice.assets.making.command import rewritten
 from twice.assets.store.sealing import joined
 
@@ -39,6 +39,6 @@ def test_an_installed_program_stays_where_it_is_and_one_of_the_store_is_an_input
     ],
 )
 def test_a_value_takes_the_place_of_a_reason_and_the_other_way_round(
-    under: Json, over: Json, comes: Json
+    under: dict[str, Any], over: dict[str, Any], comes: dict[str, Any]
 ) -> None:
     assert joined({"presets": under}, {"presets": over}) == {"presets": comes}

@@ -12,9 +12,8 @@ from madefiles import imported, png
 from twice.assets.errors import ImportRefused
 from twice.assets.importers.merging import Conflict, hold_choices, merged, with_choices
 from twice.assets.importers.opening import import_file
+from twice.assets.log.io import examine, log_digest
 from twice.assets.log.kinds import Fault
-from twice.assets.log.reading import examine
-from twice.assets.log.text import log_digest
 
 DATA = Path(__file__).with_name("data")
 DECLARED = {"level": "declared", "who": "a maker", "when": "2026-01-01T00:00:00Z"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from twice.assets.log.text import parse
+from twice.assets.log.io import parse
 from twice.assets.making.command import rewritten
 from twice.assets.making.drafting import Saying
 from twice.assets.making.filling import PINS

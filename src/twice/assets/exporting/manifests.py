@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from twice.assets.errors import ExportRefused
 from twice.assets.gate.facts import Facts, value_of
-from twice.assets.log.log import AssetKind
+from twice.assets.log.models import AssetKind
 from twice.assets.measuring.file import file_sha256
 from twice.foundation.printable import pluralize
 

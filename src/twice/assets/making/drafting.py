@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from twice.assets.log.identity import Asset
+from twice.assets.log.io import Problem, examine, to_document
 from twice.assets.log.kinds import Fault
-from twice.assets.log.log import FORMAT
-from twice.assets.log.reading import Problem, examine, to_document
+from twice.assets.log.models import FORMAT, Asset
 from twice.assets.making.command import Command
 from twice.assets.making.filling import (
     art_block,

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from twice.assets.log.identity import Asset
+from twice.assets.log.models import Asset
 from twice.assets.making.command import Command
 from twice.assets.measuring.file import file_sha256
 from twice.assets.rendering.executing import is_python

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from twice.assets.log.log import DeterminismLog
-from twice.assets.log.reading import declared_fields, escaped
+from twice.assets.log.io import escape
+from twice.assets.log.models import DeterminismLog
 from twice.assets.store.sealing import joined
 from twice.errors import UsageError
 
@@ -73,14 +73,14 @@ def read_project(path: Path) -> Project:
 
 def _require_sayable(path: Path, part: dict[str, Any]) -> None:
     for name in part:
-        if name in _OWN or name not in declared_fields(DeterminismLog):
+        if name in _OWN or name not in DeterminismLog.model_fields:
             raise _refused(path, f"it declares {name!r}, which nobody declares")
 
 
 def pointers(document: Any, at: str = "") -> Iterator[str]:
     """Point at each block's fields, two levels deep: as fine as evidence has to be."""
     for name, value in document.items():
-        where = f"{at}/{escaped(name)}"
+        where = f"{at}/{escape(name)}"
         deeper = isinstance(value, dict) and value and "not_applicable" not in value
         if not at and deeper:
             yield from pointers(value, where)

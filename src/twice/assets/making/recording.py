@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Final
 
 from twice.assets.errors import RenderFailed, RenderIncomplete
-from twice.assets.log.identity import Asset
-from twice.assets.log.reading import Problem
+from twice.assets.log.io import Problem
+from twice.assets.log.models import Asset
 from twice.assets.making.command import SEED, Command
 from twice.assets.making.drafting import Saying, drafted, lacking
 from twice.assets.measuring.file import file_sha256, measure_file

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from twice.assets.log.text import canonical_document
+from twice.assets.log.io import canonical_document
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.recorder.trust import is_own as is_marked
 from twice.recorder.trust import mark_own

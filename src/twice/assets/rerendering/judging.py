@@ -16,8 +16,7 @@ from twice.assets.errors import PayloadRefused
 from twice.assets.likening.figures import PROFILES, beyond
 from twice.assets.likening.pictures import compare_pictures
 from twice.assets.likening.sounds import compare_sounds
-from twice.assets.log.log import AssetKind, DeterminismLog
-from twice.assets.log.promise import Profile
+from twice.assets.log.models import AssetKind, DeterminismLog, Profile
 from twice.assets.measuring.file import file_sha256
 from twice.assets.payload import payload
 from twice.errors import UsageError

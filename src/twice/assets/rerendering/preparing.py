@@ -11,11 +11,8 @@ from typing import Any, Final
 
 from twice.assets.errors import InputChanged
 from twice.assets.gate.facts import value_of
-from twice.assets.log.declaring import NotApplicable
-from twice.assets.log.identity import Asset, Payload
-from twice.assets.log.log import DeterminismLog
-from twice.assets.log.making import Endpoint
-from twice.assets.log.surroundings import Environment, Recipe
+from twice.assets.log.block import NotApplicable
+from twice.assets.log.models import Asset, DeterminismLog, Endpoint, Environment, Payload, Recipe
 from twice.assets.measuring.file import file_sha256
 from twice.assets.payload import NO_PAYLOAD, payload
 from twice.assets.rendering.executing import found_program, is_python

@@ -15,11 +15,15 @@ from typing import Any, Final
 
 from twice.assets.errors import InputChanged, RenderFailed
 from twice.assets.likening.figures import too_loose, worst
-from twice.assets.log.log import SUFFIX, AssetKind, DeterminismLog
-from twice.assets.log.promise import Grade, Profile
-from twice.assets.log.reading import to_document
-from twice.assets.log.text import read_log
-from twice.assets.log.witness import Outcome
+from twice.assets.log.io import read_log, to_document
+from twice.assets.log.models import (
+    SUFFIX,
+    AssetKind,
+    DeterminismLog,
+    Grade,
+    Profile,
+    RerenderOutcome,
+)
 from twice.assets.payload import payload
 from twice.assets.rendering.executing import rendered
 from twice.assets.rerendering.judging import GRADES, Likeness, liken, limits_of
@@ -98,7 +102,7 @@ class Rerendered:
         if self.figures:
             figures = ", ".join(f"{key} {value:g}" for key, value in self.figures.items())
             yield f"  worst of {self.runs}: {figures}"
-        if self.elsewhere and self.outcome == Outcome.REPRODUCED:
+        if self.elsewhere and self.outcome == RerenderOutcome.REPRODUCED:
             yield printable(f"  although {'; '.join(self.elsewhere)}")
 
 
@@ -112,9 +116,9 @@ class Rerenderings:
     def result(self) -> str:
         """A promise that does not hold counts most; assets without one do not count."""
         outcomes = {str(each.outcome) for each in self.rows}
-        if Outcome.DIFFERS in outcomes:
+        if RerenderOutcome.DIFFERS in outcomes:
             return "below"
-        unsure = outcomes & {str(Outcome.CANNOT_JUDGE), REFUSED} or outcomes == {UNPROMISED}
+        unsure = outcomes & {str(RerenderOutcome.CANNOT_JUDGE), REFUSED} or outcomes == {UNPROMISED}
         return "cannot-judge" if unsure else "holds"
 
     @property
@@ -170,7 +174,9 @@ def rerender(path: Path, how: Trying, doing: Doing) -> Rerendered:
     promised = str(promise.grade)
     missing = unrenderable(log)
     if missing:
-        return Rerendered(log=path, outcome=Outcome.CANNOT_JUDGE, promised=promised, reason=missing)
+        return Rerendered(
+            log=path, outcome=RerenderOutcome.CANNOT_JUDGE, promised=promised, reason=missing
+        )
     require_trusted(log, str(path), trust=how.trust, allow=how.allow)
     limits = limits_of(Profile(name=how.profile) if how.profile else promise.profile, log.kind)
     job = job_of(log, base_of(path), timeout_s=how.timeout_s)
@@ -189,7 +195,7 @@ def rerender(path: Path, how: Trying, doing: Doing) -> Rerendered:
         unshown = error.happened
     if unshown:
         return Rerendered(
-            log=path, outcome=Outcome.CANNOT_JUDGE, promised=promised, reason=unshown,
+            log=path, outcome=RerenderOutcome.CANNOT_JUDGE, promised=promised, reason=unshown,
             elsewhere=elsewhere,
         )  # fmt: skip
     return _judged(path, promised, found, elsewhere)
@@ -243,9 +249,9 @@ def _judged(
     reason = f"{len(found)} of {len(found)} reached {grade}" if holds else (
         f"promised {promised}, reached {grade}" + (f": {', '.join(wanting)}" if wanting else "")
     )  # fmt: skip
-    outcome = Outcome.REPRODUCED if holds else Outcome.DIFFERS
+    outcome = RerenderOutcome.REPRODUCED if holds else RerenderOutcome.DIFFERS
     if not holds and elsewhere:
-        outcome, reason = Outcome.CANNOT_JUDGE, f"{reason}; but here {'; '.join(elsewhere)}"
+        outcome, reason = RerenderOutcome.CANNOT_JUDGE, f"{reason}; but here {'; '.join(elsewhere)}"
     return Rerendered(
         log=path, outcome=outcome, promised=promised, grade=grade, runs=len(found),
         figures=worst(each.figures for each in found), reason=reason, elsewhere=elsewhere,

@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from twice.assets.errors import RecipeUntrusted
-from twice.assets.log.log import DeterminismLog
-from twice.assets.log.making import Seed
-from twice.assets.log.reading import to_document
+from twice.assets.log.io import to_document
+from twice.assets.log.models import DeterminismLog, Seeds
 from twice.assets.rendering.owning import is_own
 from twice.recorder.environment.surroundings import loads_code
 
@@ -33,7 +32,7 @@ def require_trusted(
         RecipeUntrusted: E-ASSET-RENDER-004.
     """
     recipe = to_document(log.recipe)
-    used = log.seed.effective if isinstance(log.seed, Seed) else None
+    used = log.seed.effective if isinstance(log.seed, Seeds) else None
     if is_own(recipe, used if isinstance(used, str) else ""):
         return
     program = recipe["argv"][0]

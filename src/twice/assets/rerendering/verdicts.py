@@ -8,8 +8,7 @@ from __future__ import annotations
 import platform
 from typing import Any
 
-from twice.assets.log.reading import to_document
-from twice.assets.log.text import log_digest, read_log
+from twice.assets.log.io import log_digest, read_log, to_document
 from twice.assets.rerendering.rerendering import Rerendered
 from twice.assets.store.revising import keep_revision
 from twice.recorder.environment.fingerprint import measure

@@ -22,8 +22,7 @@ from typing import Annotated, Any
 
 import click
 
-from twice.assets.log.log import AssetKind
-from twice.assets.log.promise import WHY_CODES, Grade
+from twice.assets.log.models import WHY_CODES, AssetKind, Grade
 from twice.assets.making.command import SEED, rewritten
 from twice.assets.making.drafting import Saying
 from twice.assets.making.filling import PINS

@@ -132,8 +132,8 @@ def seal_asset(
 
     Exit code 0 it is sealed, 2 it is refused. Whether the log is complete is for twice asset gate.
     """
-    from twice.assets.log.drafting import without_wanted
-    from twice.assets.log.text import parse, read_bytes
+    from twice.assets.log.drafts import without_wanted
+    from twice.assets.log.io import parse, read_bytes
     from twice.assets.store.sealing import Sealing, joined, seal
 
     opened, now = store.open(asset), read_clock()
