@@ -12,7 +12,6 @@ import pytest
 from hotstore import laid, picture, sealed_art, sealed_audio
 
 from completelogs import art, audio
-from twice.assets.comparing import Effect, compare
 from twice.assets.errors import ExportRefused
 from twice.assets.export import (
     BARS,
@@ -23,11 +22,12 @@ from twice.assets.export import (
 )
 from twice.assets.gate.gate import run_gate
 from twice.assets.gate.gathering import gather
-from twice.assets.log.drafting import draft, without_wanted
+from twice.assets.log.block import Mode
+from twice.assets.log.diff import Impact, compare
+from twice.assets.log.drafts import draft, without_wanted
+from twice.assets.log.io import examine
 from twice.assets.log.kinds import Fault
-from twice.assets.log.log import AssetKind
-from twice.assets.log.promise import Mode
-from twice.assets.log.reading import examine
+from twice.assets.log.models import AssetKind
 
 NOW = "2026-01-31T09:30:00Z"
 
@@ -61,16 +61,16 @@ def test_what_was_filled_in_stays() -> None:
 
 
 CHANGES = [
-    ("/art/steps", 21, Effect.RESULT), ("/seed/effective", "8", Effect.RESULT),
-    ("/environment/packages/torch", "2.14", Effect.MAYBE), ("/promise/grade", "bytes", Effect.OBLIGATION),
-    ("/producer/role", "other", Effect.NONE), ("/asset/file", "b.png", Effect.NONE),
-    ("/art/post/0/args/a~1b", 3, Effect.RESULT), ("/recipe/timeout_s", 5, Effect.NONE),
+    ("/art/steps", 21, Impact.RESULT), ("/seed/effective", "8", Impact.RESULT),
+    ("/environment/packages/torch", "2.14", Impact.MAYBE), ("/promise/grade", "bytes", Impact.OBLIGATION),
+    ("/producer/role", "other", Impact.NONE), ("/asset/file", "b.png", Impact.NONE),
+    ("/art/post/0/args/a~1b", 3, Impact.RESULT), ("/recipe/timeout_s", 5, Impact.NONE),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("pointer", "value", "effect"), CHANGES)
 def test_a_difference_is_named_with_what_it_means(
-    pointer: str, value: object, effect: Effect
+    pointer: str, value: object, effect: Impact
 ) -> None:
     other = copy.deepcopy(art())
     inside: Any = other

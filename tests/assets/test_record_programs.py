@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hotstore import laid
 
-from twice.assets.log.kinds import Json
 from twice.assets.render.command import rewrite_command
 from twice.assets.render.runner import is_recordable, looks_python
 from twice.assets.store.sealing import joined
@@ -56,6 +56,6 @@ def test_this_interpreter_by_its_path_is_recorded_and_another_one_is_watched(
     ],
 )
 def test_a_value_takes_the_place_of_a_reason_and_the_other_way_round(
-    under: Json, over: Json, comes: Json
+    under: Any, over: Any, comes: Any
 ) -> None:
     assert joined({"presets": under}, {"presets": over}) == {"presets": comes}

@@ -19,7 +19,7 @@ from twice.assets.errors import ExportRefused
 from twice.assets.gate.facts import Facts, value_of
 from twice.assets.gate.report import Report, Result
 from twice.assets.gate.row import Status, clipped
-from twice.assets.log.log import AssetKind
+from twice.assets.log.models import AssetKind
 from twice.foundation.printable import pluralize
 
 BARS: Final = (

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from twice.assets.log.reading import to_document
-from twice.assets.log.text import canonical_document, parse
+from twice.assets.log.io import canonical_document, parse, to_document
 from twice.assets.render.command import rewrite_command
 from twice.assets.render.declarations import Declarations, RenderProject
 from twice.assets.render.draft import PINS

@@ -27,9 +27,8 @@ from tiers import sampled
 from twice.assets.errors import InputChanged, RecipeUntrusted
 from twice.assets.gate.gate import run_gate
 from twice.assets.gate.report import Result
-from twice.assets.log.reading import to_document
-from twice.assets.log.text import read_log
-from twice.assets.log.witness import Outcome
+from twice.assets.log.io import read_log, to_document
+from twice.assets.log.models import RerenderOutcome
 from twice.assets.render.calibration import calibrate, with_threads, write_limits, write_verdict
 from twice.assets.render.rerender import UNPROMISED, RerenderOptions
 from twice.assets.render.runner import RenderJob
@@ -45,14 +44,14 @@ TRUSTED = RerenderOptions(runs=1, trust=True, allow=("python",))
 @pytest.mark.integration
 def test_a_synthesiser_is_reproduced_in_bytes(tmp_path: Path) -> None:
     found = again(synth(laid(tmp_path)), RerenderOptions(runs=2))
-    assert (found.outcome, found.grade, found.runs) == (Outcome.REPRODUCED, "bytes", 2)
+    assert (found.outcome, found.grade, found.runs) == (RerenderOutcome.REPRODUCED, "bytes", 2)
     assert len(found.artefacts) == 1
 
 
 @pytest.mark.integration
 def test_a_drawing_is_reproduced_in_bytes(tmp_path: Path) -> None:
     found = again(drawn(laid(tmp_path), DRAW, "{seed}", seed="7"))
-    assert (found.outcome, found.grade) == (Outcome.REPRODUCED, "bytes")
+    assert (found.outcome, found.grade) == (RerenderOutcome.REPRODUCED, "bytes")
 
 
 @pytest.mark.integration
@@ -63,23 +62,23 @@ def test_a_stamp_in_the_file_keeps_the_payload_and_breaks_a_promise_of_bytes(
     store = laid(tmp_path)
     one = drawn(store, STAMPED, grade="payload")
     found = again(one)
-    assert (found.outcome, found.grade) == (Outcome.REPRODUCED, "payload")
+    assert (found.outcome, found.grade) == (RerenderOutcome.REPRODUCED, "payload")
     promise = {"mode": "deterministic", "grade": "bytes"}
     found = again(edited(one, promise=promise))
-    assert (found.outcome, found.grade) == (Outcome.DIFFERS, "payload")
+    assert (found.outcome, found.grade) == (RerenderOutcome.DIFFERS, "payload")
 
 
 @pytest.mark.integration
 def test_scatter_within_its_tolerance_holds_and_the_worst_run_counts(tmp_path: Path) -> None:
     one = drawn(laid(tmp_path), SCATTER, grade="tolerance")
     found = again(one, RerenderOptions(runs=3, profile="image-numeric"))
-    assert (found.outcome, found.grade) == (Outcome.DIFFERS, "different")
+    assert (found.outcome, found.grade) == (RerenderOutcome.DIFFERS, "different")
     assert "psnr_db" in found.reason
     loose = {"name": "loose", "limits": {"max_error_255": 3.0, "psnr_db": 40.0}}
     promise = {"mode": "deterministic", "grade": "tolerance", "profile": loose}
     found = again(edited(one, promise=promise), RerenderOptions(runs=3))
     assert (found.outcome, found.grade, len(found.artefacts)) == (
-        Outcome.REPRODUCED,
+        RerenderOutcome.REPRODUCED,
         "tolerance",
         3,
     )
@@ -98,7 +97,7 @@ def test_scatter_within_its_tolerance_holds_and_the_worst_run_counts(tmp_path: P
 def test_a_changed_seed_or_parameter_is_caught(tmp_path: Path, argv: list[str]) -> None:
     one = synth(laid(tmp_path))
     found = again(edited(one, recipe=recipe_of(one, argv=argv)), TRUSTED)
-    assert (found.outcome, found.grade) == (Outcome.DIFFERS, "different")
+    assert (found.outcome, found.grade) == (RerenderOutcome.DIFFERS, "different")
     assert found.figures["lag_samples"] == 0
 
 
@@ -128,7 +127,7 @@ def test_a_changed_font_is_refused_by_name(tmp_path: Path) -> None:
     out = str(store.root / "text.png")
     one = sealed(store, rendered(store, "text.png", "python", script, str(font), out))
     assert to_document(one.log.environment)["fonts"][0]["name"] == "drawn.ttf"
-    assert again(one).outcome == Outcome.REPRODUCED
+    assert again(one).outcome == RerenderOutcome.REPRODUCED
     font.write_bytes(b"another font")
     with pytest.raises(InputChanged, match=r"drawn\.ttf"):
         again(one)
@@ -149,7 +148,7 @@ def test_a_changed_asset_is_refused(tmp_path: Path) -> None:
 def test_a_hosted_service_cannot_be_judged(tmp_path: Path) -> None:
     one = edited(synth(laid(tmp_path)), provider={"name": "a service", "endpoint": "hosted"})
     found = again(one)
-    assert (found.outcome, found.runs) == (Outcome.CANNOT_JUDGE, 0)
+    assert (found.outcome, found.runs) == (RerenderOutcome.CANNOT_JUDGE, 0)
     assert "hosted" in found.reason
 
 
@@ -157,7 +156,7 @@ def test_a_hosted_service_cannot_be_judged(tmp_path: Path) -> None:
 def test_a_renderer_that_is_absent_cannot_be_judged(tmp_path: Path) -> None:
     one = synth(laid(tmp_path))
     found = again(edited(one, recipe=recipe_of(one, argv=["no-such-renderer", "cue.wav"])), TRUSTED)
-    assert found.outcome == Outcome.CANNOT_JUDGE
+    assert found.outcome == RerenderOutcome.CANNOT_JUDGE
     assert "not installed" in found.reason
 
 
@@ -171,11 +170,11 @@ def test_a_difference_in_other_surroundings_cannot_be_judged(tmp_path: Path, whe
     else:
         elsewhere["packages"]["numpy"] = "1.0.0"
     same = again(edited(one, environment=elsewhere))
-    assert (same.outcome, len(same.elsewhere)) == (Outcome.REPRODUCED, 1)
+    assert (same.outcome, len(same.elsewhere)) == (RerenderOutcome.REPRODUCED, 1)
     argv = ["python", "synth.py", "8", "cue.wav"]
     other = edited(one, environment=elsewhere, recipe=recipe_of(one, argv=argv))
     found = again(other, TRUSTED)
-    assert (found.outcome, found.grade) == (Outcome.CANNOT_JUDGE, "different")
+    assert (found.outcome, found.grade) == (RerenderOutcome.CANNOT_JUDGE, "different")
 
 
 @pytest.mark.integration
@@ -199,7 +198,7 @@ def test_a_strangers_recipe_does_not_run(tmp_path: Path, monkeypatch: pytest.Mon
     ):
         with pytest.raises(RecipeUntrusted, match="python"):
             again(one, how)
-    assert again(one, TRUSTED).outcome == Outcome.REPRODUCED
+    assert again(one, TRUSTED).outcome == RerenderOutcome.REPRODUCED
 
 
 @pytest.mark.integration
@@ -227,11 +226,11 @@ def test_a_verdict_is_a_new_revision_that_the_gate_takes(tmp_path: Path) -> None
     assert write_verdict(again(one), "2026-02-01T00:00:00Z") == 2
     log = read_log(one.path)
     assert log.verdicts is not None
-    assert (log.revision, log.verdicts[0].outcome) == (2, Outcome.REPRODUCED)
+    assert (log.revision, log.verdicts[0].outcome) == (2, RerenderOutcome.REPRODUCED)
     assert log.verdicts[0].grade == "bytes"
     assert run_gate(store.root).result is Result.PASS
     assert len(list((store.root / "superseded").iterdir())) == 1
-    assert again(one).outcome == Outcome.REPRODUCED
+    assert again(one).outcome == RerenderOutcome.REPRODUCED
 
 
 @pytest.mark.integration
@@ -242,7 +241,7 @@ def test_calibrated_limits_hold_for_further_runs(tmp_path: Path) -> None:
     assert (found.grade, found.runs, found.pairs) == ("tolerance", 4, 10)
     assert found.limits["psnr_db"] == pytest.approx(found.figures["psnr_db"] - 3, abs=0.01)
     assert write_limits(found) == 2
-    assert again(one).outcome == Outcome.REPRODUCED
+    assert again(one).outcome == RerenderOutcome.REPRODUCED
 
 
 @pytest.mark.integration

@@ -8,7 +8,7 @@ import pytest
 from renders import laid, put, rendered, sealed
 
 import environments
-from twice.assets.log.witness import Outcome
+from twice.assets.log.models import RerenderOutcome
 from twice.assets.render.rerender import RerenderOptions, rerender
 from twice.assets.store.sealing import Sealed
 
@@ -101,12 +101,12 @@ def test_bytes_are_reached(tmp_path: Path, python: str, program: str, option: st
     found = rerender(
         sounding(tmp_path, python, program, option).path, RerenderOptions(runs=2), print
     )
-    assert (found.outcome, found.grade) == (Outcome.REPRODUCED, "bytes"), found.reason
+    assert (found.outcome, found.grade) == (RerenderOutcome.REPRODUCED, "bytes"), found.reason
 
 
 def test_noise_without_a_seed_is_told_from_it(tmp_path: Path, python: str) -> None:
     found = rerender(sounding(tmp_path, python, ENCODER, "").path, RerenderOptions(runs=1), print)
-    assert found.outcome is Outcome.DIFFERS
+    assert found.outcome is RerenderOutcome.DIFFERS
 
 
 def test_denoising_on_one_thread_reaches_the_payload(tmp_path: Path) -> None:
@@ -125,5 +125,5 @@ def test_denoising_on_one_thread_reaches_the_payload(tmp_path: Path) -> None:
         timeout_s=300.0,
     )
     found = rerender(sealed(store, done).path, RerenderOptions(runs=1), print)
-    assert found.outcome is Outcome.REPRODUCED, found.reason
+    assert found.outcome is RerenderOutcome.REPRODUCED, found.reason
     assert found.grade in {"bytes", "payload"}

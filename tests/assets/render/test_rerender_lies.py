@@ -15,8 +15,8 @@ from twice.assets.errors import RecipeUntrusted
 from twice.assets.likening.figures import beyond
 from twice.assets.likening.pictures import compare_pictures
 from twice.assets.likening.sounds import compare_sounds
-from twice.assets.log.reading import to_document
-from twice.assets.log.witness import Outcome
+from twice.assets.log.io import to_document
+from twice.assets.log.models import RerenderOutcome
 from twice.assets.render.calibration import calibrate, write_limits
 from twice.assets.render.rerender import RerenderOptions
 from twice.assets.store.project import Store
@@ -69,7 +69,10 @@ def test_a_renderer_that_reads_the_delivered_asset_by_itself_shows_nothing(tmp_p
     copying = "import sys\nopen(sys.argv[1], 'wb').write(open({!r}, 'rb').read())\n"
     one = drawn(store, copying.format(str(tmp_path / "kept.png")))
     found = again(one)
-    assert (found.outcome, "read the asset itself" in found.reason) == (Outcome.CANNOT_JUDGE, True)
+    assert (found.outcome, "read the asset itself" in found.reason) == (
+        RerenderOutcome.CANNOT_JUDGE,
+        True,
+    )
 
     other = laid_anew(tmp_path / "other")
     fallback = (
@@ -78,7 +81,10 @@ def test_a_renderer_that_reads_the_delivered_asset_by_itself_shows_nothing(tmp_p
         "    Image.new('RGB', (4, 4), tuple(os.urandom(3))).save(sys.argv[1])\n"
     )
     found = again(drawn(other, fallback))
-    assert (found.outcome, "read the asset itself" in found.reason) == (Outcome.CANNOT_JUDGE, True)
+    assert (found.outcome, "read the asset itself" in found.reason) == (
+        RerenderOutcome.CANNOT_JUDGE,
+        True,
+    )
 
 
 def laid_anew(folder: Path) -> Store:
@@ -109,7 +115,7 @@ def test_an_input_that_is_the_asset_shows_nothing(tmp_path: Path) -> None:
     Image.new("RGB", (40, 40), (9, 8, 7)).save(kept)
     one = drawn(store, "import shutil, sys\nshutil.copy(*sys.argv[1:])\n", str(kept))
     found = again(one)
-    assert (found.outcome, found.runs) == (Outcome.CANNOT_JUDGE, 0)
+    assert (found.outcome, found.runs) == (RerenderOutcome.CANNOT_JUDGE, 0)
     assert "kept.png holds the asset" in found.reason
 
 
@@ -120,7 +126,7 @@ def test_an_input_with_the_pixels_of_the_asset_shows_nothing(tmp_path: Path) -> 
     Image.new("RGB", (40, 40), (9, 8, 7)).save(kept, compress_level=0)
     resave = "import sys\nfrom PIL import Image\nImage.open(sys.argv[1]).save(sys.argv[2])\n"
     found = again(drawn(store, resave, str(kept), grade="payload"))
-    assert (found.outcome, found.runs) == (Outcome.CANNOT_JUDGE, 0)
+    assert (found.outcome, found.runs) == (RerenderOutcome.CANNOT_JUDGE, 0)
 
 
 def test_an_argument_that_names_the_asset_where_it_lies_shows_nothing(tmp_path: Path) -> None:
@@ -131,7 +137,7 @@ def test_an_argument_that_names_the_asset_where_it_lies_shows_nothing(tmp_path: 
     line = f"cp {store.root}/a.png a.png"
     recipe = recipe_of(one, argv=["sh", "-c", line])
     found = again(edited(one, recipe=recipe), RerenderOptions(runs=1, trust=True, allow=("sh",)))
-    assert found.outcome == Outcome.CANNOT_JUDGE
+    assert found.outcome == RerenderOutcome.CANNOT_JUDGE
     assert "name the asset itself" in found.reason
 
 
@@ -143,7 +149,7 @@ def test_an_argument_that_leads_out_of_the_folder_shows_nothing(tmp_path: Path) 
     )
     recipe = recipe_of(one, argv=["cp", "../../kept.png", "a.png"], inputs=[])
     found = again(edited(one, recipe=recipe), RerenderOptions(runs=1, trust=True, allow=("cp",)))
-    assert (found.outcome, found.runs) == (Outcome.CANNOT_JUDGE, 0)
+    assert (found.outcome, found.runs) == (RerenderOutcome.CANNOT_JUDGE, 0)
     assert "leads out" in found.reason
 
 
@@ -153,7 +159,7 @@ def test_a_script_that_names_the_asset_where_it_lies_shows_nothing(tmp_path: Pat
     lies = f"{store.root}/a.png"
     script = put(store, "draw.sh", f"cp {lies} a.png 2>/dev/null || cp {tmp_path}/kept.png a.png\n")
     found = again(sealed(store, rendered(store, "a.png", "sh", script)))
-    assert (found.outcome, found.runs) == (Outcome.CANNOT_JUDGE, 0)
+    assert (found.outcome, found.runs) == (RerenderOutcome.CANNOT_JUDGE, 0)
     assert "draw.sh names the asset itself" in found.reason
 
 
@@ -168,7 +174,7 @@ def test_a_recipe_whose_file_is_there_before_it_runs_has_rendered_nothing(tmp_pa
     )
     found = again(edited(one, recipe={**recipe, "output": "b.png"}),
                   RerenderOptions(runs=1, trust=True, allow=("python",)))  # fmt: skip
-    assert found.outcome == Outcome.CANNOT_JUDGE
+    assert found.outcome == RerenderOutcome.CANNOT_JUDGE
     assert "did not write b.png" in found.reason
 
 
@@ -190,11 +196,14 @@ def test_another_program_of_the_same_name_and_version_is_told(tmp_path: Path) ->
     assert again(one).elsewhere == ()
     tool.write_text(tool.read_text() + "\n# another\n")
     found = again(one)
-    assert (found.outcome, len(found.elsewhere)) == (Outcome.REPRODUCED, 1)
+    assert (found.outcome, len(found.elsewhere)) == (RerenderOutcome.REPRODUCED, 1)
     assert "paint is another program" in found.elsewhere[0]
     tool.write_text(tool.read_text().replace("1 1 1", "1 1 0"))
     found = again(one)
-    assert (found.outcome, "another program" in found.reason) == (Outcome.CANNOT_JUDGE, True)
+    assert (found.outcome, "another program" in found.reason) == (
+        RerenderOutcome.CANNOT_JUDGE,
+        True,
+    )
 
 
 def wave(path: Path, samples: Any) -> Path:
@@ -291,7 +300,7 @@ def test_a_tolerance_without_limits_to_speak_of_judges_nothing(tmp_path: Path) -
     found = again(
         edited(one, promise={"mode": "deterministic", "grade": "tolerance", "profile": wide})
     )
-    assert (found.outcome, found.runs) == (Outcome.CANNOT_JUDGE, 0)
+    assert (found.outcome, found.runs) == (RerenderOutcome.CANNOT_JUDGE, 0)
     assert "nearly everything" in found.reason
 
 

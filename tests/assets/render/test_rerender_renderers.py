@@ -13,7 +13,7 @@ from twice.assets.errors import InputChanged
 from twice.assets.gate.gate import run_gate
 from twice.assets.gate.report import Result
 from twice.assets.likening.figures import beyond
-from twice.assets.log.witness import Outcome
+from twice.assets.log.models import RerenderOutcome
 from twice.assets.render.calibration import calibrate, write_limits
 from twice.assets.render.rerender import Rerender, RerenderOptions, rerender
 from twice.assets.store.project import Store
@@ -68,7 +68,7 @@ def test_fluidsynth(tmp_path: Path, suffix: str, grade: str) -> None:
         str(BANKS[0]), theme(store), grade=grade, program=False, seedless="",
     ))  # fmt: skip
     found = again(one)
-    assert (found.outcome, found.grade) == (Outcome.REPRODUCED, grade), found.reason
+    assert (found.outcome, found.grade) == (RerenderOutcome.REPRODUCED, grade), found.reason
     assert run_gate(store.root).result is Result.PASS
 
 
@@ -99,7 +99,7 @@ def test_espeak_reaches_bytes(tmp_path: Path, voice: str) -> None:
         program=False, seedless="",
     ))  # fmt: skip
     found = again(one)
-    assert (found.outcome, found.grade) == (Outcome.REPRODUCED, "bytes"), found.reason
+    assert (found.outcome, found.grade) == (RerenderOutcome.REPRODUCED, "bytes"), found.reason
     assert run_gate(store.root).result is Result.PASS
 
 
@@ -117,7 +117,7 @@ def traced(
 def test_povray_without_chance_reaches_the_payload(tmp_path: Path) -> None:
     needs("povray")
     found = again(traced(laid(tmp_path), "payload", 2))
-    assert found.outcome == Outcome.REPRODUCED, found.reason
+    assert found.outcome == RerenderOutcome.REPRODUCED, found.reason
     assert found.grade in {"bytes", "payload"}  # Bytes only within one second: it writes the time.
 
 
@@ -136,11 +136,11 @@ def test_povray_with_radiosity_on_two_threads_holds_within_calibrated_limits(
     later = again(one, 3)
     assert later.figures["psnr_db"] > 35
     held = not beyond(later.figures, found.limits)  # How it scatters depends on the load as well.
-    assert (later.outcome == Outcome.REPRODUCED) == held
+    assert (later.outcome == RerenderOutcome.REPRODUCED) == held
 
 
 def test_povray_with_radiosity_on_one_thread_reaches_the_payload(tmp_path: Path) -> None:
     needs("povray")
     settings = "radiosity { count 40 error_bound 0.8 }"
     found = again(traced(laid(tmp_path), "payload", 1, radiosity=settings))
-    assert found.outcome == Outcome.REPRODUCED, found.reason
+    assert found.outcome == RerenderOutcome.REPRODUCED, found.reason

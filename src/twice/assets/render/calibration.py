@@ -20,9 +20,8 @@ from typing import Any, Final
 
 from twice.assets.errors import RenderFailed
 from twice.assets.likening.figures import too_loose, worst
-from twice.assets.log.log import AssetKind, DeterminismLog
-from twice.assets.log.reading import to_document
-from twice.assets.log.text import log_digest, read_log
+from twice.assets.log.io import log_digest, read_log, to_document
+from twice.assets.log.models import AssetKind, DeterminismLog
 from twice.assets.measuring.file import file_sha256
 from twice.assets.payload import payload
 from twice.assets.render.provenance import RENDERERS

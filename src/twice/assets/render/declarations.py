@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from twice.assets.log.log import DeterminismLog
-from twice.assets.log.reading import declared_fields, escaped
+from twice.assets.log.io import escape
+from twice.assets.log.models import DeterminismLog
 from twice.assets.render.runner import TIMEOUT_S
 from twice.assets.store.sealing import joined
 from twice.errors import UsageError
@@ -94,7 +94,7 @@ def read_project(path: Path) -> RenderProject:
         if not isinstance(part, dict):
             raise _refuse(path, "[all] or [assets] is no table")
         for name in part:
-            if name in _MEASURED or name not in declared_fields(DeterminismLog):
+            if name in _MEASURED or name not in DeterminismLog.model_fields:
                 raise _refuse(path, f"it declares {name!r}, which nobody declares")
     who, when = said.get("who", ""), said.get("when", "")
     if not isinstance(who, str) or not isinstance(when, str):
@@ -105,7 +105,7 @@ def read_project(path: Path) -> RenderProject:
 def list_pointers(document: Any, at: str = "") -> Iterator[str]:
     """Point at each block's fields, two levels deep: as fine as evidence has to be."""
     for name, value in document.items():
-        where = f"{at}/{escaped(name)}"
+        where = f"{at}/{escape(name)}"
         if not at and isinstance(value, dict) and value and "not_applicable" not in value:
             yield from list_pointers(value, where)
         else:

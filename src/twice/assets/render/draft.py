@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from twice.assets.log.identity import Asset
+from twice.assets.log.io import Problem, examine, to_document
 from twice.assets.log.kinds import Fault
-from twice.assets.log.log import FORMAT
-from twice.assets.log.reading import Problem, examine, to_document
+from twice.assets.log.models import FORMAT, Asset
 from twice.assets.measuring.file import file_sha256
 from twice.assets.render.command import OUTSIDE, RenderCommand
 from twice.assets.render.declarations import Declarations, list_pointers

@@ -13,21 +13,12 @@ from typing import Any, Final
 
 from twice.assets.errors import InputChanged
 from twice.assets.gate.facts import value_of
-from twice.assets.log.declaring import NotApplicable
-from twice.assets.log.identity import Asset, Payload
-from twice.assets.log.log import DeterminismLog
-from twice.assets.log.making import Endpoint
-from twice.assets.log.surroundings import Environment, Recipe
+from twice.assets.log.block import NotApplicable
+from twice.assets.log.models import Asset, DeterminismLog, Endpoint, Environment, Payload, Recipe
 from twice.assets.measuring.file import file_sha256
 from twice.assets.payload import NO_PAYLOAD, payload
 from twice.assets.render.provenance import ask_version, list_packages
-from twice.assets.render.runner import (
-    TIMEOUT_S,
-    Rendering,
-    RenderJob,
-    find_program,
-    is_recordable,
-)
+from twice.assets.render.runner import TIMEOUT_S, Rendering, RenderJob, find_program, is_recordable
 from twice.errors import TwiceError
 from twice.recorder.environment.fingerprint import measure
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from twice.assets.errors import RenderFailed, RenderIncomplete
-from twice.assets.log.reading import Problem
+from twice.assets.log.io import Problem
 from twice.assets.measuring.file import file_sha256, measure_file
 from twice.assets.render.command import SEED, RenderCommand
 from twice.assets.render.declarations import Declarations

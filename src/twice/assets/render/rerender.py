@@ -17,11 +17,15 @@ from twice.assets.errors import InputChanged, PayloadRefused, RenderFailed
 from twice.assets.likening.figures import PROFILES, beyond, too_loose, worst
 from twice.assets.likening.pictures import compare_pictures
 from twice.assets.likening.sounds import compare_sounds
-from twice.assets.log.log import SUFFIX, AssetKind, DeterminismLog
-from twice.assets.log.promise import Grade, Profile
-from twice.assets.log.reading import to_document
-from twice.assets.log.text import read_log
-from twice.assets.log.witness import Outcome
+from twice.assets.log.io import read_log, to_document
+from twice.assets.log.models import (
+    SUFFIX,
+    AssetKind,
+    DeterminismLog,
+    Grade,
+    Profile,
+    RerenderOutcome,
+)
 from twice.assets.measuring.file import file_sha256
 from twice.assets.payload import payload
 from twice.assets.render.recipe import (
@@ -125,7 +129,7 @@ class Rerender:
         if self.figures:
             figures = ", ".join(f"{key} {value:g}" for key, value in self.figures.items())
             yield f"  worst of {self.runs}: {figures}"
-        if self.elsewhere and self.outcome == Outcome.REPRODUCED:
+        if self.elsewhere and self.outcome == RerenderOutcome.REPRODUCED:
             yield printable(f"  although {'; '.join(self.elsewhere)}")
 
 
@@ -139,9 +143,9 @@ class RerenderReport:
     def result(self) -> str:
         """A promise that does not hold counts most; assets without one do not count."""
         outcomes = {str(each.outcome) for each in self.rows}
-        if Outcome.DIFFERS in outcomes:
+        if RerenderOutcome.DIFFERS in outcomes:
             return "below"
-        unsure = outcomes & {str(Outcome.CANNOT_JUDGE), REFUSED} or outcomes == {UNPROMISED}
+        unsure = outcomes & {str(RerenderOutcome.CANNOT_JUDGE), REFUSED} or outcomes == {UNPROMISED}
         return "cannot-judge" if unsure else "holds"
 
     @property
@@ -200,7 +204,9 @@ def rerender(path: Path, how: RerenderOptions, progress: ProgressCallback) -> Re
     promised = str(promise.grade)
     obstacle = find_obstacle(log)
     if obstacle:
-        return Rerender(log=path, outcome=Outcome.CANNOT_JUDGE, promised=promised, reason=obstacle)
+        return Rerender(
+            log=path, outcome=RerenderOutcome.CANNOT_JUDGE, promised=promised, reason=obstacle
+        )
     require_trusted(log, str(path), trust=how.trust, allow=how.allow)
     limits = _choose_limits(Profile(name=how.profile) if how.profile else promise.profile, log.kind)
     job = build_job(log, find_base(path), timeout_s=how.timeout_s)
@@ -222,7 +228,7 @@ def rerender(path: Path, how: RerenderOptions, progress: ProgressCallback) -> Re
         unshown = error.happened
     if unshown:
         return Rerender(
-            log=path, outcome=Outcome.CANNOT_JUDGE, promised=promised, reason=unshown,
+            log=path, outcome=RerenderOutcome.CANNOT_JUDGE, promised=promised, reason=unshown,
             elsewhere=elsewhere,
         )  # fmt: skip
     return _conclude(path, promised, found, elsewhere)
@@ -312,13 +318,16 @@ def _conclude(
 ) -> Rerender:
     grade = max((each.grade for each in found), key=GRADES.index)
     holds = GRADES.index(grade) <= GRADES.index(promised)
-    outcome, reason = Outcome.REPRODUCED, f"{len(found)} of {len(found)} reached {grade}"
+    outcome, reason = RerenderOutcome.REPRODUCED, f"{len(found)} of {len(found)} reached {grade}"
     if not holds:
         exceeded = next((each.exceeded for each in found if each.exceeded), ())
-        outcome, reason = Outcome.DIFFERS, f"promised {promised}, reached {grade}"
+        outcome, reason = RerenderOutcome.DIFFERS, f"promised {promised}, reached {grade}"
         reason += f": {', '.join(exceeded)}" if exceeded else ""
         if elsewhere:
-            outcome, reason = Outcome.CANNOT_JUDGE, f"{reason}; but here {'; '.join(elsewhere)}"
+            outcome, reason = (
+                RerenderOutcome.CANNOT_JUDGE,
+                f"{reason}; but here {'; '.join(elsewhere)}",
+            )
     return Rerender(
         log=path, outcome=outcome, promised=promised, grade=grade, runs=len(found),
         figures=worst(each.figures for each in found), reason=reason, elsewhere=elsewhere,

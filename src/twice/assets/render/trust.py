@@ -13,10 +13,8 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from twice.assets.errors import RecipeUntrusted
-from twice.assets.log.log import DeterminismLog
-from twice.assets.log.making import Seed
-from twice.assets.log.reading import to_document
-from twice.assets.log.text import canonical_document
+from twice.assets.log.io import canonical_document, to_document
+from twice.assets.log.models import DeterminismLog, Seeds
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.recorder.environment.surroundings import loads_code
 from twice.recorder.trust import is_own, mark_own
@@ -60,7 +58,7 @@ def require_trusted(
         RecipeUntrusted: E-ASSET-RENDER-004.
     """
     recipe = to_document(log.recipe)
-    used = log.seed.effective if isinstance(log.seed, Seed) else None
+    used = log.seed.effective if isinstance(log.seed, Seeds) else None
     if is_remembered(recipe, used if isinstance(used, str) else ""):
         return
     program = recipe["argv"][0]

@@ -22,8 +22,7 @@ from typing import Annotated, Any
 
 import click
 
-from twice.assets.log.log import AssetKind
-from twice.assets.log.promise import WHY_CODES, Grade
+from twice.assets.log.models import WHY_CODES, AssetKind, Grade
 from twice.assets.render.command import SEED, rewrite_command
 from twice.assets.render.declarations import Declarations, RenderProject, read_project
 from twice.assets.render.draft import PINS

@@ -10,8 +10,7 @@ import click
 
 from twice.assets.gate.gathering import gather as gather_facts
 from twice.assets.likening.figures import PROFILES
-from twice.assets.log.log import SUFFIX
-from twice.assets.log.witness import Outcome
+from twice.assets.log.models import SUFFIX, RerenderOutcome
 from twice.assets.render.calibration import calibrate, write_limits, write_verdict
 from twice.assets.render.rerender import RerenderOptions, rerender_each
 from twice.assets.store.index import sidecars
@@ -87,7 +86,7 @@ def rerender_assets(
     if write:
         now = read_clock()
         for each in found.rows:
-            if each.outcome in set(Outcome):
+            if each.outcome in set(RerenderOutcome):
                 write_verdict(each, now)
     return tell(found.to_json(), [found.to_text()], as_json=as_json, code=found.exit_code)
 

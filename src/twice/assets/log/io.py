@@ -1,21 +1,29 @@
-"""The text of a log: canonical bytes, digest, and reading bytes from a stranger.
+"""A log as a document and as bytes: canonical text, digest, and reading what a stranger wrote.
 
-Canonical text is RFC 8785 and one newline. Reading takes any layout of JSON, within limits, and
-refuses what two readers could read in two ways: keys that repeat, numbers that are not finite.
+Canonical text is RFC 8785 and one newline. Reading takes any layout of JSON, within limits, and refuses what two
+readers could read in two ways: keys that repeat, numbers that are not finite. ``examine`` takes any JSON value: what is
+wrong is left out of the log and named. Whether something missing matters is for the caller.
 
-Invariant: equal documents have equal bytes, and reading canonical text gives the document back.
+Invariant: equal documents have equal bytes, and ``to_document`` gives a document without problems back.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Any, Final
 
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
 from twice.assets.errors import LogRefused, LogUnreadable, LogVersion
-from twice.assets.log.kinds import Fault
-from twice.assets.log.log import FORMAT, SUFFIX, DeterminismLog
-from twice.assets.log.reading import Examined, Problem, examine, to_document
+from twice.assets.log.block import EXCUSE, Instead, LogBlock, Mode, NotApplicable
+from twice.assets.log.fields import FIELDS, find_pointer
+from twice.assets.log.kinds import Fault, says_nothing
+from twice.assets.log.models import FORMAT, SUFFIX, DeterminismLog
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.printable import pluralize
 
@@ -24,6 +32,133 @@ BYTES_MAX: Final = 32 * 2**20
 
 DEPTH_MAX: Final = 64
 """How deep a document is nested at most; a log is less than ten levels deep."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong in a document, or not there.
+
+    Args:
+        pointer: where, as a JSON pointer (RFC 6901).
+        fault: what sort of thing.
+        found: the value, shortened; "" where there is none.
+        expected: what should stand there, as a noun phrase.
+        words: what the field says, as a noun phrase.
+    """
+
+    pointer: str
+    fault: Fault
+    found: str
+    expected: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """A log as far as it could be read, and what is wrong with its document."""
+
+    log: DeterminismLog
+    problems: tuple[Problem, ...]
+
+
+def examine(document: Any) -> Examined:
+    """Read a log as far as it goes; never raises for what ``json.loads`` gives."""
+    promise = document.get("promise") if isinstance(document, Mapping) else None
+    mode = promise.get("mode") if isinstance(promise, Mapping) else None
+    context: dict[str, str] | None = {"mode": mode if mode in list(Mode) else ""}
+    problems: tuple[Problem, ...] = ()
+    while True:
+        try:
+            log = DeterminismLog.model_validate(document, context=context)
+        except ValidationError as error:
+            found = error.errors(include_url=False)
+        else:
+            return Examined(log, problems)
+        # What was found is left out and the rest is read again, which may leave a list too short, or the whole empty.
+        if context is not None:
+            problems, context = tuple(map(_describe, found)), None
+        faulty = {
+            each["loc"][:-1] if each["loc"][-1:] == (EXCUSE,) else each["loc"] for each in found
+        }
+        document = {} if () in faulty else _leave_out(document, faulty, ())
+
+
+def _describe(error: ErrorDetails) -> Problem:
+    """Say one of pydantic's errors in the words of the log."""
+    steps, value, sort = error["loc"], error["input"], error["type"]
+    at = "".join(f"/{escape(str(each))}" for each in steps)
+    instead = value if isinstance(value, Instead) else None
+    found = "" if instead == Instead(Fault.MISSING) else short(instead.found if instead else value)
+    if sort == "extra_forbidden" or (instead and instead.fault is Fault.UNEXPECTED):
+        words = "a field that the format does not have here"
+        return Problem(at, Fault.UNEXPECTED, found, "no such field", words)
+    if instead is not None:
+        fault = instead.fault
+    elif sort in list(Fault):
+        fault = Fault(sort)
+    elif says_nothing(value):
+        fault = Fault.UNKNOWN
+    else:  # A list that is too short, and a word that a choice does not have.
+        is_choice = sort in {"enum", "literal_error"} and isinstance(value, str)
+        fault = Fault.IMPOSSIBLE if is_choice or sort == "too_short" else Fault.TYPE
+    field = FIELDS.get(find_pointer(steps))
+    if field is None:
+        return Problem(at, fault, found, "an object", "a determinism log")
+    wanted = error["msg"] if steps[-1] == EXCUSE else field.wanted
+    return Problem(at, fault, found, wanted, field.words)
+
+
+def _leave_out(part: Any, places: set[tuple[int | str, ...]], at: tuple[int | str, ...]) -> Any:
+    """Copy a document without what stands at some places."""
+    if isinstance(part, Mapping):
+        return {
+            name: _leave_out(each, places, (*at, name))
+            for name, each in part.items()
+            if (*at, name) not in places
+        }
+    if isinstance(part, list):
+        return [
+            _leave_out(each, places, (*at, number))
+            for number, each in enumerate(part)
+            if (*at, number) not in places
+        ]
+    return part
+
+
+def to_document(value: Any) -> Any:
+    """Turn a log, or a part of one, into a JSON value; what nobody said is left out."""
+    if isinstance(value, NotApplicable):
+        return {EXCUSE: value.reason}
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, LogBlock):
+        return {name: to_document(part) for name, part in value if part is not None}
+    if isinstance(value, Mapping):
+        return {name: to_document(part) for name, part in value.items()}
+    return [to_document(part) for part in value] if isinstance(value, tuple | list) else value
+
+
+def escape(name: str) -> str:
+    """Write a key as one step of a JSON pointer."""
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+def unescape(pointer: str) -> list[str]:
+    """Read the steps of a JSON pointer."""
+    return [each.replace("~1", "/").replace("~0", "~") for each in pointer.split("/")[1:]]
+
+
+def short(value: object, longest: int = 60) -> str:
+    """Show a JSON value on part of a line."""
+    if isinstance(value, Mapping):
+        return f"an object of {pluralize(len(value), 'key')}"
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    if value is None:
+        return "null"
+    text = str(value)[: longest + 1] if isinstance(value, str) else repr(value)[: longest + 1]
+    cut = text if len(text) <= longest else f"{text[:longest]}…"
+    return f'"{cut}"' if isinstance(value, str) else cut
 
 
 def canonical(log: DeterminismLog) -> bytes:
@@ -120,13 +255,14 @@ def read_log(path: Path, *, draft: bool = False) -> DeterminismLog:
     """
     data = read_bytes(path)
     _, examined = examine_bytes(data, str(path))
-    wrong = [each for each in examined.problems if not (draft and each.fault in _DRAFT_FAULTS)]
+    wrong = [
+        each
+        for each in examined.problems
+        if not (draft and each.fault in {Fault.MISSING, Fault.UNKNOWN})
+    ]
     if wrong:
         raise refusal(str(path), wrong[0], len(wrong))
     return examined.log
-
-
-_DRAFT_FAULTS: Final = {Fault.MISSING, Fault.UNKNOWN}
 
 
 def read_bytes(path: Path) -> bytes:
