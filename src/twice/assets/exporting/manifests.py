@@ -18,7 +18,7 @@ from typing import Any, Final
 from twice.assets.errors import ExportRefused
 from twice.assets.gate.facts import Facts, value_of
 from twice.assets.log.log import AssetKind
-from twice.assets.measuring.file import file_sha256
+from twice.assets.media.measure import digest_file
 from twice.foundation.printable import pluralize
 
 _FORMATS: Final = {
@@ -123,7 +123,7 @@ def cold_art_manifest(folder: Path, approvals: Mapping[str, Any], version: str) 
 def _cold(folder: Path, name: str, said: Mapping[str, Any]) -> dict[str, Any]:
     for wrong in _wrong(name, said):
         raise _refused(f"{name}: {wrong[0]}", wrong[1])
-    from twice.assets.measuring.file import measure_file
+    from twice.assets.media.measure import measure_file
 
     asset = measure_file(folder / name)
     figures, form = asset.measured, _FORMATS.get(asset.media_type or "", "")
@@ -206,7 +206,7 @@ def cold_manifest(folder: Path, snapshot: str, version: str, now: str) -> dict[s
         "created_at": now,
         "snapshot_id": snapshot,
         "files": [
-            {"path": name, "sha256": file_sha256(path), "size_bytes": path.stat().st_size}
+            {"path": name, "sha256": digest_file(path), "size_bytes": path.stat().st_size}
             for name, path in sorted(named.items())
         ],
     }

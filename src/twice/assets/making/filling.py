@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from twice.assets.log.identity import Asset
 from twice.assets.making.command import Command
-from twice.assets.measuring.file import file_sha256
+from twice.assets.media.measure import digest_file
 from twice.assets.rendering.executing import is_python
 from twice.assets.rendering.machine import environment, python_packages
 from twice.assets.rendering.programs import Known, threads_of
@@ -59,7 +59,7 @@ def program_blocks(
         sha256 = digests.get(name) or digest_bytes(code.encode(), Algorithm.SHA256).hex
         version = f"sha256-{sha256[:12]}"
     else:
-        sha256 = file_sha256(known.path)
+        sha256 = digest_file(known.path)
         version = known.version or f"sha256-{sha256[:12]}"
         packages = {name: version}
     fonts = [

@@ -20,7 +20,7 @@ from twice.assets.log.identity import Asset
 from twice.assets.log.reading import Problem
 from twice.assets.making.command import SEED, Command
 from twice.assets.making.drafting import Saying, drafted, lacking
-from twice.assets.measuring.file import file_sha256, measure_file
+from twice.assets.media.measure import digest_file, measure_file
 from twice.assets.rendering.executing import is_python, rendered
 from twice.assets.rendering.job import Job, Rendered
 from twice.assets.rendering.owning import own
@@ -85,7 +85,7 @@ def record_render(
     _require_seed_used(command, saying)
     _refuse_existing(store, command.outputs, force=force)
     known = _known(command)
-    digests = {name: file_sha256(path) for name, path in command.inputs.items()}
+    digests = {name: digest_file(path) for name, path in command.inputs.items()}
     if command.outputs:
         _require_complete(store, command, known, digests, command.outputs, saying)
     job = Job(
@@ -218,7 +218,7 @@ def _kept(
             "format": "twice.asset-render/1",
             "argv": list(command.argv),
             "program": {"path": str(known.path), "version": known.version},
-            "outputs": {name: file_sha256(run.folder / name) for name in outputs},
+            "outputs": {name: digest_file(run.folder / name) for name in outputs},
             "took_s": round(run.took_s, 3),
             "said": run.said,
         }
@@ -235,7 +235,7 @@ def _put(
     measured: Mapping[str, Asset], saying: Saying, run: Rendered, record: Path,
 ) -> Iterator[Recorded]:  # fmt: skip
     """Put assets and drafts into the store."""
-    named = {"record": store.named(record), "sha256": file_sha256(record)}
+    named = {"record": store.named(record), "sha256": digest_file(record)}
     for name, about in measured.items():
         asset = store.root / name
         draft = drafted(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from twice.assets.errors import InputChanged
-from twice.assets.measuring.file import file_sha256
+from twice.assets.media.measure import digest_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Workplace:
             name = path.relative_to(self.folder).as_posix()
             if path.is_symlink() or not path.is_file() or "__pycache__" in path.parts:
                 continue
-            if name not in self.placed or file_sha256(path) != self.placed[name]:
+            if name not in self.placed or digest_file(path) != self.placed[name]:
                 found.append(name)
         return tuple(found)
 
@@ -75,4 +75,4 @@ def _placed(target: Path, source: Path) -> str:
             "Put it back, or name another one with --input.",
             path=str(source),
         ) from error
-    return file_sha256(target)
+    return digest_file(target)

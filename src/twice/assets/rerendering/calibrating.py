@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from twice.assets.errors import RenderFailed
-from twice.assets.likening.figures import too_loose, worst
 from twice.assets.log.log import AssetKind, DeterminismLog
 from twice.assets.log.reading import to_document
 from twice.assets.log.text import log_digest, read_log
-from twice.assets.measuring.file import file_sha256
-from twice.assets.payload import payload
+from twice.assets.media.measure import digest_file
+from twice.assets.media.payload import digest_payload
+from twice.assets.media.similarity import explain_loose_limits, merge_worst
 from twice.assets.rendering.executing import rendered
 from twice.assets.rendering.job import Job
 from twice.assets.rendering.programs import RENDERERS
@@ -128,20 +128,20 @@ def with_threads(job: Job, threads: int) -> Job:
 
 def _compared(path: Path, log: DeterminismLog, files: list[Path], runs: int) -> Calibration:
     pairs = list(combinations(files, 2))
-    if len({file_sha256(each) for each in files}) == 1:
+    if len({digest_file(each) for each in files}) == 1:
         return Calibration(
             log=path, runs=runs, pairs=len(pairs), grade="bytes", figures={}, limits={}
         )
-    if len({(taken.method, taken.digest) for taken in map(payload, files)}) == 1:
+    if len({(taken.method, taken.digest) for taken in map(digest_payload, files)}) == 1:
         return Calibration(
             log=path, runs=runs, pairs=len(pairs), grade="payload", figures={}, limits={}
         )
     results = [compare_files(log.kind, a, b) for a, b in pairs]
     reason = next((why for _, why in results if why), "")
-    figures = {} if reason else worst(each for each, _ in results)
+    figures = {} if reason else merge_worst(each for each, _ in results)
     limits = dict(_limits(figures))
     if limits:
-        reason = too_loose(limits, sound=log.kind is AssetKind.AUDIO)
+        reason = explain_loose_limits(limits, sound=log.kind is AssetKind.AUDIO)
     return Calibration(
         log=path, runs=runs, pairs=len(pairs), grade="different" if reason else "tolerance",
         figures=figures, limits={} if reason else limits, reason=reason,

@@ -13,13 +13,11 @@ from pathlib import Path
 from typing import Final
 
 from twice.assets.errors import PayloadRefused
-from twice.assets.likening.figures import PROFILES, beyond
-from twice.assets.likening.pictures import compare_pictures
-from twice.assets.likening.sounds import compare_sounds
 from twice.assets.log.log import AssetKind, DeterminismLog
 from twice.assets.log.promise import Profile
-from twice.assets.measuring.file import file_sha256
-from twice.assets.payload import payload
+from twice.assets.media.measure import digest_file
+from twice.assets.media.payload import digest_payload
+from twice.assets.media.similarity import PROFILES, compare_images, compare_sounds, exceed_limits
 from twice.errors import UsageError
 
 GRADES: Final = ("bytes", "payload", "tolerance", "different")
@@ -74,19 +72,19 @@ def liken(
         limits: of the tolerance.
     """
     assert log.asset is not None, "a log without an asset is refused before"
-    digest = file_sha256(rendered)
+    digest = digest_file(rendered)
     artefact = f"sha256:{digest}"
     if digest == log.asset.file_sha256:
         return Likeness("bytes", artefact=artefact)
     said = log.asset.payload
     try:
-        taken = payload(rendered)
+        taken = digest_payload(rendered)
         if said is not None and (said.method, said.digest) == (taken.method, taken.digest):
             return Likeness("payload", artefact=artefact)
         figures, why = compare_files(log.kind, asset, rendered)
     except PayloadRefused as error:
         figures, why = {}, error.happened
-    wanting = (why,) if why else tuple(beyond(figures, limits))
+    wanting = (why,) if why else tuple(exceed_limits(figures, limits))
     return Likeness("different" if wanting else "tolerance", figures, wanting, artefact)
 
 
@@ -94,7 +92,7 @@ def compare_files(kind: AssetKind | None, a: Path | None, b: Path) -> tuple[dict
     """Give the figures of two files of a kind, or the reason why there are none."""
     if a is None:
         return {}, "the asset is not there to compare with"
-    one, two = payload(a), payload(b)
+    one, two = digest_payload(a), digest_payload(b)
     if one.method != two.method or one.facts["media_type"] != two.facts["media_type"]:
         return {}, f"{one.facts['media_type']} and {two.facts['media_type']} are not compared"
-    return (compare_sounds if kind is AssetKind.AUDIO else compare_pictures)(a, b)
+    return (compare_sounds if kind is AssetKind.AUDIO else compare_images)(a, b)

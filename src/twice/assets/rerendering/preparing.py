@@ -16,8 +16,8 @@ from twice.assets.log.identity import Asset, Payload
 from twice.assets.log.log import DeterminismLog
 from twice.assets.log.making import Endpoint
 from twice.assets.log.surroundings import Environment, Recipe
-from twice.assets.measuring.file import file_sha256
-from twice.assets.payload import NO_PAYLOAD, payload
+from twice.assets.media.measure import digest_file
+from twice.assets.media.payload import NO_PAYLOAD, digest_payload
 from twice.assets.rendering.executing import found_program, is_python
 from twice.assets.rendering.job import TIMEOUT_S, Job, Rendered
 from twice.assets.rendering.machine import python_packages
@@ -79,7 +79,7 @@ def _found(base: Path, path: str | None, found_at: str | None, sha256: str) -> P
     places = [base / str(path), *([Path(found_at)] if found_at is not None else [])]
     there = [each for each in places if each.is_file()]
     for each in there:
-        if file_sha256(each) == sha256:
+        if digest_file(each) == sha256:
             return each
     happened = (
         f"{there[0]} is not the one that was logged" if there else f"{places[-1]} is not there"
@@ -103,7 +103,7 @@ def given(log: DeterminismLog, job: Job, asset: Path | None) -> str:
     about = log.asset
     assert about is not None, "a log without an asset is refused before"
     for name, path in job.inputs.items():
-        if file_sha256(path) == about.file_sha256 or _has_payload(path, about):
+        if digest_file(path) == about.file_sha256 or _has_payload(path, about):
             return f"its input {name} holds the asset itself"
     if asset is None:
         return ""
@@ -119,7 +119,7 @@ def given(log: DeterminismLog, job: Job, asset: Path | None) -> str:
 def _has_payload(path: Path, about: Asset) -> bool:
     """Whether a file is the asset in the same container; one that is no picture and no sound is not."""
     try:
-        taken = payload(path)
+        taken = digest_payload(path)
     except TwiceError:
         return False
     if taken.facts["media_type"] != about.media_type or taken.method == NO_PAYLOAD:
@@ -132,7 +132,7 @@ def took(run: Rendered, log: DeterminismLog, asset: Path | None) -> str:
     wanted = log.asset.file_sha256 if log.asset is not None else None
     for path in run.read:
         same = asset is not None and path.resolve() == asset.resolve()
-        if same or (path.is_file() and file_sha256(path) == wanted):
+        if same or (path.is_file() and digest_file(path) == wanted):
             return f"it read the asset itself, {path}"
     return ""
 
@@ -153,8 +153,8 @@ def _program(log: DeterminismLog, job: Job) -> Iterator[str]:
     if said is None or value_of(model.name) != Path(name).name or is_python(job.argv):
         return
     path = job.inputs.get(name.removeprefix("./")) or found_program(name)
-    if path is not None and file_sha256(path) != said:
-        yield f"{name} is another program: its sha256 is {file_sha256(path)[:12]}…, not {said[:12]}…"
+    if path is not None and digest_file(path) != said:
+        yield f"{name} is another program: its sha256 is {digest_file(path)[:12]}…, not {said[:12]}…"
 
 
 def _processor(environment: Environment) -> Iterator[str]:

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from twice.assets.errors import InputChanged, RenderFailed
-from twice.assets.likening.figures import too_loose, worst
 from twice.assets.log.log import SUFFIX, AssetKind, DeterminismLog
 from twice.assets.log.promise import Grade, Profile
 from twice.assets.log.reading import to_document
 from twice.assets.log.text import read_log
 from twice.assets.log.witness import Outcome
-from twice.assets.payload import payload
+from twice.assets.media.payload import digest_payload
+from twice.assets.media.similarity import explain_loose_limits, merge_worst
 from twice.assets.rendering.executing import rendered
 from twice.assets.rerendering.judging import GRADES, Likeness, liken, limits_of
 from twice.assets.rerendering.preparing import differing, given, job_of, took, unrenderable
@@ -197,7 +197,7 @@ def rerender(path: Path, how: Trying, doing: Doing) -> Rerendered:
 
 def _loose(log: DeterminismLog, limits: Mapping[str, float]) -> str:
     """Say why a tolerance is none; "" where it is one."""
-    why = too_loose(limits, sound=log.kind is AssetKind.AUDIO)
+    why = explain_loose_limits(limits, sound=log.kind is AssetKind.AUDIO)
     return f"its tolerance is none: {why}" if why else ""
 
 
@@ -223,7 +223,7 @@ def sealed_asset(path: Path, log: DeterminismLog) -> Path | None:
     asset = path.parent / log.asset.file
     if not asset.is_file():
         return None
-    taken = payload(asset)
+    taken = digest_payload(asset)
     if (taken.method, taken.digest) != (log.asset.payload.method, log.asset.payload.digest):
         raise InputChanged(
             f"The asset {asset} has changed: its payload is not the one that was sealed.",
@@ -248,6 +248,6 @@ def _judged(
         outcome, reason = Outcome.CANNOT_JUDGE, f"{reason}; but here {'; '.join(elsewhere)}"
     return Rerendered(
         log=path, outcome=outcome, promised=promised, grade=grade, runs=len(found),
-        figures=worst(each.figures for each in found), reason=reason, elsewhere=elsewhere,
+        figures=merge_worst(each.figures for each in found), reason=reason, elsewhere=elsewhere,
         artefacts=tuple(sorted({each.artefact for each in found})),
     )  # fmt: skip

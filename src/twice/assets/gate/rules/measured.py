@@ -17,7 +17,7 @@ from twice.assets.gate.rules.evidence import nearest
 from twice.assets.log.declaring import NotApplicable
 from twice.assets.log.identity import Measured
 from twice.assets.log.witness import Level
-from twice.assets.measuring.loudness import SHORTEST_S
+from twice.assets.media.measure import SHORTEST_S
 from twice.foundation.printable import pluralize
 
 CHECKS: Final = {

@@ -16,7 +16,7 @@ from twice.assets.log.log import AssetKind
 from twice.assets.log.promise import Mode
 from twice.assets.log.reading import to_document
 from twice.assets.log.text import log_digest, read_log
-from twice.assets.measuring.file import measure_file
+from twice.assets.media.measure import measure_file
 from twice.cli.commands.asset.store import read_value
 from twice.cli.console import Status
 from twice.cli.options import (

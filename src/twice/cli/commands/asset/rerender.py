@@ -9,9 +9,9 @@ from typing import Annotated
 import click
 
 from twice.assets.gate.gathering import gather as gather_facts
-from twice.assets.likening.figures import PROFILES
 from twice.assets.log.log import SUFFIX
 from twice.assets.log.witness import Outcome
+from twice.assets.media.similarity import PROFILES
 from twice.assets.rerendering.calibrating import calibrate, write_limits
 from twice.assets.rerendering.rerendering import Trying, rerender_each
 from twice.assets.rerendering.verdicts import write_verdict
