@@ -18,7 +18,7 @@ from typing import Any, Final
 from twice.assets.log.io import Problem, examine, to_document
 from twice.assets.log.kinds import Fault
 from twice.assets.log.models import FORMAT, Asset
-from twice.assets.measuring.file import file_sha256
+from twice.assets.media.measure import digest_file
 from twice.assets.render.command import OUTSIDE, RenderCommand
 from twice.assets.render.declarations import Declarations, list_pointers
 from twice.assets.render.provenance import (
@@ -153,7 +153,7 @@ class RenderDraft:
             sha256 = self.digests.get(name) or _digest_text(code)
             version = f"sha256-{sha256[:12]}"
         else:
-            sha256 = file_sha256(self.program.path)
+            sha256 = digest_file(self.program.path)
             version = self.program.version or f"sha256-{sha256[:12]}"
             packages = {name: version}
         fonts = [

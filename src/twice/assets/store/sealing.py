@@ -31,8 +31,8 @@ from twice.assets.log.io import (
 )
 from twice.assets.log.kinds import Fault
 from twice.assets.log.models import FORMAT, DeterminismLog, Grade
-from twice.assets.measuring.file import measure_file
-from twice.assets.payload import payload
+from twice.assets.media.measure import measure_file
+from twice.assets.media.payload import digest_payload
 from twice.assets.store import index
 from twice.assets.store.embedding import embed
 from twice.assets.store.project import Store
@@ -241,7 +241,7 @@ def _supersede(
 
 def _embedded(asset: Path, document: dict[str, Any], how: Sealing) -> dict[str, Any]:
     """Put log id and payload, or the log without its file's own hash, into the master."""
-    before = payload(asset)
+    before = digest_payload(asset)
     note: dict[str, Any] = {"log_id": document["log_id"], "payload": document["asset"]["payload"]}
     if how.embed == "log":
         about = {
@@ -252,7 +252,7 @@ def _embedded(asset: Path, document: dict[str, Any], how: Sealing) -> dict[str, 
     old = asset.read_bytes()
     new = embed(old, canonical_document(note), asset.name)
     write(asset, new)
-    if payload(asset).digest != before.digest:
+    if digest_payload(asset).digest != before.digest:
         write(asset, old)
         raise StoreRefused(
             f"The payload of {asset.name} would not stay as it is with a log inside.",

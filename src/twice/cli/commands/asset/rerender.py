@@ -9,8 +9,8 @@ from typing import Annotated
 import click
 
 from twice.assets.gate.gathering import gather as gather_facts
-from twice.assets.likening.figures import PROFILES
 from twice.assets.log.models import SUFFIX, RerenderOutcome
+from twice.assets.media.similarity import PROFILES
 from twice.assets.render.calibration import calibrate, write_limits, write_verdict
 from twice.assets.render.rerender import RerenderOptions, rerender_each
 from twice.assets.store.index import sidecars
