@@ -10,7 +10,7 @@ import pytest
 from hotstore import laid
 
 from twice.assets.making.command import rewritten
-from twice.assets.store.sealing import joined
+from twice.assets.store.seal import merge_documents
 
 
 def test_an_installed_program_stays_where_it_is_and_one_of_the_store_is_an_input(
@@ -41,4 +41,4 @@ def test_an_installed_program_stays_where_it_is_and_one_of_the_store_is_an_input
 def test_a_value_takes_the_place_of_a_reason_and_the_other_way_round(
     under: dict[str, Any], over: dict[str, Any], comes: dict[str, Any]
 ) -> None:
-    assert joined({"presets": under}, {"presets": over}) == {"presets": comes}
+    assert merge_documents({"presets": under}, {"presets": over}) == {"presets": comes}

@@ -11,8 +11,8 @@ from twice.assets.making.drafting import Saying
 from twice.assets.making.filling import PINS
 from twice.assets.making.project import Project
 from twice.assets.making.recording import Recorded, record_render
-from twice.assets.store.project import Store, lay_store
-from twice.assets.store.sealing import Sealed, Sealing, seal
+from twice.assets.store.seal import Sealed, Sealing, seal
+from twice.assets.store.store import Store, lay_store
 
 HOW = Sealing(created="2026-01-31T09:30:00Z", nonce="00112233445566778899aabbccddeeff")
 WHO = Project(

@@ -19,8 +19,8 @@ from twice.assets.log.io import canonical_document, to_document
 from twice.assets.log.models import RerenderOutcome
 from twice.assets.rerendering.calibrating import calibrate, write_limits
 from twice.assets.rerendering.rerendering import Rerendered, Trying, rerender
-from twice.assets.store.project import Store
-from twice.assets.store.sealing import Sealed
+from twice.assets.store.seal import Sealed
+from twice.assets.store.store import Store
 from twice.errors import UsageError
 
 soundfile = pytest.importorskip("soundfile")

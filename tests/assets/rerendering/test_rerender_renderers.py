@@ -16,8 +16,8 @@ from twice.assets.likening.figures import beyond
 from twice.assets.log.models import RerenderOutcome
 from twice.assets.rerendering.calibrating import calibrate, write_limits
 from twice.assets.rerendering.rerendering import Rerendered, Trying, rerender
-from twice.assets.store.project import Store
-from twice.assets.store.sealing import Sealed
+from twice.assets.store.seal import Sealed
+from twice.assets.store.store import Store
 
 pytestmark = pytest.mark.heavy
 

@@ -15,7 +15,7 @@ from typing import Final
 
 from twice.assets.rendering.executing import is_python
 from twice.assets.rendering.job import OUTSIDE
-from twice.assets.store.project import Store
+from twice.assets.store.store import Store
 from twice.errors import UsageError
 
 SEED: Final = "{seed}"

@@ -23,8 +23,8 @@ from twice.assets.making.filling import (
 )  # fmt: skip
 from twice.assets.making.project import Project, pointers
 from twice.assets.rendering.programs import RENDERERS, Known
-from twice.assets.store.project import Store
-from twice.assets.store.sealing import joined
+from twice.assets.store.seal import merge_documents
+from twice.assets.store.store import Store
 
 _PICTURES: Final = frozenset(
     {".png", ".jpg", ".jpeg", ".webp", ".avif", ".gif", ".tif", ".tiff", ".bmp", ".svg"}
@@ -88,7 +88,7 @@ def drafted(
         record: what evidence names the run by; None before it.
     """
     told = saying.project.of(Path(output).name)
-    declared = joined(told, saying.declared)
+    declared = merge_documents(told, saying.declared)
     kind = saying.kind or declared.get("kind") or kind_of(output)
     blocks = program_blocks(command, known, saying.env, digests)
     seed, seed_is_said = _seed(command, saying)
@@ -108,7 +108,7 @@ def drafted(
         draft[kind] = block
         if not listed:
             claims |= {f"/{kind}/{name}" for name, each in block.items() if _is_excused(each)}
-    draft = joined(draft, declared)
+    draft = merge_documents(draft, declared)
     if measured is not None:
         about = to_document(measured)
         draft["asset"] = {name: about[name] for name in ("file_sha256", "payload")}
@@ -129,7 +129,7 @@ def lacking(store: Store, draft: Mapping[str, Any], *, who: bool) -> list[Proble
         draft: the draft.
         who: whether it is known who declares.
     """
-    document = joined(store.defaults, draft)
+    document = merge_documents(store.defaults, draft)
     problems = list(examine(document).problems)
     if "promise" not in document:
         fuller = examine({**document, "promise": {"mode": "deterministic"}}).problems

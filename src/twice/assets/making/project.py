@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from twice.assets.log.io import escape
 from twice.assets.log.models import DeterminismLog
-from twice.assets.store.sealing import joined
+from twice.assets.store.seal import merge_documents
 from twice.errors import UsageError
 
 _OWN: Final = (
@@ -43,7 +43,7 @@ class Project:
 
     def of(self, name: str) -> dict[str, Any]:
         """Give what is declared of the asset of a name, its own over that of all."""
-        return joined(self.all, self.assets.get(name, {}))
+        return merge_documents(self.all, self.assets.get(name, {}))
 
 
 def read_project(path: Path) -> Project:

@@ -25,7 +25,7 @@ from twice.assets.rendering.executing import is_python, rendered
 from twice.assets.rendering.job import Job, Rendered
 from twice.assets.rendering.owning import own
 from twice.assets.rendering.programs import Known, ask
-from twice.assets.store.project import Store
+from twice.assets.store.store import Store
 from twice.errors import OutputExists, OutputUnwritable, UsageError
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.printable import pluralize

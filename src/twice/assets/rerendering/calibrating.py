@@ -29,7 +29,7 @@ from twice.assets.rerendering.judging import compare_files
 from twice.assets.rerendering.preparing import job_of, unrenderable
 from twice.assets.rerendering.rerendering import Doing, Trying, base_of, sealed_asset
 from twice.assets.rerendering.trusting import require_trusted
-from twice.assets.store.revising import keep_revision
+from twice.assets.store.seal import write_log
 from twice.errors import UsageError
 from twice.foundation.printable import pluralize
 from twice.recorder.environment.surroundings import THREAD_CAPS
@@ -186,7 +186,7 @@ def write_limits(found: Calibration) -> int:
     revision = (log.revision or 1) + 1
     profile = {"name": NAME, "limits": found.limits}
     said = {"level": "recorded", "record": f"twice asset calibrate, {pluralize(found.runs, 'run')}"}
-    keep_revision(
+    write_log(
         found.log,
         document
         | {

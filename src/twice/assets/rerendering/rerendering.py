@@ -29,7 +29,7 @@ from twice.assets.rendering.executing import rendered
 from twice.assets.rerendering.judging import GRADES, Likeness, liken, limits_of
 from twice.assets.rerendering.preparing import differing, given, job_of, took, unrenderable
 from twice.assets.rerendering.trusting import require_trusted
-from twice.assets.store.project import find_store
+from twice.assets.store.store import find_store
 from twice.errors import TwiceError, UsageError
 from twice.foundation.printable import printable
 

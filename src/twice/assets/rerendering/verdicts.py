@@ -10,7 +10,7 @@ from typing import Any
 
 from twice.assets.log.io import log_digest, read_log, to_document
 from twice.assets.rerendering.rerendering import Rerendered
-from twice.assets.store.revising import keep_revision
+from twice.assets.store.seal import write_log
 from twice.recorder.environment.fingerprint import measure
 
 
@@ -40,7 +40,7 @@ def write_verdict(result: Rerendered, when: str) -> int:
         verdict["metrics"] = result.figures
     document = to_document(log)
     revision = (log.revision or 1) + 1
-    keep_revision(
+    write_log(
         result.log,
         document
         | {

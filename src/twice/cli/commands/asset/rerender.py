@@ -15,7 +15,6 @@ from twice.assets.rerendering.calibrating import calibrate, write_limits
 from twice.assets.rerendering.rerendering import Trying, rerender_each
 from twice.assets.rerendering.verdicts import write_verdict
 from twice.assets.store.index import sidecars
-from twice.assets.store.sealing import SUPERSEDED
 from twice.cli.commands.asset.store import read_clock
 from twice.cli.console import Status
 from twice.cli.options import AsJson, argument, build_command, option, refuse_together
@@ -44,7 +43,7 @@ def _find_logs(path: Path) -> list[Path]:
     if path.name.endswith(SUFFIX):
         return [path]
     if path.is_dir():
-        found = [each for each in sidecars(path) if SUPERSEDED not in each.parts]
+        found = [*sidecars(path)]
     else:
         found = [path.parent / each.log_path for each in gather_facts(path) if each.log_path]
     if not found:
