@@ -182,9 +182,9 @@ def test_a_picture_fills_the_log_of_its_own_payload_alone(
     from PIL import Image
     from PIL.PngImagePlugin import PngInfo
 
-    from twice.assets.payload import payload
+    from twice.assets.media.payload import digest_payload
 
-    own = payload(DATA / "swarm.png")
+    own = digest_payload(DATA / "swarm.png")
     path = tmp_path / "pier-01.detlog.json"
     about = {"asset": {"payload": {"method": own.method, "digest": own.digest}}}
     path.write_text(json.dumps(LOG | {"art": {}} | about))

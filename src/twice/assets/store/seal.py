@@ -33,8 +33,8 @@ from twice.assets.log.io import (
 )
 from twice.assets.log.kinds import Fault
 from twice.assets.log.models import FORMAT, SUFFIX, DeterminismLog, Grade
-from twice.assets.measuring.file import measure_file
-from twice.assets.payload import payload
+from twice.assets.media.measure import measure_file
+from twice.assets.media.payload import digest_payload
 from twice.assets.store.embed import embed
 from twice.assets.store.index import Index, lock_index, make_entry, payload_key
 from twice.assets.store.secrets import blank_secrets
@@ -283,7 +283,7 @@ def _successor(asset: Path, document: Mapping[str, Any], how: Sealing) -> Iterat
     try:
         write(aside, embed(master.read_bytes(), canonical_document(note), asset.name))
         aside.chmod(master.stat().st_mode & 0o7777)
-        if payload(aside).digest != document["asset"]["payload"]["digest"]:
+        if digest_payload(aside).digest != document["asset"]["payload"]["digest"]:
             raise StoreRefused(
                 f"The payload of {asset.name} would not stay as it is with a log inside.",
                 "Expected a container that keeps them apart.",

@@ -15,7 +15,7 @@ from twice.assets.log.diff import compare
 from twice.assets.log.drafts import draft
 from twice.assets.log.io import log_digest, read_log, to_document
 from twice.assets.log.models import AssetKind
-from twice.assets.measuring.file import measure_file
+from twice.assets.media.measure import measure_file
 from twice.cli.commands.asset.store import read_value
 from twice.cli.console import Status
 from twice.cli.options import (

@@ -59,7 +59,7 @@ def add_settings(document: Mapping[str, Any], settings: Sequence[str]) -> dict[s
     Raises:
         UsageError: E-USE-001: one is no setting.
     """
-    from twice.assets.store.seal import merge_documents  # The help of ``init`` needs none of it.
+    from twice.assets.store.seal import merge_documents
 
     for path, text in split_pairs(settings, "--set", "art.steps=20").items():
         value = read_value(text)
@@ -111,9 +111,9 @@ def seal_asset(
     settings: Settings,
     log_id: Annotated[str | None, option("--id ID", "the log's id; made of name and payload by default")],
     who: Who,
-    revise: Annotated[bool, option("--revise", "supersede the log of that id")],
+    revise: Annotated[bool, option("--revise", "supersede the log of that id; the old one is kept")],
     embed: Annotated[Literal["id", "log"] | None, option("--embed", "what is written into the asset itself")],
-    force: Annotated[bool, option("--force", "write over a log of that id that is not the one before")],
+    force: Annotated[bool, option("--force", "write over a log of that id; the old one is kept")],
     store: StoreOptions,
     as_json: AsJson,
 ) -> int:  # fmt: skip
