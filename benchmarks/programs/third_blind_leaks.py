@@ -272,7 +272,7 @@ def web() -> Iterator[tuple[str, bytes]]:
     script = f'<script type="application/ld+json">{json.dumps(linked)}</script>'
     yield "about.html", page.format(script).encode()
     mapping = {"version": 3, "sources": ["lamp.ts"], "names": [], "mappings": "AAAA"}
-    mapping["sourceRoot"] = "/home/mira/work/lamp/src/"
+    mapping["sourceRoot"] = "/home/mira/games/lamp/src/"
     inline = base64.b64encode(json.dumps(mapping).encode()).decode()
     link = "//# sourceMappingURL=data:application/json;charset=utf-8;base64,"
     yield "game.js", f"let oil=3;function light(){{return--oil>0}}\n{link}{inline}\n".encode()
@@ -360,7 +360,7 @@ def data() -> Iterator[tuple[str, bytes]]:
         yield "lamp.db", base.serialize()
     basalt = {"prompt": "mossy basalt, tileable", "seed": 660112}
     yield "crate.glb", make.glb({"name": "Basalt", "extras": basalt})
-    code = compile("oil = 3\n", "/home/mira/work/lamp/keeper.py", "exec")
+    code = compile("oil = 3\n", "/home/mira/games/lamp/keeper.py", "exec")
     yield "keeper.pyc", importlib.util.MAGIC_NUMBER + bytes(12) + marshal.dumps(code)
     credit = {"plates": [{"file": "sky.png", "log": "sky-74531cfa.detlog.json"}]}
     yield "credits.json", json.dumps(credit, indent=2).encode()

@@ -12,7 +12,7 @@ from hotstore import laid
 from twice.assets.render.command import rewrite_command
 from twice.assets.render.provenance import ask_version
 from twice.assets.render.runner import is_recordable, looks_python
-from twice.assets.store.sealing import joined
+from twice.assets.store.seal import merge_documents
 
 
 def test_an_installed_program_stays_where_it_is_and_one_of_the_store_is_an_input(
@@ -82,4 +82,4 @@ def test_this_interpreter_by_its_path_is_recorded_and_another_one_is_watched(
 def test_a_value_takes_the_place_of_a_reason_and_the_other_way_round(
     under: Any, over: Any, comes: Any
 ) -> None:
-    assert joined({"presets": under}, {"presets": over}) == {"presets": comes}
+    assert merge_documents({"presets": under}, {"presets": over}) == {"presets": comes}

@@ -19,7 +19,7 @@ from twice.assets.log.io import examine, examine_bytes, read_bytes, refusal, to_
 from twice.assets.log.kinds import Fault
 from twice.assets.media.measure import digest_file, measure_file
 from twice.assets.media.payload import NO_PAYLOAD, digest_payload
-from twice.assets.store.revising import keep_revision
+from twice.assets.store.seal import write_log
 from twice.errors import ExtraMissing
 
 FORMAT = "twice.asset-import/1"
@@ -123,7 +123,7 @@ def import_into_log(
     if target.into is not None and merge is not None and found.written:
         if not target.force:
             _bind(merge.document, file)
-        keep_revision(target.into, merge.document)
+        write_log(target.into, merge.document)
     return found
 
 

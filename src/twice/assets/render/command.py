@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from twice.assets.render.runner import is_recordable
-from twice.assets.store.project import Store
+from twice.assets.store.store import Store
 from twice.errors import UsageError
 
 SEED: Final = "{seed}"

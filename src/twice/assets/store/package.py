@@ -19,8 +19,8 @@ from twice.assets.log.io import canonical, examine, log_digest, read_log, sideca
 from twice.assets.log.models import DeterminismLog
 from twice.assets.store import index
 from twice.assets.store.checkpoint import FOLDER, checkpoint, checkpoint_path, text_of
-from twice.assets.store.project import Store
-from twice.assets.store.secrets import redacted
+from twice.assets.store.secrets import blank_secrets
+from twice.assets.store.store import Store
 from twice.errors import OutputExists
 from twice.writing import make_folder, write
 
@@ -74,7 +74,6 @@ def package(
                 "Name another one, or write into it: --force",
             )
     logs = _logs(store, work_unit)
-    index.keep(store, index.made(store))
     document = checkpoint(work_unit, logs, {})
     make_folder(store.root / FOLDER)
     path = checkpoint_path(store, work_unit)
@@ -87,9 +86,9 @@ def package(
     return Package(path, to, tuple(sorted(each.log_id for each, _ in logs)), blanked, report)
 
 
-def _logs(store: Store, work_unit: str) -> list[tuple[index.Entry, DeterminismLog]]:
+def _logs(store: Store, work_unit: str) -> list[tuple[index.IndexEntry, DeterminismLog]]:
     found = []
-    for entry in index.made(store):
+    for entry in index.collect_entries(store):
         log = read_log(store.root / entry.log, draft=True)
         if log.work_unit == work_unit:
             found.append((entry, log))
@@ -103,20 +102,20 @@ def _logs(store: Store, work_unit: str) -> list[tuple[index.Entry, DeterminismLo
 
 
 def _copies(
-    to: Path, work_unit: str, logs: list[tuple[index.Entry, DeterminismLog]],
+    to: Path, work_unit: str, logs: list[tuple[index.IndexEntry, DeterminismLog]],
     results: Mapping[str, str], variables: Mapping[str, str],
 ) -> dict[str, tuple[str, ...]]:  # fmt: skip
     """Write sidecars without secrets, the index over them, and the checkpoint that names them."""
     make_folder(to)
     blanked, copied = {}, []
     for entry, log in logs:
-        document, pointers = redacted(to_document(log), variables)
+        document, pointers = blank_secrets(to_document(log), variables)
         clean = examine(document).log
         name = sidecar_name(entry.log_id)
         write(to / name, canonical(clean))
         copied.append((replace(entry, log=name, log_digest=log_digest(clean)), clean))
         if pointers:
             blanked[entry.log_id] = tuple(pointers)
-    write(to / index.LIST_NAME, index.text_of(entry for entry, _ in copied))
+    write(to / index.LIST_NAME, index.to_text(entry for entry, _ in copied))
     write(to / f"{work_unit}.checkpoint.json", text_of(checkpoint(work_unit, copied, results)))
     return blanked

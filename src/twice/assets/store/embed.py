@@ -44,7 +44,7 @@ def embed(data: bytes, text: bytes, name: str) -> bytes:
     raise _refused(name, "only PNG, WAV and FLAC are written into")
 
 
-def embedded(data: bytes) -> bytes | None:
+def extract_note(data: bytes) -> bytes | None:
     """Give the text that was put into a file; None where there is none."""
     try:
         if data.startswith(_PNG):

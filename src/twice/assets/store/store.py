@@ -5,6 +5,7 @@ Invariant: a store never lies inside a public tree.
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -119,16 +120,9 @@ def lay_store(root: Path, public: tuple[str, ...], *, force: bool = False) -> St
             "Edit the file, or write it anew: twice asset init --force",
         )
     make_folder(root)
-    listed = ", ".join(_quoted(each) for each in public)
-    write(path, f'format = "{FORMAT}"\npublic = [{listed}]\n\n[defaults]\n'.encode())
+    listed = json.dumps(list(public))  # TOML takes the texts of JSON.
+    write(path, f'format = "{FORMAT}"\npublic = {listed}\n\n[defaults]\n'.encode())
     return open_store(root)
-
-
-def _quoted(text: str) -> str:
-    """Write a text as TOML does, which takes the escapes of JSON."""
-    import json
-
-    return json.dumps(text)
 
 
 def _refused(path: Path, why: str) -> StoreRefused:
