@@ -20,6 +20,7 @@ from xml.etree.ElementTree import Element
 
 from twice.assets.importers.daw_xml import XmlRefused, parse_xml
 from twice.assets.importers.result import Reading, Value, to_meter, to_tempo, to_text
+from twice.foundation.printable import pluralize
 
 MIDI_BYTES_MAX: Final = 2 << 20
 _CHUNK_MAX: Final = 16 << 20
@@ -156,7 +157,9 @@ def _read_chunks(file: BinaryIO) -> Iterator[tuple[str, bytes, bool]]:
 
 def _read_bext(data: bytes, reading: Reading) -> None:
     if len(data) < _BEXT_SIZE:
-        reading.add_unparsed("bext", f"it is cut off: {len(data)} bytes of at least {_BEXT_SIZE}")
+        reading.add_unparsed(
+            "bext", f"it is cut off: {pluralize(len(data), 'byte')} of at least {_BEXT_SIZE}"
+        )
     said = {key: _decode(data[at : at + size], key, reading) for key, at, size in _TEXTS}
     for key, value in said.items():
         reading.add_other(key, value or None)

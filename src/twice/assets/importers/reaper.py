@@ -27,6 +27,7 @@ from twice.assets.importers.result import (
     without_none,
 )
 from twice.foundation.digests import Algorithm, digest_bytes
+from twice.foundation.printable import pluralize
 
 MARK: Final = b"<REAPER_PROJECT"
 BYTES_MAX: Final = 128 << 20
@@ -137,7 +138,9 @@ def read_reaper(file: BinaryIO, reading: Reading) -> None:
     if len(effects) <= _EFFECTS_MAX:
         reading.set("/audio/chain", effects)
     else:
-        reading.add_unparsed("effects", f"{len(effects)} effects are more than are read")
+        reading.add_unparsed(
+            "effects", f"{pluralize(len(effects), 'effect')} are more than are read"
+        )
 
 
 def _read_tempo(root: _Block, reading: Reading) -> None:

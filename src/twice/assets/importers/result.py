@@ -11,11 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from twice.assets.log.kinds import says_nothing
+from twice.foundation.printable import pluralize
 
 Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value]"
+_N = TypeVar("_N", int, float)
 
 OTHER_MAX: Final = 1024
 UNPARSED_MAX: Final = 256
@@ -28,6 +30,7 @@ _INTEGER = re.compile(r"[+-]?[0-9]{1,20}")
 _NUMBER = re.compile(
     r"[+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,3})?"
 )
+_ASPECT = re.compile(r"[1-9][0-9]{0,8}:[1-9][0-9]{0,8}")
 _FULL_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -151,7 +154,7 @@ class Reading:
         if len(found) == 1:
             self.set(pointer, found[0])
         elif found:
-            self.add_candidates(pointer, found, f"{why}: {len(found)} values")
+            self.add_candidates(pointer, found, f"{why}: {pluralize(len(found), 'value')}")
 
     def add_candidates(self, pointer: str, candidates: Iterable[Value], why: str) -> None:
         """Make a field ambiguous; values that are stated of it are candidates as well."""
@@ -268,22 +271,22 @@ def to_text(value: object) -> str | None:
     return value if isinstance(value, str) and not says_nothing(value) else None
 
 
-def to_count(value: object) -> int | None:
-    """Give a number of steps or pixels, from 1 to a thousand million."""
-    found = to_integer(value)
-    return found if found is not None and 1 <= found <= 10**9 else None
+def _within(
+    convert: Callable[[object], _N | None], least: float, most: float
+) -> Callable[[object], _N | None]:
+    def convert_within(value: object) -> _N | None:
+        found = convert(value)
+        return found if found is not None and least <= found <= most else None
+
+    return convert_within
 
 
-def to_weight(value: object) -> int | float | None:
-    """Give an adapter's weight, from -1000 to 1000."""
-    found = to_number(value)
-    return found if found is not None and abs(found) <= 1000 else None
-
-
-def to_tempo(value: object) -> int | float | None:
-    """Give beats per minute, above 0."""
-    found = to_number(value)
-    return found if found is not None and 0 < found <= 10**6 else None
+to_count = _within(to_integer, 1, 10**9)
+"""Give a number of steps or pixels."""
+to_weight = _within(to_number, -1000, 1000)
+"""Give an adapter's weight."""
+to_tempo = _within(to_number, 0.001, 10**6)
+"""Give beats per minute."""
 
 
 def to_meter(beats: object, unit: object) -> str | None:
@@ -297,26 +300,12 @@ def to_sha256(value: object) -> str | None:
     return value if isinstance(value, str) and _FULL_SHA256.fullmatch(value) else None
 
 
-def _to_number_within(least: float, most: float) -> Converter:
-    def convert(value: object) -> int | float | None:
-        found = to_number(value)
-        return found if found is not None and least <= found <= most else None
-
-    return convert
-
-
 def _to_prompt(value: object) -> str | None:
     return "" if value == "" else to_text(value)  # An empty prompt is one; it fills no field.
 
 
 def _to_aspect(value: object) -> str | None:
-    parts = value.split(":") if isinstance(value, str) else []
-    return value if len(parts) == 2 and all(map(to_count, parts)) else None  # type: ignore[return-value]
-
-
-def _to_position(value: object) -> int | None:
-    found = to_integer(value)
-    return found if found is not None and found >= 0 else None
+    return value if isinstance(value, str) and _ASPECT.fullmatch(value) else None
 
 
 Converter: TypeAlias = Callable[[object], "Value | None"]
@@ -329,15 +318,15 @@ CONVERTERS: Final[Mapping[str, Converter]] = {
     "/art/height_px": to_count,
     "/art/aspect_ratio": _to_aspect,
     "/art/steps": to_count,
-    "/art/guidance": _to_number_within(0, 10**6),
+    "/art/guidance": _within(to_number, 0, 10**6),
     "/art/sampler": to_text,
     "/art/scheduler": to_text,
-    "/art/denoise": _to_number_within(0, 1),
+    "/art/denoise": _within(to_number, 0, 1),
     "/art/rng_device": to_text,
     "/art/batch_size": to_count,
-    "/art/batch_index": _to_position,
+    "/art/batch_index": _within(to_integer, 0, 10**9),
     "/art/settings/clip_skip": to_integer,
-    "/art/settings/conditioning_guidance": _to_number_within(0, 10**6),
+    "/art/settings/conditioning_guidance": _within(to_number, 0, 10**6),
 }
 """How a field of a log takes what a file says, for the fields that dialects name in tables."""
 
