@@ -14,8 +14,8 @@ from completelogs import HEX
 from twice.assets.errors import LogRefused, StoreRefused
 from twice.assets.gate.gate import run_gate
 from twice.assets.gate.report import Result
-from twice.assets.log.text import canonical, log_digest, read_log
-from twice.assets.payload import payload
+from twice.assets.log.io import canonical, log_digest, read_log
+from twice.assets.media.payload import digest_payload
 from twice.assets.store import index
 from twice.assets.store.checkpoint import checkpoint_path, listed
 from twice.assets.store.embedding import embed, embedded
@@ -197,7 +197,7 @@ def test_a_master_carries_its_log_and_keeps_its_payload(
 ) -> None:
     store = laid(tmp_path)
     (picture if name.endswith("png") else sound)(store.root / name)
-    before = payload(store.root / name)
+    before = digest_payload(store.root / name)
     size = (store.root / name).stat().st_size
     draft = art_draft(store) if name.endswith("png") else {}
     for _ in range(2):
@@ -205,7 +205,7 @@ def test_a_master_carries_its_log_and_keeps_its_payload(
     data = (store.root / name).read_bytes()
     note = json.loads(embedded(data) or b"")
 
-    assert payload(store.root / name).digest == before.digest
+    assert digest_payload(store.root / name).digest == before.digest
     assert (
         note["log_id"] if what == "id" else note["asset"]["payload"]["digest"]
     ) in sealed.path.read_text()

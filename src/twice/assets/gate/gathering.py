@@ -18,11 +18,10 @@ from typing import Final
 from twice.assets.errors import AssetMissing
 from twice.assets.gate import lineage
 from twice.assets.gate.facts import Facts, Seen, value_of
-from twice.assets.log.identity import Asset, Payload
-from twice.assets.log.log import SUFFIX, DeterminismLog
-from twice.assets.log.text import examine_bytes, read_bytes
-from twice.assets.measuring.file import file_sha256, measure_file
-from twice.assets.payload import payload
+from twice.assets.log.io import examine_bytes, read_bytes
+from twice.assets.log.models import SUFFIX, Asset, DeterminismLog, Payload
+from twice.assets.media.measure import digest_file, measure_file
+from twice.assets.media.payload import digest_payload
 from twice.assets.store import index
 from twice.assets.store.checkpoint import FOLDER as CHECKPOINTS
 from twice.assets.store.checkpoint import listed
@@ -86,7 +85,7 @@ class _Gathering:
         """Return the sha256 of a file, read once; None if there is no file."""
         if path not in self.hashes:
             try:
-                self.hashes[path] = file_sha256(path) if _is_file(path) else None
+                self.hashes[path] = digest_file(path) if _is_file(path) else None
             except AssetMissing:
                 self.hashes[path] = None
         return self.hashes[path]
@@ -257,7 +256,7 @@ def _find(
 
 def _payload(path: Path) -> object:
     try:
-        taken = payload(path)
+        taken = digest_payload(path)
     except TwiceError:
         return path
     return Payload(method=taken.method, digest=taken.digest)

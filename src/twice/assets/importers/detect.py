@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
-from twice.assets.containers.parts import Damaged
 from twice.assets.containers.source import Source
 from twice.assets.errors import AssetMissing
 from twice.assets.importers import daw_xml, json_dialects, reaper
@@ -25,16 +24,21 @@ from twice.assets.importers.comfyui import looks_like_prompt, read_prompt, read_
 from twice.assets.importers.midi_wav import read_midi, read_wave
 from twice.assets.importers.result import Imported, Reading
 from twice.assets.leaks.stealth import hidden
-from twice.errors import ExtraMissing
+from twice.assets.media.av import open_media
+from twice.assets.media.images import PLUGINS, open_image
+from twice.assets.media.sniff import HEAD, Damaged, Format, decoding, load_library, sniff
 from twice.foundation.digests import Algorithm, digest_parts
 from twice.foundation.printable import pluralize
 
 TEXT_MAX: Final = 64 << 20
-_HEAD: Final = 1 << 12
 _PIECE: Final = 1 << 20
 _TEXTS_MAX: Final = 4096
 _KEPT_MAX: Final = 4096
-_CONTROLS: Final = frozenset(range(32)) - frozenset(b"\t\n\r\x0b\x0c\x1b")
+_RECORDINGS: Final = (
+    Format.AIFF, Format.FLAC, Format.OGG, Format.MPEG, Format.AAC, Format.MP4, Format.MATROSKA, Format.AVI,
+)  # fmt: skip
+_PIXELS: Final = (Format.PNG, Format.WEBP)
+"""Pictures in whose pixels generators hide text."""
 _PNG: Final = b"\x89PNG\r\n\x1a\n"
 _EXIF_IFD: Final = 0x8769
 _OWNED: Final = {
@@ -86,51 +90,47 @@ def import_stream(file: BinaryIO, name: str) -> Imported:
     """Read what an open file says of its making; ``name`` is for evidence."""
     digest = digest_parts(iter(lambda: file.read(_PIECE), b""), Algorithm.SHA256)
     file.seek(0)
-    head = file.read(_HEAD)
+    head = file.read(HEAD)
     file.seek(0)
     reading = Reading(name, digest.hex)
-    try:
-        _read_container(file, head, reading)
-    except ModuleNotFoundError as error:
-        if isinstance(error, ExtraMissing):
-            raise
-        raise ExtraMissing(
-            f"{name} is read by {error.name}, which is not installed.",
-            "Expected the extra that reads assets.",
-            "Install it: pip install 'twice[assets]'",
-        ) from error
+    _read_container(file, head, reading)
     return reading.conclude()
 
 
 def _read_container(file: BinaryIO, head: bytes, reading: Reading) -> None:
     begins = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    kind = sniff(head)
     if begins.startswith(reaper.MARK):
         reaper.read_reaper(file, reading)
     elif begins.startswith((b"<?xml", b"<Ableton")) and b"<Ableton" in head:
         daw_xml.read_ableton(file, reading, is_packed=False)
-    elif head.startswith(b"\x1f\x8b") and _holds_set(head):
+    elif kind is Format.GZIP and _holds_set(head):
         daw_xml.read_ableton(file, reading, is_packed=True)
-    elif head.startswith(b"PK\x03\x04"):
+    elif kind is Format.ZIP:
         daw_xml.read_dawproject(file, reading)
-    elif head.startswith(b"MThd"):
+    elif kind is Format.MIDI:
         read_midi(file, reading)
-    elif head[:4] in {b"RIFF", b"RF64", b"BW64"} and head[8:12] == b"WAVE":
+    elif kind is Format.WAV:
         read_wave(file, reading)
-    elif head.startswith(_PNG):
-        read_texts(_read_png(file, reading), reading)
-        _read_pixels(file, reading)
-    elif head and not _CONTROLS.intersection(head):
+    elif kind is Format.TEXT:
         _read_text_file(file, reading)
+    elif kind in PLUGINS or kind in _RECORDINGS:
+        read = _read_png if kind is Format.PNG else _read_tags if kind in PLUGINS else _read_media
+        try:
+            read_texts(read(file, reading), reading)
+            for where, data in hidden(Source.of_file(file)) if kind in _PIXELS else ():
+                _read_hidden(where, data.decode("utf-8", "replace"), reading)
+        except Damaged as damage:
+            reading.chunk = ""
+            reading.add_unparsed(reading.file, damage.why)
     else:
-        read_texts(_read_tags(file, reading), reading)
-        if head[8:12] == b"WEBP":
-            _read_pixels(file, reading)
+        reading.add_unparsed(reading.file, f"{kind} is in no form that is known here")
 
 
 def _holds_set(head: bytes) -> bool:
     """Whether a gzip file begins as an Ableton Live set does."""
     try:
-        return b"<Ableton" in zlib.decompressobj(31).decompress(head, _HEAD)
+        return b"<Ableton" in zlib.decompressobj(31).decompress(head, HEAD)
     except zlib.error:
         return False
 
@@ -160,7 +160,9 @@ def _read_png(file: BinaryIO, reading: Reading) -> Iterator[FileText]:
             break
         try:
             if kind == "eXIf":
-                yield from _read_exif(_load_exif(data), "eXIf")
+                exif = load_library("PIL.Image").Exif()
+                exif.load(data)
+                yield from _read_exif(exif, "eXIf")
             elif data:
                 yield _decode_png_text(kind, data)
         except (ValueError, zlib.error) as error:
@@ -194,20 +196,12 @@ def _decode_png_text(kind: str, data: bytes) -> FileText:
     return FileText(f"{kind} {name}", name, text)
 
 
-def _load_exif(data: bytes) -> Any:
-    from PIL import Image
-
-    exif = Image.Exif()
-    exif.load(data)
-    return exif
-
-
 def _read_exif(exif: Any, chunk: str) -> Iterator[FileText]:
     """Give the texts among the tags of an EXIF block that Pillow has loaded."""
-    from PIL.ExifTags import TAGS
+    names = load_library("PIL.ExifTags").TAGS
 
     for tag, value in [*exif.items(), *exif.get_ifd(_EXIF_IFD).items()]:
-        name = TAGS.get(tag, f"tag {tag}")
+        name = names.get(tag, f"tag {tag}")
         text = _decode_exif(value) if isinstance(value, bytes) else value
         if isinstance(text, str) and text.strip("\0 "):
             yield FileText(f"{chunk} {name}", name, text.rstrip("\0"))
@@ -225,53 +219,31 @@ def _decode_exif(value: bytes) -> str:
     return (said if marked == b"ASCII\0\0\0" else value).decode("utf-8", "replace")
 
 
-def _read_tags(file: BinaryIO, reading: Reading) -> list[FileText]:
-    """Give the texts of a picture that Pillow opens, or of sound or film that PyAV opens."""
-    import av
-    from PIL import Image, UnidentifiedImageError
-
-    try:
-        with Image.open(file) as picture:
-            texts = [*_read_exif(picture.getexif(), "Exif")]
-            info = {
-                str(key): value for key, value in picture.info.items() if key in {"comment", "xmp"}
-            }
-    except UnidentifiedImageError:
-        texts = []
-        file.seek(0)
-        try:
-            with av.open(file) as container:
-                streams = [each.metadata for each in container.streams]
-                info = {
-                    key: each
-                    for tags in [*streams, container.metadata]
-                    for key, each in tags.items()
-                }
-        except (av.error.FFmpegError, ValueError):
-            reading.add_unparsed(reading.file, "it is in no form that is known here")
-            return []
-    except Exception as error:  # noqa: BLE001  Pillow's readers raise whatever a damaged file leads them to.
-        reading.add_unparsed(reading.file, f"Pillow cannot read it: {error}"[:200])
-        return []
-    for key, value in info.items():
+def _read_tags(file: BinaryIO, _: Reading) -> Iterator[FileText]:
+    """Give the texts of a picture that Pillow opens."""
+    picture = open_image(file)
+    with decoding("Pillow"):
+        yield from _read_exif(picture.getexif(), "Exif")
+    for key in ("comment", "xmp"):
+        value = picture.info.get(key, "")
         text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-        texts.append(FileText(f"tag {key}", key, text.rstrip("\0")))
-    return texts
+        if text.strip("\0 "):
+            yield FileText(f"tag {key}", key, text.rstrip("\0"))
 
 
-def _read_pixels(file: BinaryIO, reading: Reading) -> None:
+def _read_media(file: BinaryIO, _: Reading) -> Iterator[FileText]:
+    """Give the tags of a sound or a film that FFmpeg opens, and of its streams."""
+    with open_media(file) as opened:
+        for tags in (each.metadata for each in (opened.container, *opened.container.streams)):
+            yield from (FileText(f"tag {key}", key, text) for key, text in tags.items())
+
+
+def _read_hidden(where: str, text: str, reading: Reading) -> None:
     """Read what is hidden in the lowest bits of pixels."""
-    try:
-        found = list(hidden(Source.of_file(file)))
-    except Damaged as damage:
-        reading.add_unparsed("pixels", damage.why)
-        return
-    for where, data in found:
-        text = data.decode("utf-8", "replace")
-        reading.begin(where)
-        if not _read_by_form(text, reading):
-            why = f"hidden text in no form that is known; it begins {text[:60]!r}"
-            reading.add_unparsed("text", why)
+    reading.begin(where)
+    if not _read_by_form(text, reading):
+        why = f"hidden text in no form that is known; it begins {text[:60]!r}"
+        reading.add_unparsed("text", why)
 
 
 def read_texts(found: Iterable[FileText], reading: Reading) -> None:

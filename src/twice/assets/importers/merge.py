@@ -19,13 +19,20 @@ from typing import Any, Final
 from twice.assets.errors import ImportRefused, PayloadRefused
 from twice.assets.importers.detect import import_file
 from twice.assets.importers.result import Imported, Provenance, Value, is_same
-from twice.assets.log.drafting import without_wanted
+from twice.assets.log.drafts import without_wanted
+from twice.assets.log.io import (
+    examine,
+    examine_bytes,
+    log_digest,
+    read_bytes,
+    refusal,
+    to_document,
+    unescape,
+)
 from twice.assets.log.kinds import Fault, says_nothing
-from twice.assets.log.reading import examine, to_document
-from twice.assets.log.text import examine_bytes, log_digest, read_bytes, refusal
-from twice.assets.log.witness import Level
-from twice.assets.measuring.file import file_sha256, measure_file
-from twice.assets.payload import NO_PAYLOAD, payload
+from twice.assets.log.models import EvidenceLevel
+from twice.assets.media.measure import digest_file, measure_file
+from twice.assets.media.payload import NO_PAYLOAD, digest_payload
 from twice.assets.store.revising import keep_revision
 from twice.errors import ExtraMissing
 
@@ -185,9 +192,9 @@ def _refuse_other(log: Mapping[str, Any], path: Path, file: Path) -> None:
     said = asset.get("payload") or {}
     if None in (said.get("digest"), said.get("method")):
         return
-    if asset.get("file_sha256") == file_sha256(file):
+    if asset.get("file_sha256") == digest_file(file):
         return
-    found = payload(file)
+    found = digest_payload(file)
     if found.method != NO_PAYLOAD and (found.method, found.digest) != (
         said["method"],
         said["digest"],
@@ -204,7 +211,7 @@ def _bind(document: dict[str, Any], file: Path) -> None:
     if "asset" in document:
         return
     try:
-        found = payload(file)
+        found = digest_payload(file)
     except PayloadRefused:
         return
     if found.method != NO_PAYLOAD:
@@ -246,7 +253,7 @@ def merge_into(
             (result.filled if is_open else result.taken).append(pointer)
         elif is_same(known, value):
             level = document.get("evidence", {}).get(pointer, {}).get("level")
-            is_declared = level in (None, Level.DECLARED.value)
+            is_declared = level in (None, EvidenceLevel.DECLARED.value)
             (result.confirmed if is_declared else result.same).append(pointer)
             if not is_declared:
                 continue
@@ -256,7 +263,7 @@ def merge_into(
         else:
             result.conflicts.append(ImportConflict(pointer, known, value))
             continue
-        evidence = {"level": Level.IMPORTED.value, **asdict(imported.evidence[pointer])}
+        evidence = {"level": EvidenceLevel.IMPORTED.value, **asdict(imported.evidence[pointer])}
         after.setdefault("evidence", {})[pointer] = evidence
     revision = document.get("revision")
     if result.changed and isinstance(revision, int):
@@ -268,17 +275,13 @@ def merge_into(
 def _says_nothing(value: object) -> bool:
     if isinstance(value, dict | list):
         return bool(value) and not without_wanted([value])
-    return value is None or (isinstance(value, str) and says_nothing(value))
-
-
-def _split_pointer(pointer: str) -> list[str]:
-    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+    return value is None or (says_nothing(value))
 
 
 def _find(document: Mapping[str, Any], pointer: str) -> Any:
     """Give the value at a pointer; a reason why a block does not apply stands for all in it."""
     found: Any = document
-    for step in _split_pointer(pointer):
+    for step in unescape(pointer):
         if isinstance(found, Mapping) and "not_applicable" in found:
             return found
         if not isinstance(found, Mapping) or step not in found:
@@ -288,7 +291,7 @@ def _find(document: Mapping[str, Any], pointer: str) -> Any:
 
 
 def _put(document: dict[str, Any], pointer: str, value: Value) -> None:
-    *around, last = _split_pointer(pointer)
+    *around, last = unescape(pointer)
     block = document
     for step in around:
         inner = block.get(step)

@@ -16,21 +16,23 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeGuard
 
 from twice.assets.errors import StoreRefused
-from twice.assets.log.kinds import Fault
-from twice.assets.log.log import FORMAT, DeterminismLog
-from twice.assets.log.promise import Grade
-from twice.assets.log.reading import EXCUSE, Problem, examine, to_document
-from twice.assets.log.text import (
+from twice.assets.log.block import EXCUSE
+from twice.assets.log.io import (
+    Problem,
     canonical,
     canonical_document,
+    examine,
     examine_bytes,
     log_digest,
     read_bytes,
     refusal,
     sidecar_name,
-)  # fmt: skip
-from twice.assets.measuring.file import measure_file
-from twice.assets.payload import payload
+    to_document,
+)
+from twice.assets.log.kinds import Fault
+from twice.assets.log.models import FORMAT, DeterminismLog, Grade
+from twice.assets.media.measure import measure_file
+from twice.assets.media.payload import digest_payload
 from twice.assets.store import index
 from twice.assets.store.embedding import embed
 from twice.assets.store.project import Store
@@ -239,7 +241,7 @@ def _supersede(
 
 def _embedded(asset: Path, document: dict[str, Any], how: Sealing) -> dict[str, Any]:
     """Put log id and payload, or the log without its file's own hash, into the master."""
-    before = payload(asset)
+    before = digest_payload(asset)
     note: dict[str, Any] = {"log_id": document["log_id"], "payload": document["asset"]["payload"]}
     if how.embed == "log":
         about = {
@@ -250,7 +252,7 @@ def _embedded(asset: Path, document: dict[str, Any], how: Sealing) -> dict[str, 
     old = asset.read_bytes()
     new = embed(old, canonical_document(note), asset.name)
     write(asset, new)
-    if payload(asset).digest != before.digest:
+    if digest_payload(asset).digest != before.digest:
         write(asset, old)
         raise StoreRefused(
             f"The payload of {asset.name} would not stay as it is with a log inside.",
