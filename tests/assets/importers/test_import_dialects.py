@@ -132,6 +132,13 @@ def test_of_two_metadata_with_two_seeds_nothing_is_mixed() -> None:
     assert (found.values[SEED], found.values["/art/guidance"]) == ("7", 7.5)
 
 
+def test_two_comments_of_novelai_that_differ_are_ambiguous() -> None:
+    comments = (("Comment", json.dumps({"seed": seed, "steps": 28})) for seed in (5, 6))
+    found = imported(png(("Software", "NovelAI"), *comments))
+
+    assert (doubts(found), found.values["/art/steps"]) == ({SEED: ("5", "6")}, 28)
+
+
 def test_parameters_of_swarmui_in_exif_are_read() -> None:
     said = {"prompt": "p", "model": "m", "seed": -1, "steps": 20, "swarm_version": "0.9.5"}
     text = json.dumps({"sui_image_params": said, "sui_extra_data": {"seed": 3}})

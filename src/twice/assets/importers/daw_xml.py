@@ -29,6 +29,7 @@ from twice.assets.importers.result import (
     to_text,
     without_none,
 )
+from twice.assets.media.sniff import load_library
 from twice.foundation.digests import Algorithm, digest_parts
 
 PROJECT: Final = "project.xml"
@@ -103,10 +104,8 @@ def parse_xml(pieces: Iterable[bytes]) -> Element:
     Raises:
         XmlRefused: it is no XML, has a DOCTYPE, or is beyond the bounds.
     """
-    from defusedxml.common import DefusedXmlException
-    from defusedxml.ElementTree import DefusedXMLParser
-
-    parser = DefusedXMLParser(target=_BoundedTree(), forbid_dtd=True)
+    xml = load_library("defusedxml.ElementTree")
+    parser = xml.DefusedXMLParser(target=_BoundedTree(), forbid_dtd=True)
     size = 0
     try:
         for piece in pieces:
@@ -115,7 +114,7 @@ def parse_xml(pieces: Iterable[bytes]) -> Element:
             if size - parser.parser.CurrentByteIndex > TOKEN_MAX + len(piece):
                 raise XmlRefused(f"a tag is longer than {TOKEN_MAX >> 20} MiB")
         root: Element = parser.close()
-    except DefusedXmlException as error:
+    except (xml.DTDForbidden, xml.EntitiesForbidden, xml.ExternalReferenceForbidden) as error:
         raise XmlRefused("it has a DOCTYPE, which could declare entities") from error
     except ParseError as error:
         raise XmlRefused(str(error)) from error

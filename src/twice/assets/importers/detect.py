@@ -40,6 +40,7 @@ _RECORDINGS: Final = (
 _PIXELS: Final = (Format.PNG, Format.WEBP)
 """Pictures in whose pixels generators hide text."""
 _PNG: Final = b"\x89PNG\r\n\x1a\n"
+_PNG_TEXTS: Final = ("tEXt", "zTXt", "iTXt", "eXIf")
 _EXIF_IFD: Final = 0x8769
 _OWNED: Final = {
     "invokeai_metadata": json_dialects.INVOKEAI,
@@ -150,12 +151,10 @@ def _read_png(file: BinaryIO, reading: Reading) -> Iterator[FileText]:
     file.seek(len(_PNG))
     while len(head := file.read(8)) == 8:
         size, kind = int.from_bytes(head[:4], "big"), head[4:].decode("latin-1")
-        data = (
-            file.read(size)
-            if kind in {"tEXt", "zTXt", "iTXt", "eXIf"} and size <= TEXT_MAX
-            else b""
-        )
+        data = file.read(size) if kind in _PNG_TEXTS and size <= TEXT_MAX else b""
         file.seek(size - len(data) + 4, 1)
+        if data and len(data) < size:
+            continue  # Nothing follows, so the loop ends.
         if kind == "IEND":
             break
         try:
@@ -199,15 +198,15 @@ def _decode_png_text(kind: str, data: bytes) -> FileText:
 def _read_exif(exif: Any, chunk: str) -> Iterator[FileText]:
     """Give the texts among the tags of an EXIF block that Pillow has loaded."""
     names = load_library("PIL.ExifTags").TAGS
-
     for tag, value in [*exif.items(), *exif.get_ifd(_EXIF_IFD).items()]:
         name = names.get(tag, f"tag {tag}")
-        text = _decode_exif(value) if isinstance(value, bytes) else value
+        is_comment = isinstance(value, bytes) and name == "UserComment"
+        text = _decode_comment(value) if is_comment else value
         if isinstance(text, str) and text.strip("\0 "):
             yield FileText(f"{chunk} {name}", name, text.rstrip("\0"))
 
 
-def _decode_exif(value: bytes) -> str:
+def _decode_comment(value: bytes) -> str:
     """Decode a user comment: eight bytes name the characters, and UTF-16 comes in either order of bytes."""
     marked, said = value[:8], value[8:]
     if marked == b"UNICODE\0":
@@ -253,13 +252,9 @@ def read_texts(found: Iterable[FileText], reading: Reading) -> None:
         reading.add_unparsed("texts", f"there are more than {_TEXTS_MAX} texts")
         texts = texts[:_TEXTS_MAX]
     if any(each.key == "Software" and each.text == "NovelAI" for each in texts):
-        novelai: dict[str, tuple[str, str]] = {}
-        for each in texts:
-            if each.key in json_dialects.NOVELAI_TEXTS:
-                novelai.setdefault(each.key, (each.chunk, each.text))
         reading.begin("texts of NovelAI")
-        json_dialects.read_novelai(novelai, reading)
-        texts = [each for each in texts if (each.chunk, each.text) != novelai.get(each.key)]
+        json_dialects.read_novelai(texts, reading)
+        texts = [each for each in texts if each.key not in json_dialects.NOVELAI_TEXTS]
     has_prompt = any(each.key == "prompt" and '"class_type"' in each.text for each in texts)
     for chunk, key, text in texts:
         reading.begin(chunk)
@@ -316,12 +311,11 @@ def _read_by_form(text: str, reading: Reading, *, is_alone: bool = True) -> bool
     elif isinstance(found.get("nodes"), list) and "links" in found:
         read_workflow(text, found, reading, is_alone=is_alone)
     elif found.get("Software") == "NovelAI":
-        said = {
-            key: each if isinstance(each, str) else json.dumps(each) for key, each in found.items()
-        }
-        json_dialects.read_novelai(
-            {key: (reading.chunk, each) for key, each in said.items()}, reading
+        said = (
+            (key, each if isinstance(each, str) else json.dumps(each))
+            for key, each in found.items()
         )
+        json_dialects.read_novelai([(reading.chunk, key, each) for key, each in said], reading)
     elif isinstance(inner, dict) and looks_like_prompt(inner):
         read_prompt(
             json.dumps(inner), inner, reading

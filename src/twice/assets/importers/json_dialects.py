@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -154,30 +154,31 @@ def read_json_dialect(found: Mapping[str, Any], dialect: JsonDialect, reading: R
     reading.set("/model/adapters", adapters or None)
 
 
-def read_novelai(texts: Mapping[str, tuple[str, str]], reading: Reading) -> None:
+def read_novelai(texts: Iterable[tuple[str, str, str]], reading: Reading) -> None:
     """Read NovelAI's texts, which stand apart or as one object in the lowest bits of pixels.
 
     Args:
-        texts: chunk and text by key; ``Software`` says NovelAI.
+        texts: chunk, key and text of each; one of them, ``Software``, says NovelAI.
         reading: takes what they say.
     """
     found: dict[str, Any] = {}
-    for key in NOVELAI_TEXTS:
-        reading.chunk, text = texts.get(key, (reading.chunk, ""))
+    known = [each for each in texts if each[1] in NOVELAI_TEXTS]
+    for chunk, key, text in sorted(known, key=lambda each: NOVELAI_TEXTS.index(each[1])):
+        reading.chunk = chunk
         if key == "Software":
-            reading.set("/provider/name", "NovelAI")
+            reading.set("/provider/name", to_text(text))
             reading.set("/provider/endpoint", "hosted")
-        elif key == "Source" and text:
+        elif key == "Source":
             match = _NOVELAI_SOURCE.fullmatch(text.strip())
             reading.set("/model/name", match[1] if match else to_text(text))
             reading.add_other("model hash", match[2].lower() if match else None)
-        elif key == "Comment" and text:
+        elif key == "Comment":
             found = read_object(text, reading)
             read_json_dialect(found, NOVELAI, reading)
         elif key == "Description" and "prompt" not in found:
             reading.set("/art/prompt", to_text(text))
         elif text != found.get("prompt"):
-            reading.add_other(key, text or None)
+            reading.add_other(key, text)
 
 
 def _describe_model(

@@ -20,6 +20,7 @@ from xml.etree.ElementTree import Element
 
 from twice.assets.importers.daw_xml import XmlRefused, parse_xml
 from twice.assets.importers.result import Reading, Value, to_meter, to_tempo, to_text
+from twice.assets.media.sniff import Damaged, decoding, load_library
 from twice.foundation.printable import pluralize
 
 MIDI_BYTES_MAX: Final = 2 << 20
@@ -48,9 +49,6 @@ _TOOL = re.compile(r"(?:^|,)\s*T=([^,]*)", re.IGNORECASE)
 
 def read_midi(file: BinaryIO, reading: Reading) -> None:
     """Read tempo, meter and key of a MIDI file, with where they change."""
-    from mido import MidiFile
-    from mido.midifiles.meta import KeySignatureError
-
     reading.begin("MIDI")
     data_size = file.seek(0, 2)
     file.seek(0)
@@ -58,19 +56,10 @@ def read_midi(file: BinaryIO, reading: Reading) -> None:
         reading.add_unparsed("file", f"it is longer than {MIDI_BYTES_MAX >> 20} MiB")
         return
     try:
-        midi = MidiFile(file=file)
-    except (
-        EOFError,
-        KeySignatureError,
-        IndexError,
-        KeyError,
-        OSError,
-        OverflowError,
-        TypeError,
-        ValueError,
-        struct.error,
-    ) as error:
-        reading.add_unparsed("file", f"mido cannot read it: {str(error) or type(error).__name__}")
+        with decoding("mido"):
+            midi = load_library("mido").MidiFile(file=file)
+    except Damaged as damage:
+        reading.add_unparsed("file", damage.why)
         return
     reading.name_generator("MIDI file")
     reading.add_other("format", midi.type)
