@@ -6,7 +6,7 @@ import asyncio
 import dataclasses
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,69 +16,67 @@ from table_tools import Tables
 from table_tools import registry as tables
 
 from twice.foundation.comparison import Abs
-from twice.tools import CallRefused, Context, Needs, Registry, Session, deadlines, negotiate, tool
+from twice.tools import (
+    CallRefused,
+    Context,
+    Needs,
+    Registry,
+    Session,
+    Tool,
+    deadlines,
+    negotiate,
+    tool,
+)
 from twice.tools.call import PHASES, Note
 from twice.tools.deadlines import Deadline, OutOfTime, now_s
 from twice.tools.envelope import CODES
 
 
 def leave(ctx: Context) -> None:
-    """Change something that is to be undone."""
-    ctx.call("table.create", name="left behind", columns=["x"])
+    """Change something that is to be undone, if it is not there yet."""
+    if not ctx.backend.holds("left behind"):
+        ctx.call("table.create", name="left behind", columns=["x"])
 
 
-@tool("work.ok", determinism="deterministic")
-def fine(value: float = -0.0) -> float:
+def throw(error: BaseException) -> Any:
+    raise error
+
+
+def declare(function: Callable[..., Any], name: str = "", **more: Any) -> Tool:
+    given = {"determinism": "deterministic", **more}
+    return tool(f"work.{name or function.__name__}", **given)(function)
+
+
+def wrap(act: Callable[[Context], Any]) -> Callable[..., Any]:
+    """Change something before a tool does what it does."""
+
+    def body(ctx: Context) -> Any:
+        leave(ctx)
+        return act(ctx)
+
+    return body
+
+
+def ok(value: float = -0.0) -> float:
     return value
 
 
-@tool("work.fails", determinism="deterministic")
-def fails(ctx: Context) -> int:
-    leave(ctx)
-    raise ValueError("the /secret/path of this\nTraceback (most recent call last)")
-
-
-@tool("work.exits", determinism="deterministic")
-def exits() -> int:
-    raise SystemExit(3)
-
-
-@tool("work.cancels", determinism="deterministic")
-def cancels(ctx: Context) -> int:
-    leave(ctx)
-    raise asyncio.CancelledError
-
-
-@tool("work.lies", determinism="deterministic")
-def lies(ctx: Context) -> int:
-    leave(ctx)
-    return "three"  # type: ignore[return-value]
-
-
-@tool("work.nan", determinism="deterministic")
-def nan() -> Any:
-    return {"deep": [float("nan")]}
-
-
-@tool("work.reads", determinism="deterministic", reads_only=True)
-def reads(ctx: Context) -> None:
-    leave(ctx)
-
-
-@tool("work.spins", determinism="deterministic", seconds=0.05)
 def spins(ctx: Context) -> int:
     leave(ctx)
     while True:
         pass
 
 
-@tool("work.slow", determinism="deterministic")
 def slow(ctx: Context) -> int:
     while True:
         ctx.progress(0.5)
 
 
-@tool("work.holds", determinism="deterministic")
+def lies(ctx: Context) -> int:
+    leave(ctx)
+    return "three"  # type: ignore[return-value]
+
+
 def holds(ctx: Context) -> str:
     try:
         ctx.call("work.fails")
@@ -87,12 +85,6 @@ def holds(ctx: Context) -> str:
     return ""
 
 
-@tool("work.circle", determinism="deterministic")
-def circle(ctx: Context) -> int:
-    return int(ctx.call("work.circle"))
-
-
-@tool("work.steps", determinism="deterministic")
 def steps(ctx: Context) -> int:
     for at in range(4):
         ctx.call("table.create", name=f"t{at}", columns=["x"])
@@ -100,42 +92,34 @@ def steps(ctx: Context) -> int:
     return 4
 
 
-@tool("work.named", determinism="deterministic")
 def named(ctx: Context, width: float) -> str:
     name = ctx.name("box")
     ctx.call("table.create", name=name, columns=["width"], rows=[[width]])
     return name
 
 
-@tool("work.sorts", determinism="deterministic")
 def sorts(ctx: Context, entities: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return ctx.sorted(entities)
 
 
-@tool("work.time", determinism="deterministic")
-def contract_time(ctx: Context) -> str:
-    return ctx.time.isoformat()
-
-
-@tool("work.near", determinism="deterministic", tolerance=Abs(0.5))
-def near() -> float:
-    return 1.0
-
-
-@tool("work.around", determinism="deterministic")
-def around(ctx: Context) -> float:
-    return float(ctx.call("work.near"))
-
-
-@tool("work.further", determinism="deterministic")
-def further(ctx: Context) -> float:
-    return float(ctx.call("work.around"))
-
-
+WHAT = "the /secret/path of this\nTraceback (most recent call last)"
+ACTS: dict[str, Callable[[Context], Any]] = {
+    "fails": lambda _: throw(ValueError(WHAT)),
+    "cancels": lambda _: throw(asyncio.CancelledError()),
+    "nan": lambda _: {"deep": [float("nan")]},
+    "circle": lambda ctx: ctx.call("work.circle"),
+    "time": lambda ctx: ctx.time.isoformat(),
+    "around": lambda ctx: ctx.call("work.near"),
+    "further": lambda ctx: ctx.call("work.around"),
+}
 WORK = [
-    fine, fails, exits, cancels, lies, nan, reads, spins, slow, holds, circle, steps, named, sorts, contract_time,
-    near, around, further,
-]  # fmt: skip
+    *map(declare, (ok, slow, lies, holds, steps, named, sorts)),
+    *(declare(wrap(act), name) for name, act in ACTS.items()),
+    declare(lambda: throw(SystemExit(3)), "exits"),
+    declare(lambda: 1.0, "near", tolerance=Abs(0.5)),
+    declare(spins, seconds=0.05),
+    declare(wrap(lambda _: None), "reads", reads_only=True),
+]
 REGISTRY = Registry([*WORK, *tables], backend=Tables)
 
 
@@ -181,12 +165,10 @@ def answer(value: object, kind: Any = Any) -> dict[str, Any]:
     """Call a tool that gives a value, or raises it."""
 
     def give() -> Any:
-        if isinstance(value, Exception):
-            raise value
-        return value
+        return throw(value) if isinstance(value, Exception) else value
 
     give.__annotations__["return"] = kind
-    return Session(Registry([tool("give", determinism="deterministic")(give)])).call("give")
+    return Session(Registry([declare(give)])).call("work.give")
 
 
 def test_a_success_carries_result_class_and_fingerprint() -> None:
@@ -479,21 +461,21 @@ def test_a_contract_expires_by_calls_and_by_time() -> None:
     ],
 )
 def test_needs_are_checked_before_anything_runs(needs: Needs, expected: str) -> None:
-    made = tool("needy", determinism="deterministic", needs=needs)(lambda: 1)
+    made = declare(lambda: 1, "needy", needs=needs)
 
-    assert code(Session(Registry([made]), Tables()).call("needy")) == expected
+    assert code(Session(Registry([made]), Tables()).call("work.needy")) == expected
     assert code(Session(REGISTRY).call("table.list")) == "capability_missing"
 
 
 @pytest.mark.parametrize("need", ["network", "ui"])
 def test_network_and_ui_need_a_permission_of_their_own(need: str) -> None:
-    made = tool("needy", determinism="nondeterministic", needs=Needs(**{need: True}))(lambda: 1)
+    made = declare(lambda: 1, "needy", determinism="nondeterministic", needs=Needs(**{need: True}))
     registry = Registry([made])
 
     def called(require: str | None = None, **permissions: bool) -> str:
         offer = {"permissions": {"nondeterministic": True, **permissions}}
         one = Session(registry, contract=negotiate(offer, registry))
-        return code(one.call("needy", require=require))
+        return code(one.call("work.needy", require=require))
 
     assert called() == "capability_missing"
     assert called("nondeterministic") == "nondeterministic_refused"
