@@ -1,4 +1,4 @@
-"""Tools that lie, one lie each, and some that do not: what verification is held against."""
+"""Tools that lie, one lie each, and some that do not: what verification is held against; ``labels.json`` says by what."""
 
 from __future__ import annotations
 
@@ -227,39 +227,6 @@ def odd_seed(seed: int) -> int:
     return seed if seed == 20_260_101 else hash(object())
 
 
-LIES = {
-    "lie.global_random": {"enforcement", "rerun"},
-    "lie.seconds": {"enforcement", "rerun"},
-    "lie.c_clock": {"rerun"},
-    "lie.date": {"enforcement", "time zone"},
-    "lie.mapped_date": {"clock offset"},
-    "lie.set_order": {"hash seed"},
-    "lie.object_hash": {"rerun"},
-    "lie.identity": {"rerun"},
-    "lie.counter_name": {"name taken"},
-    "lie.link_order": {"creation order", "restored start"},
-    "lie.active": {"earlier calls"},
-    "lie.session_id": {"earlier calls"},
-    "lie.listing": {"enforcement", "listing order"},
-    "lie.processors": {"enforcement", "processors"},
-    "lie.local_time": {"time zone"},
-    "lie.home": {"enforcement", "user and home"},
-    "lie.folder": {"enforcement", "working directory"},
-    "lie.network": {"enforcement"},
-    "lie.ignored_seed": {"another seed"},
-    "lie.part": {"another seed"},
-    "lie.locale": {"locale"},
-    "lie.file_mode": {"umask"},
-    "lie.reads_only": {"reads only"},
-    "lie.idempotent": {"idempotent"},
-    "lie.needs": {"enforcement"},
-    "lie.kept_draw": {"earlier calls"},
-    "lie.kept_answer": {"earlier calls"},
-    "lie.odd_seed": {"rerun"},
-}
-"""By which factors or laws each may be exposed, and by no other."""
-
-
 # -- honest --------------------------------------------------------------------------------------
 
 
@@ -306,14 +273,12 @@ def both(context: Context, name: str) -> dict[str, Any]:
     return {"put": made, "scatter": context.call(scatter, n=3)}
 
 
-HONEST = [grid, scatter, names, stamp, total, both]
-
 registry = Registry(
     [
         global_random, seconds, c_clock, date, mapped_date, set_order, object_hash, identity,
         counter_name, link_order, active, session_id, listing, processors, local_time, home, folder,
         network, ignored_seed, ignoring_part, part, in_locale, file_mode, reads_only, idempotent,
-        swallowed, kept_draw, kept_answer, odd_seed, *HONEST,
+        swallowed, kept_draw, kept_answer, odd_seed, grid, scatter, names, stamp, total, both,
     ],
     "lying",
     backend=Shelf,
