@@ -13,8 +13,8 @@ from pathlib import Path
 from PIL import Image
 
 from twice.assets.containers.source import Source
-from twice.assets.leaks.findings import Finding
-from twice.assets.leaks.scanning import Scan
+from twice.assets.leaks.report import LeakFinding
+from twice.assets.leaks.scan import FileScan
 from twice.foundation.severity import Severity
 
 WHO = (
@@ -74,8 +74,8 @@ def documentation() -> Iterator[str]:
 
 
 def accused(text: str) -> list[tuple[str, str]]:
-    found = Scan().file(Source.of_bytes(text.encode()), "story.txt")
-    return [(each.rule, each.excerpt) for each in found if isinstance(each, Finding)]
+    found = FileScan().scan(io.BytesIO(text.encode()), "story.txt")
+    return [(each.rule, each.excerpt) for each in found if isinstance(each, LeakFinding)]
 
 
 def test_two_hundred_and_more_passages_of_stories_are_not_accused() -> None:
@@ -114,8 +114,8 @@ def test_a_camera_that_names_itself_is_not_a_generator() -> None:
     exif[0x010F], exif[0x0110] = "NIKON CORPORATION", "NIKON D750"
     picture.save(file, "JPEG", exif=exif)
 
-    found = Scan().file(Source.of_bytes(file.getvalue()), "a.jpg")
+    found = FileScan().scan(io.BytesIO(file.getvalue()), "a.jpg")
 
     assert not [
-        each for each in found if isinstance(each, Finding) and each.severity >= Severity.HIGH
+        each for each in found if isinstance(each, LeakFinding) and each.severity >= Severity.HIGH
     ]

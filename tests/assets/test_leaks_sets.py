@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("PIL")
 pytest.importorskip("soundfile")
 
-from twice.assets.leaks.looking import look
+from twice.assets.leaks.scan import scan_paths
 
 pytestmark = pytest.mark.integration
 
@@ -32,7 +32,7 @@ def test_a_set_is_found_and_its_clean_files_are_not_accused(
         [sys.executable, "-m", f"programs.{name}_leaks", str(tmp_path)], cwd=BENCHMARKS, check=True
     )
 
-    results = {path: look([path]).result for path in sorted(tmp_path.glob("*/*"))}
+    results = {path: scan_paths([path]).result for path in sorted(tmp_path.glob("*/*"))}
 
     kinds = [path.parent.name for path in results]
     assert (kinds.count("leaking"), kinds.count("clean")) == (leaking, clean)

@@ -16,7 +16,7 @@ from leakfiles import LEAKING, TITLED, zipped
 
 from twice.assets.containers.sniffing import HEAD, sniff
 from twice.assets.containers.source import Source
-from twice.assets.leaks.scanning import Limits, Scan
+from twice.assets.leaks.scan import FileScan, ScanLimits
 from twice.assets.payload import payload_of
 from twice.assets.scrubbing.scrubbing import scrubbed
 from twice.errors import TwiceError
@@ -33,12 +33,12 @@ BEGINNINGS = (
     b"{\\x", b"%41%42%43", b"",
 )  # fmt: skip
 QUICK = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
-SMALL = Limits(depth=6, unpacked=4 << 20, parts=2000)
+SMALL = ScanLimits(depth=6, unpacked=4 << 20, parts=2000)
 
 
 def everything(data: bytes) -> None:
     """All that is done with bytes of a stranger; refusals are fine, other exceptions are not."""
-    list(Scan(limits=SMALL).file(Source.of_bytes(data), "it"))
+    list(FileScan(limits=SMALL).scan(io.BytesIO(data), "it"))
     for act in (payload_of, scrubbed):
         with suppress(TwiceError):
             act(Source.of_bytes(data), "it")
@@ -89,6 +89,6 @@ def test_what_repeats_costs_no_more_than_its_length(piece: bytes) -> None:
             return data
 
     data = b"\1" + piece * (400_000 // len(piece))
-    list(Scan(limits=SMALL).file(Source.of_file(Counted(data)), "it"))
+    list(FileScan(limits=SMALL).file(Source.of_file(Counted(data)), "it"))
 
     assert reads < 64 << 20

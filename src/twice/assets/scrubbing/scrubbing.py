@@ -18,8 +18,8 @@ from twice.assets.containers.source import Source
 from twice.assets.containers.unpacking import Budget
 from twice.assets.containers.walking import is_container, walk
 from twice.assets.errors import PayloadRefused, ScrubRefused
-from twice.assets.leaks.findings import Finding
-from twice.assets.leaks.scanning import Scan
+from twice.assets.leaks.report import LeakFinding
+from twice.assets.leaks.scan import FileScan
 from twice.assets.payload import Payload, payload_of
 from twice.assets.scrubbing import films, pictures, sounds
 from twice.foundation.severity import Severity
@@ -54,7 +54,7 @@ class Scrubbed:
     copy: Source
     payload: Payload
     removed: tuple[Part, ...]
-    left: tuple[Finding, ...]
+    left: tuple[LeakFinding, ...]
 
     def to_json(self) -> dict[str, object]:
         """Give it as JSON, without the names of the files."""
@@ -126,7 +126,7 @@ def _said(source: Source, kind: Format) -> Iterator[Part]:
                 yield part
 
 
-def _left(copy: Source, name: str) -> Iterator[Finding]:
-    for found in Scan().file(copy, Path(name).suffix or "copy"):
-        if isinstance(found, Finding) and found.severity >= Severity.HIGH:
+def _left(copy: Source, name: str) -> Iterator[LeakFinding]:
+    for found in FileScan().scan(copy.as_file(), Path(name).suffix or "copy"):
+        if isinstance(found, LeakFinding) and found.severity >= Severity.HIGH:
             yield found
