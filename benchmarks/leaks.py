@@ -29,7 +29,7 @@ from programs import (
     public_leaks,
     shipped_leaks,
 )
-from twice.assets.leaks.scan import scan_paths
+from twice.assets.leaks.folders import scan_paths
 
 TELLING = re.compile(
     r"seed|steps|sampler|reaper|ableton|detlog|determinism|log_sha256|ksampler|\.rpp|tideland|noir_v3|AIPrompt|AISystem"

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import base64
-import importlib.util
 import io
 import struct
 import zipfile
 import zlib
 from collections.abc import Callable
-from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -20,11 +18,8 @@ pytest.importorskip("soundfile")
 from leakfiles import INFOTEXT, SESSION, chunk, dirty_png, exif, pillow, png
 
 from twice.assets.containers.source import Source
-from twice.assets.leaks.scan import scan_paths
 from twice.assets.leaks.scan import FileScan
 from twice.assets.scrubbing.scrubbing import scrubbed
-
-BUILDER = Path(__file__).parents[2] / "benchmarks" / "programs" / "later_leaks.py"
 
 
 def listed(data: bytes) -> str:
@@ -139,14 +134,3 @@ def test_a_copy_has_nothing_in_chunks_that_decoders_pass_over(name: str) -> None
 
     assert made.left == ()
     assert b"1057871485" not in made.copy.read()
-
-
-def test_twenty_later_files_are_found_by_now(tmp_path: Path) -> None:
-    spec = importlib.util.spec_from_file_location("later_leaks", BUILDER)
-    assert spec is not None
-    assert spec.loader is not None
-    builder = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(builder)
-    files = builder.build(tmp_path / "later")
-
-    assert [path.name for path in files if scan_paths([path]).result != "leaks"] == []

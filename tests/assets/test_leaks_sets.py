@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("PIL")
 pytest.importorskip("soundfile")
 
-from twice.assets.leaks.scan import scan_paths
+from twice.assets.leaks.folders import scan_paths
 
 pytestmark = pytest.mark.integration
 

@@ -89,6 +89,6 @@ def test_what_repeats_costs_no_more_than_its_length(piece: bytes) -> None:
             return data
 
     data = b"\1" + piece * (400_000 // len(piece))
-    list(FileScan(limits=SMALL).file(Source.of_file(Counted(data)), "it"))
+    list(FileScan(limits=SMALL).scan(Counted(data), "it"))
 
     assert reads < 64 << 20

@@ -39,7 +39,9 @@ _WIDE: Final = bytes(
 )  # zero bytes apart
 _CODED_MIN, _NUMERIC_MIN, _READABLE_MIN = 40, 120, 6
 _DISTINCT_MIN: Final = 8  # bytes in a sample of 256; a ruler of dashes is nothing encoded
-_WRAPPED: Final = 96  # bytes: a last line is shorter, and stands behind the line end and some blanks
+_WRAPPED: Final = (
+    96  # bytes: a last line is shorter, and stands behind the line end and some blanks
+)
 # How programs write a long text on several lines: "..." + "...", or the two side by side.
 _JOIN: Final = rb"\"\s{0,24}[+\\]?\s{0,24}\"|'\s{0,24}[+\\]?\s{0,24}'"
 _BASE64: Final = re.compile(
@@ -77,7 +79,10 @@ _ODD: Final = re.compile(
     rb"\xc2[\xad\xa0]|\xe2(?:\x80[\x87\x89\x8b-\x8f\xaf]|\x81\xa0)|\xe3\x80\x80|\xef(?:\xbb\xbf|[\xbc\xbd])"
 )
 _ASCII: Final = bytes(range(128))
-_OFTEN, _NEAR = 4, 96  # matches, each within so many bytes of the next, for a text to count as encoded
+_OFTEN, _NEAR = (
+    4,
+    96,
+)  # matches, each within so many bytes of the next, for a text to count as encoded
 _AROUND: Final = 256  # bytes on each side of a telling word that are read as they are shown
 _MANY: Final = 64  # wide texts beyond which they are joined: one costs less than many
 _FILE_HEADS: Final = (
@@ -222,7 +227,9 @@ def _decode_base64(data: bytes) -> Iterator[DecodedLayer]:
             plain = _BREAKS.sub(b"", found[0]).replace(b"-", b"+").replace(b"_", b"/")
             decoded = base64.b64decode(plain[: len(plain) - (len(plain) % 4 == 1)] + b"==")
             if is_uri or is_worth(decoded):
-                name = f"data URI {said.partition(b';')[0].decode('latin-1')}" if is_uri else "base64"
+                name = (
+                    f"data URI {said.partition(b';')[0].decode('latin-1')}" if is_uri else "base64"
+                )
                 yield DecodedLayer(name, found.start(), decoded, is_file=True)
         for found in _HEX.finditer(data, start, end):
             digits = b"".join(found[0].split()).decode()

@@ -16,8 +16,12 @@ from numpy.typing import NDArray
 
 _GRAM: Final = 4
 _SHORT: Final = 1 << 10  # bytes of a text below which one search for each word costs less
-_SPREAD: Final = np.uint32(2654435761)  # Knuth's multiplier; the upper 16 bits of a product are its slot
-_OFTEN: Final = b"zqjxkvbywgpfmucdlhrsnioate"  # letters, the most frequent last; other bytes count as rare
+_SPREAD: Final = np.uint32(
+    2654435761
+)  # Knuth's multiplier; the upper 16 bits of a product are its slot
+_OFTEN: Final = (
+    b"zqjxkvbywgpfmucdlhrsnioate"  # letters, the most frequent last; other bytes count as rare
+)
 
 
 class Keywords:
@@ -34,7 +38,7 @@ class Keywords:
         for word in self._words:
             starts = range(len(word) - _GRAM + 1)
             if starts:
-                at = min(starts, key=lambda at: sum(map(_OFTEN.find, word[at : at + _GRAM])))  # noqa: B023
+                at = min(starts, key=lambda at: sum(map(_OFTEN.find, word[at : at + _GRAM])))
                 gram = int.from_bytes(word[at : at + _GRAM], "little")
                 self._by_gram.setdefault(gram, []).append((word, at))
         self._grams = np.array(sorted(self._by_gram), dtype="<u4")

@@ -118,7 +118,9 @@ def to_excerpt(data: bytes, start: int, end: int, *, is_secret: bool) -> str:
     """Return the words from start to end, with a little text around them; of a secret, four characters."""
     if is_secret:
         return f"{_to_plain(data[start:end])[:4]}{'*' * 8}"
-    words = _to_plain(data[max(start - 16, 0) : min(max(end, start + 48), start + 2 * _EXCERPT_MAX)])
+    words = _to_plain(
+        data[max(start - 16, 0) : min(max(end, start + 48), start + 2 * _EXCERPT_MAX)]
+    )
     text = _SECRET.sub(lambda found: f"{found[0][:4]}{'*' * 8}", words)
     return text if len(text) <= _EXCERPT_MAX else f"{text[: _EXCERPT_MAX - 3]}..."
 
@@ -176,11 +178,11 @@ def to_text(leaks: LeakReport, shown: Severity, limit: int | None = None) -> Ite
 def to_sarif(leaks: LeakReport, shown: Severity) -> str:
     """Return the scan as a SARIF log with one run."""
     names = [rule.id for rule in EVERY]
-    rules = [
-        sarif.declare_rule(rule.id, rule.title, rule.remedy, rule.severity) for rule in EVERY
-    ]
+    rules = [sarif.declare_rule(rule.id, rule.title, rule.remedy, rule.severity) for rule in EVERY]
     results = [
-        _to_result(each, names.index(each.rule)) for each in leaks.findings if each.severity >= shown
+        _to_result(each, names.index(each.rule))
+        for each in leaks.findings
+        if each.severity >= shown
     ]
     notes = [
         {

@@ -91,7 +91,7 @@ class LeakRule:
 _TECHNIQUE: Final = re.compile(
     rb"sampler|\bcfg|guidance|prompt|diffusion|sdxl|\blora\b|safetensors|\.ckpt|ckpt_name|midjourney|dall-?e\b|comfyui"
     rb"|eleven(?:labs|_)|musicgen|\bsuno\b|stable-audio|\breaper\b|ableton|\blufs\b|detlog|determinism|denois"
-    rb"|voice_?id|\bdaw\b|\bvst|txt2img|img2img|size: \d{2,4}x\d|\bsteps[\"']?\s?[:=]"
+    rb"|\bdaw\b|\bvst|txt2img|img2img|size: \d{2,4}x\d|\bsteps[\"']?\s?[:=]"
 )
 _GAMES: Final = re.compile(
     rb"\b(?:worlds?|levels?|maps?|terrain|biomes?|spawn|dungeons?|tile(?:s|map|set)?|players?|game\w*|difficulty|perlin"
@@ -117,7 +117,7 @@ _TOOLS: Final = (
     rb"(?:stable[ -]?diffusion|sdxl|midjourney|dall-?e|comfyui|automatic1111|invoke-?ai|novelai|swarmui|fooocus|"
     rb"elevenlabs|musicgen|audiocraft|stability\.ai|adobe firefly|leonardo\.ai|runway ?ml|"
     rb"ableton(?: live)?|pro tools|logic pro|cubase|nuendo|fl studio|bitwig(?: studio)?|ardour|"
-    rb"garageband|adobe audition|pov-ray|photoshop|krita|fluidsynth|espeak(?:-ng)?|flux\.1|pixart"
+    rb"garageband|adobe audition|pov-ray|photoshop(?! 3\.0\b)|krita|fluidsynth|espeak(?:-ng)?|flux\.1|pixart"
 )
 _PLUGINS: Final = (
     rb"|reaeq|reacomp|realimit|reaverb(?:ate)?|fabfilter|omnisphere|"
@@ -132,9 +132,7 @@ _WORDS: Final = (
     rb"|massive x|valhalla\w*|ozone|waves [A-Z]\w+"
 )
 _VERSION: Final = rb"[ /-]{0,2}(?:v(?:ersion)?[ .]?)?\d+(?:\.\d+)+\w{0,8}"
-_MADE: Final = (
-    rb"(?:rendered|generated|made|created|produced|mixed|mastered|bounced|exported|synthesi[sz]ed|painted)"
-)
+_MADE: Final = rb"(?:rendered|generated|made|created|produced|mixed|mastered|bounced|exported|synthesi[sz]ed|painted)"
 _MODELS: Final = (
     rb"\b(?:stable-audio(?:-open)?-\d|sd_?xl_(?:base|refiner|turbo|lightning)"
     rb"|musicgen-(?:small|medium|large|melody|stereo)|flux\.?1-(?:dev|schnell|pro)\b"
@@ -150,9 +148,7 @@ _WORKING: Final = (
     "psd|psb|blend|kra|xcf|clip|aep|prproj|afphoto|spp|sbs|hip|c4d|rpp|als|flp|logicx|ptx|cpr"
     "|aup3|nki|safetensors|ckpt"
 )
-_SAMPLERS: Final = (
-    rb"(?:dpm\+\+[\w +]{0,20}|euler(?:[ _]a(?:ncestral)?)?|ddim|ddpm|uni_?pc|lms|heun|plms|k_\w{3,20}|lcm)\b"
-)
+_SAMPLERS: Final = rb"(?:dpm\+\+[\w +]{0,20}|euler(?:[ _]a(?:ncestral)?)?|ddim|ddpm|uni_?pc|lms|heun|plms|k_\w{3,20}|lcm)\b"
 _BESIDE_STEPS: Final = (
     rb"(?:\bcfg\b|seed[ :=#]{1,3}\d|guidance[ :=]{1,3}\d|euler[ _]a\b|dpm\+\+|sampler[ :=]{1,3}"
     + _SAMPLERS

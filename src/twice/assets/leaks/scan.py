@@ -10,24 +10,20 @@ Invariant: depth, members and unpacked bytes are limited for each file, and what
 from __future__ import annotations
 
 import io
-import os
-import re
-import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import BinaryIO, Final
 
 import numpy as np
 
 from twice.assets.containers.sniffing import HEAD, Format, sniff
-from twice.assets.errors import LeaksRefused
 from twice.assets.leaks import rules
 from twice.assets.leaks.decode import DecodedLayer, TextWindow, count_controls, decode_layers
-from twice.assets.leaks.keywords import Keywords, merge_spans
+from twice.assets.leaks.keywords import merge_spans
 from twice.assets.leaks.known import NOTHING, KnownValues
-from twice.assets.leaks.report import LeakFinding, LeakReport, NotOpened, to_excerpt
+from twice.assets.leaks.report import LeakFinding, NotOpened, to_excerpt
 from twice.assets.leaks.rules import LeakRule
+from twice.assets.leaks.signatures import find_inside, guess_codec, is_zlib
 from twice.assets.media.archives import (
     ArchiveMember,
     ByteRange,
@@ -44,11 +40,15 @@ from twice.foundation.severity import Severity
 
 WINDOW: Final = 4 << 20
 _OVERLAP: Final = 1 << 16
-_AROUND: Final = 512  # bytes on each side of a word that are read where only plain words are looked for
-_ENDS: Final = 8 << 20  # bytes at the beginning and end of a recording that are read like any others
+_AROUND: Final = (
+    512  # bytes on each side of a word that are read where only plain words are looked for
+)
+_ENDS: Final = (
+    8 << 20
+)  # bytes at the beginning and end of a recording that are read like any others
 _INSIDE_MAX: Final = 2000  # files and streams that are looked for within one
-_READ_AGAIN: Final = 8  # times that bytes may be read to look into files within them
-_READ_AT_LEAST: Final = 16 << 20
+_READ_INSIDE: Final = (2, 2 << 20)  # times that bytes may be read to look into files within them, and bytes besides
+_READ_LIBRARY: Final = (8, 32 << 20)  # the same for a library that reads the whole file
 _ENCODINGS_MAX: Final = 5  # of text in each other
 _IN_NAMES: Final = frozenset({"L105", "L108", "L111", "L122", "L125"})
 _NAME: Final = "file name"
@@ -73,20 +73,10 @@ _CLOSED: Final = {
     Format.RAR: "RAR", Format.CABINET: "cabinet", Format.CHM: "CHM", Format.WIM: "WIM", Format.UNITY: "Unity",
     Format.PALM: "Mobipocket",
 }  # fmt: skip
-# Files and streams in other bytes, by four of their first bytes; a codec with the bytes before its stream, or a file.
-_STREAMS: Final = {
-    b"\x1f\x8b\x08\0": ("gzip", 0), b"\x1f\x8b\x08\x08": ("gzip", 0), b"\x28\xb5\x2f\xfd": ("zstd", 0),
-    b"\xfd7zX": ("xz", 0), b"\x04\x22\x4d\x18": ("LZ4", 0), b"brob": ("Brotli", 8),
-    **{b"BZh%d" % level: ("bzip2", 0) for level in range(1, 10)},
-    **{b"\x5d\0\0" + bytes([size]): ("LZMA", 0) for size in (0, 1, 2, 4, 8, 16, 32, 64, 128)},
-}  # fmt: skip
-_FILES: Final = (
-    b"\x89PNG", *(b"\xff\xd8\xff" + bytes([mark]) for mark in (*range(0xE0, 0xEF), 0xDB)), b"GIF8", b"RIFF", b"fLaC",
-    b"OggS", b"ID3\2", b"ID3\3", b"ID3\4", b"ftyp", b"%PDF", b"wOF2",
+_READ_CHUNKS: Final = frozenset(
+    {"IHDR", "PLTE", "IDAT", "fdAT", "tRNS", "tEXt", "zTXt", "iTXt", "eXIf", "iCCP", "gAMA", "cHRM", "sRGB", "pHYs"}
+    | {"bKGD", "sBIT", "hIST", "acTL", "fcTL", "cICP", "tIME"}
 )  # fmt: skip
-_ZIPPED: Final = b"PK\3\4"
-_MARKS: Final = Keywords([*_STREAMS, *_FILES, _ZIPPED])
-_ZLIB: Final = re.compile(rb"x[\x01\x5e\x9c\xda]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +140,13 @@ class FileScan:
         if place.depth > self._limits.depth:
             yield NotOpened(place.path, None, f"files lie more than {self._limits.depth} deep")
             return
-        kind = sniff(read_at(file, 0, HEAD))
-        codec = _CODECS.get(kind, "Brotli" if place.path[-1].endswith(".br") else "")
-        if kind is Format.ZLIB and not _inflates(read_at(file, 0, 512)):
+        head = read_at(file, 0, HEAD)
+        kind = sniff(head)
+        codec = _CODECS.get(kind, "")
+        if kind is Format.ZLIB and not is_zlib(head):
             codec = ""
+        if kind is Format.BINARY and not place.is_inside:
+            codec = guess_codec(head, is_brotli=place.path[-1].endswith(".br"))
         if kind in _CLOSED and not place.is_inside:
             why = f"{_CLOSED[kind]} files are not opened; publish a zip, or scan before packing"
             yield NotOpened(place.path, None, why)
@@ -163,13 +156,16 @@ class FileScan:
                 yield from self._scan_member(member, place)
         elif codec:
             file.seek(0)
-            yield from self._scan_member(unpack(codec, decompress(codec, file), self._budget), place)
+            yield from self._scan_member(
+                unpack(codec, decompress(codec, file), self._budget), place
+            )
         elif kind in _READERS:
             yield from self._scan_parts(file, kind, place)
         if kind is Format.PNG and not place.is_inside:
-            yield from self._scan_png_end(file, place)
+            yield from self._scan_chunks(file, place)
         if not place.is_inside:
-            yield from self._scan_bytes(file, place, kind, is_packed=bool(codec) or kind in _ARCHIVES)
+            is_packed = kind in _ARCHIVES or (bool(codec) and kind in _CODECS)
+            yield from self._scan_bytes(file, place, kind, is_packed=is_packed)
 
     def _scan_member(self, member: ArchiveMember, place: _Place) -> Iterator[ScanResult]:
         inner = place.step(member.name)
@@ -180,7 +176,10 @@ class FileScan:
 
     def _scan_parts(self, file: BinaryIO, kind: Format, place: _Place) -> Iterator[ScanResult]:
         """Scan what a library reads out of a file."""
-        for part in read_parts(_READERS[kind], file, self._budget):
+        whole = size_of(file)
+        allowed = [_READ_LIBRARY[0] * whole + _READ_LIBRARY[1]]
+        metered = io.BufferedReader(ByteRange(file, 0, whole, allowed))
+        for part in read_parts(_READERS[kind], metered, self._budget):
             if isinstance(part, MetadataField):
                 yield from self._scan_field(part, replace(place.step(part.key), key=part.key))
             elif not (part.file is None and kind is Format.AVIF):  # Pillow does not know HEIC.
@@ -194,22 +193,33 @@ class FileScan:
         except (ImportError, ValueError) as error:
             if not place.is_inside:
                 why = f"pixels were not looked into: {error}"
-                why += ": install it with pip install 'twice[assets]'" if isinstance(error, ImportError) else ""
+                why += (
+                    ": install it with pip install 'twice[assets]'"
+                    if isinstance(error, ImportError)
+                    else ""
+                )
                 yield NotOpened(place.path, None, why)
 
     def _scan_field(self, field: MetadataField, place: _Place) -> Iterator[ScanResult]:
-        is_signed = field.value[4:8] == b"jumb"
+        is_signed = b"jumb" in field.value[:32]
         rule = rules.SIGNED if is_signed else rules.FIELD
         rule = rules.KEY if rules.is_telling_key(field.key) else rule
         yield self._find(rule, place, None, b"C2PA" if is_signed else field.value[:256], 0)
         yield from self._scan_window(field.value, place, 0)
 
-    def _scan_png_end(self, file: BinaryIO, place: _Place) -> Iterator[ScanResult]:
+    def _scan_chunks(self, file: BinaryIO, place: _Place) -> Iterator[ScanResult]:
+        """Scan the chunks of a PNG that Pillow passes over: their name would be taken for a part of their text."""
         at, size = 8, size_of(file)
         while at + 12 <= size:
             head = read_at(file, at, 8)
-            at += 12 + int.from_bytes(head[:4], "big")
-            if head[4:] == b"IEND":
+            length, name = int.from_bytes(head[:4], "big"), head[4:].decode("latin-1")
+            if name not in _READ_CHUNKS and length:
+                data = read_at(file, at + 8, min(length, WINDOW))
+                yield from self._scan_field(
+                    MetadataField(name, data), replace(place.step(name), key=name)
+                )
+            at += 12 + length
+            if name == "IEND":
                 rest = read_at(file, at, 96)
                 if rest.strip(b"\0\r\n "):
                     yield self._find(rules.TRAILING, place.step("after the end"), at, rest, 0)
@@ -228,7 +238,7 @@ class FileScan:
     ) -> Iterator[ScanResult]:
         """Scan the bytes of a file as they are, in windows that overlap."""
         size = size_of(file)
-        allowed = [_READ_AGAIN * size + _READ_AT_LEAST]
+        allowed = [_READ_INSIDE[0] * size + _READ_INSIDE[1]]
         inside = 0
         is_long = _READERS.get(kind) == "recording"
         for offset in range(0, max(size - _OVERLAP, 1), WINDOW - _OVERLAP):
@@ -245,9 +255,9 @@ class FileScan:
             yield from self._scan_window(data, place, offset)
             if kind is Format.TEXT and not count_controls(data):
                 continue
-            for start, codec in _find_inside(data):
+            for start, codec in find_inside(data):
                 at = offset + start
-                if at == 0:
+                if at == 0 and not codec:
                     continue
                 inside += 1
                 if inside > _INSIDE_MAX or allowed[0] <= 0:
@@ -349,120 +359,18 @@ class FileScan:
             yield self._find(rule, place, offset, window.data, *span)
 
     def _find(
-        self, rule: LeakRule, place: _Place, offset: int | None, data: bytes, start: int, end: int = 0
+        self,
+        rule: LeakRule,
+        place: _Place,
+        offset: int | None,
+        data: bytes,
+        start: int,
+        end: int = 0,
     ) -> LeakFinding:
         said = to_excerpt(data, start, end or len(data), is_secret=rule.is_secret)
         what = f"{rule.title} in {place.key}" if place.key else rule.title
         message = f"{what[:1].upper()}{what[1:]}."
         remedy = rules.SCRUB if place.key not in {"", _NAME} else rule.remedy
-        return LeakFinding(rule.id, rule.severity, place.path, offset, place.key, said, message, remedy)
-
-
-def _inflates(data: bytes) -> bool:
-    """Return whether two bytes that look like zlib are the beginning of it."""
-    try:
-        return len(zlib.decompressobj().decompress(data, 64)) >= 16
-    except zlib.error:
-        return False
-
-
-def _find_inside(data: bytes) -> list[tuple[int, str]]:
-    """Return where files and streams may begin in bytes, each with its codec; a file has none."""
-    found: list[tuple[int, str]] = []
-    for mark, places in _MARKS.find(data).items():
-        codec, skip = _STREAMS.get(mark, ("", 0))
-        for at in places:
-            start = at - 4 if mark == b"ftyp" else at + skip
-            if mark != _ZIPPED:
-                found.append((max(start, 0), codec))
-            elif data[at + 8 : at + 10] == b"\x08\0":  # What is stored is read as it is.
-                found.append((at, "zip"))
-    for match in _ZLIB.finditer(data):
-        at = match.start()
-        if data[max(at - 4, 0) : at] not in {b"IDAT", b"fdAT"} and _inflates(data[at : at + 512]):
-            found.append((at, "zlib"))
-    return sorted(found)
-
-
-def scan_paths(
-    paths: Iterable[Path],
-    *,
-    known: KnownValues = NOTHING,
-    limits: ScanLimits | None = None,
-    progress: Callable[[str, int, int], None] | None = None,
-    empty: bool = False,
-) -> LeakReport:
-    """Find leaks in files and folders.
-
-    A link inside a folder is followed to what was named as well; one that leads outside is reported and not looked into.
-
-    Args:
-        paths: files and folders.
-        known: the project's own values.
-        limits: the limits for one file.
-        progress: called before each file with its name, the bytes done and the bytes in all.
-        empty: whether a folder may contain no file.
-
-    Raises:
-        LeaksRefused: E-LEAKS-001, there is nothing at a path, or no file in a folder.
-    """
-    named = [Path(path) for path in paths]
-    roots = [path.resolve() for path in named]
-
-    def is_outside(path: Path) -> bool:
-        if path in named or not path.is_symlink() or not path.exists():
-            return False
-        end = path.resolve()
-        return not any(root == end or root in end.parents for root in roots)
-
-    files = [path for path in _list_files(named, empty=empty) if is_outside(path) or not path.is_dir()]
-    sizes = [path.stat().st_size if path.is_file() else 0 for path in files]
-    findings: list[LeakFinding] = []
-    unread: list[NotOpened] = []
-    done, whole = 0, sum(sizes)
-    for path, size in zip(files, sizes, strict=True):
-        if progress is not None:
-            progress(str(path), done, whole)
-        if is_outside(path) or not path.is_file():
-            outside = "it is a link that leads outside of what was named"
-            why = outside if is_outside(path) else "it is no regular file, or a link to nowhere"
-            unread.append(NotOpened((str(path),), None, why))
-            continue
-        try:
-            with path.open("rb") as file:
-                for found in FileScan(known, limits).scan(file, str(path)):
-                    findings.append(found) if isinstance(found, LeakFinding) else unread.append(found)
-        except OSError as error:
-            why = f"it cannot be read: {error.strerror or error}"
-            unread.append(NotOpened((str(path),), None, why))
-        done += size
-    return LeakReport(tuple(findings), tuple(unread), len(files), done)
-
-
-def _list_files(paths: list[Path], *, empty: bool) -> list[Path]:
-    """List the named files, and all files below the named folders; list links to folders as files."""
-    found: dict[Path, None] = {}
-    for path in paths:
-        before = len(found)
-        if path.is_file():
-            found[path] = None
-        elif path.is_dir():
-            for folder, inner, names in os.walk(path):
-                inner.sort()
-                linked = [name for name in inner if Path(folder, name).is_symlink()]
-                found.update(dict.fromkeys(Path(folder) / name for name in sorted([*names, *linked])))
-        else:
-            raise LeaksRefused(
-                f"There is nothing at {path}.",
-                "Expected files or folders of a public build.",
-                "For example: twice asset leaks build/",
-            )
-        # A folder's files may have been found already, by a folder above that was named too.
-        is_new = len(found) > before or any(path in each.parents for each in found)
-        if path.is_dir() and not empty and not is_new:
-            raise LeaksRefused(
-                f"There is no file in {path}: nothing was looked at.",
-                "Expected a public build.",
-                "Build it first; or say that it may be empty: --allow-empty",
-            )
-    return list(found)
+        return LeakFinding(
+            rule.id, rule.severity, place.path, offset, place.key, said, message, remedy
+        )

@@ -30,7 +30,15 @@ _SPOOLED: Final = 4 << 20  # of one member in memory; the rest lies on disk
 _MEMORY_MAX: Final = 256 << 20  # that a dictionary may take
 _DIRECTORY_MAX: Final = 64 << 20  # of a zip file
 _SOLID_MAX: Final = 256 << 20  # of all members of a 7z file, which its library unpacks at once
-DAMAGED: Final = (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError, RuntimeError, MemoryError)
+DAMAGED: Final = (
+    zlib.error,
+    lzma.LZMAError,
+    OSError,
+    EOFError,
+    ValueError,
+    RuntimeError,
+    MemoryError,
+)
 """What decoders raise of damaged data; ``RuntimeError`` is LZ4's, and of encrypted members."""
 
 
@@ -178,7 +186,9 @@ class _Brotli:
     def decompress(self, data: bytes, max_length: int) -> bytes:
         try:
             return bytes(self._inner.process(data, output_buffer_limit=max_length))
-        except Exception as error:  # Its own kind, which is not importable by name in every version.
+        except (
+            Exception
+        ) as error:  # Its own kind, which is not importable by name in every version.
             raise ValueError(f"brotli says: {error}") from error
 
 
@@ -297,7 +307,7 @@ def open_archive(kind: str, file: BinaryIO, budget: UnpackBudget) -> Iterator[Ar
     except ImportError as error:
         why = f"{error.name} is needed: install it with pip install 'twice[assets]'"
         yield ArchiveMember("members", None, why)
-    except Exception as error:  # A stranger's file makes these libraries raise nearly anything.
+    except Exception as error:  # noqa: BLE001 - A stranger's file makes these libraries raise nearly anything.
         yield ArchiveMember("members", None, f"the {kind} cannot be read: {str(error)[:120]}")
 
 
@@ -351,7 +361,7 @@ def _open_7z(file: BinaryIO, budget: UnpackBudget) -> Iterator[ArchiveMember]:
             return
         budget.take(size)
         factory = BytesIOFactory(size)
-        archive.extractall(factory=factory)
+        archive.extractall(factory=factory)  # noqa: S202 - into memory
     for name, made in factory.products.items():
         made.seek(0)
         yield ArchiveMember(name, cast("BinaryIO", io.BytesIO(made.read())))

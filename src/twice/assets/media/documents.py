@@ -69,7 +69,7 @@ def read_parts(kind: str, file: BinaryIO, budget: UnpackBudget) -> Iterator[Part
     except ImportError as error:
         why = f"{error.name} is needed: install it with pip install 'twice[assets]'"
         yield ArchiveMember(kind, None, why)
-    except Exception as error:  # A stranger's file makes these libraries raise nearly anything.
+    except Exception as error:  # noqa: BLE001 - A stranger's file makes these libraries raise nearly anything.
         yield ArchiveMember(kind, None, f"it cannot be read to its end: {str(error)[:120]}")
 
 
@@ -88,7 +88,12 @@ def _read_picture(file: BinaryIO, budget: UnpackBudget) -> Iterator[Part]:
 
     with Image.open(file) as picture:
         said: list[tuple[object, object]] = [*picture.info.items()]
-        said += [(f"segment {name}", data) for name, data in getattr(picture, "applist", [])]
+        segments = getattr(
+            picture, "applist", []
+        )  # The mark of captions names a program, whoever wrote them.
+        said += [
+            (f"segment {name}", data.removeprefix(b"Photoshop 3.0\0")) for name, data in segments
+        ]
         exif = picture.getexif()
         tags = [*exif.items()]
         for directory in (ExifTags.IFD.Exif, ExifTags.IFD.GPSInfo, ExifTags.IFD.Interop):
@@ -118,7 +123,8 @@ def _read_recording(file: BinaryIO, budget: UnpackBudget) -> Iterator[Part]:
                 field = _to_field(key, value)
                 if field is not None:
                     yield field
-        for stream in container.streams:
+        streams: list[Any] = list(container.streams)
+        for stream in streams:
             if stream.type == "attachment":
                 name, data = stream.metadata.get("filename", "attachment"), stream.data
                 yield unpack(name, iter([bytes(data or b"")]), budget)
@@ -138,7 +144,9 @@ def _read_font(file: BinaryIO, budget: UnpackBudget) -> Iterator[Part]:
         file.seek(0)
         font = TTFont(file, fontNumber=number if is_collection else -1, lazy=True)
         for record in font["name"].names:
-            yield MetadataField(f"font name {record.nameID}", str(record).encode("utf-8", "replace"))
+            yield MetadataField(
+                f"font name {record.nameID}", str(record).encode("utf-8", "replace")
+            )
 
 
 def _read_woff2(file: BinaryIO, budget: UnpackBudget) -> Iterator[Part]:
@@ -150,7 +158,9 @@ def _read_woff2(file: BinaryIO, budget: UnpackBudget) -> Iterator[Part]:
     for _ in range(int.from_bytes(head[12:14], "big")):
         WOFF2DirectoryEntry().fromFile(file)
     spans = [(file.tell(), int.from_bytes(head[20:24], "big"), "tables")]
-    spans.append((int.from_bytes(head[28:32], "big"), int.from_bytes(head[32:36], "big"), "metadata"))
+    spans.append(
+        (int.from_bytes(head[28:32], "big"), int.from_bytes(head[32:36], "big"), "metadata")
+    )
     for start, size, name in spans:
         if size:
             packed = io.BytesIO(read_at(file, start, size))
@@ -167,7 +177,9 @@ def _read_pdf(file: BinaryIO, budget: UnpackBudget) -> Iterator[Part]:
         return
     try:
         reader = PdfReader(file, strict=False)
-    except PdfReadError:  # Its directory is missing; one that is wrong makes the library look for all objects.
+    except (
+        PdfReadError
+    ):  # Its directory is missing; one that is wrong makes the library look for all objects.
         whole = read_at(file, 0, _PDF_MAX)
         reader = PdfReader(io.BytesIO(whole + b"\nstartxref\n0\n%%EOF\n"), strict=False)
     if reader.is_encrypted and not reader.decrypt(""):
@@ -177,11 +189,13 @@ def _read_pdf(file: BinaryIO, budget: UnpackBudget) -> Iterator[Part]:
         field = _to_field(f"PDF {key.removeprefix('/')}", str(value))
         if field is not None:
             yield field
-    numbers = sorted({*(each for table in reader.xref.values() for each in table), *reader.xref_objStm})
+    numbers = sorted(
+        {*(each for table in reader.xref.values() for each in table), *reader.xref_objStm}
+    )
     for number in numbers[:_OBJECTS_MAX]:
         try:
             found = reader.get_object(number)
-        except Exception:  # noqa: S112 - One object that is not there hides no other.
+        except Exception:  # noqa: BLE001, S112 - One object that is not there hides no other.
             continue
         if isinstance(found, StreamObject):
             yield from _read_stream(number, found, budget)
@@ -195,7 +209,7 @@ def _read_stream(number: int, stream: Any, budget: UnpackBudget) -> Iterator[Par
     name = f"object {number}"
     try:
         data = bytes(stream.get_data())
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001
         yield ArchiveMember(name, None, f"it cannot be unpacked: {str(error)[:120]}")
         return
     yield unpack(name, iter([data]), budget)

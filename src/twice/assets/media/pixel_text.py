@@ -68,7 +68,9 @@ def _read_text(plane: Any) -> bytes:
     for signature, is_packed in _SIGNATURES.items():
         if start.startswith(signature):
             at = len(signature)
-            data = _pack_bits(plane, at + 4, min(int.from_bytes(start[at : at + 4], "big") // 8, _TEXT_MAX))
+            data = _pack_bits(
+                plane, at + 4, min(int.from_bytes(start[at : at + 4], "big") // 8, _TEXT_MAX)
+            )
             try:
                 return zlib.decompressobj(31).decompress(data, _TEXT_MAX) if is_packed else data
             except zlib.error:

@@ -10,9 +10,10 @@ import click
 
 from twice.assets.containers.source import Source
 from twice.assets.errors import ScrubRefused
+from twice.assets.leaks.folders import scan_paths
 from twice.assets.leaks.known import load_known_values
 from twice.assets.leaks.report import to_json, to_sarif, to_text
-from twice.assets.leaks.scan import ScanLimits, scan_paths
+from twice.assets.leaks.scan import ScanLimits
 from twice.assets.scrubbing.scrubbing import scrubbed
 from twice.cli.console import Status
 from twice.cli.options import AsJson, Limit, argument, build_command, option
