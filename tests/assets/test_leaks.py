@@ -18,9 +18,10 @@ from leakfiles import CLEAN, INFOTEXT, LEAKING, dirty_png, png, zipped
 
 from twice.assets.errors import LeaksRefused
 from twice.assets.leaks.folders import scan_paths
-from twice.assets.leaks.known import load_known_values
+from twice.assets.leaks.known import SHARED, load_known_values
 from twice.assets.leaks.report import LeakFinding, NotOpened
 from twice.assets.leaks.scan import FileScan, ScanLimits
+from twice.assets.log.fields import FIELDS
 
 
 def scanned(data: bytes, **options: object) -> list[LeakFinding | NotOpened]:
@@ -163,6 +164,11 @@ def test_the_file_name_of_an_asset_may_be_the_published_one_and_its_id_not(tmp_p
 
     assert leaks(b'<audio src="audio/quayside.wav"/> <a href="quayside.wav">', known=known) == []
     assert len(leaks(b"audio/harbour.mid quay-044-b", known=known)) == 2
+
+
+@pytest.mark.parametrize("pointer", SHARED)
+def test_a_field_that_is_held_to_be_shared_is_in_the_model(pointer: str) -> None:
+    assert pointer in FIELDS
 
 
 def test_a_link_that_leads_outside_is_reported_and_not_followed(tmp_path: Path) -> None:

@@ -36,4 +36,6 @@ def test_the_sets_are_found_and_their_clean_files_are_not_accused(tmp_path: Path
         assert (len(results) - len(in_clean), len(in_clean)) == (leaking, clean)
         assert "leaks" not in in_clean
         for path, result in results.items():
-            assert path.parent.name == "clean" or result == UNSEEN.get(path.name, "leaks"), path.name
+            assert path.parent.name == "clean" or result == UNSEEN.get(path.name, "leaks"), (
+                path.name
+            )

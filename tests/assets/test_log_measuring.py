@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from twice.assets.errors import AssetMissing, PayloadRefused
-from twice.assets.log.declaring import NotApplicable
+from twice.assets.log.block import NotApplicable
 from twice.assets.measuring.file import measure_file
 from twice.assets.measuring.loudness import LoudnessMeter, coefficients
 from twice.assets.measuring.truepeak import TruePeakMeter

@@ -14,7 +14,7 @@ from completelogs import HEX
 from twice.assets.errors import LogRefused, StoreRefused
 from twice.assets.gate.gate import run_gate
 from twice.assets.gate.report import Result
-from twice.assets.log.text import canonical, log_digest, read_log
+from twice.assets.log.io import canonical, log_digest, read_log
 from twice.assets.payload import payload
 from twice.assets.store import index
 from twice.assets.store.checkpoint import checkpoint_path, listed

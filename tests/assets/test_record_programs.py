@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hotstore import laid
 
-from twice.assets.log.kinds import Json
-from twice.assets.making.command import rewritten
+from twice.assets.render.command import rewrite_command
+from twice.assets.render.runner import is_recordable, looks_python
 from twice.assets.store.sealing import joined
 
 
@@ -21,12 +22,28 @@ def test_an_installed_program_stays_where_it_is_and_one_of_the_store_is_an_input
     own.parent.mkdir()
     own.write_bytes(b"#!/bin/sh\n")
 
-    installed = rewritten([sys.executable, "draw.py"], store, [], [], "")
-    ours = rewritten([str(own), "a"], store, [], [], "")
+    installed = rewrite_command(["/bin/sh", "draw.sh"], store, [], [], "")
+    ours = rewrite_command([str(own), "a"], store, [], [], "")
 
-    # A copy of an interpreter would have lost the environment that it belongs to.
-    assert (installed.argv[0], installed.inputs) == (sys.executable, {})
+    assert (installed.argv[0], installed.inputs) == ("/bin/sh", {})
     assert (ours.argv[0], ours.inputs) == ("./tools/draw", {"tools/draw": own})
+
+
+def test_this_interpreter_by_its_path_is_recorded_and_another_one_is_watched(
+    tmp_path: Path,
+) -> None:
+    store = laid(tmp_path)
+    other = tmp_path / "bin/python3"
+    other.parent.mkdir()
+    other.symlink_to(sys.executable)
+
+    here = rewrite_command([sys.executable, "draw.py"], store, [], [], "")
+    elsewhere = rewrite_command([str(other), "draw.py"], store, [], [], "")
+
+    assert (here.argv[0], is_recordable(here.argv)) == ("python", True)
+    # A copy would have lost the environment that it belongs to.
+    assert (elsewhere.argv[0], elsewhere.inputs) == (str(other), {})
+    assert (looks_python(elsewhere.argv), is_recordable(elsewhere.argv)) == (True, False)
 
 
 @pytest.mark.parametrize(
@@ -39,6 +56,6 @@ def test_an_installed_program_stays_where_it_is_and_one_of_the_store_is_an_input
     ],
 )
 def test_a_value_takes_the_place_of_a_reason_and_the_other_way_round(
-    under: Json, over: Json, comes: Json
+    under: Any, over: Any, comes: Any
 ) -> None:
     assert joined({"presets": under}, {"presets": over}) == {"presets": comes}

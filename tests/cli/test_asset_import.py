@@ -9,9 +9,9 @@ from unittest.mock import ANY
 import pytest
 
 from programs import cli
-from twice.assets.log.drafting import draft
-from twice.assets.log.log import AssetKind
-from twice.assets.log.promise import Mode
+from twice.assets.log.block import Mode
+from twice.assets.log.drafts import draft
+from twice.assets.log.models import AssetKind
 from twice.cli import main
 
 DATA = Path(__file__).parents[1] / "assets" / "importers" / "data"

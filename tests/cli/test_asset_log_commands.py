@@ -174,8 +174,6 @@ BAD = [
     (["package", "--work-unit", "x", "--store", "hot"], "E-ASSET-STORE-001"),
     (["package", "--work-unit", "x"], "E-ASSET-STORE-001"),
     (["export", "gatecheck", "hot"], "E-USE-001"),
-    (["export", "cold-art-manifest", "hot", "--approvals", "draft.json"], "E-ASSET-EXPORT-001"),
-    (["export", "cold-manifest", "hot", "--snapshot", "x"], "E-ASSET-EXPORT-001"),
     (["export", "build-lock", "hot"], "E-ASSET-EXPORT-001"),
 ]
 

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from twice.assets.gate.row import Row, Status, clipped
-from twice.assets.log.identity import Asset
-from twice.assets.log.log import DeterminismLog
-from twice.assets.log.reading import Examined, Problem
+from twice.assets.log.io import Examined, Problem
+from twice.assets.log.models import Asset, DeterminismLog
 
 PRODUCER: Final = "producer"
 EMPTY: Final = Examined(DeterminismLog(), ())
@@ -113,6 +112,6 @@ def problems(facts: Facts) -> Iterator[Problem]:
 
 def value_of(found: Any) -> Any:
     """Give a value; None for a reason, or where nobody said anything."""
-    from twice.assets.log.declaring import NotApplicable
+    from twice.assets.log.block import NotApplicable
 
     return None if isinstance(found, NotApplicable) else found

@@ -18,9 +18,8 @@ from typing import Final
 from twice.assets.errors import AssetMissing
 from twice.assets.gate import lineage
 from twice.assets.gate.facts import Facts, Seen, value_of
-from twice.assets.log.identity import Asset, Payload
-from twice.assets.log.log import SUFFIX, DeterminismLog
-from twice.assets.log.text import examine_bytes, read_bytes
+from twice.assets.log.io import examine_bytes, read_bytes
+from twice.assets.log.models import SUFFIX, Asset, DeterminismLog, Payload
 from twice.assets.measuring.file import file_sha256, measure_file
 from twice.assets.payload import payload
 from twice.assets.store import index

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from twice.assets.log.log import DeterminismLog
-from twice.assets.log.text import canonical, examine_bytes, read_bytes
-from twice.assets.log.witness import Level
+from twice.assets.log.io import canonical, examine_bytes, read_bytes
+from twice.assets.log.models import DeterminismLog, EvidenceLevel
 from twice.assets.store import index
 from twice.assets.store.project import Store
 from twice.assets.store.sealing import SUPERSEDED
@@ -83,7 +82,7 @@ def records(
         told: hashes a file; None where it is not there.
     """
     for each in (log.evidence or {}).values():
-        if each.level is not Level.RECORDED or each.record is None or each.sha256 is None:
+        if each.level is not EvidenceLevel.RECORDED or each.record is None or each.sha256 is None:
             continue
         try:
             path = (store.root / each.record).resolve()

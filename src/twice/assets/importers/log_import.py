@@ -14,10 +14,9 @@ from twice.assets.errors import ImportRefused, PayloadRefused
 from twice.assets.importers.imported import Imported, Value
 from twice.assets.importers.merging import Merged, hold_choices, merged, with_choices
 from twice.assets.importers.opening import import_file
-from twice.assets.log.drafting import without_wanted
+from twice.assets.log.drafts import without_wanted
+from twice.assets.log.io import examine, examine_bytes, read_bytes, refusal, to_document
 from twice.assets.log.kinds import Fault
-from twice.assets.log.reading import examine, to_document
-from twice.assets.log.text import examine_bytes, read_bytes, refusal
 from twice.assets.measuring.file import file_sha256, measure_file
 from twice.assets.payload import NO_PAYLOAD, payload
 from twice.assets.store.revising import keep_revision

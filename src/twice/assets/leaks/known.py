@@ -17,20 +17,17 @@ from pathlib import Path
 from typing import Final
 
 from twice.assets.errors import LeaksRefused
+from twice.assets.log.block import EXCUSE
+from twice.assets.log.fields import FIELDS
+from twice.assets.log.kinds import DIGEST, SEED, SHA256, SettingKind, TextKind
 
 _VALUE_MIN: Final = 6  # characters
 _WORD: Final = re.compile(rb"[\w-]{6,256}")
 _LONG_WORD: Final = re.compile(rb"[\w./:@+-]{6,256}")
 _FILE_MAX: Final = 64 << 20
 _PLAIN: Final = re.compile(r"[^\W\d_]{1,40}")
-_DIGEST: Final = re.compile(r"(?:sha256:)?[0-9a-f]{64}")
-TELLING: Final = (
-    "/log_id", "/work_unit", "/nonce", "/supersedes", "/asset", "/provider", "/model", "/seed", "/art", "/audio",
-    "/recipe", "/evidence", "/verdicts",
-)  # fmt: skip
-"""The parts of a log that hold values of its own."""
 SHARED: Final = (
-    "/provider/name", "/asset/file", "/asset/media_type", "/asset/payload/method", "/asset/measured",
+    "/created", "/producer", "/promise", "/provider/name", "/environment", "/asset/file", "/asset/media_type", "/asset/payload/method", "/asset/measured",
     "/model/version", "/model/adapters/*/version", "/seed/each/*/step",
     "/art/prompt_version", "/art/aspect_ratio", "/art/sampler", "/art/scheduler", "/art/dtype",
     "/art/attention", "/art/rng_device", "/art/post", "/art/settings",
@@ -38,12 +35,12 @@ SHARED: Final = (
     "/audio/time_signature", "/audio/chain/*/name", "/audio/chain/*/format",
     "/audio/chain/*/version", "/audio/chain/*/settings", "/audio/chain/*/track", "/audio/dither",
     "/audio/export", "/recipe/argv", "/recipe/env", "/recipe/output",
-    "/evidence/*/level", "/evidence/*/file", "/evidence/*/chunk", "/evidence/*/who", "/evidence/*/when",
-    "/verdicts/*/when", "/verdicts/*/outcome", "/verdicts/*/reason",
+    "/evidence/*/file", "/evidence/*/chunk", "/evidence/*/who", "/evidence/*/when",
+    "/verdicts/*/when", "/verdicts/*/reason",
 )  # fmt: skip
-"""Fields in these parts that other logs have as well, or that players may see: a version, a spoken line.
+"""Texts of a log that others have as well, or that players may see: a role, a version, a spoken line.
 
-Digests below them are a project's own all the same.
+Seeds and digests below them are a project's own all the same. Every other text of a log is looked for.
 """
 
 
@@ -169,19 +166,17 @@ def _read_log(log: object, where: str) -> Iterator[tuple[str, str]]:
 
 
 def _walk(data: object, at: str) -> Iterator[tuple[str, str]]:
-    """Yield the pointer and value of each text that is looked for; names in tables are ``*``."""
-    is_table = at in {"/evidence", "/art/settings", "/recipe/env"}
-    if isinstance(data, dict) and "not_applicable" not in data:
+    """Yield the pointer and value of each text that is looked for, as far as a document has the fields of a log."""
+    if isinstance(data, dict) and EXCUSE not in data:
         for name, value in data.items():
-            inner = f"{at}/{'*' if is_table else name}"
-            if at or inner in TELLING:
-                yield from _walk(value, inner)
+            below = f"{at}/{name}"
+            yield from _walk(value, below if below in FIELDS else f"{at}/*")
     elif isinstance(data, list):
         for value in data:
             yield from _walk(value, f"{at}/*")
-    elif isinstance(data, str | int) and not isinstance(data, bool):
-        text = str(data)
-        is_own = isinstance(data, str) or at.startswith("/seed/") or at == "/seed"
+    elif isinstance(data, str | int) and not isinstance(data, bool) and at in FIELDS:
+        kind = FIELDS[at].shape
         is_shared = any(at == each or at.startswith(f"{each}/") for each in SHARED)
-        if _DIGEST.fullmatch(text) or (is_own and not is_shared):
-            yield at, text
+        is_text = isinstance(kind, TextKind | SettingKind)
+        if kind in (SEED, SHA256, DIGEST) or (is_text and not is_shared):
+            yield at, str(data)

@@ -47,7 +47,10 @@ _ENDS: Final = (
     8 << 20
 )  # bytes at the beginning and end of a recording that are read like any others
 _INSIDE_MAX: Final = 2000  # files and streams that are looked for within one
-_READ_INSIDE: Final = (2, 2 << 20)  # times that bytes may be read to look into files within them, and bytes besides
+_READ_INSIDE: Final = (
+    2,
+    2 << 20,
+)  # times that bytes may be read to look into files within them, and bytes besides
 _READ_LIBRARY: Final = (8, 32 << 20)  # the same for a library that reads the whole file
 _ENCODINGS_MAX: Final = 5  # of text in each other
 _IN_NAMES: Final = frozenset({"L105", "L108", "L111", "L122", "L125"})

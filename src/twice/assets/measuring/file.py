@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from twice.assets.errors import AssetMissing
-from twice.assets.log.identity import Asset, Measured, Payload
+from twice.assets.log.models import Asset, Measured, Payload
 from twice.assets.measuring.sound import measure_sound
 from twice.assets.payload import Payload as Taken
 from twice.assets.payload import payload

@@ -13,8 +13,8 @@ from typing import Any, Final
 import numpy as np
 
 from twice.assets.errors import PayloadRefused
-from twice.assets.log.declaring import NotApplicable
-from twice.assets.log.identity import Measured
+from twice.assets.log.block import NotApplicable
+from twice.assets.log.models import Measured
 from twice.assets.measuring.loudness import SHORTEST_S, LoudnessMeter
 from twice.assets.measuring.truepeak import TruePeakMeter
 from twice.errors import ExtraMissing

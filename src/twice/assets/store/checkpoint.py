@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from twice.assets.log.log import DeterminismLog
-from twice.assets.log.text import parse
+from twice.assets.log.io import parse
+from twice.assets.log.models import DeterminismLog
 from twice.assets.store.index import Entry
 from twice.assets.store.project import Store
 from twice.errors import TwiceError

@@ -14,8 +14,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from twice.assets.log.log import SUFFIX, DeterminismLog
-from twice.assets.log.text import examine_bytes, log_digest, parse, read_bytes
+from twice.assets.log.io import examine_bytes, log_digest, parse, read_bytes
+from twice.assets.log.models import SUFFIX, DeterminismLog
 from twice.assets.store.project import Store
 from twice.errors import TwiceError
 from twice.writing import make_folder, write

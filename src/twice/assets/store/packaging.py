@@ -15,9 +15,8 @@ from twice.assets.errors import StoreRefused
 from twice.assets.gate.gate import judged
 from twice.assets.gate.gathering import gather
 from twice.assets.gate.report import Report
-from twice.assets.log.log import DeterminismLog
-from twice.assets.log.reading import examine, to_document
-from twice.assets.log.text import canonical, log_digest, read_log, sidecar_name
+from twice.assets.log.io import canonical, examine, log_digest, read_log, sidecar_name, to_document
+from twice.assets.log.models import DeterminismLog
 from twice.assets.store import index
 from twice.assets.store.checkpoint import FOLDER, checkpoint, checkpoint_path, text_of
 from twice.assets.store.project import Store

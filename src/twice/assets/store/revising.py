@@ -12,9 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from twice.assets.log.log import SUFFIX
-from twice.assets.log.reading import examine
-from twice.assets.log.text import canonical, canonical_document, examine_bytes, read_bytes
+from twice.assets.log.io import canonical, canonical_document, examine, examine_bytes, read_bytes
+from twice.assets.log.models import SUFFIX
 from twice.assets.store import index
 from twice.assets.store.project import find_store
 from twice.assets.store.sealing import Sealing, _supersede

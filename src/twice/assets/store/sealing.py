@@ -16,19 +16,21 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeGuard
 
 from twice.assets.errors import StoreRefused
-from twice.assets.log.kinds import Fault
-from twice.assets.log.log import FORMAT, DeterminismLog
-from twice.assets.log.promise import Grade
-from twice.assets.log.reading import EXCUSE, Problem, examine, to_document
-from twice.assets.log.text import (
+from twice.assets.log.block import EXCUSE
+from twice.assets.log.io import (
+    Problem,
     canonical,
     canonical_document,
+    examine,
     examine_bytes,
     log_digest,
     read_bytes,
     refusal,
     sidecar_name,
-)  # fmt: skip
+    to_document,
+)
+from twice.assets.log.kinds import Fault
+from twice.assets.log.models import FORMAT, DeterminismLog, Grade
 from twice.assets.measuring.file import measure_file
 from twice.assets.payload import payload
 from twice.assets.store import index

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from twice.assets.log.reading import escaped
+from twice.assets.log.io import escape
 from twice.recorder.redaction.fields import is_secret
 from twice.recorder.redaction.redaction import Redaction
 
@@ -62,7 +62,7 @@ def _texts(value: Any, at: str) -> Iterator[tuple[str, str]]:
         yield at, value
     elif isinstance(value, Mapping):
         for name, part in value.items():
-            yield from _texts(part, f"{at}/{escaped(str(name))}")
+            yield from _texts(part, f"{at}/{escape(str(name))}")
     elif isinstance(value, list):
         for number, part in enumerate(value):
             yield from _texts(part, f"{at}/{number}")

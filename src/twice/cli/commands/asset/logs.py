@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from twice.assets.comparing import compare
 from twice.assets.errors import LogUnreadable
 from twice.assets.gate.gathering import gather as gather_facts
 from twice.assets.importers.log_import import LogImport, Target, import_into_log
-from twice.assets.log.drafting import draft
-from twice.assets.log.log import AssetKind
-from twice.assets.log.promise import Mode
-from twice.assets.log.reading import to_document
-from twice.assets.log.text import log_digest, read_log
+from twice.assets.log.block import Mode
+from twice.assets.log.diff import compare
+from twice.assets.log.drafts import draft
+from twice.assets.log.io import log_digest, read_log, to_document
+from twice.assets.log.models import AssetKind
 from twice.assets.measuring.file import measure_file
 from twice.cli.commands.asset.store import read_value
 from twice.cli.console import Status

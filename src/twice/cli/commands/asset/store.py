@@ -59,7 +59,7 @@ def add_settings(document: Mapping[str, Any], settings: Sequence[str]) -> dict[s
     Raises:
         UsageError: E-USE-001: one is no setting.
     """
-    from twice.assets.store.sealing import joined  # The help of ``init`` needs none of it.
+    from twice.assets.store.sealing import joined
 
     for path, text in split_pairs(settings, "--set", "art.steps=20").items():
         value = read_value(text)
@@ -132,8 +132,8 @@ def seal_asset(
 
     Exit code 0 it is sealed, 2 it is refused. Whether the log is complete is for twice asset gate.
     """
-    from twice.assets.log.drafting import without_wanted
-    from twice.assets.log.text import parse, read_bytes
+    from twice.assets.log.drafts import without_wanted
+    from twice.assets.log.io import parse, read_bytes
     from twice.assets.store.sealing import Sealing, joined, seal
 
     opened, now = store.open(asset), read_clock()
