@@ -314,7 +314,7 @@ def _show(data: bytes, places: dict[bytes, list[int]]) -> Iterator[DecodedLayer]
 
 def _decode_pdf(data: bytes) -> Iterator[DecodedLayer]:
     """Yield the strings of a PDF as a reader shows them: those that stand apart are one word."""
-    if b"Tj" not in data and b"TJ" not in data and b" obj" not in data:
+    if b" 0 obj" not in data and not (b" Tf" in data and (b"Tj" in data or b"TJ" in data)):
         return
     shown = [_read_string(found) for found in _STRING.finditer(data)]
     if shown:

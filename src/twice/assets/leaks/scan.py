@@ -342,9 +342,10 @@ class FileScan:
         if is_metadata:
             places = places | rules.METADATA_WORDS.find(window.lowered)
         for rule in rules.RULES:
-            if is_metadata or not rule.metadata_only:
-                for span in rule.find(window.data, window.lowered, places):
-                    yield from self._find_once(rule, place, base, window, span)
+            if (rule.metadata_only and not is_metadata) or places.keys().isdisjoint(rule.near):
+                continue
+            for span in rule.find(window.data, window.lowered, places):
+                yield from self._find_once(rule, place, base, window, span)
         for start, value, what in self._known.find(window.lowered):
             span = (start, start + len(value))
             for found in self._find_once(rules.OWN, place, base, window, span):
