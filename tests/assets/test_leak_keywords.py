@@ -7,10 +7,11 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twice.assets.leaks.runs import Class
-from twice.assets.leaks.words import Words
+from twice.assets.leaks.decode import find_runs
+from twice.assets.leaks.keywords import Keywords
 
 WORDS = (b"seed", b"seeds", b"cfg", b"cfg_scale", b"/", b"step", b"steps: ", b"eedse")
+MARKS = bytes(ord("x") if each in b"ab" else ord(" ") for each in range(256))
 TEXTS = st.lists(st.sampled_from([*WORDS, b" ", b"s", b"\0", b"x" * 700]), max_size=40).map(
     b"".join
 )
@@ -24,7 +25,7 @@ def places(data: bytes, word: bytes) -> list[int]:
 def test_words_are_found_where_each_alone_is(data: bytes) -> None:
     expected = {word: places(data, word) for word in WORDS if word in data}
 
-    assert Words(WORDS).places(data) == expected
+    assert Keywords(WORDS).find(data) == expected
 
 
 @given(st.text("ab1 ,\n", max_size=200), st.integers(1, 9))
@@ -32,4 +33,4 @@ def test_runs_are_those_of_a_pattern(text: str, shortest: int) -> None:
     data = text.encode()
     expected = [each.span() for each in re.finditer(rb"[ab]{%d,}" % shortest, data)]
 
-    assert list(Class(b"ab", shortest).runs(data)) == expected
+    assert list(find_runs(data, MARKS, shortest)) == expected
