@@ -18,7 +18,7 @@ import numpy as np
 
 from twice.assets.containers.sniffing import HEAD, Format, sniff
 from twice.assets.leaks import rules
-from twice.assets.leaks.decode import DecodedLayer, TextWindow, count_controls, decode_layers
+from twice.assets.leaks.decode import DecodedLayer, TextWindow, decode_layers
 from twice.assets.leaks.keywords import merge_spans
 from twice.assets.leaks.known import NOTHING, KnownValues
 from twice.assets.leaks.report import LeakFinding, NotOpened, to_excerpt
@@ -255,8 +255,9 @@ class FileScan:
                     if not (kind in _ARCHIVES and found.rule in _IN_NAMES):
                         yield found
                 continue
-            yield from self._scan_window(data, place, offset)
-            if kind is Format.TEXT and not count_controls(data):
+            window = TextWindow.of(data)
+            yield from self._scan_text(window, place, offset)
+            if kind is Format.TEXT and not window.controls:
                 continue
             for start, codec in find_inside(data):
                 at = offset + start
@@ -306,8 +307,10 @@ class FileScan:
             yield from self._match(TextWindow.of(data[start:end]), place, base + start)
 
     def _scan_window(self, data: bytes, place: _Place, base: int) -> Iterator[ScanResult]:
+        yield from self._scan_text(TextWindow.of(data), place, base)
+
+    def _scan_text(self, window: TextWindow, place: _Place, base: int) -> Iterator[ScanResult]:
         """Scan one window: rules, then what is encoded in it."""
-        window = TextWindow.of(data)
         places = rules.TEXT_WORDS.find(window.lowered)
         yield from self._match(window, place, base, places)
         if place.depth > self._limits.depth:
