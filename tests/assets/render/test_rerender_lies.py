@@ -12,14 +12,12 @@ from renders import SYNTH, again, drawn, edited, laid, put, recipe_of, rendered,
 
 from programs import cli
 from twice.assets.errors import RecipeUntrusted
-from twice.assets.likening.figures import beyond
-from twice.assets.likening.pictures import compare_pictures
-from twice.assets.likening.sounds import compare_sounds
 from twice.assets.log.io import to_document
 from twice.assets.log.models import RerenderOutcome
+from twice.assets.media.similarity import compare_images, compare_sounds, exceed_limits
 from twice.assets.render.calibration import calibrate, write_limits
 from twice.assets.render.rerender import RerenderOptions
-from twice.assets.store.project import Store
+from twice.assets.store.store import Store
 from twice.errors import UsageError
 
 soundfile = pytest.importorskip("soundfile")
@@ -179,10 +177,10 @@ def test_a_recipe_whose_file_is_there_before_it_runs_has_rendered_nothing(tmp_pa
 
 
 def file_hash(store: Store, name: str, data: bytes) -> str:
-    from twice.assets.measuring.file import file_sha256
+    from twice.assets.media.measure import digest_file
 
     (store.root / name).write_bytes(data)
-    return file_sha256(store.root / name)
+    return digest_file(store.root / name)
 
 
 @pytest.mark.integration
@@ -225,12 +223,12 @@ def test_pixels_that_are_no_numbers_are_like_nothing(tmp_path: Path) -> None:
     Image.fromarray(plane, "F").save(tmp_path / "a.tiff")
     plane[3, 3] = np.nan
     Image.fromarray(plane, "F").save(tmp_path / "b.tiff")
-    figures, why = compare_pictures(tmp_path / "a.tiff", tmp_path / "b.tiff")
+    figures, why = compare_images(tmp_path / "a.tiff", tmp_path / "b.tiff")
     assert (figures, "no numbers" in why) == ({}, True)
 
 
 def test_a_figure_that_is_no_number_is_beyond_every_limit() -> None:
-    assert beyond({"psnr_db": float("nan")}, {"psnr_db": 0}) == ["psnr_db"]
+    assert exceed_limits({"psnr_db": float("nan")}, {"psnr_db": 0}) == ["psnr_db"]
 
 
 TONE = (
@@ -245,25 +243,25 @@ TONE = (
     ids=["silence", "swapped", "shorter", "longer", "turned", "late", "louder", "cut"],
 )  # fmt: skip
 def test_a_sound_that_is_another_one_is_beyond_every_profile(tmp_path: Path, other: Any) -> None:
-    from twice.assets.likening.figures import PROFILES
+    from twice.assets.media.similarity import PROFILES
 
     figures, why = compare_sounds(wave(tmp_path / "a.wav", TONE), wave(tmp_path / "b.wav", other))
     assert why == ""
-    assert beyond(figures, PROFILES["audio-numeric"])
-    assert beyond(figures, PROFILES["audio-16bit"])
+    assert exceed_limits(figures, PROFILES["audio-numeric"])
+    assert exceed_limits(figures, PROFILES["audio-16bit"])
 
 
 @pytest.mark.integration
 def test_one_odd_tile_of_a_large_picture_is_beyond_every_profile(tmp_path: Path) -> None:
-    from twice.assets.likening.figures import PROFILES
+    from twice.assets.media.similarity import PROFILES
 
     plane = np.full((640, 640, 3), 90, np.uint8)
     Image.fromarray(plane).save(tmp_path / "a.png")
     plane[64:80, 64:80] = 110
     Image.fromarray(plane).save(tmp_path / "b.png")
-    figures, _ = compare_pictures(tmp_path / "a.png", tmp_path / "b.png")
-    assert beyond(figures, PROFILES["image-numeric"])
-    assert beyond(figures, PROFILES["image-stochastic"])
+    figures, _ = compare_images(tmp_path / "a.png", tmp_path / "b.png")
+    assert exceed_limits(figures, PROFILES["image-numeric"])
+    assert exceed_limits(figures, PROFILES["image-stochastic"])
 
 
 def test_frames_that_stand_longer_are_another_film(tmp_path: Path) -> None:
@@ -272,7 +270,7 @@ def test_frames_that_stand_longer_are_another_film(tmp_path: Path) -> None:
         frames[0].save(
             tmp_path / f"{name}.gif", save_all=True, append_images=frames[1:], duration=lasts
         )
-    figures, why = compare_pictures(tmp_path / "a.gif", tmp_path / "b.gif")
+    figures, why = compare_images(tmp_path / "a.gif", tmp_path / "b.gif")
     assert (figures, "long" in why) == ({}, True)
 
 

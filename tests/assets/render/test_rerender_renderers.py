@@ -12,12 +12,12 @@ from renders import laid, put, rendered, sealed
 from twice.assets.errors import InputChanged
 from twice.assets.gate.gate import run_gate
 from twice.assets.gate.report import Result
-from twice.assets.likening.figures import beyond
 from twice.assets.log.models import RerenderOutcome
+from twice.assets.media.similarity import exceed_limits
 from twice.assets.render.calibration import calibrate, write_limits
 from twice.assets.render.rerender import Rerender, RerenderOptions, rerender
-from twice.assets.store.project import Store
-from twice.assets.store.sealing import Sealed
+from twice.assets.store.seal import Sealed
+from twice.assets.store.store import Store
 
 pytestmark = pytest.mark.heavy
 
@@ -135,7 +135,9 @@ def test_povray_with_radiosity_on_two_threads_holds_within_calibrated_limits(
     write_limits(found)
     later = again(one, 3)
     assert later.figures["psnr_db"] > 35
-    held = not beyond(later.figures, found.limits)  # How it scatters depends on the load as well.
+    held = not exceed_limits(
+        later.figures, found.limits
+    )  # How it scatters depends on the load as well.
     assert (later.outcome == RerenderOutcome.REPRODUCED) == held
 
 

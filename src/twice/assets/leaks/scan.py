@@ -16,7 +16,6 @@ from typing import BinaryIO, Final
 
 import numpy as np
 
-from twice.assets.containers.sniffing import HEAD, Format, sniff
 from twice.assets.leaks import rules
 from twice.assets.leaks.decode import DecodedLayer, TextWindow, decode_layers
 from twice.assets.leaks.keywords import merge_spans
@@ -36,6 +35,8 @@ from twice.assets.media.archives import (
 )
 from twice.assets.media.documents import MetadataField, read_parts
 from twice.assets.media.pixel_text import extract_pixel_text
+from twice.assets.media.sniff import HEAD, Damaged, Format, sniff
+from twice.errors import ExtraMissing
 from twice.foundation.severity import Severity
 
 WINDOW: Final = 4 << 20
@@ -193,15 +194,9 @@ class FileScan:
             for where, text in extract_pixel_text(file):
                 yield self._find(rules.HIDDEN, place.step(where), None, text, 0)
                 yield from self._scan_window(text, place.step(where), 0)
-        except (ImportError, ValueError) as error:
+        except (ExtraMissing, Damaged) as error:
             if not place.is_inside:
-                why = f"pixels were not looked into: {error}"
-                why += (
-                    ": install it with pip install 'twice[assets]'"
-                    if isinstance(error, ImportError)
-                    else ""
-                )
-                yield NotOpened(place.path, None, why)
+                yield NotOpened(place.path, None, f"pixels were not looked into: {error}")
 
     def _scan_field(self, field: MetadataField, place: _Place) -> Iterator[ScanResult]:
         is_signed = b"jumb" in field.value[:32]

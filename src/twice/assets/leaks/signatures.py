@@ -13,9 +13,10 @@ import zlib
 from contextlib import suppress
 from typing import Final
 
-from twice.assets.containers.sniffing import HEAD, Format, sniff
 from twice.assets.leaks.keywords import Keywords
 from twice.assets.media.archives import DAMAGED, decompress
+from twice.assets.media.sniff import HEAD, Format, sniff
+from twice.errors import ExtraMissing
 
 # Files and streams in other bytes, by four of their first bytes; a codec with the bytes before its stream, or a file.
 _STREAMS: Final = {
@@ -48,7 +49,7 @@ def guess_codec(head: bytes, *, is_brotli: bool) -> str:
         return "Brotli"
     for codec in ("deflate", "Brotli"):
         out = b""
-        with suppress(ImportError, *DAMAGED):
+        with suppress(ExtraMissing, *DAMAGED):
             for piece in decompress(codec, io.BytesIO(head)):
                 out += piece
         if len(out) >= _TEXT_MIN and sniff(out[:HEAD]) is Format.TEXT:

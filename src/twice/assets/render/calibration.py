@@ -1,6 +1,6 @@
 """What a renderer's own repeats differ by, and the limits that follow; verdicts and limits written into logs.
 
-Every pair of repeats is compared, and each repeat with the sealed asset. Limits are the worst of these with
+Every pair of repeats is compared, and each repeat with the sealed asset. Limits are the merge_worst of these with
 a margin. They say how much this renderer scatters on this machine; another scene may scatter more.
 
 Invariant: limits are proposed only where repeats differ; equal repeats deserve a stricter grade. What is written is a
@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from twice.assets.errors import RenderFailed
-from twice.assets.likening.figures import too_loose, worst
 from twice.assets.log.io import log_digest, read_log, to_document
 from twice.assets.log.models import AssetKind, DeterminismLog
-from twice.assets.measuring.file import file_sha256
-from twice.assets.payload import payload
+from twice.assets.media.measure import digest_file
+from twice.assets.media.payload import digest_payload
+from twice.assets.media.similarity import explain_loose_limits, merge_worst
 from twice.assets.render.provenance import RENDERERS
 from twice.assets.render.recipe import build_job, find_obstacle
 from twice.assets.render.rerender import (
@@ -36,7 +36,7 @@ from twice.assets.render.rerender import (
 )
 from twice.assets.render.runner import RenderJob, render
 from twice.assets.render.trust import require_trusted
-from twice.assets.store.revising import keep_revision
+from twice.assets.store.seal import write_log
 from twice.errors import UsageError
 from twice.foundation.printable import pluralize
 from twice.recorder.environment.fingerprint import measure
@@ -57,7 +57,7 @@ _MARGINS: Final[Mapping[str, Callable[[float], float]]] = {
     "lag_samples": abs,
     "null_peak_dbfs": lambda value: round(value + _MARGIN_DB, 2),
 }
-"""The figures that judge, each with its limit by the worst that was seen."""
+"""The figures that judge, each with its limit by the merge_worst that was seen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ class Calibration:
         runs: how many there were, over all numbers of threads.
         pairs: how many pairs were compared.
         grade: the strictest grade that all of them reach among themselves.
-        figures: the worst of each.
+        figures: the merge_worst of each.
         limits: what is proposed; empty where repeats are equal, or cannot be compared.
         reason: why there are no limits; "" where there are, or none are needed.
     """
@@ -143,16 +143,16 @@ def with_threads(job: RenderJob, threads: int) -> RenderJob:
 def _compare(path: Path, log: DeterminismLog, files: Sequence[Path], runs: int) -> Calibration:
     pairs = list(combinations(files, 2))
     found = Calibration(log=path, runs=runs, pairs=len(pairs), grade="bytes")
-    if len({file_sha256(each) for each in files}) == 1:
+    if len({digest_file(each) for each in files}) == 1:
         return found
-    if len({(taken.method, taken.digest) for taken in map(payload, files)}) == 1:
+    if len({(taken.method, taken.digest) for taken in map(digest_payload, files)}) == 1:
         return replace(found, grade="payload")
     results = [compare_files(log.kind, a, b) for a, b in pairs]
     reason = next((why for _, why in results if why), "")
-    figures = {} if reason else worst(each for each, _ in results)
+    figures = {} if reason else merge_worst(each for each, _ in results)
     limits = dict(_propose_limits(figures))
     if limits:
-        reason = too_loose(limits, sound=log.kind is AssetKind.AUDIO)
+        reason = explain_loose_limits(limits, sound=log.kind is AssetKind.AUDIO)
     if reason:
         return replace(found, grade="different", figures=figures, reason=reason)
     return replace(found, grade="tolerance", figures=figures, limits=limits)
@@ -220,5 +220,5 @@ def _write_revision(path: Path, **changes: Any) -> int:
     log = read_log(path)
     revision = (log.revision or 1) + 1
     changes |= {"revision": revision, "supersedes": log_digest(log)}
-    keep_revision(path, to_document(log) | changes)
+    write_log(path, to_document(log) | changes)
     return revision

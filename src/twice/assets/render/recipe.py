@@ -15,8 +15,8 @@ from twice.assets.errors import InputChanged
 from twice.assets.gate.facts import value_of
 from twice.assets.log.block import NotApplicable
 from twice.assets.log.models import Asset, DeterminismLog, Endpoint, Environment, Payload, Recipe
-from twice.assets.measuring.file import file_sha256
-from twice.assets.payload import NO_PAYLOAD, payload
+from twice.assets.media.measure import digest_file
+from twice.assets.media.payload import NO_PAYLOAD, digest_payload
 from twice.assets.render.provenance import ask_version, list_packages
 from twice.assets.render.runner import TIMEOUT_S, Rendering, RenderJob, find_program, is_recordable
 from twice.errors import TwiceError
@@ -72,7 +72,7 @@ def _find_input(base: Path, path: str | None, found_at: str | None, sha256: str)
     places = [base / str(path), *([Path(found_at)] if found_at is not None else [])]
     there = [each for each in places if each.is_file()]
     for each in there:
-        if file_sha256(each) == sha256:
+        if digest_file(each) == sha256:
             return each
     happened = (
         f"{there[0]} is not the one that was logged" if there else f"{places[-1]} is not there"
@@ -96,7 +96,7 @@ def find_asset_input(log: DeterminismLog, job: RenderJob, asset: Path | None) ->
     about = log.asset
     assert about is not None, "a log without an asset is refused before"
     for name, path in job.inputs.items():
-        if file_sha256(path) == about.file_sha256 or _has_payload(path, about):
+        if digest_file(path) == about.file_sha256 or _has_payload(path, about):
             return f"its input {name} holds the asset itself"
     for part in (*job.argv[1:], *job.env.values()):
         if ".." in part.replace("=", "/").split("/"):
@@ -115,7 +115,7 @@ def find_asset_input(log: DeterminismLog, job: RenderJob, asset: Path | None) ->
 def _has_payload(path: Path, about: Asset) -> bool:
     """Whether a file is the asset in the same container; one that is no picture and no sound is not."""
     try:
-        taken = payload(path)
+        taken = digest_payload(path)
     except TwiceError:
         return False
     if taken.facts["media_type"] != about.media_type or taken.method == NO_PAYLOAD:
@@ -128,7 +128,7 @@ def find_asset_read(run: Rendering, log: DeterminismLog, asset: Path | None) -> 
     wanted = log.asset.file_sha256 if log.asset is not None else None
     for path in run.read:
         is_asset = asset is not None and path.resolve() == asset.resolve()
-        if is_asset or (path.is_file() and file_sha256(path) == wanted):
+        if is_asset or (path.is_file() and digest_file(path) == wanted):
             return f"it read the asset itself, {path}"
     return ""
 
@@ -148,7 +148,7 @@ def list_differences(log: DeterminismLog, job: RenderJob) -> Iterator[str]:
         return
     # Another program may have the same name and version.
     path = job.inputs.get(name.removeprefix("./")) or find_program(name)
-    if path is not None and (here := file_sha256(path)) != sha256:
+    if path is not None and (here := digest_file(path)) != sha256:
         yield f"{name} is another program: its sha256 is {here[:12]}…, not {sha256[:12]}…"
 
 

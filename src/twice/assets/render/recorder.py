@@ -18,14 +18,14 @@ from typing import Final
 
 from twice.assets.errors import RenderFailed, RenderIncomplete
 from twice.assets.log.io import Problem
-from twice.assets.measuring.file import file_sha256, measure_file
+from twice.assets.media.measure import digest_file, measure_file
 from twice.assets.render.command import SEED, RenderCommand
 from twice.assets.render.declarations import Declarations
 from twice.assets.render.draft import RenderDraft
 from twice.assets.render.provenance import InstalledProgram, ask_version
 from twice.assets.render.runner import Rendering, RenderJob, is_recordable, looks_python, render
 from twice.assets.render.trust import remember_recipe
-from twice.assets.store.project import Store
+from twice.assets.store.store import Store
 from twice.errors import OutputExists, UsageError
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.printable import pluralize
@@ -104,7 +104,7 @@ def record_render(
             f"For example: twice asset record --seed {said.seed} … -- {command.argv[0]} --seed {SEED}",
         )
     _refuse_existing(store, command.outputs, force=force)
-    digests = {name: file_sha256(path) for name, path in command.inputs.items()}
+    digests = {name: digest_file(path) for name, path in command.inputs.items()}
     draft = RenderDraft(command, _find_program(command), digests, said)
     if command.outputs:
         _require_complete(store, draft, command.outputs)
@@ -183,7 +183,7 @@ def _store(
     """Put record, assets and drafts into the store."""
     measured = {name: measure_file(run.folder / name) for name in outputs}
     record = _store_record(store, draft, outputs, run)
-    evidence = {"record": store.named(record), "sha256": file_sha256(record)}
+    evidence = {"record": store.named(record), "sha256": digest_file(record)}
     is_watched = run.record is None and looks_python(draft.command.argv)
     for name, about in measured.items():
         asset, path = store.root / name, store.root / (name + DRAFT_SUFFIX)
@@ -213,7 +213,7 @@ def _store_record(store: Store, draft: RenderDraft, outputs: Sequence[str], run:
             "format": "twice.asset-render/1",
             "argv": list(draft.command.argv),
             "program": {"path": str(program.path), "version": program.version},
-            "outputs": {name: file_sha256(run.folder / name) for name in outputs},
+            "outputs": {name: digest_file(run.folder / name) for name in outputs},
             "took_s": round(run.took_s, 3),
             "said": run.printed,
         }

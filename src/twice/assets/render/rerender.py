@@ -14,9 +14,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from twice.assets.errors import InputChanged, PayloadRefused, RenderFailed
-from twice.assets.likening.figures import PROFILES, beyond, too_loose, worst
-from twice.assets.likening.pictures import compare_pictures
-from twice.assets.likening.sounds import compare_sounds
 from twice.assets.log.io import read_log, to_document
 from twice.assets.log.models import (
     SUFFIX,
@@ -26,8 +23,16 @@ from twice.assets.log.models import (
     Profile,
     RerenderOutcome,
 )
-from twice.assets.measuring.file import file_sha256
-from twice.assets.payload import payload
+from twice.assets.media.measure import digest_file
+from twice.assets.media.payload import digest_payload
+from twice.assets.media.similarity import (
+    PROFILES,
+    compare_images,
+    compare_sounds,
+    exceed_limits,
+    explain_loose_limits,
+    merge_worst,
+)
 from twice.assets.render.recipe import (
     build_job,
     find_asset_input,
@@ -37,7 +42,7 @@ from twice.assets.render.recipe import (
 )
 from twice.assets.render.runner import render
 from twice.assets.render.trust import require_trusted
-from twice.assets.store.project import find_store
+from twice.assets.store.store import find_store
 from twice.errors import TwiceError, UsageError
 from twice.foundation.printable import printable
 
@@ -78,7 +83,7 @@ class GradedRendering:
         grade: one of ``GRADES``.
         artefact: the labelled sha256 of what was rendered.
         figures: what was measured; empty where the bytes are equal or nothing could be compared.
-        exceeded: the figures that are beyond their limits, or why nothing was measured.
+        exceeded: the figures that are exceed_limits their limits, or why nothing was measured.
     """
 
     grade: str
@@ -95,9 +100,9 @@ class Rerender:
         log: path of the sidecar.
         outcome: reproduced, differs, cannot-judge, ``unpromised`` or ``refused``.
         promised: the grade of the promise; "" without one.
-        grade: the worst that was reached; "" where nothing was rendered.
+        grade: the merge_worst that was reached; "" where nothing was rendered.
         runs: how often it was rendered.
-        figures: the worst of each.
+        figures: the merge_worst of each.
         reason: why, in words.
         elsewhere: in what these surroundings differ from the recorded ones.
         artefacts: digests of what was rendered, each once.
@@ -128,7 +133,7 @@ class Rerender:
         yield printable(f"{self.outcome}: {name}: {self.reason}")
         if self.figures:
             figures = ", ".join(f"{key} {value:g}" for key, value in self.figures.items())
-            yield f"  worst of {self.runs}: {figures}"
+            yield f"  merge_worst of {self.runs}: {figures}"
         if self.elsewhere and self.outcome == RerenderOutcome.REPRODUCED:
             yield printable(f"  although {'; '.join(self.elsewhere)}")
 
@@ -213,7 +218,7 @@ def rerender(path: Path, how: RerenderOptions, progress: ProgressCallback) -> Re
     elsewhere = tuple(list_differences(log, job))
     asset = find_sealed_asset(path, log)
     unshown = find_asset_input(log, job, asset)
-    loose = too_loose(limits, sound=log.kind is AssetKind.AUDIO)
+    loose = explain_loose_limits(limits, sound=log.kind is AssetKind.AUDIO)
     if not unshown and promised == Grade.TOLERANCE and loose:
         unshown = f"its tolerance is none: {loose}"
     found: list[GradedRendering] = []
@@ -271,7 +276,7 @@ def find_sealed_asset(path: Path, log: DeterminismLog) -> Path | None:
     asset = path.parent / log.asset.file
     if not asset.is_file():
         return None
-    taken = payload(asset)
+    taken = digest_payload(asset)
     if (taken.method, taken.digest) != (log.asset.payload.method, log.asset.payload.digest):
         raise InputChanged(
             f"The asset {asset} has changed: its payload is not the one that was sealed.",
@@ -287,19 +292,19 @@ def _grade(
 ) -> GradedRendering:
     """Compare one rendering: by the digests in the log, then with the asset itself."""
     assert log.asset is not None, "a log without an asset is refused before"
-    digest = file_sha256(rendered)
+    digest = digest_file(rendered)
     artefact = f"sha256:{digest}"
     if digest == log.asset.file_sha256:
         return GradedRendering("bytes", artefact)
     logged = log.asset.payload
     try:
-        taken = payload(rendered)
+        taken = digest_payload(rendered)
         if logged is not None and (logged.method, logged.digest) == (taken.method, taken.digest):
             return GradedRendering("payload", artefact)
         figures, why = compare_files(log.kind, asset, rendered)
     except PayloadRefused as error:
         figures, why = {}, error.happened
-    exceeded = (why,) if why else tuple(beyond(figures, limits))
+    exceeded = (why,) if why else tuple(exceed_limits(figures, limits))
     return GradedRendering("different" if exceeded else "tolerance", artefact, figures, exceeded)
 
 
@@ -307,10 +312,10 @@ def compare_files(kind: AssetKind | None, a: Path | None, b: Path) -> tuple[dict
     """Give the figures of two files of a kind, or the reason why there are none."""
     if a is None:
         return {}, "the asset is not there to compare with"
-    one, two = payload(a), payload(b)
+    one, two = digest_payload(a), digest_payload(b)
     if one.method != two.method or one.facts["media_type"] != two.facts["media_type"]:
         return {}, f"{one.facts['media_type']} and {two.facts['media_type']} are not compared"
-    return (compare_sounds if kind is AssetKind.AUDIO else compare_pictures)(a, b)
+    return (compare_sounds if kind is AssetKind.AUDIO else compare_images)(a, b)
 
 
 def _conclude(
@@ -330,6 +335,6 @@ def _conclude(
             )
     return Rerender(
         log=path, outcome=outcome, promised=promised, grade=grade, runs=len(found),
-        figures=worst(each.figures for each in found), reason=reason, elsewhere=elsewhere,
+        figures=merge_worst(each.figures for each in found), reason=reason, elsewhere=elsewhere,
         artefacts=tuple(sorted({each.artefact for each in found})),
     )  # fmt: skip

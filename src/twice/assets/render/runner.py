@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Final
 
 from twice.assets.errors import InputChanged, RenderFailed
-from twice.assets.measuring.file import file_sha256
+from twice.assets.media.measure import digest_file
 from twice.errors import TwiceError
 from twice.foundation.seeds import Seed
 from twice.recorder.effects.ops import FILE_READ
@@ -164,7 +164,7 @@ def _copy_input(target: Path, source: Path) -> str:
             "Put it back, or name another one with --input.",
             path=str(source),
         ) from error
-    return file_sha256(target)
+    return digest_file(target)
 
 
 def _list_written(folder: Path, placed: Mapping[str, str]) -> Iterator[str]:
@@ -173,7 +173,7 @@ def _list_written(folder: Path, placed: Mapping[str, str]) -> Iterator[str]:
         name = path.relative_to(folder).as_posix()
         if path.is_symlink() or not path.is_file() or "__pycache__" in path.parts:
             continue
-        if name not in placed or file_sha256(path) != placed[name]:
+        if name not in placed or digest_file(path) != placed[name]:
             yield name
 
 

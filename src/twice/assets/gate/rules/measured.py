@@ -16,7 +16,7 @@ from twice.assets.gate.row import Row
 from twice.assets.gate.rules.evidence import nearest
 from twice.assets.log.block import NotApplicable
 from twice.assets.log.models import EvidenceLevel, Measured
-from twice.assets.measuring.loudness import SHORTEST_S
+from twice.assets.media.measure import SHORTEST_S
 from twice.foundation.printable import pluralize
 
 CHECKS: Final = {

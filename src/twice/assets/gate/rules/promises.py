@@ -12,7 +12,6 @@ from typing import Final
 
 from twice.assets.gate.facts import Facts, faulty
 from twice.assets.gate.row import Row
-from twice.assets.likening.figures import PROFILES, too_loose
 from twice.assets.log.block import Mode
 from twice.assets.log.models import (
     AssetKind,
@@ -22,6 +21,7 @@ from twice.assets.log.models import (
     RerenderOutcome,
     RerenderVerdict,
 )
+from twice.assets.media.similarity import PROFILES, explain_loose_limits
 
 CHECKS: Final = {
     "mark": "An asset without a promise says why, and by which constraints it stays consistent.",
@@ -82,7 +82,7 @@ def _tolerance(facts: Facts, promise: Promise) -> Iterator[Row]:
         fix = f"give it limits, or take one of {', '.join(PROFILES)}"
         yield facts.red("tolerance", f"{name!r} is not known, and has no limits", fix)
         return
-    loose = too_loose(limits, sound=facts.log.kind is AssetKind.AUDIO)
+    loose = explain_loose_limits(limits, sound=facts.log.kind is AssetKind.AUDIO)
     if loose:
         fix = "narrow the limits, or mark it: promise.mode non-deterministic"
         yield facts.red("tolerance", f"{name}: {loose}", fix)
