@@ -101,8 +101,8 @@ class MemoryScene(protocol.Scene):
             )
 
     def snapshot(self, *, evaluated: bool = False) -> SceneState:
+        self._own.clear()  # first: what follows may raise when it has seen the half of them
         sections = self._made.update(self._sections)
-        self._own.clear()
         if evaluated:
             blocks = [
                 Block("MESH", name, "", self._evaluate(name, value))

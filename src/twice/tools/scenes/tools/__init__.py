@@ -56,13 +56,13 @@ def scene_tool(
     destructive: bool = False,
     idempotent: bool = False,
 ) -> Callable[[Callable[..., Any]], Tool]:
-    """Declare a scene tool, and the case that it is tried with.
+    """Declare a scene tool, deterministic unless it is seeded, and the case that it is tried with.
 
     Args:
         name: dotted, such as ``object.create``.
         case: arguments on the stage.
         more: calls between the stage and the case.
-        seeded: whether it draws numbers; else it is deterministic.
+        seeded: whether it draws numbers.
         reads_only: as in ``tool``.
         destructive: as in ``tool``.
         idempotent: as in ``tool``.
