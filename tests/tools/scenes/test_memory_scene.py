@@ -189,6 +189,16 @@ def test_faces_that_overlap_are_refused_before_they_are_listed() -> None:
         scene.restore(state)
 
 
+@pytest.mark.parametrize(("field", "strange"), [("color", "abc"), ("color", ""), ("metallic", "")])
+def test_a_text_in_place_of_a_number_is_refused(field: str, strange: str) -> None:
+    scene = built()
+    state = scene.state()
+    state["sections"]["materials"][0][3][field] = strange
+
+    with pytest.raises(SceneStateForeign):
+        scene.restore(state)
+
+
 def test_deleting_takes_data_along_that_nothing_else_uses() -> None:
     scene = built()
     scene.create_instance("Twin", "Box")

@@ -334,11 +334,9 @@ def _new_object(data: list[str] | None) -> dict[str, Any]:
 
 
 def _round_fields(values: Surface | Lens | Lamp) -> dict[str, Any]:
-    """Bring numbers to their 32 bits; texts stay."""
-    rounded: dict[str, Any] = {}
-    for key, value in asdict(values).items():
-        if isinstance(value, tuple | list):
-            rounded[key] = floats32(value)
-        else:
-            rounded[key] = value if isinstance(value, str) else float32(value)
+    """Bring numbers to their 32 bits."""
+    rounded = asdict(values)
+    for key, value in rounded.items():
+        if key != "kind":
+            rounded[key] = float32(value) if np.isscalar(value) else floats32(value)
     return rounded

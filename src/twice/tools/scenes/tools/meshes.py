@@ -8,6 +8,7 @@ Invariant: a mesh depends on the parameters, the meshes that were named and the 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -17,6 +18,7 @@ from twice.tools.cases import Call
 from twice.tools.scenes.mesh import MeshData, Primitive, mesh_data, primitive, vertex_normals
 from twice.tools.scenes.noise import noise, scatter_points
 from twice.tools.scenes.protocol import Operation
+from twice.tools.scenes.state import array
 from twice.tools.scenes.tools import Name, Number, Point, SceneContext, Size, scene_tool
 
 Index = Annotated[int, Field(ge=0, le=5_000_000)]
@@ -104,9 +106,9 @@ def displace(
     amount = noise(context.seed("noise", 0, 2**63), places * scale, octaves=octaves)
     axis = np.eye(3)[["XYZ".find(direction)]]
     along = vertex_normals(data) if direction == "NORMAL" else axis
-    moved = data.with_positions(places + along * (amount * strength)[:, np.newaxis])
-    context.backend.replace_mesh(name, moved)
-    return _summarize(name, moved)
+    moved = array(places + along * (amount * strength)[:, np.newaxis], "<f4")
+    context.backend.replace_mesh(name, replace(data, positions=moved))
+    return _summarize(name, data)
 
 
 @scene_tool("scatter.points", {"target": "ground", "count": 5, "instance_of": "box"}, seeded=True)
