@@ -21,8 +21,8 @@ import measuring
 
 from twice.assets.gate.gate import run_gate
 from twice.assets.gate.report import Result
-from twice.assets.log.log import FORMAT
-from twice.assets.log.text import canonical_document, examine_bytes
+from twice.assets.log.io import canonical_document, examine_bytes
+from twice.assets.log.models import FORMAT
 from twice.foundation.digests import Algorithm, digest_bytes
 
 ASSET_BYTES = 16384

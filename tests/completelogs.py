@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from twice.assets.log.log import FORMAT
+from twice.assets.log.models import FORMAT
 
 HEX = "0123456789abcdef" * 4
 OTHER_HEX = "89abcdef" * 8

@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Callable
 from typing import Any
 
+import av
 import numpy as np
 import soundfile
 from PIL import Image
@@ -112,6 +113,7 @@ def m4a(*extra: bytes) -> bytes:
             box(
                 b"stsz", struct.pack(">III", 0, 0, 3), *(struct.pack(">I", len(p)) for p in packets)
             ),
+            box(b"stts", struct.pack(">IIII", 0, 1, 3, 1024)),
             box(b"stsc", struct.pack(">IIIII", 0, 1, 1, 3, 1)),
             box(b"stco", struct.pack(">III", 0, 1, start)),
         )
@@ -132,37 +134,20 @@ def tag(name: bytes, value: bytes) -> bytes:
     return box(name, box(b"data", struct.pack(">II", 1, 0), value))
 
 
-def ogg(form: str, fields: bytes) -> bytes:
-    """Build an Ogg file with a comment, through the scrubber's own pages, which have tests of their own."""
-    from twice.assets.containers.oggpackets import pages
-    from twice.assets.containers.source import Source
-    from twice.assets.scrubbing import sounds
-
-    data = sound("OGG", form)
-    source = Source.of_bytes(data)
-    out = b""
-    for page in pages(source):
-        body = data[page.body : page.end]
-        magic = b"OpusTags" if form == "OPUS" else b"\x03vorbis"
-        if not body.startswith(magic):
-            out += data[page.offset : page.end]
-            continue
-        packets = _packets(page.segments, body)
-        packets[0] = magic + fields + (b"" if form == "OPUS" else b"\1")
-        lacing = b"".join(b"\xff" * (len(p) // 255) + bytes([len(p) % 255]) for p in packets)
-        joined = b"".join(packets)
-        out += sounds._page(page.serial, 1, 0, 0, lacing, joined)
-    return out
-
-
-def _packets(segments: bytes, body: bytes) -> list[bytes]:
-    packets, at, size = [], 0, 0
-    for length in segments:
-        size += length
-        if length < 255:
-            packets.append(body[at : at + size])
-            at, size = at + size, 0
-    return packets
+def ogg(form: str, key: str, value: str) -> bytes:
+    """Build an Ogg file with a comment."""
+    out = io.BytesIO()
+    with (
+        av.open(io.BytesIO(sound("OGG", form))) as source,
+        av.open(out, "w", format="ogg") as target,
+    ):
+        stream = target.add_stream_from_template(source.streams[0], opaque=True)
+        stream.metadata[key] = value
+        for packet in source.demux(source.streams[0]):
+            if packet.size:
+                packet.stream = stream
+                target.mux(packet)
+    return out.getvalue()
 
 
 def stealth() -> bytes:
@@ -252,8 +237,8 @@ LEAKING: dict[str, Callable[[], bytes]] = {
         id3((b"TENC", b"\0REAPER 7.03"), (b"PRIV", b"x.detlog\0" + SESSION.encode()))
         + sound("MP3", "MPEG_LAYER_III")
     ),
-    "vc.ogg": lambda: ogg("VORBIS", comment(b"DETERMINISM_LOG=" + SESSION.encode())),
-    "vc.opus": lambda: ogg("OPUS", comment(b"ENCODER_SETTINGS=seed 439212")),
+    "vc.ogg": lambda: ogg("VORBIS", "DETERMINISM_LOG", SESSION),
+    "vc.opus": lambda: ogg("OPUS", "ENCODER_SETTINGS", "seed 439212"),
     "after.png": lambda: png(after=b"\nSeed: 1057871485, Sampler: DPM++"),
     "c2pa.png": lambda: png(chunk(b"caBX", manifest())),
     "stealth.png": stealth,

@@ -23,8 +23,8 @@ from completelogs import holder, leaves
 from twice.assets.gate.facts import Facts
 from twice.assets.gate.gate import judged, run_gate
 from twice.assets.gate.gathering import gather
-from twice.assets.log.log import SUFFIX
-from twice.assets.log.reading import examine, to_document
+from twice.assets.log.io import examine, to_document
+from twice.assets.log.models import SUFFIX
 from twice.foundation.digests import Algorithm, digest_bytes
 
 pytestmark = pytest.mark.heavy

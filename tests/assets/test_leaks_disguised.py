@@ -22,7 +22,7 @@ from leakfiles import INFOTEXT, SESSION, chunk, dirty_png, exif, pillow, png
 from twice.assets.containers.source import Source
 from twice.assets.leaks.looking import look
 from twice.assets.leaks.scanning import Scan
-from twice.assets.scrubbing.scrubbing import scrubbed
+from twice.assets.scrub import scrub
 
 BUILDER = Path(__file__).parents[2] / "benchmarks" / "programs" / "later_leaks.py"
 
@@ -135,7 +135,7 @@ def test_nothing_is_behind_the_pixels_of_a_picture_of_any_depth(
     ],
 )
 def test_a_copy_has_nothing_in_chunks_that_decoders_pass_over(name: str) -> None:
-    made = scrubbed(Source.of_bytes(DISGUISED[name]()), "it")
+    made = scrub(io.BytesIO(DISGUISED[name]()), "it")
 
     assert made.left == ()
     assert b"1057871485" not in made.copy.read()

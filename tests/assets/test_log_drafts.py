@@ -12,22 +12,22 @@ import pytest
 from hotstore import laid, picture, sealed_art, sealed_audio
 
 from completelogs import art, audio
-from twice.assets.comparing import Effect, compare
 from twice.assets.errors import ExportRefused
-from twice.assets.exporting.gatecheck import BARS, gatecheck, role_of
-from twice.assets.exporting.manifests import (
-    art_manifest,
-    build_lock,
-    cold_art_manifest,
-    cold_manifest,
+from twice.assets.export import (
+    BARS,
+    abbreviate_role,
+    build_art_manifest,
+    build_gatecheck,
+    build_lock_document,
 )
 from twice.assets.gate.gate import run_gate
 from twice.assets.gate.gathering import gather
-from twice.assets.log.drafting import draft, without_wanted
+from twice.assets.log.block import Mode
+from twice.assets.log.diff import Impact, compare
+from twice.assets.log.drafts import draft, without_wanted
+from twice.assets.log.io import examine
 from twice.assets.log.kinds import Fault
-from twice.assets.log.log import AssetKind
-from twice.assets.log.promise import Mode
-from twice.assets.log.reading import examine
+from twice.assets.log.models import AssetKind
 
 NOW = "2026-01-31T09:30:00Z"
 
@@ -61,16 +61,16 @@ def test_what_was_filled_in_stays() -> None:
 
 
 CHANGES = [
-    ("/art/steps", 21, Effect.RESULT), ("/seed/effective", "8", Effect.RESULT),
-    ("/environment/packages/torch", "2.14", Effect.MAYBE), ("/promise/grade", "bytes", Effect.OBLIGATION),
-    ("/producer/role", "other", Effect.NONE), ("/asset/file", "b.png", Effect.NONE),
-    ("/art/post/0/args/a~1b", 3, Effect.RESULT), ("/recipe/timeout_s", 5, Effect.NONE),
+    ("/art/steps", 21, Impact.RESULT), ("/seed/effective", "8", Impact.RESULT),
+    ("/environment/packages/torch", "2.14", Impact.MAYBE), ("/promise/grade", "bytes", Impact.OBLIGATION),
+    ("/producer/role", "other", Impact.NONE), ("/asset/file", "b.png", Impact.NONE),
+    ("/art/post/0/args/a~1b", 3, Impact.RESULT), ("/recipe/timeout_s", 5, Impact.NONE),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("pointer", "value", "effect"), CHANGES)
 def test_a_difference_is_named_with_what_it_means(
-    pointer: str, value: object, effect: Effect
+    pointer: str, value: object, effect: Impact
 ) -> None:
     other = copy.deepcopy(art())
     inside: Any = other
@@ -103,9 +103,9 @@ def test_a_longer_chain_differs_at_its_end() -> None:
 def test_the_gate_report_of_questfoundry_says_what_was_judged(tmp_path: Path) -> None:
     store = laid(tmp_path)
     sealed_art(store)
-    passed = gatecheck(run_gate(store.root), "TU-1", "Determinism logs", date(2026, 1, 31))
+    passed = build_gatecheck(run_gate(store.root), "TU-1", "Determinism logs", date(2026, 1, 31))
     picture(store.root / "other.png", colour=4)
-    blocked = gatecheck(run_gate(store.root), "TU-1", "Determinism logs", date(2026, 1, 31))
+    blocked = build_gatecheck(run_gate(store.root), "TU-1", "Determinism logs", date(2026, 1, 31))
 
     for document in (passed, blocked):
         assert [bar["bar"] for bar in document["bars"]] == list(BARS)
@@ -131,7 +131,7 @@ def test_the_gate_report_is_safe_for_players(tmp_path: Path) -> None:
     sealed_art(store)
     (store.root / "render.py").write_bytes(b"changed")
     text = json.dumps(
-        gatecheck(run_gate(store.root), "TU-1", "Determinism logs", date(2026, 1, 31))
+        build_gatecheck(run_gate(store.root), "TU-1", "Determinism logs", date(2026, 1, 31))
     )
 
     assert [
@@ -140,7 +140,7 @@ def test_the_gate_report_is_safe_for_players(tmp_path: Path) -> None:
 
 
 def test_roles_are_abbreviated() -> None:
-    assert [role_of(each) for each in ("illustrator", "Audio Producer", "AuD", "somebody")] == [
+    assert [abbreviate_role(each) for each in ("illustrator", "Audio Producer", "AuD", "somebody")] == [
         "IL", "AuP", "AuD", "GK",
     ]  # fmt: skip
 
@@ -149,7 +149,7 @@ def test_the_art_manifest_lists_images_alone(tmp_path: Path) -> None:
     store = laid(tmp_path)
     sealed_art(store)
     sealed_audio(store)
-    document = art_manifest(gather(store.root), "The Lighthouse", NOW)
+    document = build_art_manifest(gather(store.root), "The Lighthouse", NOW)
     (listed,) = document["assets"]
 
     assert (listed["filename"], listed["dimensions"], listed["status"]) == (
@@ -159,65 +159,18 @@ def test_the_art_manifest_lists_images_alone(tmp_path: Path) -> None:
     )
     assert len(listed["sha256"]) == 64
     with pytest.raises(ExportRefused, match="no image"):
-        art_manifest([each for each in gather(store.root) if each.log.kind == "audio"], "x", NOW)
-
-
-APPROVAL: dict[str, Any] = {
-    "anchor": "anchor001", "type": "plate", "approved_by": "AD", "approved_at": NOW, "role": "IL",
-    "prompt_snippet": "A lighthouse in fog at dusk.", "version": 1,
-}  # fmt: skip
-
-
-def test_the_cold_art_manifest_takes_what_was_approved(tmp_path: Path) -> None:
-    picture(tmp_path / "anchor001__plate__v1.png")
-    document = cold_art_manifest(tmp_path, {"anchor001__plate__v1.png": APPROVAL}, "1.0.0")
-    (listed,) = document["assets"]
-
-    assert (listed["width_px"], listed["height_px"], listed["format"]) == (64, 32, "PNG")
-    assert listed["provenance"]["prompt_snippet"] == APPROVAL["prompt_snippet"]
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "words"),
-    [
-        ("anchor", "somewhere", "anchor"), ("type", "picture", "type"), ("approved_by", "illustrator", "approved_by"),
-        ("approved_at", "yesterday", "approved_at"), ("version", 0, "version"), ("version", True, "version"),
-        ("prompt_snippet", "short", "length"), ("prompt_snippet", "Fog, seed 1234, by SDXL", "technique"),
-        ("source", "SDXL 1.0 seed 1234", "technique"), ("policy_notes", "see /home/ada/x.png", "technique"),
-        ("role", "", "role"), ("anchor", "anchor002", "name"),
-    ],
-)  # fmt: skip
-def test_what_the_cold_art_manifest_would_leak_or_its_reader_refuse_is_refused(
-    tmp_path: Path, key: str, value: object, words: str
-) -> None:
-    picture(tmp_path / "anchor001__plate__v1.png")
-
-    with pytest.raises(ExportRefused, match=words):
-        cold_art_manifest(tmp_path, {"anchor001__plate__v1.png": APPROVAL | {key: value}}, "1.0.0")
-
-
-def test_the_cold_manifest_asks_what_its_schema_forgets(tmp_path: Path) -> None:
-    (tmp_path / "book.json").write_text("{}")
-    with pytest.raises(ExportRefused, match="art_manifest"):
-        cold_manifest(tmp_path, "cold-1", "1.0.0", NOW)
-    (tmp_path / "art_manifest.json").write_text("{}")
-    document = cold_manifest(tmp_path, "cold-1", "1.0.0", NOW)
-    assert [each["path"] for each in document["files"]] == ["art_manifest.json", "book.json"]
-    for wrong in ("x", "Cold", "-a-", "a" * 65):
-        with pytest.raises(ExportRefused, match="snapshot id"):
-            cold_manifest(tmp_path, wrong, "1.0.0", NOW)
-    (tmp_path / "a.detlog.json").write_text("{}")
-    with pytest.raises(ExportRefused, match="cold snapshot"):
-        cold_manifest(tmp_path, "cold-1", "1.0.0", NOW)
+        build_art_manifest(
+            [each for each in gather(store.root) if each.log.kind == "audio"], "x", NOW
+        )
 
 
 def test_the_build_lock_holds_one_version_of_each_tool(tmp_path: Path) -> None:
     store = laid(tmp_path)
     sealed_art(store)
-    assert build_lock(gather(store.root), "1.0.0")["tools"] == {"torch": "2.13.0"}
+    assert build_lock_document(gather(store.root), "1.0.0")["tools"] == {"torch": "2.13.0"}
     environment = copy.deepcopy(audio()["environment"])
     environment["packages"]["torch"] = "2.14.0"
     sealed_audio(store, environment=environment)
 
     with pytest.raises(ExportRefused, match="torch"):
-        build_lock(gather(store.root), "1.0.0")
+        build_lock_document(gather(store.root), "1.0.0")

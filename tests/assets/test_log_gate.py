@@ -18,9 +18,8 @@ from twice.assets.gate.facts import Facts, Seen
 from twice.assets.gate.gate import judged, run_gate, verified
 from twice.assets.gate.report import Report, Result
 from twice.assets.gate.rules import CHECKS
-from twice.assets.log.reading import examine
-from twice.assets.log.text import canonical_document
-from twice.assets.store.sealing import seal
+from twice.assets.log.io import canonical_document, examine
+from twice.assets.store.seal import seal
 from twice.errors import UsageError
 
 COMPLETE = {"art": art(), "audio": audio(), "marked": marked()}

@@ -10,10 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from twice.assets.errors import AssetMissing, PayloadRefused
-from twice.assets.log.declaring import NotApplicable
-from twice.assets.measuring.file import measure_file
-from twice.assets.measuring.loudness import LoudnessMeter, coefficients
-from twice.assets.measuring.truepeak import TruePeakMeter
+from twice.assets.log.block import NotApplicable
+from twice.assets.media.measure import LoudnessMeter, TruePeakMeter, measure_file, weighting_filters
 
 soundfile = pytest.importorskip("soundfile")
 Image = pytest.importorskip("PIL.Image")
@@ -33,7 +31,7 @@ def loudness(frames, rate: int = 48000, piece: int = 1 << 17) -> float | None:
 
 
 def test_the_filters_at_48_khz_are_those_of_the_recommendation() -> None:
-    (b, a), (_, a2) = coefficients(48000)
+    (b, a), (_, a2) = weighting_filters(48000)
 
     assert b == pytest.approx([1.53512485958697, -2.69169618940638, 1.19839281085285])
     assert a == pytest.approx([1, -1.69065929318241, 0.73248077421585])
@@ -90,10 +88,10 @@ def test_the_fast_filter_is_the_recursive_one() -> None:
     frames = np.random.default_rng(3).normal(0, 0.2, (200_000, 1))
     meter = LoudnessMeter(44100, 1)
     slow = frames
-    for b, a in coefficients(44100):
+    for b, a in weighting_filters(44100):
         slow = signal.lfilter(b, a, slow, axis=0)
 
-    fast = [meter._weighted(frames[at : at + 70_000]) for at in range(0, len(frames), 70_000)]
+    fast = [meter._filter(frames[at : at + 70_000]) for at in range(0, len(frames), 70_000)]
     assert np.abs(np.concatenate(fast) - slow).max() < 1e-10
 
 

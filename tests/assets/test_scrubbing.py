@@ -15,18 +15,17 @@ import soundfile
 from leakfiles import CLEAN, LEAKING, PIXELS, TITLED, dirty_png, exif
 from PIL import Image
 
-from twice.assets.containers.source import Source
 from twice.assets.errors import ScrubRefused
-from twice.assets.payload import payload_of
-from twice.assets.scrubbing.scrubbing import Scrubbed, scrubbed
+from twice.assets.media.payload import digest_open_file
+from twice.assets.scrub import ScrubbedFile, scrub
 
 REFUSED = ("epub", "zip", "html", "svg")
 MADE = {**LEAKING, **CLEAN, **TITLED}
 ACCEPTED = [name for name in MADE if not name.endswith(REFUSED)]
 
 
-def copied(data: bytes) -> tuple[Scrubbed, bytes]:
-    made = scrubbed(Source.of_bytes(data), "it")
+def copied(data: bytes) -> tuple[ScrubbedFile, bytes]:
+    made = scrub(io.BytesIO(data), "it")
     return made, made.copy.read()
 
 
@@ -36,7 +35,7 @@ def test_the_payload_stays_and_nothing_is_left_but_what_is_in_pixels(name: str) 
 
     made, copy = copied(data)
 
-    assert payload_of(Source.of_bytes(copy), "it") == made.payload
+    assert digest_open_file(io.BytesIO(copy), "it") == made.payload
     assert bool(made.left) is (name == "stealth.png")
     assert b"REAPER" not in copy
     assert b"439212" not in copy

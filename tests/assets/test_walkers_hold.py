@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from leakfiles import LEAKING, TITLED, zipped
 
-from twice.assets.containers.sniffing import HEAD, sniff
 from twice.assets.containers.source import Source
 from twice.assets.leaks.scanning import Limits, Scan
-from twice.assets.payload import payload_of
-from twice.assets.scrubbing.scrubbing import scrubbed
+from twice.assets.media.payload import digest_open_file
+from twice.assets.media.sniff import HEAD, sniff
+from twice.assets.scrub import scrub
 from twice.errors import TwiceError
 
 FILES = {name: make() for name, make in {**LEAKING, **TITLED}.items()}
@@ -39,9 +39,9 @@ SMALL = Limits(depth=6, unpacked=4 << 20, parts=2000)
 def everything(data: bytes) -> None:
     """All that is done with bytes of a stranger; refusals are fine, other exceptions are not."""
     list(Scan(limits=SMALL).file(Source.of_bytes(data), "it"))
-    for act in (payload_of, scrubbed):
+    for act in (digest_open_file, scrub):
         with suppress(TwiceError):
-            act(Source.of_bytes(data), "it")
+            act(io.BytesIO(data), "it")
 
 
 @QUICK

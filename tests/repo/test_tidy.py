@@ -47,7 +47,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
             "recorder/interrupts.py", "recorder/audit/native_sockets.py",
             "recorder/record/", "worker/process.py", "recorder/kernel/", "testing/planting.py",
             "cli/", "replayer/verdict.py", "replayer/replay_run.py",
-            "assets/rendering/child.py", "diagnosis/tracing/sample_collector.py",
+            "assets/render/runner.py", "diagnosis/tracing/sample_collector.py",
             "simulation/identity.py",
         ),
         "run.effects.clock",
@@ -81,7 +81,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
         (
             "recorder/effects/", "recorder/interception.py", "worker/process.py", "worker/apart.py",
             "recorder/identity.py", "tools/scenes/", "specification/gate/evidence/suite.py",
-            "assets/rendering/child.py", "agent/execution.py",
+            "assets/render/runner.py", "agent/execution.py",
         ),
         "worker.process for child processes, run.effects.process for programs",
     ),

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from twice.assets.containers.lz4 import unframed
-from twice.assets.containers.parts import Damaged, Kind, Part, unread
+from twice.assets.containers.parts import Kind, Part, unread
 from twice.assets.containers.pictures import after
 from twice.assets.containers.source import PIECE, Source
 from twice.assets.containers.unpacking import (
@@ -25,6 +25,7 @@ from twice.assets.containers.unpacking import (
     unpacked_xz,
     unpacked_zstd,
 )
+from twice.assets.media.sniff import Damaged
 
 _MOST_MEMBERS: Final = 100_000
 _LARGEST_DIRECTORY: Final = 64 << 20

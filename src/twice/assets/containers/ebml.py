@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from twice.assets.containers.parts import Damaged
 from twice.assets.containers.source import Source
+from twice.assets.media.sniff import Damaged
 
 SEGMENT: Final = 0x18538067
 CLUSTER: Final = 0x1F43B675

@@ -13,10 +13,11 @@ from typing import Final
 from twice.assets.containers import ebml
 from twice.assets.containers.boxes import Box, boxes, find
 from twice.assets.containers.mp4samples import tracks
-from twice.assets.containers.parts import Damaged, Kind, Part, unread
+from twice.assets.containers.parts import Kind, Part, unread
 from twice.assets.containers.pictures import after
 from twice.assets.containers.source import Source
 from twice.assets.containers.unpacking import Budget
+from twice.assets.media.sniff import Damaged
 
 MP4_FOLDERS: Final = frozenset(
     [

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from twice.assets.containers.parts import Damaged, Kind, Part, unread
+from twice.assets.containers.parts import Kind, Part, unread
 from twice.assets.containers.pictures import after
 from twice.assets.containers.source import Source
 from twice.assets.containers.unmarked import unbrotlied
 from twice.assets.containers.unpacking import Budget, inflated, unpacked
+from twice.assets.media.sniff import Damaged
 
 _SAYING: Final = frozenset({"meta", "PfEd", "FFTM", "TeX ", "DSIG", "Debg", "Glat"})
 _PICTURES: Final = frozenset({"CBDT", "sbix"})

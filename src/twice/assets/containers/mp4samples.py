@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from twice.assets.containers.boxes import boxes, find
 from twice.assets.containers.mpegaudio import ADTS_RATES
-from twice.assets.containers.parts import Damaged
 from twice.assets.containers.source import Source
+from twice.assets.media.sniff import Damaged
 
 _SOUND = "soun"
 _SETUP = {"avcC", "hvcC", "av1C", "vpcC", "dOps", "dfLa", "alac"}

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from twice.assets.containers.parts import Damaged
 from twice.assets.containers.source import Source
+from twice.assets.media.sniff import Damaged
 
 _LARGEST: Final = 64 << 20  # bytes of one packet; a comment with pictures is a few MiB
 

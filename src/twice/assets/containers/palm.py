@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from twice.assets.containers.parts import Damaged, Kind, Part, unread
+from twice.assets.containers.parts import Kind, Part, unread
 from twice.assets.containers.source import Source
 from twice.assets.containers.unpacking import Budget, unpacked
+from twice.assets.media.sniff import Damaged
 
 _HEAD: Final = 78
 _PLAIN, _PALMDOC, _HUFFMAN = 1, 2, 17480

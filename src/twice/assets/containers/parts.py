@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from twice.assets.containers.source import Source
+from twice.assets.media.sniff import Damaged
+
+__all__ = ["Damaged", "Kind", "Part", "unread"]
 
 
 class Kind(StrEnum):
@@ -43,20 +46,6 @@ class Part:
     offset: int | None = None
     key: str = ""
     why: str = ""
-
-
-class Damaged(Exception):
-    """The container cannot be walked any further.
-
-    Args:
-        why: a sentence.
-        offset: where, in the container.
-    """
-
-    def __init__(self, why: str, offset: int = 0) -> None:
-        super().__init__(why)
-        self.why = why
-        self.offset = offset
 
 
 def unread(name: str, why: str, offset: int | None = None) -> Part:

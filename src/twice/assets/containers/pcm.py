@@ -12,8 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from twice.assets.containers.iff import chunks
-from twice.assets.containers.parts import Damaged
 from twice.assets.containers.source import Source
+from twice.assets.media.sniff import Damaged
 from twice.foundation.printable import pluralize
 
 _EXTENSIBLE = 0xFFFE

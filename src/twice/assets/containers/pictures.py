@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from twice.assets.containers.iff import chunks, end_of_form
-from twice.assets.containers.parts import Damaged, Kind, Part
+from twice.assets.containers.parts import Kind, Part
 from twice.assets.containers.slack import behind_pixels
 from twice.assets.containers.source import PIECE, Source
 from twice.assets.containers.unpacking import Budget, inflated, unpacked
+from twice.assets.media.sniff import Damaged
 
 _RESOURCES: Final = b"Photoshop 3.0\0"
 PNG_STRUCTURE: Final = {

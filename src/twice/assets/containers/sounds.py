@@ -14,10 +14,11 @@ from typing import Final
 
 from twice.assets.containers import id3, mpegaudio, oggpackets
 from twice.assets.containers.iff import Chunk, chunks, end_of_form
-from twice.assets.containers.parts import Damaged, Kind, Part, unread
+from twice.assets.containers.parts import Kind, Part, unread
 from twice.assets.containers.pictures import after
 from twice.assets.containers.source import Source
 from twice.assets.containers.unpacking import Budget
+from twice.assets.media.sniff import Damaged
 
 WAV_STRUCTURE: Final = frozenset({"fmt ", "fact", "ds64", "PEAK", "cue ", "smpl", "inst", "slnt"})
 AIFF_STRUCTURE: Final = frozenset({"COMM", "FVER", "INST", "PEAK"})

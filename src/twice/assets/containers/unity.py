@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from twice.assets.containers.lz4 import unblocked
-from twice.assets.containers.parts import Damaged, Kind, Part
+from twice.assets.containers.parts import Kind, Part
 from twice.assets.containers.source import Source
 from twice.assets.containers.unmarked import unlzmaed
 from twice.assets.containers.unpacking import Budget, unpacked
+from twice.assets.media.sniff import Damaged
 
 _WAY: Final = 0x3F  # bits of the flags that say how a block is packed
 _LZMA: Final = 1

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from twice.assets.containers.parts import Kind, Part
-from twice.assets.containers.sniffing import HEAD, Format, sniff
 from twice.assets.containers.source import Source
 from twice.assets.containers.unpacking import Budget, inflated, unpacked
+from twice.assets.media.sniff import HEAD, Format, sniff
 from twice.errors import ExtraMissing
 
 WAYS: Final = ("deflate", "LZMA", "Brotli")

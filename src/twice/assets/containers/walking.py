@@ -20,10 +20,10 @@ from twice.assets.containers import (
     tiff,
     unity,
 )
-from twice.assets.containers.parts import Damaged, Kind, Part, unread
-from twice.assets.containers.sniffing import Format
+from twice.assets.containers.parts import Kind, Part, unread
 from twice.assets.containers.source import Source
 from twice.assets.containers.unpacking import Budget
+from twice.assets.media.sniff import Damaged, Format
 from twice.errors import ExtraMissing
 
 NO_BROTLI: Final = "Brotli was not unpacked: install it with pip install 'twice[assets]'"

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from twice.assets.gate.row import Row, Status, clipped
-from twice.assets.log.identity import Asset
-from twice.assets.log.log import DeterminismLog
-from twice.assets.log.reading import Examined, Problem
+from twice.assets.log.io import Examined, Problem
+from twice.assets.log.models import Asset, DeterminismLog
 
 PRODUCER: Final = "producer"
 EMPTY: Final = Examined(DeterminismLog(), ())
@@ -52,8 +51,7 @@ class Facts:
         listed: the digest under which the work unit's checkpoint names the log; "" where it does not;
             None where there is no checkpoint.
         indexed: the digest under which the store's index has it; None where it has none of its id.
-        broken: what is wrong with the revisions before it; "" where they follow from each other.
-        lost: what of the revisions before it is not there.
+        broken: what is wrong with the revision that it supersedes; "" where nothing is.
         records: of the run records that evidence names by path and that are there: their sha256.
     """
 
@@ -69,7 +67,6 @@ class Facts:
     listed: str | None = None
     indexed: str | None = None
     broken: str = ""
-    lost: str = ""
     records: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -113,6 +110,6 @@ def problems(facts: Facts) -> Iterator[Problem]:
 
 def value_of(found: Any) -> Any:
     """Give a value; None for a reason, or where nobody said anything."""
-    from twice.assets.log.declaring import NotApplicable
+    from twice.assets.log.block import NotApplicable
 
     return None if isinstance(found, NotApplicable) else found

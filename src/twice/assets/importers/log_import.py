@@ -14,13 +14,12 @@ from twice.assets.errors import ImportRefused, PayloadRefused
 from twice.assets.importers.imported import Imported, Value
 from twice.assets.importers.merging import Merged, hold_choices, merged, with_choices
 from twice.assets.importers.opening import import_file
-from twice.assets.log.drafting import without_wanted
+from twice.assets.log.drafts import without_wanted
+from twice.assets.log.io import examine, examine_bytes, read_bytes, refusal, to_document
 from twice.assets.log.kinds import Fault
-from twice.assets.log.reading import examine, to_document
-from twice.assets.log.text import examine_bytes, read_bytes, refusal
-from twice.assets.measuring.file import file_sha256, measure_file
-from twice.assets.payload import NO_PAYLOAD, payload
-from twice.assets.store.revising import keep_revision
+from twice.assets.media.measure import digest_file, measure_file
+from twice.assets.media.payload import NO_PAYLOAD, digest_payload
+from twice.assets.store.seal import write_log
 from twice.errors import ExtraMissing
 
 FORMAT = "twice.asset-import/1"
@@ -124,7 +123,7 @@ def import_into_log(
     if target.into is not None and merge is not None and found.written:
         if not target.force:
             _bind(merge.document, file)
-        keep_revision(target.into, merge.document)
+        write_log(target.into, merge.document)
     return found
 
 
@@ -145,9 +144,9 @@ def _refuse_other(log: Mapping[str, Any], path: Path, file: Path) -> None:
     said = asset.get("payload") if isinstance(asset, Mapping) else None
     if not isinstance(said, Mapping) or None in (said.get("digest"), said.get("method")):
         return
-    if asset is not None and asset.get("file_sha256") == file_sha256(file):
+    if asset is not None and asset.get("file_sha256") == digest_file(file):
         return
-    found = payload(file)
+    found = digest_payload(file)
     if found.method == NO_PAYLOAD:
         return
     if (found.method, found.digest) != (said["method"], said["digest"]):
@@ -179,7 +178,7 @@ def _bind(document: dict[str, Any], file: Path) -> None:
     if "asset" in document:
         return
     try:
-        found = payload(file)
+        found = digest_payload(file)
     except PayloadRefused:
         return
     if found.method != NO_PAYLOAD:

@@ -17,11 +17,10 @@ from typing import Any, Final
 
 from twice.assets.errors import ImportRefused
 from twice.assets.importers.imported import Imported, Source, Value, same
-from twice.assets.log.drafting import without_wanted
+from twice.assets.log.drafts import without_wanted
+from twice.assets.log.io import examine, log_digest
 from twice.assets.log.kinds import Fault, says_nothing
-from twice.assets.log.reading import examine
-from twice.assets.log.text import log_digest
-from twice.assets.log.witness import Level
+from twice.assets.log.models import EvidenceLevel
 
 _MISSING: Final = object()
 
@@ -130,7 +129,7 @@ def _judged(
         return "filled"
     if same(known, value):
         level = document.get("evidence", {}).get(pointer, {}).get("level")
-        return "confirmed" if level in (None, Level.DECLARED.value) else "same"
+        return "confirmed" if level in (None, EvidenceLevel.DECLARED.value) else "same"
     if pointer in chosen:
         return "taken" if same(chosen[pointer], value) else "same"
     return "conflict"
@@ -184,7 +183,7 @@ def _refused(document: Mapping[str, Any], pointer: str, value: Value) -> str:
 
 def _witness(document: dict[str, Any], pointer: str, source: Source) -> None:
     table = document.setdefault("evidence", {})
-    table[pointer] = {"level": Level.IMPORTED.value, **source.document()}
+    table[pointer] = {"level": EvidenceLevel.IMPORTED.value, **source.document()}
 
 
 def with_choices(imported: Imported, chosen: Mapping[str, Value]) -> Imported:

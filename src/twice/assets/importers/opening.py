@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from twice.assets.containers.iff import chunks
-from twice.assets.containers.parts import Damaged, Kind, Part
-from twice.assets.containers.sniffing import HEAD, Format, sniff
+from twice.assets.containers.parts import Kind, Part
 from twice.assets.containers.source import Source, whole_file
 from twice.assets.containers.unpacking import Budget
 from twice.assets.containers.walking import is_container, walk
@@ -27,6 +26,7 @@ from twice.assets.importers.midi import read_midi
 from twice.assets.importers.reaper import read_reaper
 from twice.assets.importers.texts import Text, by_content, read_texts
 from twice.assets.leaks.stealth import hidden
+from twice.assets.media.sniff import HEAD, Damaged, Format, sniff
 from twice.errors import ExtraMissing
 from twice.foundation.digests import Algorithm, digest_parts
 from twice.foundation.printable import pluralize

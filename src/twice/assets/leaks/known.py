@@ -15,13 +15,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from twice.assets.errors import LeaksRefused
-from twice.assets.log.declaring import Inside, Many, One, Shape, Table
-from twice.assets.log.kinds import DIGEST, SEED, SHA256, Setting, Text, Verbatim
-from twice.assets.log.log import DeterminismLog
-from twice.assets.log.reading import declared_fields
+from twice.assets.log.block import EXCUSE
+from twice.assets.log.fields import FIELDS
+from twice.assets.log.kinds import DIGEST, SEED, SHA256, SettingKind, TextKind
 
 SHORTEST: Final = 6
 _WORD: Final = re.compile(rb"[\w-]{6,256}")
@@ -170,7 +169,7 @@ def _asset(log: object) -> set[str]:
 
 def _values(data: object, where: str) -> Iterator[tuple[str, str]]:
     """Yield the telling values of a log, as far as a document has the fields of a log."""
-    for pointer, value in _telling(data, Inside(DeterminismLog), ""):
+    for pointer, value in _telling(data, ""):
         what = f"{pointer[1:].replace('/', ' ')} of {where}"
         is_plain = (
             _PLAIN.fullmatch(value) is not None
@@ -180,22 +179,18 @@ def _values(data: object, where: str) -> Iterator[tuple[str, str]]:
             yield value.removeprefix("sha256:"), what
 
 
-def _telling(data: object, shape: Shape, at: str) -> Iterator[tuple[str, str]]:
-    """Pointer and value of each text that is looked for, in the order of the model."""
-    match shape:
-        case Inside() if isinstance(data, dict):
-            block: Any = shape.block
-            for name, declared in declared_fields(block).items():
-                if name in data:
-                    yield from _telling(data[name], declared.shape, f"{at}/{name}")
-        case Many(of) if isinstance(data, list):
-            for value in data:
-                yield from _telling(value, of, f"{at}/*")
-        case Table(of) if isinstance(data, dict):
-            for value in data.values():
-                yield from _telling(value, of, f"{at}/*")
-        case One(kind) if isinstance(data, str | int) and not isinstance(data, bool):
-            is_shared = any(at == each or at.startswith(f"{each}/") for each in SHARED)
-            is_text = isinstance(kind, Text | Verbatim | Setting)
-            if kind in _OWN_KINDS or (is_text and not is_shared):
-                yield at, str(data)
+def _telling(data: object, at: str) -> Iterator[tuple[str, str]]:
+    """Pointer and value of each text that is looked for, as far as a document has the fields of a log."""
+    if isinstance(data, dict) and EXCUSE not in data:
+        for name, value in data.items():
+            below = f"{at}/{name}"
+            yield from _telling(value, below if below in FIELDS else f"{at}/*")
+    elif isinstance(data, list):
+        for value in data:
+            yield from _telling(value, f"{at}/*")
+    elif isinstance(data, str | int) and not isinstance(data, bool) and at in FIELDS:
+        kind = FIELDS[at].shape
+        is_shared = any(at == each or at.startswith(f"{each}/") for each in SHARED)
+        is_text = isinstance(kind, TextKind | SettingKind)
+        if kind in _OWN_KINDS or (is_text and not is_shared):
+            yield at, str(data)

@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from twice.assets.containers.parts import Damaged, Kind, Part
-from twice.assets.containers.sniffing import HEAD, Format, sniff
+from twice.assets.containers.parts import Kind, Part
 from twice.assets.containers.source import Source
 from twice.assets.containers.unmarked import WAYS, unmarked
 from twice.assets.containers.unpacking import Budget
@@ -24,6 +23,7 @@ from twice.assets.leaks.excerpts import excerpt
 from twice.assets.leaks.findings import Finding, Unread
 from twice.assets.leaks.known import NOTHING, Known
 from twice.assets.leaks.rules import METADATA_WORDS, RULES, TEXT_WORDS, Rule
+from twice.assets.media.sniff import HEAD, Damaged, Format, sniff
 from twice.errors import ExtraMissing
 from twice.foundation.severity import Severity
 

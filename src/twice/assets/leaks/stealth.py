@@ -16,8 +16,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from twice.assets.containers.parts import Damaged
 from twice.assets.containers.source import Source
+from twice.assets.media.sniff import Damaged
 
 MOST_PIXELS: Final = 64 << 20
 _SIGNATURES: Final = {
@@ -36,13 +36,14 @@ def hidden(source: Source) -> Iterator[tuple[str, bytes]]:
         Damaged: the picture cannot be decoded, or has more pixels than the limit.
         ExtraMissing: E-EXTRA-001, pillow is not installed.
     """
-    from twice.assets.payloads.pixels import guarded, opened
+    from twice.assets.media.images import open_image
+    from twice.assets.media.sniff import decoding
 
-    picture = opened(source)
+    picture = open_image(source.as_file())
     width, height = picture.size
     if width * height > MOST_PIXELS:
         raise Damaged(f"the picture has more than {MOST_PIXELS >> 20} million pixels")
-    with guarded():
+    with decoding("pillow"):
         has_alpha = picture.mode in {"RGBA", "LA", "PA"} or "transparency" in picture.info
         array = np.asarray(picture.convert("RGBA" if has_alpha else "RGB"))
     planes = [("red, green and blue", array[:, :, :3])]

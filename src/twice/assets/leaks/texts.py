@@ -22,10 +22,10 @@ from itertools import chain, takewhile
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
-from twice.assets.containers.sniffing import HEAD, Format, sniff
 from twice.assets.leaks.runs import Class
 from twice.assets.leaks.wide import is_wide, wide_texts
 from twice.assets.leaks.words import Words
+from twice.assets.media.sniff import HEAD, Format, sniff
 
 _RUN: Final = Class(bytes([*b"\t\n\r", *range(0x20, 0x7F)]), 6)
 _CONTROLS: Final = bytes(sorted(frozenset(range(32)) - frozenset(b"\t\n\r\x0b\x0c\x1b")))

@@ -1,183 +1,119 @@
-"""The JSON Schemas (draft 2020-12) that ship with the package, made from the same declarations.
+"""The JSON Schema (draft 2020-12) of a log that ships with the package, made from the models.
 
-``python -m twice.assets.log.schema`` writes them anew.
+One file validates alone. Its definitions hold every block once for each promise, because the promise decides which
+fields have to be there. ``python -m twice.assets.log.schema`` writes it anew.
 
-Invariant: a schema takes a document exactly when ``reading.examine`` finds no problem in it.
+Invariant: the schema takes a document exactly when ``io.examine`` finds no problem in it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from twice.assets.log.art import ArtRender
-from twice.assets.log.audio import AudioRender
-from twice.assets.log.declaring import Declared, Inside, Many, One, Shape, Table
-from twice.assets.log.kinds import TEXT_SCHEMA, Text
-from twice.assets.log.log import AssetKind, DeterminismLog
-from twice.assets.log.promise import Grade, Mode
-from twice.assets.log.reading import EXCUSE, Needs, declared_fields
+from twice.assets.log.block import EXCUSE, EXCUSE_MARK, Mode, Need
+from twice.assets.log.kinds import KNOWN, KNOWN_MARK
+from twice.assets.log.models import AssetKind, DeterminismLog, Grade
 from twice.writing import write
 
-FOLDER: Final = Path(__file__).parents[1] / "schemas"
-NAMES: Final = ("determinism_log", "audio_render", "art_render")
-_DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
-_EXCUSED: Final = {
-    "type": "object",
-    "properties": {EXCUSE: Text("a reason").schema()},
-    "required": [EXCUSE],
-    "additionalProperties": False,
-}
+PATH: Final = Path(__file__).parents[1] / "schemas" / "determinism_log.schema.json"
+IDENTIFIER: Final = "urn:twice:schema:determinism-log:1"
 
 
-def identifier(name: str) -> str:
-    """Give the URI that a schema is known by."""
-    return f"urn:twice:schema:{name.replace('_', '-')}:1"
-
-
-def schemas() -> dict[str, dict[str, object]]:
-    """Make all schemas, by the stem of their file."""
-    return {
-        "determinism_log": _log(),
-        "audio_render": _render("audio_render", AudioRender, AssetKind.AUDIO),
-        "art_render": _render("art_render", ArtRender, AssetKind.ART),
+def make_schema() -> dict[str, Any]:
+    """Make the schema. The two render blocks are its definitions ``ArtRender`` and ``AudioRender``."""
+    definitions: dict[str, Any] = {mode.value: _make_blocks(mode) for mode in Mode}
+    is_promised = {
+        "type": "object",
+        "required": ["promise"],
+        "properties": {
+            "promise": {"properties": {"mode": {"const": Mode.DETERMINISTIC}}, "required": ["mode"]}
+        },
     }
-
-
-def text_of(schema: Mapping[str, object]) -> str:
-    """Write a schema as its file holds it."""
-    return json.dumps(schema, indent=1, ensure_ascii=True) + "\n"
-
-
-def write_all(folder: Path = FOLDER) -> None:
-    """Write every schema into a folder."""
-    for name, schema in schemas().items():
-        write(folder / f"{name}.schema.json", text_of(schema).encode())
-
-
-def _log() -> dict[str, object]:
-    defs: dict[str, Any] = {"text": TEXT_SCHEMA}
-    for kind in AssetKind:
-        for mode in Mode:
-            whole = _block(DeterminismLog, Needs.of(mode, kind), mode, defs)
-            whole["allOf"] = [_conditional_supersedes()]
-            defs[f"{kind}.{mode}"] = whole
     return {
-        "$schema": _DRAFT,
-        "$id": identifier("determinism_log"),
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": IDENTIFIER,
         "title": "Determinism log of an asset",
-        "type": "object",
-        "required": ["kind", "promise"],
-        "properties": {
-            "kind": {"enum": list(AssetKind)},
-            "promise": {
-                "type": "object",
-                "required": ["mode"],
-                "properties": {"mode": {"enum": list(Mode)}},
+        "if": is_promised,
+        "then": {"$ref": f"#/$defs/{Mode.DETERMINISTIC}/DeterminismLog"},
+        "else": {"$ref": f"#/$defs/{Mode.NON_DETERMINISTIC}/DeterminismLog"},
+        "$defs": {
+            "known": {"type": "string", "pattern": KNOWN},
+            "excused": {"type": "object", "required": [EXCUSE]},
+            "reason": {
+                "properties": {EXCUSE: {"$ref": "#/$defs/known"}},
+                "additionalProperties": False,
             },
+            **definitions,
         },
-        "allOf": [
-            {"if": _of(kind, mode), "then": {"$ref": f"#/$defs/{kind}.{mode}"}}
-            for kind in AssetKind
-            for mode in Mode
-        ],
-        "$defs": defs,
     }
 
 
-def _of(kind: AssetKind, mode: Mode) -> dict[str, object]:
-    return {
-        "properties": {
-            "kind": {"const": kind},
-            "promise": {"properties": {"mode": {"const": mode}}},
+def write_schema(path: Path = PATH) -> None:
+    """Write the schema as its file holds it."""
+    write(path, (json.dumps(make_schema(), indent=1, ensure_ascii=True) + "\n").encode())
+
+
+def _make_blocks(mode: Mode) -> dict[str, Any]:
+    """Make the schema of each block under one promise, by the name of its class."""
+    schema = DeterminismLog.model_json_schema(ref_template=f"#/$defs/{mode}/{{model}}")
+    blocks: dict[str, Any] = schema.pop("$defs")
+    blocks["DeterminismLog"] = schema
+    _refine(blocks, mode)
+    schema["required"] = [each for each in schema["required"] if each not in set(AssetKind)]
+    schema["allOf"] = [
+        _when("revision", {"minimum": 2}, {"required": ["supersedes"]}),
+        *(_when("kind", {"const": kind}, _bar_others(kind, mode)) for kind in AssetKind),
+    ]
+    tolerant = _when("grade", {"const": Grade.TOLERANCE}, {"required": ["profile"]})
+    blocks["Promise"]["allOf"] = [tolerant]
+    return blocks
+
+
+def _when(name: str, condition: dict[str, Any], then: dict[str, Any]) -> dict[str, Any]:
+    return {"if": {"required": [name], "properties": {name: condition}}, "then": then}
+
+
+def _bar_others(kind: AssetKind, mode: Mode) -> dict[str, Any]:
+    """Require the render block of a kind under a promise, and refuse that of another kind."""
+    needed = {"required": [kind.value]} if mode is Mode.DETERMINISTIC else {}
+    return needed | {"properties": {each.value: False for each in AssetKind if each is not kind}}
+
+
+def _refine(part: Any, mode: Mode) -> None:
+    """Turn what pydantic writes into the schema of documents under one promise, in place."""
+    if isinstance(part, list):
+        for each in part:
+            _refine(each, mode)
+    if not isinstance(part, dict):
+        return
+    for name in ("title", "default"):  # The names of classes and None: neither is of a document.
+        if not isinstance(part.get(name), dict):
+            part.pop(name, None)
+    nullable = part.get("anyOf", [])
+    if {"type": "null"} in nullable:  # A field that nobody spoke of is absent, never null.
+        (taken,) = (each for each in part.pop("anyOf") if each != {"type": "null"})
+        part |= taken
+    if part.pop(KNOWN_MARK, False):
+        part["$ref"] = "#/$defs/known"
+    if part.pop(EXCUSE_MARK, False):
+        about = {name: part.pop(name) for name in ("description", "need") if name in part}
+        excused = {"if": {"$ref": "#/$defs/excused"}, "then": {"$ref": "#/$defs/reason"}}
+        taken = dict(part)
+        part.clear()
+        part |= {**about, **excused, "else": taken}
+    if isinstance(part.get("properties"), dict):
+        needs = {
+            name: Need(each.pop("need"))
+            for name, each in part["properties"].items()
+            if "need" in each
         }
-    }
-
-
-def _conditional_supersedes() -> dict[str, object]:
-    return {
-        "if": {"properties": {"revision": {"minimum": 2}}},
-        "then": {"required": ["supersedes"]},
-    }
-
-
-def _conditional_profile() -> dict[str, object]:
-    return {
-        "if": {"required": ["grade"], "properties": {"grade": {"const": Grade.TOLERANCE}}},
-        "then": {"required": ["profile"]},
-    }
-
-
-def _render(name: str, block: Any, kind: AssetKind) -> dict[str, object]:
-    defs: dict[str, Any] = {"text": TEXT_SCHEMA}
-    for mode in Mode:
-        defs[mode] = _block(block, Needs.of(mode, kind), mode, defs)
-    return {
-        "$schema": _DRAFT,
-        "$id": identifier(name),
-        "title": f"How {'an image' if kind is AssetKind.ART else 'a sound'} was rendered",
-        "$ref": f"#/$defs/{Mode.DETERMINISTIC}",
-        "$defs": defs,
-    }
-
-
-def _block(block: Any, needs: Needs, mode: Mode, defs: dict[str, Any]) -> dict[str, object]:
-    """Give the schema of a block under one promise; those of inner blocks go into ``defs``."""
-    barred = {*AssetKind} - {needs.kind} if block is DeterminismLog else set()
-    fields = {
-        name: declared for name, declared in declared_fields(block).items() if name not in barred
-    }
-    schema: dict[str, object] = {
-        "type": "object",
-        "description": (block.__doc__ or "").partition("\n")[0],
-        "properties": {
-            name: _field(declared, needs, mode, defs) for name, declared in fields.items()
-        },
-        "required": [name for name, each in fields.items() if each.need in needs.holding],
-        "additionalProperties": False,
-    }
-    if block.__name__ == "Promise":
-        schema["allOf"] = [_conditional_profile()]
-    return schema
-
-
-def _field(declared: Declared, needs: Needs, mode: Mode, defs: dict[str, Any]) -> dict[str, object]:
-    schema = _shape(declared.shape, needs, mode, defs)
-    described = {"title": declared.words, **schema}
-    if not declared.excusable:
-        return described
-    return {
-        "title": declared.words,
-        "if": {"type": "object", "required": [EXCUSE]},
-        "then": _EXCUSED,
-        "else": schema,
-    }
-
-
-def _shape(shape: Shape, needs: Needs, mode: Mode, defs: dict[str, Any]) -> dict[str, object]:
-    match shape:
-        case One(kind):
-            return kind.schema()
-        case Many(of, least):
-            return {"type": "array", "items": _shape(of, needs, mode, defs), "minItems": least}
-        case Table(of):
-            return {"type": "object", "additionalProperties": _shape(of, needs, mode, defs)}
-        case Inside(block):
-            return _reference(block, needs, mode, defs)
-
-
-def _reference(block: Any, needs: Needs, mode: Mode, defs: dict[str, Any]) -> dict[str, object]:
-    outside = {ArtRender: "art_render", AudioRender: "audio_render"}
-    if block in outside:
-        return {"$ref": f"{identifier(outside[block])}#/$defs/{mode}"}
-    name = f"{block.__name__}.{mode}"
-    if name not in defs:
-        defs[name] = {}
-        defs[name] = _block(block, needs, mode, defs)
-    return {"$ref": f"#/$defs/{name}"}
+        if needs:
+            part["required"] = [name for name, need in needs.items() if need.holds(mode)]
+    for each in list(part.values()):
+        _refine(each, mode)
 
 
 if __name__ == "__main__":
-    write_all()
+    write_schema()

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from twice.assets.log.reading import escaped
+from twice.assets.log.io import escape
 from twice.recorder.redaction.fields import is_secret
 from twice.recorder.redaction.redaction import Redaction
 
@@ -19,7 +19,7 @@ _TABLES: Final = frozenset({"env", "settings", "args", "presets"})
 """Where names are chosen by programs, so that a name may say that its value is secret."""
 
 
-def redacted(
+def blank_secrets(
     document: Mapping[str, Any], variables: Mapping[str, str] | None = None
 ) -> tuple[dict[str, Any], list[str]]:
     """Blank the secrets of a log.
@@ -62,7 +62,7 @@ def _texts(value: Any, at: str) -> Iterator[tuple[str, str]]:
         yield at, value
     elif isinstance(value, Mapping):
         for name, part in value.items():
-            yield from _texts(part, f"{at}/{escaped(str(name))}")
+            yield from _texts(part, f"{at}/{escape(str(name))}")
     elif isinstance(value, list):
         for number, part in enumerate(value):
             yield from _texts(part, f"{at}/{number}")

@@ -10,8 +10,8 @@ from typing import Final
 
 from twice.assets.gate.facts import Facts
 from twice.assets.gate.row import Row
+from twice.assets.log.io import Problem
 from twice.assets.log.kinds import Fault
-from twice.assets.log.reading import Problem
 
 CHECKS: Final = {
     "complete": "Every field that the promise needs is there, known and possible; "

@@ -10,24 +10,24 @@ from typing import Any, Final
 
 from twice.assets.gate.facts import Facts, faulty
 from twice.assets.gate.row import Row
-from twice.assets.log.reading import escaped, to_document
-from twice.assets.log.witness import Evidence, Level
+from twice.assets.log.io import escape, to_document
+from twice.assets.log.models import EvidenceLevel, LogEvidence
 from twice.foundation.printable import pluralize
 
 CHECKS: Final = {
     "evidence": "Every value that decides the result has evidence, of its own or from above.",
-    "evidence-source": "Evidence names its source: a record, a file with place and digest, or a person "
+    "evidence-source": "LogEvidence names its source: a record, a file with place and digest, or a person "
     "and a time.",
     "evidence-strength": "A deterministic promise rests on a seed, model or recipe that was recorded or "
     "imported, not on declarations alone.",
 }
 _MAKING: Final = ("model", "seed", "art", "audio", "environment", "recipe")
 _DECIDING: Final = ("seed", "model", "recipe")
-_WITNESSED: Final = frozenset({Level.RECORDED, Level.IMPORTED})
+_WITNESSED: Final = frozenset({EvidenceLevel.RECORDED, EvidenceLevel.IMPORTED})
 _NEEDED: Final = {
-    Level.RECORDED: ("record",),
-    Level.IMPORTED: ("file", "sha256", "chunk"),
-    Level.DECLARED: ("who", "when"),
+    EvidenceLevel.RECORDED: ("record",),
+    EvidenceLevel.IMPORTED: ("file", "sha256", "chunk"),
+    EvidenceLevel.DECLARED: ("who", "when"),
 }
 
 
@@ -40,14 +40,14 @@ def judge(facts: Facts) -> Iterator[Row]:
         needed = _NEEDED[each.level] if each.level is not None else ()
         lacking = [name for name in needed if getattr(each, name) is None]
         if lacking:
-            at = f"/evidence/{escaped(pointer)}"
+            at = f"/evidence/{escape(pointer)}"
             yield facts.red(
                 f"evidence-source:{at}",
                 f"{at} is {each.level} and does not say {', '.join(lacking)}",
                 f"set {at}/{lacking[0]}",
             )
         if facts.records.get(each.record or "") not in {None, each.sha256}:
-            at = f"/evidence/{escaped(pointer)}"
+            at = f"/evidence/{escape(pointer)}"
             yield facts.red(
                 f"evidence-source:{at}",
                 f"{each.record} is another record than the one that was named",
@@ -55,7 +55,7 @@ def judge(facts: Facts) -> Iterator[Row]:
             )
     if not facts.log.deterministic:
         return
-    used: dict[str, Evidence] = {}
+    used: dict[str, LogEvidence] = {}
     bare: list[str] = []
     for pointer in _values(facts, evidence):
         found = nearest(evidence, pointer)
@@ -74,7 +74,7 @@ def judge(facts: Facts) -> Iterator[Row]:
     yield from _strength(facts, used, bare=bool(bare))
 
 
-def _strength(facts: Facts, used: Mapping[str, Evidence], *, bare: bool) -> Iterator[Row]:
+def _strength(facts: Facts, used: Mapping[str, LogEvidence], *, bare: bool) -> Iterator[Row]:
     """Judge whether more than a person's word stands behind what decides the result.
 
     A size or a steps count that was imported carries no seed that was typed in.
@@ -95,7 +95,7 @@ def _strength(facts: Facts, used: Mapping[str, Evidence], *, bare: bool) -> Iter
         yield facts.red("evidence-strength", "every value is declared by a person alone", fix)
 
 
-def _values(facts: Facts, evidence: Mapping[str, Evidence]) -> Iterator[str]:
+def _values(facts: Facts, evidence: Mapping[str, LogEvidence]) -> Iterator[str]:
     """Point at each value in the blocks that decide the result; a reason is a value as well.
 
     A block of which no entry speaks piece by piece is pointed at as a whole.
@@ -111,7 +111,7 @@ def _values(facts: Facts, evidence: Mapping[str, Evidence]) -> Iterator[str]:
 def _leaves(value: Any, at: str) -> Iterator[str]:
     if isinstance(value, dict) and "not_applicable" not in value:
         for name, part in value.items():
-            yield from _leaves(part, f"{at}/{escaped(name)}")
+            yield from _leaves(part, f"{at}/{escape(name)}")
     elif isinstance(value, list) and value:
         for number, part in enumerate(value):
             yield from _leaves(part, f"{at}/{number}")
@@ -119,7 +119,7 @@ def _leaves(value: Any, at: str) -> Iterator[str]:
         yield at
 
 
-def nearest(evidence: Mapping[str, Evidence], pointer: str) -> str | None:
+def nearest(evidence: Mapping[str, LogEvidence], pointer: str) -> str | None:
     """Find the entry that speaks of a value: its own, or the nearest above it."""
     while pointer not in evidence:
         if not pointer:

@@ -14,10 +14,9 @@ from typing import Any, Final
 from twice.assets.gate.facts import Facts, faulty, value_of
 from twice.assets.gate.row import Row
 from twice.assets.gate.rules.evidence import nearest
-from twice.assets.log.declaring import NotApplicable
-from twice.assets.log.identity import Measured
-from twice.assets.log.witness import Level
-from twice.assets.measuring.loudness import SHORTEST_S
+from twice.assets.log.block import NotApplicable
+from twice.assets.log.models import EvidenceLevel, Measured
+from twice.assets.media.measure import SHORTEST_S
 from twice.foundation.printable import pluralize
 
 CHECKS: Final = {
@@ -61,7 +60,7 @@ def _believed(facts: Facts) -> Row:
     """Say that figures are taken from the log; where a person declared them, that is a condition."""
     said = nearest(facts.log.evidence or {}, "/asset/measured")
     level = (facts.log.evidence or {})[said].level if said is not None else None
-    if level is Level.DECLARED:
+    if level is EvidenceLevel.DECLARED:
         fix = "measure it: twice asset gate PATH --measure, or seal it again"
         return facts.yellow("facts", "not measured now; the figures are declared by a person", fix)
     return facts.green(
@@ -72,7 +71,7 @@ def _believed(facts: Facts) -> Row:
 def _facts(facts: Facts, said: Measured, now: Measured) -> Row:
     names = [
         name
-        for name in Measured.__dataclass_fields__
+        for name in Measured.model_fields
         if getattr(said, name) is not None and not _alike(getattr(said, name), getattr(now, name))
     ]
     if not names:

@@ -12,11 +12,16 @@ from typing import Final
 
 from twice.assets.gate.facts import Facts, faulty
 from twice.assets.gate.row import Row
-from twice.assets.likening.figures import PROFILES, too_loose
-from twice.assets.log.log import AssetKind
-from twice.assets.log.making import Endpoint
-from twice.assets.log.promise import Grade, Mode, Promise
-from twice.assets.log.witness import Outcome, Verdict
+from twice.assets.log.block import Mode
+from twice.assets.log.models import (
+    AssetKind,
+    Endpoint,
+    Grade,
+    Promise,
+    RerenderOutcome,
+    RerenderVerdict,
+)
+from twice.assets.media.similarity import PROFILES, explain_loose_limits
 
 CHECKS: Final = {
     "mark": "An asset without a promise says why, and by which constraints it stays consistent.",
@@ -77,7 +82,7 @@ def _tolerance(facts: Facts, promise: Promise) -> Iterator[Row]:
         fix = f"give it limits, or take one of {', '.join(PROFILES)}"
         yield facts.red("tolerance", f"{name!r} is not known, and has no limits", fix)
         return
-    loose = too_loose(limits, sound=facts.log.kind is AssetKind.AUDIO)
+    loose = explain_loose_limits(limits, sound=facts.log.kind is AssetKind.AUDIO)
     if loose:
         fix = "narrow the limits, or mark it: promise.mode non-deterministic"
         yield facts.red("tolerance", f"{name}: {loose}", fix)
@@ -90,12 +95,12 @@ def _verdict(facts: Facts, promise: Promise) -> Iterator[Row]:
     judged = [
         each
         for each in facts.log.verdicts or ()
-        if each.outcome not in {None, Outcome.CANNOT_JUDGE}
+        if each.outcome not in {None, RerenderOutcome.CANNOT_JUDGE}
     ]
     if not judged:
         return
     last = max(judged, key=lambda each: each.when or "")
-    if last.outcome is not Outcome.REPRODUCED:
+    if last.outcome is not RerenderOutcome.REPRODUCED:
         fix = "find what moved, or lower the promise: twice asset rerender LOG"
         seen = f"{last.when}: {last.grade or 'it differs'}; {last.reason or ''}"
         yield facts.red("re-rendered", seen.rstrip("; "), fix)
@@ -108,7 +113,7 @@ def _verdict(facts: Facts, promise: Promise) -> Iterator[Row]:
         yield facts.green("re-rendered", f"{last.grade or 'reproduced'}, {last.when}")
 
 
-def _falls_short(facts: Facts, promise: Promise, last: Verdict) -> str:
+def _falls_short(facts: Facts, promise: Promise, last: RerenderVerdict) -> str:
     """Say why a verdict is none on this promise and these bytes; "" where it is."""
     order = [str(each) for each in Grade]
     if promise.grade is None or last.grade not in order:
@@ -117,6 +122,6 @@ def _falls_short(facts: Facts, promise: Promise, last: Verdict) -> str:
         return f"it reached {last.grade}, and {promise.grade} is promised"
     asset = facts.log.asset
     digest = f"sha256:{asset.file_sha256}" if asset is not None else ""
-    if last.grade == Grade.BYTES and last.artefacts and digest not in last.artefacts:
+    if last.grade == "bytes" and last.artefacts and digest not in last.artefacts:
         return "it reproduced other bytes than those that are logged"
     return ""

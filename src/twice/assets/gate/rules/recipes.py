@@ -10,8 +10,8 @@ from typing import Final
 
 from twice.assets.gate.facts import Facts, faulty, value_of
 from twice.assets.gate.row import Row
-from twice.assets.log.declaring import NotApplicable
-from twice.assets.log.witness import Outcome
+from twice.assets.log.block import NotApplicable
+from twice.assets.log.models import RerenderOutcome
 from twice.foundation.printable import pluralize
 
 CHECKS: Final = {
@@ -30,7 +30,7 @@ def judge(facts: Facts) -> Iterator[Row]:
         if not facts.log.deterministic:
             return
         outcomes = {each.outcome for each in facts.log.verdicts or ()}
-        if Outcome.REPRODUCED in outcomes:
+        if RerenderOutcome.REPRODUCED in outcomes:
             yield facts.green("recipe", f"none ({recipe.reason}), and it was reproduced")
             return
         fix = "log the command in recipe, or mark the asset as non-deterministic"

@@ -15,9 +15,7 @@ from typing import Final
 from twice.assets.gate.facts import Facts, faulty, value_of
 from twice.assets.gate.row import Row
 from twice.assets.gate.rules.evidence import nearest
-from twice.assets.log.making import Seed
-from twice.assets.log.surroundings import Recipe
-from twice.assets.log.witness import Level
+from twice.assets.log.models import EvidenceLevel, Recipe, Seeds
 
 CHECKS: Final = {
     "seed-used": "The seed that was used is the one that was asked for, or its place in the batch.",
@@ -34,14 +32,14 @@ _HASHING: Final = "PYTHONHASHSEED"
 def judge(facts: Facts) -> Iterator[Row]:
     """Judge one log."""
     seed, recipe = value_of(facts.log.seed), value_of(facts.log.recipe)
-    if not facts.log.deterministic or not isinstance(seed, Seed):
+    if not facts.log.deterministic or not isinstance(seed, Seeds):
         return
     yield from _used(facts, seed)
     if isinstance(recipe, Recipe) and not faulty(facts, "/recipe"):
         yield from _named(facts, seed, recipe)
 
 
-def _used(facts: Facts, seed: Seed) -> Iterator[Row]:
+def _used(facts: Facts, seed: Seeds) -> Iterator[Row]:
     asked, used = value_of(seed.requested), value_of(seed.effective)
     if asked is None or used is None:
         return
@@ -53,7 +51,7 @@ def _used(facts: Facts, seed: Seed) -> Iterator[Row]:
     yield facts.yellow("seed-used", f"seed {asked} was asked for and {used} was used", fix)
 
 
-def _named(facts: Facts, seed: Seed, recipe: Recipe) -> Iterator[Row]:
+def _named(facts: Facts, seed: Seeds, recipe: Recipe) -> Iterator[Row]:
     """Hold the log's seeds against those that the recipe calls so, or has anywhere."""
     logged = {value_of(seed.requested), value_of(seed.effective)}
     for each in seed.each or ():
@@ -104,7 +102,7 @@ def _plain(digits: str) -> str:
 def _is_recorded(facts: Facts) -> bool:
     evidence = facts.log.evidence or {}
     at = nearest(evidence, "/seed/effective")
-    return at is not None and evidence[at].level is Level.RECORDED
+    return at is not None and evidence[at].level is EvidenceLevel.RECORDED
 
 
 def _reaches(recipe: Recipe, logged: set[str | None]) -> bool:

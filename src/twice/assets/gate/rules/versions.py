@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from twice.assets.gate.facts import Facts, value_of
 from twice.assets.gate.row import Row
-from twice.assets.log.reading import escaped
+from twice.assets.log.io import escape
 from twice.foundation.printable import pluralize
 
 CHECKS: Final = {
@@ -61,7 +61,7 @@ def _versions(facts: Facts) -> Iterator[tuple[str, str]]:
         yield from _each("/audio/chain", log.audio.chain)
     packages = value_of(surroundings.packages) if surroundings is not None else None
     for name, version in (packages or {}).items():
-        yield f"/environment/packages/{escaped(name)}", version
+        yield f"/environment/packages/{escape(name)}", version
 
 
 def _one(at: str, block: Any) -> Iterator[tuple[str, str]]:

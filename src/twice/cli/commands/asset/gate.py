@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,14 +10,7 @@ from typing import Annotated, Final
 
 import click
 
-from twice.assets.errors import ExportRefused
-from twice.assets.exporting.gatecheck import gatecheck
-from twice.assets.exporting.manifests import (
-    art_manifest,
-    build_lock,
-    cold_art_manifest,
-    cold_manifest,
-)
+from twice.assets.export import build_art_manifest, build_gatecheck, build_lock_document
 from twice.assets.gate.gate import run_gate, verified
 from twice.assets.gate.gathering import gather
 from twice.assets.gate.report import Report
@@ -95,10 +87,7 @@ def verify_logs(
     return _tell_report(report, document, limit, as_json=as_json)
 
 
-_NEEDS: Final = {
-    "gatecheck": "title", "art-manifest": "project", "cold-art-manifest": "approvals",
-    "cold-manifest": "snapshot", "build-lock": "",
-}  # fmt: skip
+_NEEDS: Final = {"gatecheck": "title", "art-manifest": "project", "build-lock": ""}
 """The option that each kind cannot do without."""
 
 
@@ -108,32 +97,25 @@ def export_verdicts(
     folder: Annotated[Path, argument()],
     title: Annotated[str | None, option("--title TITLE", "gatecheck: the work unit or view")],
     project: Annotated[str | None, option("--project NAME", "art-manifest: the project's name")],
-    approvals: Annotated[Path | None, option("--approvals FILE", "cold-art-manifest: TOML")],
-    snapshot: Annotated[str | None, option("--snapshot ID", "cold-manifest: the snapshot's id")],
-    version: Annotated[str, option("--document-version X.Y.Z", "of the manifest or lock", default="1.0.0")],
+    version: Annotated[str, option("--document-version X.Y.Z", "of the lock", default="1.0.0")],
     output: Annotated[Path | None, option("-o, --output FILE", "instead of printing it")],
     force: Annotated[bool, option("--force", "write over FILE")],
-) -> int:  # fmt: skip
-    """Write verdicts and manifests in the formats of QuestFoundry.
+) -> int:
+    """Write what logs say in the formats of QuestFoundry.
 
       twice asset export gatecheck hot --title TU-2026-01-31-IL01
       twice asset export art-manifest hot --project "The Lighthouse" -o art.json
-      twice asset export cold-art-manifest cold --approvals approvals.toml
-      twice asset export cold-manifest cold --snapshot cold-2026-01-31
       twice asset export build-lock hot
 
     gatecheck is the gate's verdict: of eight bars it judges Determinism, and leaves the others yellow. art-manifest
-    lists images with their prompts: it is hot. cold-art-manifest takes from TOML, one table for each file, what was
-    approved; technique in it is refused. cold-manifest hashes the files of a snapshot, and refuses one without
-    book.json and art_manifest.json, or with a log in it. There is no cold list for sound.
+    lists images with their prompts: it is hot. build-lock has the one version of every tool that rendered.
 
     Exit code 0 it is written, 2 it is refused; gatecheck: as twice asset gate.
     """
     if output is not None:
         refuse_existing(output, force=force)
-    given = {"title": title, "project": project, "approvals": approvals, "snapshot": snapshot}
     code, needed = 0, _NEEDS[kind]
-    said = str(given.get(needed) or "")
+    said = {"title": title, "project": project}.get(needed) or ""
     if needed and not said:
         raise UsageError(
             f"{kind} was asked for without --{needed}.",
@@ -143,23 +125,11 @@ def export_verdicts(
     match kind:
         case "gatecheck":
             report, today = run_gate(folder), datetime.now(UTC).date()
-            document = gatecheck(report, said, f"Determinism logs of {said}", today)
+            document = build_gatecheck(report, said, f"Determinism logs of {said}", today)
             code = report.exit_code
         case "art-manifest":
-            document = art_manifest(gather(folder), said, read_clock())
-        case "cold-art-manifest":
-            try:
-                approved = tomllib.loads(Path(said).read_text(encoding="utf-8"))
-            except (OSError, ValueError) as error:
-                raise ExportRefused(
-                    f"{said} cannot be read: {error}.",
-                    "Expected TOML with a table for each file.",
-                    "Mend it; nothing was written.",
-                ) from error
-            document = cold_art_manifest(folder, approved, version)
-        case "cold-manifest":
-            document = cold_manifest(folder, said, version, read_clock())
+            document = build_art_manifest(gather(folder), said, read_clock())
         case _:
-            document = build_lock(gather(folder), version)
+            document = build_lock_document(gather(folder), version)
     write_text(json.dumps(document, indent=2) + "\n", output, force=force)
     return code

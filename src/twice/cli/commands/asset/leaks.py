@@ -8,13 +8,12 @@ from typing import Annotated, Final, Literal
 
 import click
 
-from twice.assets.containers.source import Source
 from twice.assets.errors import ScrubRefused
 from twice.assets.leaks.known import gathered
 from twice.assets.leaks.looking import look
 from twice.assets.leaks.reporting import place_of, to_json, to_sarif, to_text
 from twice.assets.leaks.scanning import Limits
-from twice.assets.scrubbing.scrubbing import scrubbed
+from twice.assets.scrub import scrub
 from twice.cli.console import Status
 from twice.cli.options import AsJson, Limit, argument, build_command, option
 from twice.cli.output import align, limit_rows, tell
@@ -105,8 +104,9 @@ def scrub_asset(
     refuse_existing(output, force=force)
     try:
         with file.open("rb") as opened:
-            made = scrubbed(Source.of_file(opened), str(file))
-            write(output, made.copy.read())
+            made = scrub(opened, str(file))
+            copy = made.copy.read()
+            write(output, copy)
     except OSError as error:
         raise ScrubRefused(
             f"{file} cannot be read: {error.strerror or error}.",
@@ -115,10 +115,10 @@ def scrub_asset(
         ) from error
     names = {"format": "twice.scrub/1", "input": str(file), "output": str(output)}
     lines = [
-        f"written: {printable(output)}, {pluralize(made.copy.size, 'byte')}",
+        f"written: {printable(output)}, {pluralize(len(copy), 'byte')}",
         f"payload: {made.payload.method} {made.payload.digest}, as it was",
         "removed:" if made.removed else "removed: nothing was there",
-        *align([(each.name, pluralize(each.source.size, "byte")) for each in made.removed]),
+        *align([(each.name, pluralize(each.size_bytes, "byte")) for each in made.removed]),
     ]
     for each in made.left:
         place = printable(place_of(each))

@@ -7,16 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from twice.assets.comparing import compare
 from twice.assets.errors import LogUnreadable
 from twice.assets.gate.gathering import gather as gather_facts
 from twice.assets.importers.log_import import LogImport, Target, import_into_log
-from twice.assets.log.drafting import draft
-from twice.assets.log.log import AssetKind
-from twice.assets.log.promise import Mode
-from twice.assets.log.reading import to_document
-from twice.assets.log.text import log_digest, read_log
-from twice.assets.measuring.file import measure_file
+from twice.assets.log.block import Mode
+from twice.assets.log.diff import compare
+from twice.assets.log.drafts import draft
+from twice.assets.log.io import log_digest, read_log, to_document
+from twice.assets.log.models import AssetKind
+from twice.assets.media.measure import measure_file
 from twice.cli.commands.asset.store import read_value
 from twice.cli.console import Status
 from twice.cli.options import (
@@ -115,7 +114,7 @@ def diff_logs(
     """Compare two logs: which fields differ, and what would a rendering change?
 
       twice asset diff a.detlog.json b.detlog.json
-      twice asset diff hot/superseded/cover.r1.json hot/cover.detlog.json
+      twice asset diff before.json hot/cover.detlog.json
 
     Logs are compared as values; drafts may be compared too. What is expected of a rendering follows from which fields
     differ: it is no measurement.

@@ -22,13 +22,11 @@ from typing import Annotated, Any
 
 import click
 
-from twice.assets.log.log import AssetKind
-from twice.assets.log.promise import WHY_CODES, Grade
-from twice.assets.making.command import SEED, rewritten
-from twice.assets.making.drafting import Saying
-from twice.assets.making.filling import PINS
-from twice.assets.making.project import Project, read_project
-from twice.assets.making.recording import record_render
+from twice.assets.log.models import WHY_CODES, AssetKind, Grade
+from twice.assets.render.command import SEED, rewrite_command
+from twice.assets.render.declarations import Declarations, RenderProject, read_project
+from twice.assets.render.draft import PINS
+from twice.assets.render.recorder import record_render
 from twice.cli.commands.asset.store import (
     Settings,
     StoreOptions,
@@ -103,14 +101,14 @@ def command(
     seed = "" if number is None else str(number)
     given = split_pairs(variables, "--env", "OMP_NUM_THREADS=2")
     env = {name: text.replace(SEED, seed) if seed else text for name, text in given.items()}
-    saying = Saying(
-        project=Project() if project_file is None else read_project(project_file),
+    saying = Declarations(
+        project=RenderProject() if project_file is None else read_project(project_file),
         declared=promised.to_log(), who=who, when=read_clock(),
         seed=seed, seeded=any(SEED in each for each in variables), seedless=seedless,
         program=program, kind=kind, env={**PINS, **env}, timeout_s=timeout_s,
     )  # fmt: skip
     opened = store.open(outputs[0] if outputs else Path())
-    rendering = rewritten(list(words), opened, inputs, outputs, seed)
+    rendering = rewrite_command(list(words), opened, inputs, outputs, seed)
     with Status() as status:
         status(f"rendering with {Path(words[0]).name}")
         done = record_render(opened, rendering, saying, force=force)
@@ -119,6 +117,10 @@ def command(
         lines += [f"rendered: {each.asset}", f"draft: {each.draft}, recorded in {each.record}"]
         if not each.own:
             lines += ["note: the state folder cannot be written; a re-rendering will need --trust"]
+        if each.watched:
+            lines += [
+                f"note: {words[0]} is another Python than this one: it ran unrecorded, and its chance is not governed"
+            ]
         note = "note: it read {} by itself; to have it in the recipe: --input"
         lines += [note.format(path) for path in each.unnamed]
         lines += [f"next: twice asset seal {each.asset} --log {each.draft}"]

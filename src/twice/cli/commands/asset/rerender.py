@@ -9,14 +9,11 @@ from typing import Annotated
 import click
 
 from twice.assets.gate.gathering import gather as gather_facts
-from twice.assets.likening.figures import PROFILES
-from twice.assets.log.log import SUFFIX
-from twice.assets.log.witness import Outcome
-from twice.assets.rerendering.calibrating import calibrate, write_limits
-from twice.assets.rerendering.rerendering import Trying, rerender_each
-from twice.assets.rerendering.verdicts import write_verdict
+from twice.assets.log.models import SUFFIX, RerenderOutcome
+from twice.assets.media.similarity import PROFILES
+from twice.assets.render.calibration import calibrate, write_limits, write_verdict
+from twice.assets.render.rerender import RerenderOptions, rerender_each
 from twice.assets.store.index import sidecars
-from twice.assets.store.sealing import SUPERSEDED
 from twice.cli.commands.asset.store import read_clock
 from twice.cli.console import Status
 from twice.cli.options import AsJson, argument, build_command, option, refuse_together
@@ -33,9 +30,9 @@ class RecipeOptions:
     allow: Annotated[tuple[str, ...], option("--allow PROGRAM", "a program that such recipes may run")]  # fmt: skip
     timeout_s: Annotated[float | None, option("--timeout SECONDS", "a time limit instead of the recipe's")]  # fmt: skip
 
-    def to_trying(self, runs: int, profile: str = "") -> Trying:
+    def to_trying(self, runs: int, profile: str = "") -> RerenderOptions:
         """Give what a rendering takes."""
-        return Trying(
+        return RerenderOptions(
             runs=runs, profile=profile, trust=self.trust, allow=self.allow, timeout_s=self.timeout_s
         )
 
@@ -45,7 +42,7 @@ def _find_logs(path: Path) -> list[Path]:
     if path.name.endswith(SUFFIX):
         return [path]
     if path.is_dir():
-        found = [each for each in sidecars(path) if SUPERSEDED not in each.parts]
+        found = [*sidecars(path)]
     else:
         found = [path.parent / each.log_path for each in gather_facts(path) if each.log_path]
     if not found:
@@ -88,7 +85,7 @@ def rerender_assets(
     if write:
         now = read_clock()
         for each in found.rows:
-            if each.outcome in set(Outcome):
+            if each.outcome in set(RerenderOutcome):
                 write_verdict(each, now)
     return tell(found.to_json(), [found.to_text()], as_json=as_json, code=found.exit_code)
 

@@ -1,0 +1,300 @@
+"""How alike two renderings are: figures of pictures and of sounds, and the tolerances that judge by them.
+
+A tolerance says when a second rendering counts as the same. Whether it sounds or looks the same to a person it does not say. Names
+for what is only similar (perceptual hashes, loudness alone) are left out: similar is not reproduced. Colour profiles and
+orientation are not applied.
+
+Invariant: every figure is finite, two equal files reach the best value of each, and files of another size, mode, rate, number of
+channels or frames are never compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twice.assets.errors import PayloadRefused
+from twice.assets.media.images import ImageReader
+from twice.assets.media.sniff import Damaged, decoding, load_library
+from twice.foundation.printable import pluralize
+
+Pixels = NDArray[np.float64]
+Sound = NDArray[np.float64]
+
+BEST_DB: Final = 999.0
+"""A peak signal-to-noise ratio without any noise; its negative is a residual of nothing."""
+
+LARGER_IS_BETTER: Final = frozenset({"psnr_db", "worst_tile_psnr_db", "ssim"})
+"""Of all other figures, larger magnitudes or levels are worse."""
+
+_BEST_AT_ZERO: Final = frozenset({"lag_samples", "gain_db", "length_difference"})
+
+PROFILES: Final[Mapping[str, Mapping[str, float]]] = MappingProxyType(
+    {
+        "image-numeric": {"max_error_255": 2.0, "psnr_db": 70.0},
+        "image-stochastic": {"psnr_db": 45.0, "worst_tile_psnr_db": 38.0, "ssim": 0.995},
+        "audio-numeric": {"length_difference": 0.0, "lag_samples": 0.0, "null_peak_dbfs": -110.0},
+        "audio-16bit": {"length_difference": 0.0, "lag_samples": 0.0, "null_peak_dbfs": -84.0},
+    }
+)
+"""Limits by the name of a tolerance."""
+
+_LOOSEST: Final[Mapping[str, float]] = MappingProxyType(
+    {"max_error_255": 32.0, "psnr_db": 25.0, "null_peak_dbfs": -30.0}
+)
+"""Beyond these, a picture with another patch in it and a sound with another part in it still pass."""
+
+_TILE_PX: Final = 32
+_BAND_ROWS: Final = 16 * _TILE_PX  # of a picture that are compared at once
+_WINDOW_PX: Final = 11
+_SIGMA_PX: Final = 1.5
+_LUMA: Final = (0.299, 0.587, 0.114)  # BT.601
+_LAG_FRAMES: Final = 1 << 21  # from the beginning, in which a lag is looked for
+
+
+def rank_loss(name: str, value: float) -> float:
+    """Order the values of a figure: the larger, the worse."""
+    if name in LARGER_IS_BETTER:
+        return -value
+    return abs(value) if name in _BEST_AT_ZERO else value
+
+
+def exceed_limits(figures: Mapping[str, float], limits: Mapping[str, float]) -> list[str]:
+    """Name the figures that are beyond their limits, or were not measured; NaN is beyond each."""
+    return [
+        name for name, limit in limits.items()
+        if name not in figures or not rank_loss(name, figures[name]) <= rank_loss(name, limit)
+    ]  # fmt: skip
+
+
+def merge_worst(many: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """Return the worst value of each figure over several comparisons."""
+    found: dict[str, float] = {}
+    for each in many:
+        for name, value in each.items():
+            if name not in found or rank_loss(name, value) > rank_loss(name, found[name]):
+                found[name] = value
+    return found
+
+
+def explain_loose_limits(limits: Mapping[str, float], *, sound: bool) -> str:
+    """Say why limits let nearly everything pass; "" if at least one of them keeps something out.
+
+    Args:
+        limits: of a tolerance.
+        sound: whether it is one for sounds.
+    """
+    deciding = ("null_peak_dbfs",) if sound else ("max_error_255", "psnr_db")
+    known = [name for name in deciding if name in limits]
+    if not known:
+        return f"it has no limit for {' or '.join(deciding)}"
+    if all(rank_loss(name, limits[name]) > rank_loss(name, _LOOSEST[name]) for name in known):
+        name = known[0]
+        return f"{name} {limits[name]:g} lets nearly everything pass; at worst {_LOOSEST[name]:g}"
+    return ""
+
+
+def compare_images(a: Path, b: Path) -> tuple[dict[str, float], str]:
+    """Return the figures of two pictures, or the reason why they cannot be compared.
+
+    Args:
+        a: the picture that was sealed. The full scale of floats and of 32-bit integers is its largest magnitude.
+        b: the other one.
+
+    Returns:
+        ``max_error_255`` (full scale is 255), ``psnr_db``, ``worst_tile_psnr_db`` (decibels, at most 999), ``ssim`` (-1 to 1); and "",
+        or no figures and the reason. Alpha counts like a colour.
+
+    Raises:
+        PayloadRefused: E-PAYLOAD-001, one is damaged. ExtraMissing: E-EXTRA-001, no Pillow.
+    """
+    figures: list[dict[str, float]] = []
+    try:
+        with a.open("rb") as file_a, b.open("rb") as file_b:
+            one, two = ImageReader(file_a), ImageReader(file_b)
+            if (one.mode, one.count, one.is_deep) != (two.mode, two.count, two.is_deep):
+                return {}, " and ".join(
+                    f"{each.mode} of {pluralize(each.count, 'frame')}" for each in (one, two)
+                )
+            for (left, left_ms), (right, right_ms) in zip(one.frames(), two.frames(), strict=True):
+                if left_ms != right_ms:
+                    return (
+                        {},
+                        "frames that stand for another time: they are shown longer or shorter",
+                    )
+                if left.shape != right.shape:
+                    return {}, " and ".join(
+                        f"{each.shape[1]}x{each.shape[0]} pixels" for each in (left, right)
+                    )
+                if not (np.isfinite(left).all() and np.isfinite(right).all()):
+                    return {}, "pixels that are no numbers (NaN) or infinite"
+                figures.append(compare_pixels(left, right))
+    except (OSError, Damaged) as error:
+        raise PayloadRefused(
+            f"{a} and {b} cannot be compared: {error}.",
+            "Expected whole pictures.",
+            "Render them again.",
+        ) from error
+    return merge_worst(figures), ""
+
+
+def compare_pixels(a: NDArray[Any], b: NDArray[Any]) -> dict[str, float]:
+    """Return the figures of two arrays of (rows, columns, channels) of the same type.
+
+    Full scale is 255 or 65535 for integers of 8 or 16 bits, and the largest magnitude in ``a`` (in ``b``, if ``a`` is zero) for others.
+    """
+    scale = {"u1": 1.0, "u2": 255 / 65535}.get(a.dtype.str[1:]) or 255 / (
+        _magnitude(a) or _magnitude(b) or 1.0
+    )
+    error, squared, tile, structure, windows = 0.0, 0.0, 0.0, 0.0, 0
+    width = min(_WINDOW_PX, *a.shape[:2])
+    # In bands: as floats, two large pictures would take sixteen times their memory.
+    for top in range(0, a.shape[0], _BAND_ROWS):
+        one, two = (each[top : top + _BAND_ROWS + width - 1] * np.float64(scale) for each in (a, b))
+        difference = np.abs(one[:_BAND_ROWS] - two[:_BAND_ROWS])
+        error = max(error, float(difference.max()))
+        power = (difference**2).mean(axis=2)
+        squared += float(power.sum())
+        tile = max(tile, _worst_tile(power))
+        if len(one) >= width:
+            found = measure_ssim(_to_luma(one), _to_luma(two), width)
+            structure += float(found.sum())
+            windows += found.size
+    return {
+        "max_error_255": round(error, 4),
+        "psnr_db": _to_psnr(squared / (a.shape[0] * a.shape[1])),
+        "worst_tile_psnr_db": _to_psnr(tile),
+        "ssim": round(structure / windows, 6),
+    }
+
+
+def measure_ssim(a: Pixels, b: Pixels, width: int = _WINDOW_PX) -> Pixels:
+    """Return the structural similarity of two planes of 0 to 255 in each window of ``width`` pixels.
+
+    Source: Wang et al., Image quality assessment (2004): Gaussian of 11 pixels, sigma 1.5.
+    """
+    offsets = np.arange(width) - (width - 1) / 2
+    kernel = np.exp(-(offsets**2) / (2 * _SIGMA_PX**2))
+    kernel /= kernel.sum()
+
+    def smooth(plane: Pixels) -> Pixels:
+        for axis in (0, 1):
+            windows = np.lib.stride_tricks.sliding_window_view(plane, width, axis=axis)
+            plane = np.asarray(windows @ kernel)
+        return plane
+
+    c1, c2 = (0.01 * 255) ** 2, (0.03 * 255) ** 2
+    mean_a, mean_b = smooth(a), smooth(b)
+    var_a = smooth(a * a) - mean_a**2
+    var_b = smooth(b * b) - mean_b**2
+    both = smooth(a * b) - mean_a * mean_b
+    above = (2 * mean_a * mean_b + c1) * (2 * both + c2)
+    below = (mean_a**2 + mean_b**2 + c1) * (var_a + var_b + c2)
+    return np.asarray(above / below)
+
+
+def _magnitude(pixels: NDArray[Any]) -> float:
+    return float(np.abs(pixels.astype(np.float64)).max(initial=0.0))
+
+
+def _to_luma(pixels: Pixels) -> Pixels:
+    return (
+        pixels[:, :, 0] if pixels.shape[2] < 3 else np.asarray(pixels[:, :, :3] @ np.array(_LUMA))
+    )
+
+
+def _worst_tile(power: Pixels) -> float:
+    return max(
+        float(power[y : y + _TILE_PX, x : x + _TILE_PX].mean())
+        for y in range(0, power.shape[0], _TILE_PX)
+        for x in range(0, power.shape[1], _TILE_PX)
+    )
+
+
+def _to_psnr(mean_squared: float) -> float:
+    return round(float(10 * np.log10(255.0**2 / mean_squared)), 4) if mean_squared else BEST_DB
+
+
+def compare_sounds(a: Path, b: Path) -> tuple[dict[str, float], str]:
+    """Return the figures of two sound files, or the reason why they cannot be compared.
+
+    Both are in memory as floats of 64 bits while they are compared.
+
+    Returns:
+        the figures of ``compare_samples``, and ""; or no figures and the reason.
+
+    Raises:
+        PayloadRefused: E-PAYLOAD-001, one cannot be decoded. ExtraMissing: E-EXTRA-001, no soundfile.
+    """
+    soundfile = load_library("soundfile")
+    try:
+        with decoding("libsndfile"):
+            (first, rate), (second, other) = (
+                soundfile.read(str(each), dtype="float64", always_2d=True) for each in (a, b)
+            )
+    except Damaged as damage:
+        raise PayloadRefused(
+            f"{a} and {b} cannot be compared: {damage.why}.",
+            "Expected whole sound files.",
+            "Render them again.",
+        ) from damage
+    if rate != other or first.shape[1] != second.shape[1]:
+        return {}, " and ".join(
+            f"{r} Hz of {pluralize(s.shape[1], 'channel')}"
+            for s, r in ((first, rate), (second, other))
+        )
+    if not (np.isfinite(first).all() and np.isfinite(second).all()):
+        return {}, "samples that are no numbers (NaN) or infinite"
+    return compare_samples(first, second), ""
+
+
+def compare_samples(a: Sound, b: Sound) -> dict[str, float]:
+    """Return the figures of two sounds of one rate, as (frames, channels) at a full scale of 1.
+
+    Lag, gain and polarity are found first and reported, because each alone leaves a large residual of equal material. The residual
+    that a tolerance judges by is that of the sounds as they are; the aligned one explains it.
+
+    Returns:
+        ``length_difference`` and ``lag_samples`` (frames that b is longer and later), ``gain_db`` (that b is louder),
+        ``polarity`` (1 or -1), ``null_peak_dbfs`` and ``null_rms_dbfs`` (a subtracted from b as they are),
+        ``aligned_null_peak_dbfs`` (after lag, gain and polarity are undone); levels from -999 on.
+    """
+    longer, length = len(b) - len(a), max(len(a), len(b))
+    a, b = (np.pad(each, ((0, length - len(each)), (0, 0))) for each in (a, b))
+    residual = b - a
+    lag = _find_lag(a, b) if residual.any() else 0
+    one, two = a[max(0, -lag) : length - max(0, lag)], b[max(0, lag) : length - max(0, -lag)]
+    energy = float((one**2).sum())
+    gain = float((one * two).sum()) / energy if energy else 1.0
+    aligned = two / gain - one if gain else two - one
+    return {
+        "length_difference": float(longer),
+        "lag_samples": float(lag),
+        "gain_db": round(20 * float(np.log10(abs(gain))), 4) if gain else -BEST_DB,
+        "polarity": -1.0 if gain < 0 else 1.0,
+        "null_peak_dbfs": _to_dbfs(_magnitude(residual)),
+        "null_rms_dbfs": _to_dbfs(float(np.sqrt((residual**2).mean())) if residual.size else 0.0),
+        "aligned_null_peak_dbfs": _to_dbfs(_magnitude(aligned)),
+    }
+
+
+def _find_lag(a: Sound, b: Sound) -> int:
+    """Find how many frames b is late, by correlation of the loudest channel; 0 if nothing is better."""
+    channel = int(np.argmax((a**2).sum(axis=0)))
+    one, two = a[:_LAG_FRAMES, channel], b[:_LAG_FRAMES, channel]
+    size = 1 << (2 * len(one) - 1).bit_length()
+    product = np.conj(np.fft.rfft(one, size)) * np.fft.rfft(two, size)
+    strength = np.abs(np.fft.irfft(product, size))
+    at = int(np.argmax(strength))
+    if strength[0] >= strength[at] * (1 - 1e-9):
+        return 0
+    return at if at < size // 2 else at - size
+
+
+def _to_dbfs(amplitude: float) -> float:
+    return round(20 * float(np.log10(amplitude)), 3) if amplitude else -BEST_DB

@@ -1,0 +1,1 @@
+"""Rendering under a log: a command recorded once, and a log's recipe run again and held against its promise."""

@@ -1,0 +1,308 @@
+"""Run one rendering: a command in a clean folder, with pinned surroundings and limits.
+
+A Python script, or a module with -m, runs under the recorder, so that chance, clocks and reads are governed the same
+way each time. Any other program is a child, watched from outside alone: what it prints, how it ends, what it writes.
+Recording and re-rendering both go through here. It is no sandbox: a command reads and writes what its user can, and
+nothing here decides whether it may run.
+
+Invariant: a command gets an argument list, never a shell, and copies of its inputs, never files of a store. When
+``render`` enters its block, the command has ended, and so has the group of a plain program.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import Final
+
+from twice.assets.errors import InputChanged, RenderFailed
+from twice.assets.media.measure import digest_file
+from twice.errors import TwiceError
+from twice.foundation.seeds import Seed
+from twice.recorder.effects.ops import FILE_READ
+from twice.recorder.environment.surroundings import environ_for_child, for_recording
+from twice.recorder.program_spec import AS_MAIN, parse_program
+from twice.recorder.recorder import build_record_job
+from twice.recorder.runrecord import RunRecord
+from twice.recorder.session_job import RECORDING, hear
+from twice.recorder.setup import Setup
+from twice.worker.process import FreshWorker
+
+PATH: Final = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
+"""Where a child looks for programs, whatever its caller's environment says."""
+TIMEOUT_S: Final = 600.0
+OUTPUT_BYTES_MAX: Final = 4 * 2**30
+"""Most bytes of one file that a rendering may write."""
+
+_PYTHON: Final = re.compile(r"python(3(\.[0-9]+)?)?")
+_SYSTEM: Final = ("/etc", "/proc", "/sys", "/dev", "/lib", "/lib64", "/usr/lib", "/usr/local/lib")
+"""Where a system keeps its own; nobody gives these to a rendering."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderJob:
+    """A command with everything that it is given.
+
+    Args:
+        argv: the program and its arguments; paths are relative to the folder that it runs in.
+        inputs: where each file that it reads lies, by the path that the command sees.
+        env: variables that it gets beside the folders that are its own; no others.
+        seed: of the recorder, for a Python program.
+        timeout_s: when it is ended, in seconds.
+    """
+
+    argv: tuple[str, ...]
+    inputs: Mapping[str, Path] = field(default_factory=dict)
+    env: Mapping[str, str] = field(default_factory=dict)
+    seed: int = 0
+    timeout_s: float = TIMEOUT_S
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rendering:
+    """A command that ended well.
+
+    Args:
+        folder: where it ran; private, and gone when the block of ``render`` ends.
+        written: files that were not there before, or are others now, by their path in the folder.
+        record: the run record, for a Python program.
+        printed: the end of what it printed.
+        took_s: how long it ran, in seconds.
+        read: files outside of the folder that a Python program read; those of others, and those that
+            C code opens by itself, are not known.
+    """
+
+    folder: Path
+    written: tuple[str, ...]
+    record: Path | None
+    printed: str
+    took_s: float
+    read: tuple[Path, ...] = ()
+
+
+def looks_python(argv: Sequence[str]) -> bool:
+    """Whether a command is a Python script, or -m with a module, under whichever interpreter."""
+    if len(argv) < 2 or _PYTHON.fullmatch(Path(argv[0]).name) is None:
+        return False
+    return argv[1].endswith(".py") or (argv[1] == "-m" and len(argv) > 2)
+
+
+def is_recordable(argv: Sequence[str]) -> bool:
+    """Whether the recorder can run a command: a Python program, under no other interpreter than this one."""
+    here = Path(sys.executable).parent
+    return looks_python(argv) and ("/" not in argv[0] or Path(argv[0]).absolute().parent == here)
+
+
+def find_program(name: str, folder: Path | None = None) -> Path | None:
+    """Find a program by its name on the fixed path, or by its path in the folder; None if it is not there."""
+    if "/" in name:
+        path = (folder or Path()) / name
+        return path if path.is_file() else None
+    found = shutil.which(name, path=PATH)
+    return None if found is None else Path(found)
+
+
+@contextmanager
+def render(job: RenderJob, outputs: Sequence[str]) -> Iterator[Rendering]:
+    """Render in a fresh folder, which is there until the block ends.
+
+    Args:
+        job: what to execute.
+        outputs: files that it has to write, by their path in the folder.
+
+    Raises:
+        RenderFailed: E-ASSET-RENDER-001: no such program, a failure, too slow, no output.
+        InputChanged: E-ASSET-RENDER-002: an input cannot be read.
+    """
+    root = Path(tempfile.mkdtemp(prefix="twice-render-"))
+    try:
+        folder = root / "work"
+        for each in (folder, root / "home", root / "notes"):
+            each.mkdir(mode=0o700)
+        placed = {name: _copy_input(folder / name, path) for name, path in job.inputs.items()}
+        for name in outputs:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        env = {"PATH": PATH, "HOME": str(root / "home"), "TMPDIR": str(root / "home"), **job.env}
+        began = time.monotonic()
+        run = _record if is_recordable(job.argv) else _run_child
+        record, printed = run(job, root, env)
+        took_s = time.monotonic() - began
+        written = tuple(_list_written(folder, placed))
+        for name in outputs:
+            if name not in written:
+                others = f"; it wrote {', '.join(written[:5])}" if written else ""
+                raise _failure(job, f"did not write {name}{others}", printed)
+        yield Rendering(
+            folder=folder, written=written, record=record, printed=printed, took_s=took_s,
+            read=() if record is None else tuple(_list_read(record, root)),
+        )  # fmt: skip
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+
+
+def _copy_input(target: Path, source: Path) -> str:
+    """Copy one input; the sha256 of the copy."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        shutil.copy(source, target)
+    except OSError as error:
+        raise InputChanged(
+            f"The input {source} cannot be read: {error.strerror or error}.",
+            "Expected every file that the command reads.",
+            "Put it back, or name another one with --input.",
+            path=str(source),
+        ) from error
+    return digest_file(target)
+
+
+def _list_written(folder: Path, placed: Mapping[str, str]) -> Iterator[str]:
+    """Name the files that are new, or others than were placed, in one order; links are none."""
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_symlink() or not path.is_file() or "__pycache__" in path.parts:
+            continue
+        if name not in placed or digest_file(path) != placed[name]:
+            yield name
+
+
+def _list_read(record: Path, root: Path) -> Iterator[Path]:
+    """Name the files that a recorded program read from outside of its private folder, in one order."""
+    with RunRecord.open(record) as run:
+        events = [*run.strict_reads(), *run.lenient_reads(), *chain(*run.actor_reads().values())]
+    named = {str(value[0]) for number, value in events if number == FILE_READ.number}  # type: ignore[index]
+    for path in (Path(each) for each in sorted(named) if each.startswith("/")):
+        if root not in path.parents and not any(path.is_relative_to(each) for each in _SYSTEM):
+            yield path
+
+
+def _run_child(job: RenderJob, root: Path, env: Mapping[str, str]) -> tuple[None, str]:
+    program = find_program(job.argv[0], root / "work")
+    if program is None:
+        raise _failure(job, "is not installed here")
+    argv = [str(program.absolute()), *job.argv[1:]]
+    try:
+        code, printed = run_program(
+            argv, root / "work", env, root / "notes" / "printed", job.timeout_s
+        )
+    except (OSError, ValueError) as error:
+        raise _failure(job, f"cannot be started: {error}") from error
+    if code is None:
+        raise _failure(job, f"did not end within {job.timeout_s:g} s", printed)
+    if code != 0:
+        how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        raise _failure(job, how, printed)
+    return None, printed
+
+
+def run_program(
+    argv: Sequence[str], folder: Path, env: Mapping[str, str], printed: Path, timeout_s: float,
+    *, tail: int = 2000,
+) -> tuple[int | None, str]:  # fmt: skip
+    """Run a plain program to its end, or to the end of its time; no process of its group is left.
+
+    Args:
+        argv: the program's path and its arguments.
+        folder: where it works.
+        env: its whole environment.
+        printed: a file for what it prints.
+        timeout_s: when it is ended, in seconds.
+        tail: how many bytes of what it printed are given back.
+
+    Returns:
+        Its exit code, None when its time was up, and the end of what it printed.
+
+    Raises:
+        OSError: it cannot be started.
+        ValueError: an argument or a variable holds a zero byte.
+    """
+    with printed.open("wb") as out:
+        child = subprocess.Popen(
+            list(argv), cwd=folder, env=dict(env), stdin=subprocess.DEVNULL, stdout=out,
+            stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+        try:
+            _limit_files(child.pid)
+            code: int | None = child.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            code = None
+        finally:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+    with printed.open("rb") as file:
+        file.seek(max(0, printed.stat().st_size - tail))
+        return code, file.read().decode("utf-8", "replace").strip()
+
+
+def _limit_files(pid: int) -> None:
+    """Let no file of a process grow beyond the limit, and no core be written; on Linux alone."""
+    if hasattr(resource, "prlimit"):
+        with suppress(ProcessLookupError):
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (OUTPUT_BYTES_MAX, OUTPUT_BYTES_MAX))
+            resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
+
+
+def _record(job: RenderJob, root: Path, env: Mapping[str, str]) -> tuple[Path, str]:
+    """Run a Python program under the recorder."""
+    is_module = job.argv[1] == "-m"
+    target, rest = (job.argv[2], job.argv[3:]) if is_module else (job.argv[1], job.argv[2:])
+    out, printed = root / "notes" / "render.twice", ""
+    try:
+        name = AS_MAIN + target if is_module else target
+        program = parse_program(name, arguments=rest, cwd=root / "work")
+        surroundings = for_recording({}, explicit=dict(job.env))
+        message = build_record_job(Setup(program, Seed(job.seed)), surroundings, out)
+        if "PYTHONPATH" in os.environ:  # Where twice itself is found when it is not installed.
+            env = {**env, "PYTHONPATH": os.environ["PYTHONPATH"]}
+        environ = environ_for_child(dict(env), surroundings)
+        with FreshWorker(RECORDING, environ, cwd=str(root / "work"), heard=hear) as child:
+            _limit_files(child.pid)
+            try:
+                ended = _await_end(child, message, job.timeout_s)
+            finally:
+                printed = child.errors_tail()
+    except TimeoutError:
+        raise _failure(job, f"did not end within {job.timeout_s:g} s", printed) from None
+    except TwiceError as error:
+        raise _failure(job, f"could not be recorded: {error.happened}", printed) from error
+    if ended["how"] not in {"completed", "exit"} or ended["exit_code"] != 0:
+        raise _failure(job, f"ended with exit code {ended['exit_code']} ({ended['how']})", printed)
+    return out, printed
+
+
+def _await_end(
+    child: FreshWorker, message: Mapping[str, object], timeout_s: float
+) -> dict[str, object]:
+    """Wait for the end of a session, no longer than it has."""
+    ends = time.monotonic() + timeout_s
+    try:
+        child.ask(message, timeout_s)
+        while (ended := child.answer(max(0.001, ends - time.monotonic())))["kind"] == "noticed":
+            continue
+        child.wait()
+    except TimeoutError:
+        child.kill()
+        raise
+    return ended
+
+
+def _failure(job: RenderJob, how: str, printed: str = "") -> RenderFailed:
+    last = printed.splitlines()[-1][:200] if printed else ""
+    return RenderFailed(
+        f"{job.argv[0]} {how}.{f' It said: {last}' if last else ''}",
+        f"Expected {' '.join(job.argv)[:200]} to write its output, in a clean folder.",
+        "Name every file that it reads: --input FILE; or run it by hand to see why.",
+        program=job.argv[0],
+    )

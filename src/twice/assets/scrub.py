@@ -1,0 +1,146 @@
+"""The cold copy: a file with its payload and what decoding needs, and nothing that is said about it.
+
+Pictures, WAV, AIFF and FLAC are copied piece by piece: pixels, palettes, animation, colour profile and orientation, samples, loops
+and cue points stay. Of MP3 and AAC the frames stay, and the frame that says how they are trimmed. Other sound and film is put into
+a new container of the same kind by FFmpeg, packet by packet: sound, film and subtitles with their languages stay, tags, chapters,
+covers, attached files and data tracks do not. Pixels and packets are never changed: text that is hidden in them stays, and is
+reported.
+
+Invariant: no copy leaves here whose payload differs from its original's.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final, cast
+
+from twice.assets.containers.source import Source
+from twice.assets.errors import PayloadRefused, ScrubRefused
+from twice.assets.leaks.findings import Finding
+from twice.assets.leaks.scanning import Scan
+from twice.assets.media.av import open_media
+from twice.assets.media.metadata_filter import FILTERS, RemovedPart
+from twice.assets.media.payload import PayloadDigest, digest_open_file
+from twice.assets.media.sniff import Damaged, Format, load_library, sniff_file
+from twice.foundation.severity import Severity
+
+
+@dataclass(frozen=True, slots=True)
+class ScrubbedFile:
+    """A cold copy.
+
+    Args:
+        copy: a temporary file at its beginning, which vanishes when it is closed.
+        payload: of the original, and of the copy.
+        removed: the parts of the original that are no longer there.
+        left: leaks that are in the copy still, such as text in its pixels.
+    """
+
+    copy: BinaryIO
+    payload: PayloadDigest
+    removed: tuple[RemovedPart, ...]
+    left: tuple[Finding, ...]
+
+    def to_json(self) -> dict[str, object]:
+        """Return it as JSON data, without the names of the files."""
+        return {
+            "payload": {"method": self.payload.method, "digest": self.payload.digest},
+            "removed": [
+                {"name": each.name, "offset": each.offset, "bytes": each.size_bytes}
+                for each in self.removed
+            ],
+            "left": [each.to_json() for each in self.left],
+        }
+
+
+def scrub(file: BinaryIO, name: str) -> ScrubbedFile:
+    """Return the cold copy of an open file.
+
+    Args:
+        file: it can seek.
+        name: the name of the file in messages.
+
+    Raises:
+        ScrubRefused: E-SCRUB-001, the format is not one of those that can be scrubbed, the file is damaged, or
+            its payload would not be the same.
+        ExtraMissing: E-EXTRA-001, the library that reads the format is not installed.
+    """
+    kind = sniff_file(file)
+    if kind not in FILTERS and kind not in _MUXERS:
+        accepted = ", ".join(each.rpartition("/")[2] for each in (*FILTERS, *_MUXERS))
+        raise ScrubRefused(
+            f"{name} is {kind}, which cannot be scrubbed.",
+            f"Expected one of: {accepted}.",
+            "Export it in one of these, or build it again from clean parts.",
+        )
+    removed: list[RemovedPart] = []
+    # FFmpeg opens it by its name once more, to put the tables before the samples.
+    copy = cast("BinaryIO", tempfile.NamedTemporaryFile(suffix=".copy"))  # noqa: SIM115
+    try:
+        before = digest_open_file(file, name)
+        if kind in _MUXERS:
+            removed += _remux(file, copy.name, kind)
+        else:
+            for piece in FILTERS[kind](file):
+                if isinstance(piece, RemovedPart):
+                    removed.append(piece)
+                else:
+                    copy.write(piece)
+            copy.flush()
+        after = digest_open_file(copy, name)
+    except (Damaged, PayloadRefused) as error:
+        why = error.why if isinstance(error, Damaged) else error.happened
+        raise ScrubRefused(
+            f"{name} cannot be scrubbed: {why.rstrip('.')}.",
+            "Expected a whole file of its kind.",
+            "Export it again; nothing was written.",
+        ) from error
+    if (before.method, before.digest) != (after.method, after.digest):
+        raise ScrubRefused(
+            f"The payload of {name} would not be the same: {before.digest} became {after.digest}.",
+            "Expected the same pixels, samples or packets without what is said about them.",
+            "Export it again without its extras; nothing was written.",
+        )
+    left = tuple(
+        found
+        for found in Scan().file(Source.of_file(copy), Path(name).suffix or "copy")
+        if isinstance(found, Finding) and found.severity >= Severity.HIGH
+    )
+    copy.seek(0)
+    return ScrubbedFile(copy, before, tuple(each for each in removed if each.size_bytes), left)
+
+
+_MUXERS: Final = {Format.OGG: "ogg", Format.MP4: "mp4", Format.MATROSKA: "matroska"}
+"""FFmpeg's name of the container that a copy is written in."""
+
+
+def _remux(file: BinaryIO, target: str, kind: Format) -> Iterator[RemovedPart]:
+    """Write the packets of a file into a new container, and yield the tags that it does not have."""
+    file.seek(0)
+    head = file.read(64)
+    name = _MUXERS[kind]
+    if kind is Format.MP4:
+        name = {b"qt  ": "mov", b"M4A ": "ipod"}.get(head[8:12], name)
+    elif kind is Format.MATROSKA and b"webm" in head:
+        name = "webm"
+    options = {"fflags": "+bitexact"} | ({"movflags": "+faststart"} if kind is Format.MP4 else {})
+    with (
+        open_media(file) as media,
+        load_library("av").open(target, "w", format=name, container_options=options) as copy,
+    ):
+        for key, value in media.read_tags():
+            yield RemovedPart(f"tag {key}", None, len(value))
+        streams = {}
+        for stream in media.streams:
+            made = streams[stream.index] = copy.add_stream_from_template(stream, opaque=True)
+            made.disposition = stream.disposition
+            if kind is Format.MP4:
+                made.codec_context.codec_tag = stream.codec_context.codec_tag
+            if stream.language:
+                made.metadata["language"] = stream.language
+        for packet in media.packets():
+            packet.stream = streams[packet.stream_index]
+            copy.mux(packet)
