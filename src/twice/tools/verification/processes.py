@@ -54,7 +54,7 @@ class TrialProcesses(Closing):
     """Where one registry is tried; a context manager.
 
     Args:
-        registry: its name; a file's path is absolute.
+        registry: its name.
         python: the interpreter; empty for this one.
         limit_s: how long one trial may take.
         progress: told what is being done.
@@ -67,6 +67,9 @@ class TrialProcesses(Closing):
 
     def __init__(self, registry: str, *, python: str, limit_s: float, progress: Progress) -> None:
         self.starts, self.starting_s = 0, 0.0
+        place, colon, name = registry.rpartition(":")
+        if place.endswith(".py"):  # Trials stand elsewhere.
+            registry = f"{Path(place).resolve()}{colon}{name}"
         self._registry, self._python, self._limit_s = registry, python, limit_s
         self._progress = progress
         self._folder = Path(tempfile.mkdtemp(prefix="twice-tools-")).resolve()
