@@ -51,13 +51,7 @@ _Place = tuple[tuple[str, ...], int]
 
 
 class TrialProcesses(Closing):
-    """Where one registry is tried; a context manager.
-
-    Args:
-        registry: its name.
-        python: the interpreter; empty for this one.
-        limit_s: how long one trial may take.
-        progress: told what is being done.
+    """Where one registry is tried; a context manager, with the arguments of ``verify_tools``.
 
     Attributes:
         without_effect: factors that are not varied here, or had no effect when all were, and why.
