@@ -12,8 +12,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from madefiles import USER_COMMENT, imported, picture, png, riff
 from test_import_comfy import FLUX, plain
+from test_import_daw_xml import ALS
 from test_import_midi_and_wave import END, TEMPO_120, bext, midi
-from test_import_workstations import ALS, RPP
+from test_import_reaper import RPP
 
 from twice.assets.importers.result import Imported
 
@@ -22,7 +23,7 @@ SEEDS = [
     *(path.read_bytes() for path in sorted(DATA.glob("*.png"))),
     png(("prompt", json.dumps(FLUX)), ("workflow", json.dumps({"nodes": [], "links": []}))),
     picture("JPEG", {USER_COMMENT: b"ASCII\0\0\0a\nSteps: 2, Sampler: b, Seed: 3"}),
-    riff((b"bext", bext(history="A=PCM,F=1")), (b"iXML", b"<A><B>c</B></A>")),
+    riff(bext(history="A=PCM,F=1")),
     midi(TEMPO_120 + END),
     RPP.encode(),
     gzip.compress(ALS.replace("ENVELOPES", "").encode(), mtime=0),

@@ -21,7 +21,7 @@ from twice.assets.errors import AssetMissing
 from twice.assets.importers import daw_xml, json_dialects, reaper
 from twice.assets.importers.a1111 import looks_like_infotext, read_infotext
 from twice.assets.importers.comfyui import looks_like_prompt, read_prompt, read_workflow
-from twice.assets.importers.midi_wav import read_midi, read_wave
+from twice.assets.importers.midi_wav import name_workstation, read_midi
 from twice.assets.importers.result import Imported, Reading
 from twice.assets.leaks.stealth import hidden
 from twice.assets.media.av import open_media
@@ -35,7 +35,7 @@ _PIECE: Final = 1 << 20
 _TEXTS_MAX: Final = 4096
 _KEPT_MAX: Final = 4096
 _RECORDINGS: Final = (
-    Format.AIFF, Format.FLAC, Format.OGG, Format.MPEG, Format.AAC, Format.MP4, Format.MATROSKA, Format.AVI,
+    Format.WAV, Format.AIFF, Format.FLAC, Format.OGG, Format.MPEG, Format.AAC, Format.MP4, Format.MATROSKA, Format.AVI,
 )  # fmt: skip
 _PIXELS: Final = (Format.PNG, Format.WEBP)
 """Pictures in whose pixels generators hide text."""
@@ -111,8 +111,6 @@ def _read_container(file: BinaryIO, head: bytes, reading: Reading) -> None:
         daw_xml.read_dawproject(file, reading)
     elif kind is Format.MIDI:
         read_midi(file, reading)
-    elif kind is Format.WAV:
-        read_wave(file, reading)
     elif kind is Format.TEXT:
         _read_text_file(file, reading)
     elif kind in PLUGINS or kind in _RECORDINGS:
@@ -258,6 +256,8 @@ def read_texts(found: Iterable[FileText], reading: Reading) -> None:
     has_prompt = any(each.key == "prompt" and '"class_type"' in each.text for each in texts)
     for chunk, key, text in texts:
         reading.begin(chunk)
+        if key in {"encoded_by", "coding_history"}:  # FFmpeg's names for what bext says.
+            name_workstation(text, reading)
         if key in _OWNED:
             found_object = json_dialects.read_object(text, reading)
             if found_object:

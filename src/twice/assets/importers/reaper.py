@@ -144,21 +144,19 @@ def read_reaper(file: BinaryIO, reading: Reading) -> None:
 
 
 def _read_tempo(root: _Block, reading: Reading) -> None:
-    tempos: list[Value] = []
-    meters: list[Value] = []
+    tempos: list[Value | None] = []
+    meters: list[Value | None] = []
     for line in root.lines("TEMPO"):
-        tempo, meter = to_tempo(line[1]), to_meter(line[2], line[3])
-        tempos += [tempo] if tempo is not None else []
-        meters += [meter] if meter is not None else []
-        if tempo is None or meter is None:
+        tempos.append(to_tempo(line[1]))
+        meters.append(to_meter(line[2], line[3]))
+        if None in (tempos[-1], meters[-1]):
             why = f"{' '.join(line).strip()[:80]!r} says no tempo or no time signature"
             reading.add_unparsed("TEMPO", why)
     for envelope in root.blocks("TEMPOENVEX"):
         for point in envelope.lines("PT"):
-            tempo, packed = to_tempo(point[2]), to_count(point[4]) or 0
-            meter = to_meter(packed & 0xFFFF, packed >> 16)
-            tempos += [tempo] if tempo is not None else []
-            meters += [meter] if meter is not None else []
+            tempos.append(to_tempo(point[2]))
+            packed = to_count(point[4]) or 0
+            meters.append(to_meter(packed & 0xFFFF, packed >> 16))
     reading.settle("/audio/tempo_bpm", tempos, "the project changes it")
     reading.settle("/audio/time_signature", meters, "the project changes it")
 

@@ -148,9 +148,9 @@ class Reading:
         elif raw is not None and raw != "":
             self.add_unparsed(key, f"{describe(raw)} is no value for {pointer}")
 
-    def settle(self, pointer: str, values: Iterable[Value], why: str) -> None:
-        """State the one value that all say, or report several as ambiguous."""
-        found = distinct(values)
+    def settle(self, pointer: str, values: Iterable[Value | None], why: str) -> None:
+        """State the one value that all say, or report several as ambiguous; ``None`` says nothing."""
+        found = distinct(each for each in values if each is not None)
         if len(found) == 1:
             self.set(pointer, found[0])
         elif found:
