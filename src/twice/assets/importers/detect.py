@@ -16,16 +16,15 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
-from twice.assets.containers.source import Source
 from twice.assets.errors import AssetMissing
 from twice.assets.importers import daw_xml, json_dialects, reaper
 from twice.assets.importers.a1111 import looks_like_infotext, read_infotext
 from twice.assets.importers.comfyui import looks_like_prompt, read_prompt, read_workflow
 from twice.assets.importers.midi_wav import name_workstation, read_midi
 from twice.assets.importers.result import Imported, Reading
-from twice.assets.leaks.stealth import hidden
 from twice.assets.media.av import open_media
 from twice.assets.media.images import PLUGINS, open_image
+from twice.assets.media.pixel_text import extract_pixel_text
 from twice.assets.media.sniff import HEAD, Damaged, Format, decoding, load_library, sniff
 from twice.foundation.digests import Algorithm, digest_parts
 from twice.foundation.printable import pluralize
@@ -117,11 +116,11 @@ def _read_container(file: BinaryIO, head: bytes, reading: Reading) -> None:
         read = _read_png if kind is Format.PNG else _read_tags if kind in PLUGINS else _read_media
         try:
             read_texts(read(file, reading), reading)
-            for where, data in hidden(Source.of_file(file)) if kind in _PIXELS else ():
+            for where, data in extract_pixel_text(file) if kind in _PIXELS else ():
                 _read_hidden(where, data.decode("utf-8", "replace"), reading)
-        except Damaged as damage:
+        except (Damaged, ValueError) as damage:
             reading.chunk = ""
-            reading.add_unparsed(reading.file, damage.why)
+            reading.add_unparsed(reading.file, str(damage))
     else:
         reading.add_unparsed(reading.file, f"{kind} is in no form that is known here")
 

@@ -33,7 +33,7 @@ from twice.assets.log.kinds import Fault, says_nothing
 from twice.assets.log.models import EvidenceLevel
 from twice.assets.media.measure import digest_file, measure_file
 from twice.assets.media.payload import NO_PAYLOAD, digest_payload
-from twice.assets.store.revising import keep_revision
+from twice.assets.store.seal import write_log
 from twice.errors import ExtraMissing
 
 FORMAT: Final = "twice.asset-import/1"
@@ -171,7 +171,7 @@ def import_into_log(
     if into is not None and merged is not None and found.written:
         if not force:
             _bind(merged.document, file)
-        keep_revision(into, merged.document)
+        write_log(into, merged.document)
     return found
 
 

@@ -114,7 +114,7 @@ def diff_logs(
     """Compare two logs: which fields differ, and what would a rendering change?
 
       twice asset diff a.detlog.json b.detlog.json
-      twice asset diff hot/superseded/cover.r1.json hot/cover.detlog.json
+      twice asset diff before.json hot/cover.detlog.json
 
     Logs are compared as values; drafts may be compared too. What is expected of a rendering follows from which fields
     differ: it is no measurement.
