@@ -110,14 +110,21 @@ def _read_container(file: BinaryIO, head: bytes, reading: Reading) -> None:
         daw_xml.read_dawproject(file, reading)
     elif kind is Format.MIDI:
         read_midi(file, reading)
-    elif kind is Format.TEXT:
-        _read_text_file(file, reading)
+    elif kind is Format.TEXT:  # a saved graph, or an infotext beside its picture
+        reading.begin("text")
+        data = file.read(TEXT_MAX + 1)
+        if len(data) > TEXT_MAX or not _read_by_form(data.decode("utf-8-sig", "replace"), reading):
+            why = f"it is in no form that is known here, or larger than {TEXT_MAX >> 20} MiB"
+            reading.add_unparsed("text", why)
     elif kind in PLUGINS or kind in _RECORDINGS:
-        read = _read_png if kind is Format.PNG else _read_tags if kind in PLUGINS else _read_media
         try:
-            read_texts(read(file, reading), reading)
+            read_texts(_read_file_texts(file, kind, reading), reading)
             for where, data in extract_pixel_text(file) if kind in _PIXELS else ():
-                _read_hidden(where, data.decode("utf-8", "replace"), reading)
+                text = data.decode("utf-8", "replace")
+                reading.begin(where)
+                if not _read_by_form(text, reading):
+                    why = f"hidden text in no form that is known; it begins {text[:60]!r}"
+                    reading.add_unparsed("text", why)
         except (Damaged, ValueError) as damage:
             reading.chunk = ""
             reading.add_unparsed(reading.file, str(damage))
@@ -133,14 +140,24 @@ def _holds_set(head: bytes) -> bool:
         return False
 
 
-def _read_text_file(file: BinaryIO, reading: Reading) -> None:
-    """Read a text on its own: a saved graph, or an infotext beside its picture."""
-    reading.begin("text")
-    data = file.read(TEXT_MAX + 1)
-    if len(data) > TEXT_MAX:
-        reading.add_unparsed("text", f"it is larger than {TEXT_MAX >> 20} MiB")
-    elif not _read_by_form(data.decode("utf-8-sig", "replace"), reading):
-        reading.add_unparsed("text", "it is in no form that is known here")
+def _read_file_texts(file: BinaryIO, kind: Format, reading: Reading) -> Iterator[FileText]:
+    """Give the texts of a picture, and the tags of a sound or a film and of its streams."""
+    load_library("PIL.Image")
+    if kind is Format.PNG:
+        yield from _read_png(file, reading)
+    elif kind in PLUGINS:
+        picture = open_image(file)
+        with decoding("Pillow"):
+            yield from _read_exif(picture.getexif(), "Exif")
+        for key in ("comment", "xmp"):
+            value = picture.info.get(key, "")
+            text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+            if text.strip("\0 "):
+                yield FileText(f"tag {key}", key, text.rstrip("\0"))
+    else:
+        with open_media(file) as opened:
+            for tags in (each.metadata for each in (opened.container, *opened.container.streams)):
+                yield from (FileText(f"tag {key}", key, text) for key, text in tags.items())
 
 
 def _read_png(file: BinaryIO, reading: Reading) -> Iterator[FileText]:
@@ -213,33 +230,6 @@ def _decode_comment(value: bytes) -> str:
         is_big = said[:64:2].count(0) > said[1:64:2].count(0)
         return said.decode("utf-16-be" if is_big else "utf-16-le", "replace")
     return (said if marked == b"ASCII\0\0\0" else value).decode("utf-8", "replace")
-
-
-def _read_tags(file: BinaryIO, _: Reading) -> Iterator[FileText]:
-    """Give the texts of a picture that Pillow opens."""
-    picture = open_image(file)
-    with decoding("Pillow"):
-        yield from _read_exif(picture.getexif(), "Exif")
-    for key in ("comment", "xmp"):
-        value = picture.info.get(key, "")
-        text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-        if text.strip("\0 "):
-            yield FileText(f"tag {key}", key, text.rstrip("\0"))
-
-
-def _read_media(file: BinaryIO, _: Reading) -> Iterator[FileText]:
-    """Give the tags of a sound or a film that FFmpeg opens, and of its streams."""
-    with open_media(file) as opened:
-        for tags in (each.metadata for each in (opened.container, *opened.container.streams)):
-            yield from (FileText(f"tag {key}", key, text) for key, text in tags.items())
-
-
-def _read_hidden(where: str, text: str, reading: Reading) -> None:
-    """Read what is hidden in the lowest bits of pixels."""
-    reading.begin(where)
-    if not _read_by_form(text, reading):
-        why = f"hidden text in no form that is known; it begins {text[:60]!r}"
-        reading.add_unparsed("text", why)
 
 
 def read_texts(found: Iterable[FileText], reading: Reading) -> None:
