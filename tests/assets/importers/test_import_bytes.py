@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import struct
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from test_import_midi_and_wave import END, TEMPO_120, bext, midi
 from test_import_reaper import RPP
 
 from twice.assets.importers.result import Imported
+from twice.errors import ExtraMissing
 
 DATA = Path(__file__).with_name("data")
 SEEDS = [
@@ -55,6 +57,23 @@ def test_files_with_bytes_changed_end_in_a_result(whole: bytes, data: st.DataObj
     for _ in range(data.draw(st.integers(1, 8))):
         changed[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
     holds(imported(bytes(changed[: data.draw(st.integers(0, len(whole)))])))
+
+
+@pytest.mark.parametrize(
+    ("library", "data"),
+    [
+        ("mido", midi(TEMPO_120 + END)), ("defusedxml.ElementTree", ALS.encode()), ("PIL.Image", png()),
+        ("av", riff(bext())),
+    ],
+    ids=["mido", "defusedxml", "Pillow", "PyAV"],
+)  # fmt: skip
+def test_a_library_that_is_missing_is_named_with_the_extra(
+    library: str, data: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+
+    with pytest.raises(ExtraMissing, match=library):
+        imported(data)
 
 
 LEAVES = (
