@@ -92,7 +92,7 @@ def measure_file(path: Path) -> Asset:
         size_bytes=path.stat().st_size,
         file_sha256=digest,
         payload=Payload(method=taken.method, digest=taken.digest),
-        measured=measured,
+        measured=measured.model_copy(update={"decoder": facts.get("decoder")}),
     )
 
 

@@ -37,6 +37,9 @@ NO_PAYLOAD: Final = "bytes/1"
 
 PACKETS: Final = "packets/2"
 
+RETIRED_METHODS: Final = frozenset({"packets/1"})
+"""Methods of earlier versions: a log that holds one is read, and its file needs a new seal."""
+
 DEPTHS: Final = {
     "PCM_S8": 8,
     "PCM_U8": 8,
@@ -142,7 +145,7 @@ def _digest_pixels(file: BinaryIO) -> tuple[str, Digest, dict[str, Fact]]:
 def _digest_samples(file: BinaryIO) -> tuple[str, Digest, dict[str, Fact]]:
     soundfile = load_library("soundfile")
     file.seek(0)
-    with decoding("libsndfile"), soundfile.SoundFile(file) as sound:
+    with decoding("libsndfile"), soundfile.SoundFile(_ClampedFile(file)) as sound:
         bits, rate, channels = (
             DEPTHS.get(sound.subtype, 0),
             int(sound.samplerate),
@@ -175,6 +178,20 @@ def _read_samples(sound: Any, bits: int, form: str) -> Iterator[bytes]:
         )
     if total != sound.frames:
         raise Damaged(f"{total:,} of {pluralize(sound.frames, 'frame is', 'frames are')} there")
+
+
+class _ClampedFile:
+    """A file for libsndfile, which seeks before the beginning when a length is damaged."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.read, self.tell = file.read, file.tell
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        try:
+            return self._file.seek(offset, whence)
+        except (OSError, ValueError):
+            return self._file.seek(0)
 
 
 class _StreamDigest:
@@ -249,7 +266,7 @@ def _name_libraries(*modules: str) -> str:
                 for name in ("libavformat", "libavcodec")
             ]
         elif module == "soundfile":
-            said.append(str(library.__libsndfile_version__))
+            said.append(f"libsndfile {library.__libsndfile_version__}")
     return ", ".join(said)
 
 

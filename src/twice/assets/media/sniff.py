@@ -137,7 +137,8 @@ def decoding(program: str) -> Iterator[None]:
         except (Damaged, ExtraMissing):
             raise
         except Exception as error:
-            raise Damaged(f"{program} says: {str(error)[:200] or type(error).__name__}") from error
+            said = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            raise Damaged(f"{program} says: {said[:200]}") from error
 
 
 def load_library(name: str) -> Any:

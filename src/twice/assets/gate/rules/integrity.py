@@ -10,6 +10,7 @@ from typing import Final
 
 from twice.assets.gate.facts import Facts, faulty
 from twice.assets.gate.row import Row
+from twice.assets.media.payload import RETIRED_METHODS
 
 CHECKS: Final = {
     "log-readable": "The sidecar is a determinism log of a format that is known.",
@@ -62,6 +63,13 @@ def _hash(facts: Facts) -> Iterator[Row]:
     if asset is None or faulty(facts, "/asset/file_sha256") or faulty(facts, "/asset/payload"):
         return
     renamed = "" if seen.path == facts.name else f"; it is now {seen.path}"
+    method = asset.payload.method if asset.payload else None
+    if method in RETIRED_METHODS:
+        fix = "seal it again: twice asset seal ASSET --log LOG --revise"
+        same = "the same bytes" if seen.file_sha256 == asset.file_sha256 else "other bytes"
+        row = facts.yellow if seen.file_sha256 == asset.file_sha256 else facts.red
+        yield row("hash", f"{same}; {method} is no longer computed{renamed}", fix)
+        return
     if seen.file_sha256 == asset.file_sha256:
         if renamed:
             fix = f"name it {facts.name.rpartition('/')[2]} again, or revise the log"

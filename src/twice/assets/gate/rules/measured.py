@@ -72,7 +72,9 @@ def _facts(facts: Facts, said: Measured, now: Measured) -> Row:
     names = [
         name
         for name in Measured.model_fields
-        if getattr(said, name) is not None and not _alike(getattr(said, name), getattr(now, name))
+        if name != "decoder"
+        and getattr(said, name) is not None
+        and not _alike(getattr(said, name), getattr(now, name))
     ]
     if not names:
         return facts.green("facts", "as measured now")
