@@ -487,5 +487,5 @@ def test_a_log_of_a_retired_payload_method_is_read_and_needs_a_new_seal() -> Non
     assert "hash" not in [check for check, _ in reds(old)]
     assert yellows(old) == ["hash"]
     (row,) = [row for row in judged([facts_of(old)]).rows if row.check == "hash"]
-    assert "packets/1 is no longer computed" in row.finding
+    assert "packets/1 is no longer computed" in row.evidence
     assert "seal it again" in row.fix

@@ -11,6 +11,7 @@ Invariant: no copy leaves here whose payload differs from its original's.
 
 from __future__ import annotations
 
+import io
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -83,6 +84,9 @@ def scrub(file: BinaryIO, name: str) -> ScrubbedFile:
         before = digest_open_file(file, name)
         if kind in _MUXERS:
             removed += _remux(file, copy.name, kind)
+            rest = file.seek(0, io.SEEK_END) - copy.seek(0, io.SEEK_END)
+            rest -= sum(each.size_bytes for each in removed)
+            removed.append(RemovedPart("other parts of the container", None, max(rest, 0)))
         else:
             for piece in FILTERS[kind](file):
                 if isinstance(piece, RemovedPart):
