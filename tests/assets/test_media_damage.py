@@ -15,6 +15,7 @@ from PIL import Image
 from twice.assets.errors import PayloadRefused
 from twice.assets.media import av, images
 from twice.assets.media.payload import digest_open_file, digest_payload
+from twice.assets.media.sniff import Damaged
 
 
 def cut(data: bytes, share: float = 0.6) -> bytes:
@@ -84,6 +85,12 @@ def test_a_packet_that_is_too_large_is_refused_before_it_is_in_memory(monkeypatc
 
     with pytest.raises(PayloadRefused, match="a packet or a table is larger"):
         digest_open_file(io.BytesIO(encode("avi", "mpeg4")), "it")
+
+
+def test_no_other_format_is_opened_than_those_that_are_known() -> None:
+    """FFmpeg knows playlists, which name files and addresses; CAF stands for what is not on the list."""
+    with pytest.raises(Damaged, match="FFmpeg says"), av.open_media(io.BytesIO(encode("caf", "pcm_s16le"))):
+        pass
 
 
 def test_an_animation_of_too_many_pixels_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

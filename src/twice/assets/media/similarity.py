@@ -1,11 +1,11 @@
 """How alike two renderings are: figures of pictures and of sounds, and the tolerances that judge by them.
 
-A tolerance says when a second rendering counts as the same. Whether it sounds or looks the same to a person it does not say. Names
-for what is only similar (perceptual hashes, loudness alone) are left out: similar is not reproduced. Colour profiles and
-orientation are not applied.
+A tolerance says when a second rendering counts as the same. Whether it sounds or looks the same to a person it does not
+say. Names for what is only similar (perceptual hashes, loudness alone) are left out: similar is not reproduced. Colour
+profiles and orientation are not applied.
 
-Invariant: every figure is finite, two equal files reach the best value of each, and files of another size, mode, rate, number of
-channels or frames are never compared.
+Invariant: every figure is finite, two equal files reach the best value of each, and files of another size, mode, rate,
+number of channels or frames are never compared.
 """
 
 from __future__ import annotations
@@ -107,8 +107,8 @@ def compare_images(a: Path, b: Path) -> tuple[dict[str, float], str]:
         b: the other one.
 
     Returns:
-        ``max_error_255`` (full scale is 255), ``psnr_db``, ``worst_tile_psnr_db`` (decibels, at most 999), ``ssim`` (-1 to 1); and "",
-        or no figures and the reason. Alpha counts like a colour.
+        ``max_error_255`` (full scale is 255), ``psnr_db``, ``worst_tile_psnr_db`` (decibels, at most 999), ``ssim``
+        (-1 to 1); and "", or no figures and the reason. Alpha counts like a colour.
 
     Raises:
         PayloadRefused: E-PAYLOAD-001, one is damaged. ExtraMissing: E-EXTRA-001, no Pillow.
@@ -146,7 +146,8 @@ def compare_images(a: Path, b: Path) -> tuple[dict[str, float], str]:
 def compare_pixels(a: NDArray[Any], b: NDArray[Any]) -> dict[str, float]:
     """Return the figures of two arrays of (rows, columns, channels) of the same type.
 
-    Full scale is 255 or 65535 for integers of 8 or 16 bits, and the largest magnitude in ``a`` (in ``b``, if ``a`` is zero) for others.
+    Full scale is 255 or 65535 for integers of 8 or 16 bits, and for others the largest magnitude in ``a`` (in ``b``, if
+    ``a`` is zero).
     """
     scale = {"u1": 1.0, "u2": 255 / 65535}.get(a.dtype.str[1:]) or 255 / (
         _magnitude(a) or _magnitude(b) or 1.0
@@ -256,8 +257,8 @@ def compare_sounds(a: Path, b: Path) -> tuple[dict[str, float], str]:
 def compare_samples(a: Sound, b: Sound) -> dict[str, float]:
     """Return the figures of two sounds of one rate, as (frames, channels) at a full scale of 1.
 
-    Lag, gain and polarity are found first and reported, because each alone leaves a large residual of equal material. The residual
-    that a tolerance judges by is that of the sounds as they are; the aligned one explains it.
+    Lag, gain and polarity are found first and reported, because each alone leaves a large residual of equal material.
+    The residual that a tolerance judges by is that of the sounds as they are; the aligned one explains it.
 
     Returns:
         ``length_difference`` and ``lag_samples`` (frames that b is longer and later), ``gain_db`` (that b is louder),
