@@ -11,8 +11,8 @@ import soundfile
 from PIL import Image
 
 from completelogs import art, audio
-from twice.assets.store.project import Store, lay_store
-from twice.assets.store.sealing import Sealed, Sealing, seal
+from twice.assets.store.seal import Sealed, Sealing, seal
+from twice.assets.store.store import Store, lay_store
 from twice.foundation.digests import Algorithm, digest_bytes
 
 HOW = Sealing(created="2026-01-31T09:30:00Z", nonce="00112233445566778899aabbccddeeff")

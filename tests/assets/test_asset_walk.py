@@ -84,7 +84,7 @@ def test_a_value_that_cannot_be_is_refused_before_anything_is_rendered(tmp_path:
 def test_a_picture_without_a_prompt_says_so_when_it_is_exported(tmp_path: Path) -> None:
     from hotstore import HOW, art_draft
 
-    from twice.assets.store.sealing import seal
+    from twice.assets.store.seal import seal
 
     store = laid(tmp_path)
     picture(store.root / "a.png")

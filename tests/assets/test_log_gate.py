@@ -19,7 +19,7 @@ from twice.assets.gate.gate import judged, run_gate, verified
 from twice.assets.gate.report import Report, Result
 from twice.assets.gate.rules import CHECKS
 from twice.assets.log.io import canonical_document, examine
-from twice.assets.store.sealing import seal
+from twice.assets.store.seal import seal
 from twice.errors import UsageError
 
 COMPLETE = {"art": art(), "audio": audio(), "marked": marked()}

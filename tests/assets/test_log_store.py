@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
-import shutil
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,17 +13,17 @@ import pytest
 from hotstore import HOW, art_draft, laid, picture, sealed_art, sealed_audio, sha256, sound
 
 from completelogs import HEX
-from twice.assets.errors import LogRefused, StoreRefused
+from twice.assets.errors import LogRefused, PayloadRefused, StoreRefused
 from twice.assets.gate.gate import run_gate
 from twice.assets.gate.report import Result
-from twice.assets.log.io import canonical, log_digest, read_log
+from twice.assets.log.io import canonical, log_digest, read_log, to_document
 from twice.assets.media.payload import digest_payload
 from twice.assets.store import index
-from twice.assets.store.checkpoint import checkpoint_path, listed
-from twice.assets.store.embedding import embed, embedded
-from twice.assets.store.packaging import package
-from twice.assets.store.project import find_store, lay_store, open_store
-from twice.assets.store.sealing import seal
+from twice.assets.store.checkpoint import checkpoint_path, read_checkpoint
+from twice.assets.store.embed import embed, extract_note
+from twice.assets.store.package import package
+from twice.assets.store.seal import seal, write_log
+from twice.assets.store.store import find_store, lay_store, open_store
 from twice.errors import OutputExists, OutputUnwritable
 
 UNIT = "TU-2026-01-31-IL01"
@@ -38,7 +40,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 def test_a_sealed_log_stands_beside_its_asset_and_in_the_index(tmp_path: Path) -> None:
     store = laid(tmp_path)
     sealed = sealed_art(store)
-    (entry,) = index.read(store)
+    ((entry,), _) = index.read_index(store) or ((), {})
 
     assert sealed.path == store.root / "art-one.detlog.json"
     assert sealed.missing == ()
@@ -57,7 +59,7 @@ def test_sealing_the_same_again_changes_nothing(tmp_path: Path) -> None:
     assert tree(tmp_path) == before
 
 
-def test_a_revision_supersedes_and_keeps_the_one_before(tmp_path: Path) -> None:
+def test_a_revision_names_the_one_before_by_its_digest(tmp_path: Path) -> None:
     store = laid(tmp_path)
     first = sealed_art(store)
     text = first.path.read_bytes()
@@ -67,20 +69,35 @@ def test_a_revision_supersedes_and_keeps_the_one_before(tmp_path: Path) -> None:
     assert first.path.read_bytes() == text
 
     second = seal(store, store.root / "picture.png", draft, replace(HOW, revise=True))
-    kept = list((store.root / "superseded").iterdir())
 
     assert (second.log.revision, second.log.supersedes) == (2, log_digest(first.log))
-    assert [path.read_bytes() for path in kept] == [text]
+    found = index.read_index(store)
+    assert found is not None
+    assert found[1] == {
+        ("art-one", 1): log_digest(first.log), ("art-one", 2): log_digest(second.log),
+    }  # fmt: skip
     assert run_gate(store.root).result is Result.PASS
 
+    seal(store, store.root / "picture.png", art_draft(store), replace(HOW, force=True))
+    assert first.path.read_bytes() == text
 
-def test_force_writes_over_a_log_and_keeps_it_all_the_same(tmp_path: Path) -> None:
+
+def test_a_draft_brings_no_verdict_of_its_own(tmp_path: Path) -> None:
     store = laid(tmp_path)
-    text = sealed_art(store).path.read_bytes()
-    draft = art_draft(store) | {"producer": {"role": "art_director"}}
-    seal(store, store.root / "picture.png", draft, replace(HOW, force=True))
+    verdict = {"when": HOW.created, "machine": "m", "outcome": "reproduced", "grade": "payload"}
+    with pytest.raises(StoreRefused, match="verdict"):
+        sealed_art(store, verdicts=[verdict])
+    sealed = sealed_art(store)
+    document = to_document(sealed.log)
+    revised = {**document, "verdicts": [verdict], "revision": 2}
+    write_log(sealed.path, {**revised, "supersedes": log_digest(sealed.log)})
 
-    assert [path.read_bytes() for path in (store.root / "superseded").iterdir()] == [text]
+    draft = to_document(read_log(sealed.path))
+    kept = seal(store, store.root / "picture.png", draft, replace(HOW, revise=True))
+    assert (kept.log.revision, len(kept.log.verdicts or ())) == (3, 1)
+    draft["verdicts"] = [verdict, {**verdict, "outcome": "differs"}]
+    with pytest.raises(StoreRefused, match="verdict"):
+        seal(store, store.root / "picture.png", draft, replace(HOW, revise=True))
 
 
 @pytest.mark.parametrize("inside", ["public", "public/deep/hot"])
@@ -203,7 +220,7 @@ def test_a_master_carries_its_log_and_keeps_its_payload(
     for _ in range(2):
         sealed = seal(store, store.root / name, draft, replace(HOW, embed=what))  # type: ignore[arg-type]
     data = (store.root / name).read_bytes()
-    note = json.loads(embedded(data) or b"")
+    note = json.loads(extract_note(data) or b"")
 
     assert digest_payload(store.root / name).digest == before.digest
     assert (
@@ -224,13 +241,13 @@ def test_a_master_of_another_container_is_refused_untouched(tmp_path: Path) -> N
 
     with pytest.raises(StoreRefused, match="only PNG, WAV and FLAC"):
         seal(store, store.root / "a.ogg", {}, replace(HOW, embed="id"))
-    assert tree(tmp_path) == before
+    assert tree(tmp_path) == before | {f"hot/{index.NAME}": b""}
 
 
 @pytest.mark.parametrize("beginning", [b"\x89PNG\r\n\x1a\n", b"RIFF\xff\xff\0\0WAVE", b"fLaC"])
 @pytest.mark.parametrize("rest", [b"", b"\0", b"\xff" * 30, b"abcd\x05\0\0\0xy"])
 def test_damaged_masters_are_refused(beginning: bytes, rest: bytes) -> None:
-    assert embedded(beginning + rest) is None
+    assert extract_note(beginning + rest) is None
     try:
         embed(beginning + rest, b"{}", "a")
     except StoreRefused:
@@ -305,65 +322,122 @@ def test_a_torn_checkpoint_names_nothing(tmp_path: Path, data: bytes) -> None:
     package(store, UNIT, {})
     checkpoint_path(store, UNIT).write_bytes(data)
 
-    assert listed(store, UNIT) == {}
+    assert read_checkpoint(store, UNIT) == {}
     assert [row.check for row in run_gate(store.root).rows if row.status == "red"] == ["checkpoint"]
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"{", b'{"format": "x"}', b'{"format": "twice.asset-index/1"}']
-)
-def test_a_torn_index_is_made_anew(tmp_path: Path, data: bytes) -> None:
+@pytest.mark.parametrize("data", [None, b"", b"{", b"SQLite format 3\0" + b"\xff" * 4080])
+def test_an_index_that_is_damaged_or_not_there_is_made_anew(
+    tmp_path: Path, data: bytes | None
+) -> None:
+    store = laid(tmp_path)
+    first = sealed_art(store)
+    path = store.root / index.NAME
+    path.unlink()
+    if data is not None:
+        path.write_bytes(data)
+    assert index.read_index(store) is None
+
+    second = sealed_audio(store)
+    found = index.read_index(store)
+
+    assert found is not None
+    assert {each.log_id for each in found[0]} == {second.log.log_id, first.log.log_id}
+    assert found[0] == sorted(index.collect_entries(store), key=lambda each: each.payload)
+
+
+def test_seals_at_once_lose_no_entry(tmp_path: Path) -> None:
+    store = laid(tmp_path)
+    drafts = {f"p{at}.png": art_draft(store) | {"log_id": f"art-{at}"} for at in range(8)}
+    for at, name in enumerate(drafts):
+        picture(store.root / name, colour=at)
+
+    def run(name: str) -> str:
+        return str(seal(store, store.root / name, drafts[name], HOW).log.log_id)
+
+    with ThreadPoolExecutor(8) as pool:
+        sealed = set(pool.map(run, drafts))
+    found = index.read_index(store)
+
+    assert found is not None
+    assert {each.log_id for each in found[0]} == sealed
+    assert len(sealed) == 8
+
+
+def test_of_two_seals_of_one_payload_at_once_one_is_refused(tmp_path: Path) -> None:
+    store = laid(tmp_path)
+    draft = art_draft(store)
+
+    def run(name: str) -> str:
+        try:
+            return str(
+                seal(store, store.root / name, draft | {"log_id": name[:-4]}, HOW).log.log_id
+            )
+        except StoreRefused:
+            return "refused"
+
+    names = ["first.png", "second.png", "third.png"]
+    for name in names:
+        picture(store.root / name)
+    with ThreadPoolExecutor(3) as pool:
+        ended = sorted(pool.map(run, names))
+
+    assert ended.count("refused") == 2
+    assert len(list(store.root.glob("*.detlog.json"))) == 1
+
+
+def test_a_store_that_takes_no_more_keeps_the_log_that_it_has(tmp_path: Path) -> None:
+    store = laid(tmp_path)
+    sealed = sealed_art(store)
+    (store.root / index.NAME).unlink()
+    (store.root / index.NAME).mkdir()
+    before = tree(tmp_path)
+    draft = art_draft(store) | {"producer": {"role": "another"}}
+    with pytest.raises(OutputUnwritable, match=index.NAME):
+        seal(store, store.root / "picture.png", draft, replace(HOW, revise=True))
+    assert tree(tmp_path) == before
+    assert sealed.path.exists()
+
+
+@pytest.mark.parametrize("at", [0, 1])
+def test_a_disk_that_is_full_while_sealing_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
     store = laid(tmp_path)
     sealed_art(store)
-    before = index.read(store)
-    part = next((store.root / index.NAME).glob("[0-9a-f][0-9a-f].json"))
-    part.write_bytes(data)
+    before = tree(tmp_path)
+    left = [at]
 
-    assert index.read(store) == before
+    def sync(_descriptor: int) -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", sync)
+    with pytest.raises(OutputUnwritable, match="No space"):
+        seal(
+            store,
+            store.root / "picture.png",
+            art_draft(store),
+            replace(HOW, revise=True, embed="id"),
+        )
+    assert tree(tmp_path) == before
 
 
-def test_a_seal_reads_and_writes_one_part_of_the_index(tmp_path: Path) -> None:
+def test_a_master_stays_as_it_is_until_its_successor_is_proven(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = laid(tmp_path)
-    first = sealed_art(store, "first.png")
-    parts = {path: path.stat().st_mtime_ns for path in (store.root / index.NAME).iterdir()}
+    picture(store.root / "picture.png")
+    draft = art_draft(store)
+    before = tree(tmp_path)
+    monkeypatch.setattr("twice.assets.store.seal.embed", lambda data, _text, _name: data[:60])
+    with pytest.raises((PayloadRefused, StoreRefused)):
+        seal(store, store.root / "picture.png", draft, replace(HOW, embed="id"))
 
-    audio_log = sealed_audio(store)
-
-    after = {path: path.stat().st_mtime_ns for path in (store.root / index.NAME).iterdir()}
-    touched = {path.name for path in after if parts.get(path) != after[path]}
-    entry = index.entry_of(store, audio_log.path, audio_log.log)
-    assert entry is not None
-    assert touched == {f"{entry.payload.rpartition(':')[2][:2]}.json"}
-    assert {each.log_id for each in index.read(store)} == {first.log.log_id, audio_log.log.log_id}
-    assert sorted(map(str, index.read(store))) == sorted(map(str, index.made(store)))
-
-
-def test_an_index_that_was_not_written_to_its_end_is_made_anew(tmp_path: Path) -> None:
-    store = laid(tmp_path)
-    sealed = sealed_art(store)
-    folder = store.root / index.NAME
-    for path in folder.iterdir():
-        path.unlink()
-
-    (entry,) = index.read(store)
-
-    assert entry.log_id == sealed.log.log_id
-    assert index.about(store, entry.payload) == [entry]
-
-
-@pytest.mark.parametrize("blocked", ["detlogs.index", "superseded"])
-def test_a_store_that_takes_no_more_keeps_the_log_that_it_has(tmp_path: Path, blocked: str) -> None:
-    store = laid(tmp_path)
-    sealed = sealed_art(store)
-    before = sealed.path.read_bytes()
-    shutil.rmtree(store.root / blocked, ignore_errors=True)
-    (store.root / blocked).write_bytes(b"")
-    revise = replace(HOW, revise=True)
-    draft = art_draft(store) | {"producer": {"role": "another"}}
-    with pytest.raises(OutputUnwritable, match=blocked):
-        seal(store, store.root / "picture.png", draft, revise)
-    assert sealed.path.read_bytes() == before
-    assert sorted(path.name for path in store.root.glob("*.detlog.json")) == [sealed.path.name]
+    after = tree(tmp_path)
+    assert {name: after[name] for name in before} == before
+    assert set(after) - set(before) == {f"hot/{index.NAME}"}
 
 
 def test_a_folder_that_cannot_be_made_is_one_error(tmp_path: Path) -> None:

@@ -93,9 +93,10 @@ def test_a_printed_draft_can_be_filled_in_and_sealed(project: Path) -> None:
 def test_a_revision_differs_from_the_one_before(project: Path) -> None:
     seal = ("asset", "seal", "hot/cover.png", "--log", "draft.json")
     cli(*seal, cwd=project)
+    old = project / "old.json"
+    old.write_bytes((project / "hot" / "cover.detlog.json").read_bytes())
     refused = cli(*seal, "--set", "promise.why=Another reason.", cwd=project)
     revised = cli(*seal, "--set", "promise.why=Another reason.", "--revise", cwd=project)
-    (old,) = (project / "hot" / "superseded").iterdir()
     compared = cli("asset", "diff", old, "hot/cover.detlog.json", "--json", cwd=project)
     pointers = {each["pointer"] for each in json.loads(compared.stdout)["differences"]}
 

@@ -11,8 +11,8 @@ from twice.assets.render.declarations import Declarations, RenderProject
 from twice.assets.render.draft import PINS
 from twice.assets.render.recorder import RecordedRender, record_render
 from twice.assets.render.rerender import Rerender, RerenderOptions, rerender
-from twice.assets.store.project import Store, lay_store
-from twice.assets.store.sealing import Sealed, Sealing, seal
+from twice.assets.store.seal import Sealed, Sealing, seal
+from twice.assets.store.store import Store, lay_store
 
 HOW = Sealing(created="2026-01-31T09:30:00Z", nonce="00112233445566778899aabbccddeeff")
 WHO = RenderProject(

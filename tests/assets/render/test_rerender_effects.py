@@ -10,7 +10,7 @@ from renders import laid, put, rendered, sealed
 import environments
 from twice.assets.log.models import RerenderOutcome
 from twice.assets.render.rerender import RerenderOptions, rerender
-from twice.assets.store.sealing import Sealed
+from twice.assets.store.seal import Sealed
 
 pytestmark = pytest.mark.heavy
 

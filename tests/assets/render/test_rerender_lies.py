@@ -17,7 +17,7 @@ from twice.assets.log.models import RerenderOutcome
 from twice.assets.media.similarity import compare_images, compare_sounds, exceed_limits
 from twice.assets.render.calibration import calibrate, write_limits
 from twice.assets.render.rerender import RerenderOptions
-from twice.assets.store.project import Store
+from twice.assets.store.store import Store
 from twice.errors import UsageError
 
 soundfile = pytest.importorskip("soundfile")

@@ -16,8 +16,8 @@ from twice.assets.log.models import RerenderOutcome
 from twice.assets.media.similarity import exceed_limits
 from twice.assets.render.calibration import calibrate, write_limits
 from twice.assets.render.rerender import Rerender, RerenderOptions, rerender
-from twice.assets.store.project import Store
-from twice.assets.store.sealing import Sealed
+from twice.assets.store.seal import Sealed
+from twice.assets.store.store import Store
 
 pytestmark = pytest.mark.heavy
 

@@ -51,8 +51,7 @@ class Facts:
         listed: the digest under which the work unit's checkpoint names the log; "" where it does not;
             None where there is no checkpoint.
         indexed: the digest under which the store's index has it; None where it has none of its id.
-        broken: what is wrong with the revisions before it; "" where they follow from each other.
-        lost: what of the revisions before it is not there.
+        broken: what is wrong with the revision that it supersedes; "" where nothing is.
         records: of the run records that evidence names by path and that are there: their sha256.
     """
 
@@ -68,7 +67,6 @@ class Facts:
     listed: str | None = None
     indexed: str | None = None
     broken: str = ""
-    lost: str = ""
     records: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -24,9 +24,8 @@ from twice.assets.media.measure import digest_file, measure_file
 from twice.assets.media.payload import digest_payload
 from twice.assets.store import index
 from twice.assets.store.checkpoint import FOLDER as CHECKPOINTS
-from twice.assets.store.checkpoint import listed
-from twice.assets.store.project import Store, find_store
-from twice.assets.store.sealing import SUPERSEDED
+from twice.assets.store.checkpoint import read_checkpoint
+from twice.assets.store.store import Store, find_store
 from twice.errors import TwiceError, UsageError
 
 ASSET_SUFFIXES: Final = frozenset(
@@ -77,6 +76,7 @@ class _Gathering:
     hashes: dict[Path, str | None] = field(default_factory=dict)
     checkpoints: dict[str, Mapping[str, str] | None] = field(default_factory=dict)
     indexed: Mapping[str, str] = field(default_factory=dict)
+    revisions: Mapping[tuple[str, int], str] = field(default_factory=dict)
 
     def name(self, path: Path) -> str:
         return os.path.relpath(path, self.root).replace(os.sep, "/")
@@ -112,7 +112,14 @@ def gather(path: Path, *, measure: bool = False, doing: Doing | None = None) -> 
     whole = path.is_dir()
     root = path if whole else path.parent
     store = find_store(path)
-    at = _Gathering(root, store, measure, indexed=lineage.indexed(store) if store else {})
+    entries, revisions = (store and index.read_index(store)) or ([], {})
+    at = _Gathering(
+        root,
+        store,
+        measure,
+        indexed={each.log_id: each.log_digest for each in entries},
+        revisions=revisions,
+    )
     found, files = _walk(root, deep=whole)
     if not whole:
         found, files = _one(path, found)
@@ -139,7 +146,7 @@ def _walk(root: Path, *, deep: bool) -> tuple[list[Path], set[Path]]:
     for folder, inner, names in os.walk(root):
         inner[:] = sorted(
             each for each in inner
-            if deep and not each.startswith(".") and each not in {SUPERSEDED, CHECKPOINTS}
+            if deep and not each.startswith(".") and each != CHECKPOINTS
         )  # fmt: skip
         for name in sorted(names):
             if not _is_file(Path(folder, name)):
@@ -185,7 +192,6 @@ def _read(at: _Gathering, sidecar: Path) -> Facts:
     file = log.asset.file if log.asset is not None else None
     listed_as, indexed_as = _listed(at, log), at.indexed.get(log.log_id or "")
     wanted = {each for each in (listed_as, indexed_as) if each}
-    broken, lost = lineage.earlier(at.store, log) if at.store is not None else ("", "")
     return Facts(
         at.name(sidecar.parent / file) if file else name.removesuffix(SUFFIX),
         name,
@@ -194,8 +200,7 @@ def _read(at: _Gathering, sidecar: Path) -> Facts:
         inputs=_inputs(at, sidecar, log),
         listed=listed_as,
         indexed=indexed_as,
-        broken=broken,
-        lost=lost,
+        broken=lineage.earlier(at.revisions, log),
         records=dict(lineage.records(at.store, log, at.hash)) if at.store is not None else {},
     )
 
@@ -215,7 +220,7 @@ def _listed(at: _Gathering, log: DeterminismLog) -> str | None:
     if at.store is None or log.work_unit is None or log.log_id is None:
         return None
     if log.work_unit not in at.checkpoints:
-        at.checkpoints[log.work_unit] = listed(at.store, log.work_unit)
+        at.checkpoints[log.work_unit] = read_checkpoint(at.store, log.work_unit)
     digests = at.checkpoints[log.work_unit]
     return None if digests is None else digests.get(log.log_id, "")
 
@@ -307,7 +312,7 @@ def _doubled(at: _Gathering, every: list[Facts], *, whole: bool) -> Iterator[Fac
         if each.log.log_id is not None:
             ids[each.log.log_id].append(each.log_path)
     if not whole and at.store is not None:
-        for entry in index.read(at.store):
+        for entry in index.collect_entries(at.store):
             path = at.store.root / entry.log
             if path.exists():
                 payloads[entry.payload].append(at.name(path))

@@ -5,24 +5,14 @@ Invariant: nothing outside of the store is read, whatever a log names.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from twice.assets.log.io import canonical, examine_bytes, read_bytes
+from twice.assets.log.io import canonical
 from twice.assets.log.models import DeterminismLog, EvidenceLevel
-from twice.assets.store import index
-from twice.assets.store.project import Store
-from twice.assets.store.sealing import SUPERSEDED
+from twice.assets.store.store import Store
 from twice.errors import TwiceError
 from twice.foundation.digests import Algorithm, digest_bytes
-
-_REVISIONS_MAX = 10_000
-
-
-def indexed(store: Store) -> dict[str, str]:
-    """Give the digests that the store's index has, by log id; none where there is no index."""
-    folder = store.root / index.NAME
-    return {each.log_id: each.log_digest for each in index.read(store)} if folder.is_dir() else {}
 
 
 def digest_of(data: bytes, log: DeterminismLog, wanted: set[str]) -> str:
@@ -42,33 +32,13 @@ def digest_of(data: bytes, log: DeterminismLog, wanted: set[str]) -> str:
         return ""
 
 
-def earlier(store: Store, log: DeterminismLog) -> tuple[str, str]:
-    """Follow a log's revisions back to the first.
-
-    Returns:
-        what is broken, and what is not there; "" each where nothing is.
-    """
-    named, revision = log.supersedes, log.revision or 1
-    for _ in range(_REVISIONS_MAX):
-        if revision <= 1:
-            return "", ""
-        if named is None:
-            return f"revision {revision} does not say which one it supersedes", ""
-        name = f"{log.log_id}.r{revision - 1}.{named[7:15]}.json"
-        path = store.root / SUPERSEDED / name
-        if not path.is_file():
-            return "", f"{SUPERSEDED}/{name}"
-        try:
-            data = read_bytes(path)
-            before = examine_bytes(data, str(path))[1].log
-        except TwiceError:
-            return f"{SUPERSEDED}/{name} cannot be read", ""
-        if digest_of(data, before, {named}) != named:
-            return f"{SUPERSEDED}/{name} is not the text that revision {revision} names", ""
-        if before.log_id != log.log_id or (before.revision or 1) != revision - 1:
-            return f"{SUPERSEDED}/{name} is no revision {revision - 1} of this log", ""
-        named, revision = before.supersedes, revision - 1
-    return f"it has more than {_REVISIONS_MAX} revisions", ""
+def earlier(revisions: Mapping[tuple[str, int], str], log: DeterminismLog) -> str:
+    """Say what is wrong with the revision that a log names, by those that were sealed; "" where nothing is."""
+    before = (log.revision or 1) - 1
+    sealed = revisions.get((log.log_id or "", before))
+    if before < 1 or log.supersedes is None or sealed in {None, log.supersedes}:
+        return ""
+    return f"revision {before + 1} names another text than was sealed as revision {before}"
 
 
 def records(

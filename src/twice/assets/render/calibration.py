@@ -36,7 +36,7 @@ from twice.assets.render.rerender import (
 )
 from twice.assets.render.runner import RenderJob, render
 from twice.assets.render.trust import require_trusted
-from twice.assets.store.revising import keep_revision
+from twice.assets.store.seal import write_log
 from twice.errors import UsageError
 from twice.foundation.printable import pluralize
 from twice.recorder.environment.fingerprint import measure
@@ -220,5 +220,5 @@ def _write_revision(path: Path, **changes: Any) -> int:
     log = read_log(path)
     revision = (log.revision or 1) + 1
     changes |= {"revision": revision, "supersedes": log_digest(log)}
-    keep_revision(path, to_document(log) | changes)
+    write_log(path, to_document(log) | changes)
     return revision

@@ -17,7 +17,7 @@ from typing import Any, Final
 from twice.assets.log.io import escape
 from twice.assets.log.models import DeterminismLog
 from twice.assets.render.runner import TIMEOUT_S
-from twice.assets.store.sealing import joined
+from twice.assets.store.seal import merge_documents
 from twice.errors import UsageError
 
 _MEASURED: Final = {
@@ -73,7 +73,9 @@ class Declarations:
 
     def about(self, name: str) -> dict[str, Any]:
         """Give what is declared of the asset of a name: its own over that of all, options over both."""
-        return joined(joined(self.project.all, self.project.assets.get(name, {})), self.declared)
+        return merge_documents(
+            merge_documents(self.project.all, self.project.assets.get(name, {})), self.declared
+        )
 
 
 def read_project(path: Path) -> RenderProject:

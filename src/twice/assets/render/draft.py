@@ -29,8 +29,8 @@ from twice.assets.render.provenance import (
     list_packages,
 )
 from twice.assets.render.runner import is_recordable
-from twice.assets.store.project import Store
-from twice.assets.store.sealing import joined
+from twice.assets.store.seal import merge_documents
+from twice.assets.store.store import Store
 from twice.foundation.digests import Algorithm, digest_bytes
 
 PINS: Final = {
@@ -110,7 +110,7 @@ class RenderDraft:
             draft[kind] = block
             if renderer is None:
                 claims |= {f"/{kind}/{key}" for key, each in block.items() if _is_excuse(each)}
-        draft = joined(draft, declared)
+        draft = merge_documents(draft, declared)
         if measured is not None:
             about = to_document(measured)
             draft["asset"] = {key: about[key] for key in ("file_sha256", "payload")}
@@ -125,7 +125,7 @@ class RenderDraft:
 
         Before anything is promised, what the fuller promise needs is listed.
         """
-        document = joined(store.defaults, self.draft_log(output))
+        document = merge_documents(store.defaults, self.draft_log(output))
         problems = list(examine(document).problems)
         if "promise" not in document:
             fuller = examine({**document, "promise": {"mode": "deterministic"}}).problems

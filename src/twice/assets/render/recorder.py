@@ -25,7 +25,7 @@ from twice.assets.render.draft import RenderDraft
 from twice.assets.render.provenance import InstalledProgram, ask_version
 from twice.assets.render.runner import Rendering, RenderJob, is_recordable, looks_python, render
 from twice.assets.render.trust import remember_recipe
-from twice.assets.store.project import Store
+from twice.assets.store.store import Store
 from twice.errors import OutputExists, UsageError
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.printable import pluralize

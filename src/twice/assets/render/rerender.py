@@ -42,7 +42,7 @@ from twice.assets.render.recipe import (
 )
 from twice.assets.render.runner import render
 from twice.assets.render.trust import require_trusted
-from twice.assets.store.project import find_store
+from twice.assets.store.store import find_store
 from twice.errors import TwiceError, UsageError
 from twice.foundation.printable import printable
 

@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from twice.assets.log.io import parse
 from twice.assets.log.models import DeterminismLog
-from twice.assets.store.index import Entry
-from twice.assets.store.project import Store
+from twice.assets.store.index import IndexEntry
+from twice.assets.store.store import Store
 from twice.errors import TwiceError
 from twice.foundation.printable import pluralize
 
@@ -29,7 +29,7 @@ def checkpoint_path(store: Store, work_unit: str) -> Path:
     return store.root / FOLDER / f"{work_unit}.checkpoint.json"
 
 
-def listed(store: Store, work_unit: str) -> Mapping[str, str] | None:
+def read_checkpoint(store: Store, work_unit: str) -> Mapping[str, str] | None:
     """Give the digests that a checkpoint names, by log id; None where there is no checkpoint.
 
     A checkpoint that cannot be read names nothing.
@@ -46,7 +46,7 @@ def listed(store: Store, work_unit: str) -> Mapping[str, str] | None:
 
 
 def checkpoint(
-    work_unit: str, logs: Sequence[tuple[Entry, DeterminismLog]], gate: Mapping[str, str]
+    work_unit: str, logs: Sequence[tuple[IndexEntry, DeterminismLog]], gate: Mapping[str, str]
 ) -> dict[str, Any]:
     """Make the document.
 
@@ -76,7 +76,7 @@ def text_of(document: Mapping[str, Any]) -> bytes:
     return (json.dumps(document, indent=1, sort_keys=True, ensure_ascii=True) + "\n").encode()
 
 
-def _reference(entry: Entry, log: DeterminismLog, result: str) -> dict[str, Any]:
+def _reference(entry: IndexEntry, log: DeterminismLog, result: str) -> dict[str, Any]:
     promise = log.promise
     said = {
         "log_id": entry.log_id,

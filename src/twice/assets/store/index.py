@@ -1,34 +1,37 @@
-"""Which log is about which payload, for a whole store, in a folder of 256 parts by the payload's digest.
+"""Which log is about which payload, for a whole store, and which revisions were sealed: one SQLite file.
 
-It is made of the sidecars and can be made anew from them at any time. A seal reads and writes one part, so that sealing
-thousands of assets one by one costs as much for the last as for the first.
+Its entries are made of the sidecars where there is no such file, or a damaged one. A seal holds the file's write lock
+from the search for a second log to the written sidecar, so that of two seals at once the later sees the earlier.
 
-Invariant: equal sidecars give equal bytes.
+Invariant: an entry names the text of a log as it was sealed; nothing but a seal writes one while the file is whole.
 """
 
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
-from twice.assets.log.io import examine_bytes, log_digest, parse, read_bytes
+from twice.assets.log.io import examine_bytes, log_digest, read_bytes
 from twice.assets.log.models import SUFFIX, DeterminismLog
-from twice.assets.store.project import Store
-from twice.errors import TwiceError
-from twice.writing import make_folder, write
+from twice.assets.store.store import Store
+from twice.errors import OutputUnwritable, TwiceError
 
-NAME: Final = "detlogs.index"
+NAME: Final = "detlogs.sqlite"
 LIST_NAME: Final = "index.json"
-"""A whole index in one file, as it is handed over."""
-_WHOLE: Final = "whole.json"
+"""A whole index as JSON, as it is handed over."""
 FORMAT: Final = "twice.asset-index/1"
+_VERSION: Final = 2
+"""Of the tables; a file of another version is made anew."""
+_WAIT_S: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class IndexEntry:
     """One log: its id and revision, the digest of its text, and what it is about.
 
     ``log`` and ``asset`` are paths from the root of the store; ``payload`` is method and digest.
@@ -43,6 +46,101 @@ class Entry:
     file_sha256: str
 
 
+_COLUMNS: Final = ", ".join(each.name for each in fields(IndexEntry))
+_TABLES: Final = (
+    "DROP TABLE IF EXISTS logs",
+    "DROP TABLE IF EXISTS revisions",
+    f"CREATE TABLE logs ({_COLUMNS}, PRIMARY KEY (log))",
+    "CREATE INDEX by_payload ON logs (payload)",
+    "CREATE TABLE revisions (log_id, revision, log_digest, PRIMARY KEY (log_id, revision))",
+    f"PRAGMA user_version = {_VERSION}",
+)
+
+
+class Index:
+    """The index of a store inside one transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def list_entries(self, payload: str | None = None) -> list[IndexEntry]:
+        """List the entries, or those of one payload, in one order."""
+        which, values = ("", ()) if payload is None else ("WHERE payload = ?", (payload,))
+        said = f"SELECT {_COLUMNS} FROM logs {which} ORDER BY payload, log_id, log"  # noqa: S608  (no text of a user)
+        return [IndexEntry(*row) for row in self._connection.execute(said, values)]
+
+    def list_revisions(self) -> dict[tuple[str, int], str]:
+        """Give the digest of each revision that was sealed, by log id and number."""
+        rows = self._connection.execute("SELECT log_id, revision, log_digest FROM revisions")
+        return {(log_id, revision): digest for log_id, revision, digest in rows}
+
+    def put(self, entry: IndexEntry) -> None:
+        """Put a log in the place of the one that its sidecar held before."""
+        if entry in self.list_entries(entry.payload):
+            return
+        row = tuple(asdict(entry).values())
+        self._connection.execute("INSERT OR REPLACE INTO logs VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        sealed = (entry.log_id, entry.revision, entry.log_digest)
+        self._connection.execute("INSERT OR REPLACE INTO revisions VALUES (?, ?, ?)", sealed)
+
+
+@contextmanager
+def lock_index(store: Store) -> Iterator[Index]:
+    """Hold the write lock of a store's index; what is put is there when the block ends well, else nothing is.
+
+    Raises:
+        OutputUnwritable: E-OUTPUT-002: it cannot be written, or another seal holds it for a minute.
+    """
+    path = store.root / NAME
+    try:
+        with closing(_open_locked(store, path)) as connection:
+            yield Index(connection)
+            connection.execute("COMMIT")
+    except sqlite3.Error as error:
+        raise OutputUnwritable(
+            f"The store's index {path} cannot be written: {error}.",
+            "Expected a store that can be written, with room on its disk.",
+            "Make room, or wait for the other seal to end; no log was changed.",
+        ) from error
+
+
+def _open_locked(store: Store, path: Path) -> sqlite3.Connection:
+    """Open the index for writing; one that is damaged or not there is made of the sidecars."""
+    connection = sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None)
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        if connection.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
+            for statement in _TABLES:
+                connection.execute(statement)
+            for entry in collect_entries(store):
+                Index(connection).put(entry)
+    except sqlite3.OperationalError:  # Locked, read-only or full: the file itself may be whole.
+        connection.close()
+        raise
+    except sqlite3.DatabaseError:
+        connection.close()
+        with suppress(OSError):
+            path.unlink()
+            return _open_locked(store, path)
+        raise
+    return connection
+
+
+def read_index(store: Store) -> tuple[list[IndexEntry], dict[tuple[str, int], str]] | None:
+    """Read entries and sealed revisions; None where there is no index, or a damaged one. Nothing is written."""
+    path = store.root / NAME
+    if not path.is_file():
+        return None
+    try:
+        address = f"{path.absolute().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(address, timeout=_WAIT_S, uri=True)) as connection:
+            if connection.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
+                return None
+            return Index(connection).list_entries(), Index(connection).list_revisions()
+    except sqlite3.Error:
+        return None
+
+
 def payload_key(log: DeterminismLog) -> str | None:
     """Give method and digest of a log's payload as one text."""
     payload = None if log.asset is None else log.asset.payload
@@ -51,12 +149,12 @@ def payload_key(log: DeterminismLog) -> str | None:
     return f"{payload.method} {payload.digest}"
 
 
-def entry_of(store: Store, sidecar: Path, log: DeterminismLog) -> Entry | None:
-    """Give the entry of a log; None for one that does not say what it is about."""
+def make_entry(store: Store, sidecar: Path, log: DeterminismLog) -> IndexEntry | None:
+    """Make the entry of a log; None for one that does not say what it is about."""
     key, asset = payload_key(log), log.asset
     if key is None or asset is None or asset.file is None or log.log_id is None:
         return None
-    return Entry(
+    return IndexEntry(
         payload=key,
         log_id=log.log_id,
         revision=log.revision or 1,
@@ -74,13 +172,13 @@ def sidecars(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def made(store: Store) -> list[Entry]:
+def collect_entries(store: Store) -> list[IndexEntry]:
     """Make the entries of a store from its sidecars; what cannot be read is left to the gate."""
     found = []
     for path in sidecars(store.root):
         try:
             log = examine_bytes(read_bytes(path), str(path))[1].log
-            entry = entry_of(store, path, log)
+            entry = make_entry(store, path, log)
         except TwiceError:
             continue
         if entry is not None:
@@ -88,97 +186,8 @@ def made(store: Store) -> list[Entry]:
     return found
 
 
-def read(store: Store) -> list[Entry]:
-    """Read the whole index; made anew from the sidecars where there is none, or it is damaged."""
-    found = [_part(store, each) for each in range(256)] if _is_whole(store) else [None]
-    if any(each is None for each in found):
-        return made(store)
-    return [entry for each in found for entry in each or ()]
-
-
-def about(store: Store, payload: str) -> list[Entry]:
-    """Read the entries of one payload; what it costs does not grow with the store's index."""
-    found = _part(store, _number(payload)) if _is_whole(store) else None
-    return [each for each in (made(store) if found is None else found) if each.payload == payload]
-
-
-def prepare(store: Store) -> None:
-    """Make the folder of the index, before anything is written that it has to name.
-
-    Raises:
-        OutputUnwritable: E-OUTPUT-002: it cannot be made.
-    """
-    make_folder(store.root / NAME)
-
-
-def put(store: Store, entry: Entry, before: str | None = None) -> None:
-    """Put one log into the index, whose sidecar is written already.
-
-    Args:
-        store: the hot store.
-        entry: of the log.
-        before: the payload that the log was about until now, where that was another one.
-    """
-    numbers = sorted({_number(entry.payload), _number(before or entry.payload)})
-    parts = {each: _part(store, each) for each in numbers} if _is_whole(store) else {}
-    if not parts or None in parts.values():
-        keep(store, made(store))
-        return
-    for number, found in parts.items():
-        kept = [each for each in found or () if each.log != entry.log]
-        _write(store, number, [*kept, entry] if number == _number(entry.payload) else kept)
-
-
-def keep(store: Store, entries: Iterable[Entry]) -> None:
-    """Write the whole index."""
-    folder = make_folder(store.root / NAME)
-    (folder / _WHOLE).unlink(missing_ok=True)
-    parts: dict[int, list[Entry]] = {}
-    for each in entries:
-        parts.setdefault(_number(each.payload), []).append(each)
-    for number in range(256):
-        _write(store, number, parts.get(number, []))
-    write(folder / _WHOLE, text_of([]))
-
-
-def text_of(entries: Iterable[Entry]) -> bytes:
-    """Give entries as text, in one order."""
+def to_text(entries: Iterable[IndexEntry]) -> bytes:
+    """Give entries as JSON, in one order."""
     ordered = sorted(entries, key=lambda each: (each.payload, each.log_id, each.log))
     document: Mapping[str, Any] = {"format": FORMAT, "logs": [asdict(each) for each in ordered]}
-    return (json.dumps(document, indent=1, sort_keys=True) + "\n").encode()
-
-
-def _number(payload: str) -> int:
-    """Give the part of the index in which a payload is: the first byte of its digest."""
-    digits = payload.rpartition(":")[2][:2]
-    return int(digits, 16) if len(digits) == 2 and set(digits) <= set("0123456789abcdef") else 0
-
-
-def _is_whole(store: Store) -> bool:
-    """Whether the index was written to its end."""
-    return (store.root / NAME / _WHOLE).is_file()
-
-
-def _part(store: Store, number: int) -> list[Entry] | None:
-    """Read one part; a file that is not there is an empty one, and None stands for a damaged one."""
-    path = store.root / NAME / f"{number:02x}.json"
-    try:
-        said = parse(path.read_bytes(), str(path))
-        entries = [Entry(**each) for each in said["logs"]]
-    except FileNotFoundError:
-        return []
-    except (OSError, TwiceError, KeyError, TypeError):
-        return None
-    kinds = {name: int if name == "revision" else str for name in Entry.__dataclass_fields__}
-    is_good = said.get("format") == FORMAT and all(
-        isinstance(getattr(entry, name), kind) for entry in entries for name, kind in kinds.items()
-    )
-    return entries if is_good else None
-
-
-def _write(store: Store, number: int, entries: list[Entry]) -> None:
-    path = store.root / NAME / f"{number:02x}.json"
-    if entries:
-        write(path, text_of(entries))
-    else:
-        path.unlink(missing_ok=True)
+    return (json.dumps(document, indent=1, sort_keys=True, ensure_ascii=True) + "\n").encode()

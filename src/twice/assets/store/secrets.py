@@ -19,7 +19,7 @@ _TABLES: Final = frozenset({"env", "settings", "args", "presets"})
 """Where names are chosen by programs, so that a name may say that its value is secret."""
 
 
-def redacted(
+def blank_secrets(
     document: Mapping[str, Any], variables: Mapping[str, str] | None = None
 ) -> tuple[dict[str, Any], list[str]]:
     """Blank the secrets of a log.

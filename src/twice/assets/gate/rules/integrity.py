@@ -19,7 +19,7 @@ CHECKS: Final = {
     "hash": "The file has the bytes that were sealed, or at least the payload.",
     "one-log": "No other log is about the same payload, or has the same id.",
     "sealed": "The log is the text that was sealed, by the store's index.",
-    "revisions": "The revisions before it are kept, and each is the one that the next one names.",
+    "revisions": "The revision that it supersedes is the one that was sealed before it.",
     "checkpoint": "The work unit's checkpoint names this revision of the log.",
 }
 
@@ -50,11 +50,8 @@ def _text(facts: Facts) -> Iterator[Row]:
         fix = "seal what it says now: twice asset seal ASSET --log LOG --revise; or restore it"
         yield facts.yellow("sealed", "the log was edited since it was sealed", fix)
     if facts.broken:
-        fix = "restore the earlier revision, or seal the asset under a new id: --id ID"
+        fix = "restore the log as it was sealed, or seal the asset under a new id: --id ID"
         yield facts.red("revisions", facts.broken, fix)
-    elif facts.lost:
-        fix = "put it back from where the store is kept, or seal the asset under a new id: --id ID"
-        yield facts.yellow("revisions", f"{facts.lost} is not there", fix)
 
 
 def _hash(facts: Facts) -> Iterator[Row]:

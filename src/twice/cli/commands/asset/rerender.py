@@ -14,7 +14,6 @@ from twice.assets.media.similarity import PROFILES
 from twice.assets.render.calibration import calibrate, write_limits, write_verdict
 from twice.assets.render.rerender import RerenderOptions, rerender_each
 from twice.assets.store.index import sidecars
-from twice.assets.store.sealing import SUPERSEDED
 from twice.cli.commands.asset.store import read_clock
 from twice.cli.console import Status
 from twice.cli.options import AsJson, argument, build_command, option, refuse_together
@@ -43,7 +42,7 @@ def _find_logs(path: Path) -> list[Path]:
     if path.name.endswith(SUFFIX):
         return [path]
     if path.is_dir():
-        found = [each for each in sidecars(path) if SUPERSEDED not in each.parts]
+        found = [*sidecars(path)]
     else:
         found = [path.parent / each.log_path for each in gather_facts(path) if each.log_path]
     if not found:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from twice.assets.errors import StoreRefused
-from twice.assets.store.project import FILE, Store, find_store, lay_store, open_store
+from twice.assets.store.store import FILE, Store, find_store, lay_store, open_store
 from twice.cli.options import AsJson, argument, build_command, option, split_pairs
 from twice.cli.output import print_lines, tell
 from twice.errors import UsageError
@@ -59,13 +59,13 @@ def add_settings(document: Mapping[str, Any], settings: Sequence[str]) -> dict[s
     Raises:
         UsageError: E-USE-001: one is no setting.
     """
-    from twice.assets.store.sealing import joined
+    from twice.assets.store.seal import merge_documents
 
     for path, text in split_pairs(settings, "--set", "art.steps=20").items():
         value = read_value(text)
         for step in reversed(path.split(".")):
             value = {step: value}
-        document = joined(document, value)
+        document = merge_documents(document, value)
     return dict(document)
 
 
@@ -134,7 +134,7 @@ def seal_asset(
     """
     from twice.assets.log.drafts import without_wanted
     from twice.assets.log.io import parse, read_bytes
-    from twice.assets.store.sealing import Sealing, joined, seal
+    from twice.assets.store.seal import Sealing, merge_documents, seal
 
     opened, now = store.open(asset), read_clock()
     known = {} if draft is None else without_wanted(parse(read_bytes(draft), str(draft)))
@@ -149,7 +149,7 @@ def seal_asset(
         document["log_id"] = log_id
     if who:
         said = {"level": "declared", "who": who, "when": now}
-        document = joined({"evidence": {"": said}}, document)
+        document = merge_documents({"evidence": {"": said}}, document)
     nonce = os.urandom(16).hex()
     how = Sealing(now, nonce, revise, embed or "nothing", force, os.environ)
     sealed = seal(opened, asset, document, how)
@@ -182,7 +182,7 @@ def package_logs(
     Exit code 0 the gate passes what was packaged, 1 it blocks it, 2 it passes it on a condition, or wrong use. It is
     packaged all the same: a checkpoint says how things stand.
     """
-    from twice.assets.store.packaging import package
+    from twice.assets.store.package import package
 
     done = package(store.open(Path()), work_unit, os.environ, to=to, force=force)
     lines = [f"packaged: {pluralize(len(done.logs), 'log')}, {done.checkpoint}"]

@@ -1,0 +1,133 @@
+"""The file that makes a folder a hot store: what is public, and what every log there says.
+
+Invariant: a store never lies inside a public tree.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from twice.assets.errors import StoreRefused
+from twice.errors import OutputExists
+from twice.writing import make_folder, write
+
+FILE: Final = "assets.toml"
+FORMAT: Final = "twice.asset-store/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """A hot store.
+
+    Args:
+        root: its folder, absolute.
+        public: trees that players get, absolute.
+        defaults: what is put into a log that does not say it, as a part of a document.
+    """
+
+    root: Path
+    public: tuple[Path, ...]
+    defaults: Mapping[str, Any]
+
+    def refuse_public(self) -> None:
+        """Refuse a store that players would get.
+
+        Raises:
+            StoreRefused: E-ASSET-STORE-001.
+        """
+        for tree in self.public:
+            if self.root == tree or tree in self.root.parents:
+                raise StoreRefused(
+                    f"The hot store {self.root} lies inside the public tree {tree}.",
+                    "Expected logs apart from everything that is published.",
+                    "Move the store out of it: twice asset init ELSEWHERE",
+                )
+
+    def named(self, path: Path) -> str:
+        """Name a file by its way from the root of the store."""
+        return path.resolve().relative_to(self.root).as_posix()
+
+
+def find_store(start: Path, public: tuple[Path, ...] = ()) -> Store | None:
+    """Find the store that a path lies in, here or above.
+
+    Args:
+        start: a file or a folder.
+        public: further trees that players get.
+
+    Raises:
+        StoreRefused: E-ASSET-STORE-001: its file cannot be read.
+    """
+    resolved = start.resolve()
+    for folder in (resolved, *resolved.parents):
+        if (folder / FILE).is_file():
+            return open_store(folder, public)
+    return None
+
+
+def open_store(root: Path, public: tuple[Path, ...] = ()) -> Store:
+    """Open a folder that has the file.
+
+    Raises:
+        StoreRefused: E-ASSET-STORE-001: its file cannot be read, or says something else.
+    """
+    path = root.resolve() / FILE
+    if not path.is_file():
+        raise StoreRefused(
+            f"{root} is no hot store: there is no {FILE} in it.",
+            "Expected a folder that is one.",
+            f"Make it one: twice asset init {root} --public PUBLIC",
+        )
+    try:
+        said = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise _refused(path, str(error)) from error
+    trees, defaults = said.get("public", []), said.get("defaults", {})
+    if said.get("format") != FORMAT:
+        raise _refused(path, f"its format is {said.get('format')!r}")
+    if not isinstance(trees, list) or not all(isinstance(each, str) for each in trees):
+        raise _refused(path, "public is no list of folders")
+    if not isinstance(defaults, dict):
+        raise _refused(path, "defaults is no table")
+    resolved = [(path.parent / each).resolve() for each in trees]
+    return Store(path.parent, (*resolved, *(each.resolve() for each in public)), defaults)
+
+
+def lay_store(root: Path, public: tuple[str, ...], *, force: bool = False) -> Store:
+    """Make a folder a hot store.
+
+    Args:
+        root: the folder; made when it is not there.
+        public: trees that players get, as written: relative to the store.
+        force: whether to write the file anew where there is one.
+
+    Raises:
+        OutputExists: E-OUTPUT-001: it is one already.
+        StoreRefused: E-ASSET-STORE-001: it lies inside a public tree.
+    """
+    path = root / FILE
+    trees = tuple((root / each).resolve() for each in public)
+    Store(root.resolve(), trees, {}).refuse_public()
+    if path.exists() and not force:
+        raise OutputExists(
+            f"{path} is there already.",
+            "Expected a folder that is no hot store yet.",
+            "Edit the file, or write it anew: twice asset init --force",
+        )
+    make_folder(root)
+    listed = json.dumps(list(public))  # TOML takes the texts of JSON.
+    write(path, f'format = "{FORMAT}"\npublic = {listed}\n\n[defaults]\n'.encode())
+    return open_store(root)
+
+
+def _refused(path: Path, why: str) -> StoreRefused:
+    return StoreRefused(
+        f"{path} cannot be read: {why}.",
+        f'Expected TOML with format = "{FORMAT}", public as a list and defaults as a table.',
+        "Mend it, or write it anew: twice asset init --force",
+    )
