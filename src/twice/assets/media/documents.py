@@ -18,6 +18,7 @@ from itertools import islice
 from typing import Any, BinaryIO, Final
 
 from twice.assets.media.archives import ArchiveMember, UnpackBudget, decompress, read_at, unpack
+from twice.assets.media.av import open_media
 
 _TEXT_MAX: Final = 16 << 20  # bytes of one field
 _OBJECTS_MAX: Final = 50_000  # of a PDF
@@ -115,7 +116,8 @@ def _read_picture(file: BinaryIO, budget: UnpackBudget) -> Iterator[Part]:
 def _read_recording(file: BinaryIO, budget: UnpackBudget) -> Iterator[Part]:
     import av
 
-    with av.open(file, "r", metadata_errors="replace") as container:
+    with open_media(file) as media:
+        container = media.container
         tagged: list[Any] = [container, *container.streams]
         chapters = [chapter["metadata"] for chapter in container.chapters()]
         for metadata in (*(each.metadata for each in tagged), *chapters):
