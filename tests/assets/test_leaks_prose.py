@@ -112,7 +112,7 @@ ORDINARY = (
     "20 steps with guidance from a coach", "waves around 2.5 metres", "Ozone 0.06 ppm", "ver la imagen 1.2",
     "apiKey: getApiKeyFromKeychain()", 'api_key = "your_api_key_goes_here_0001"', "a.als, e.cpr; x.flp)",
     '{"log_id": 5512, "event": "login"}', "audio_render: 48000", "seeds: 1204, peers: 88", "/home/pi/garden/water.py",
-    "rng = np.random.default_rng(seed=12345)", "Photoshop 3.0", "the reaper 1.0 of the village",
+    "rng = np.random.default_rng(seed=12345)", "Photoshop 3.0", "int32_t seed = 0xDEADBEEF;", "the reaper 1.0 of the village",
 )  # fmt: skip
 TECHNICAL = (
     "Seed: 41, Size: 512x512", '{"seed": 41, "sampler": "euler"}', "Seed: 2218840917.", '{"seed": 439212}',

@@ -161,7 +161,7 @@ _TOOL_WORDS: Final = (
     "blender|pov-ray|photoshop|krita|fluidsynth|espeak|imagen-|flux|kandinsky|pixart"
 )
 _OTHERS: Final = (  # accounts of guides and of machines that build
-    rb"(?!(?:user|username|you|me|name|runner|your\w*|example|pi|ubuntu|vagrant|conda|circleci|builder|node|app)[\\/])"
+    rb"(?!(?:user\w{0,8}|you|me|myself|name|runner|your\w*|example|pi|ubuntu|vagrant|conda|circleci|builder|node|app)[\\/])"
 )
 
 RULES: Final = (
@@ -189,7 +189,7 @@ RULES: Final = (
     _rule(104, "a seed", Severity.HIGH, "seed",
           rb"(?<![a-z])(?!(?<=, )seed=\d{4,20}\))"
           rb"(?:(?:noise|random|master|rng)_?|variation |detlog )?seed(?:s|_num|_value|_used)?" + _IS + rb"-?\d{4,20}\b"
-          rb"|(?<![a-z])seed[ #\t]{1,2}\d{4,20}\b|(?<![a-z])seed" + _IS + rb"0x[0-9a-f]{4,16}\b"
+          rb"|(?<![a-z])seed[ #\t]{1,2}\d{4,20}\b|(?<![a-z])seed" + _Q + rb"\s{0,4}:\s{0,4}" + _Q + rb"0x[0-9a-f]{4,16}\b"
           rb"|\bseeded (?:with|by) \d{4,20}\b|--seed[ =]\d{4,20}\b"
           rb"|\bseeds" + _Q + rb"\s{0,4}:\s{0,4}\[\s{0,40}" + _Q + rb"\d{4,20}\b"
           rb"|<(?:\w{1,20}:)?seed>\s{0,40}\d{4,20}\s{0,40}</"
