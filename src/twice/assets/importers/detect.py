@@ -120,9 +120,9 @@ def _read_container(file: BinaryIO, head: bytes, reading: Reading) -> None:
             read_texts(read(file, reading), reading)
             for where, data in extract_pixel_text(file) if kind in _PIXELS else ():
                 _read_hidden(where, data.decode("utf-8", "replace"), reading)
-        except Damaged as damage:
+        except (Damaged, ValueError) as damage:
             reading.chunk = ""
-            reading.add_unparsed(reading.file, damage.why)
+            reading.add_unparsed(reading.file, str(damage))
     else:
         reading.add_unparsed(reading.file, f"{kind} is in no form that is known here")
 
