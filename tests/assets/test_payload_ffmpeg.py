@@ -21,10 +21,16 @@ from twice.assets.media.av import open_media
 from twice.assets.media.images import ImageReader
 from twice.assets.media.payload import digest_payload
 
-FFMPEG = shutil.which("ffmpeg")
-if FFMPEG is None:
-    FFMPEG = pytest.importorskip("imageio_ffmpeg").get_ffmpeg_exe()
-pytestmark = pytest.mark.integration
+pytestmark = pytest.mark.heavy
+
+
+def find_ffmpeg() -> str:
+    """Find the program: the system's, or that of the package imageio-ffmpeg."""
+    found = shutil.which("ffmpeg")
+    return (
+        found if found is not None else str(pytest.importorskip("imageio_ffmpeg").get_ffmpeg_exe())
+    )
+
 
 CODED = {
     "mp3": ("mp3", ["libmp3lame"]), "aac": ("adts", ["aac"]), "m4a": ("ipod", ["aac"]), "alac": ("ipod", ["alac"]),
@@ -43,7 +49,7 @@ PIXELS = ["png", "gif", "tiff", "bmp"]
 
 
 def ask_ffmpeg(path: Path, *arguments: str) -> list[str]:
-    command = [FFMPEG, "-v", "error", "-i", str(path), *arguments, "-"]
+    command = [find_ffmpeg(), "-v", "error", "-i", str(path), *arguments, "-"]
     done = subprocess.run(
         command, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL
     )
@@ -108,7 +114,7 @@ def test_pixels_are_those_that_ffmpeg_decodes(name: str, seed: int, tmp_path: Pa
 def test_pixels_of_sixteen_bits_are_those_that_ffmpeg_decodes(tmp_path: Path) -> None:
     path = tmp_path / "a.png"
     subprocess.run(
-        [FFMPEG, "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=64x48", "-frames:v", "1", "-pix_fmt", "rgb48be", str(path)],
+        [find_ffmpeg(), "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=64x48", "-frames:v", "1", "-pix_fmt", "rgb48be", str(path)],
         check=True, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     with path.open("rb") as file:
