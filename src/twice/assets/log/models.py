@@ -352,3 +352,13 @@ class DeterminismLog(LogBlock):
         """Bar the render block of the other kind."""
         others = [each for each in AssetKind if each != said.get("kind")]
         return others if len(others) < len(AssetKind) else ()
+
+
+def find_evidence(log: DeterminismLog, pointer: str) -> tuple[str, LogEvidence] | None:
+    """Find the entry that speaks of a value, with its own pointer: the value's own, or the nearest above it."""
+    evidence = log.evidence or {}
+    while pointer not in evidence:
+        if not pointer:
+            return None
+        pointer = pointer.rpartition("/")[0]
+    return pointer, evidence[pointer]
