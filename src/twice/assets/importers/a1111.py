@@ -21,11 +21,11 @@ from twice.assets.importers.result import (
     NO_MODEL,
     Reading,
     Value,
+    drop_none,
     to_number,
     to_sha256,
     to_text,
     to_weight,
-    without_none,
 )
 from twice.foundation.printable import pluralize
 
@@ -59,7 +59,7 @@ _KEYS: Final = {
 _READ_APART: Final = ("Model hash", "VAE", "VAE hash", "Lora hashes", "Version")
 
 
-def looks_like_infotext(text: str) -> bool:
+def is_infotext(text: str) -> bool:
     """Whether a text may be an infotext; a page that quotes one is none."""
     return "Steps:" in text and text.lstrip()[:5].lower() not in {"<?xml", "<html", "<!doc"}
 
@@ -186,10 +186,10 @@ def _read_models(pairs: Mapping[str, str | bool], prompt: str, reading: Reading)
             reading.add_other(f"{kind} {name}", strength)
         known = "other" if kind == "hypernet" else "lora"
         sha256 = to_sha256(hashes.pop(name, None))
-        adapters.append(without_none(kind=known, name=name, sha256=sha256, weight=weight))
+        adapters.append(drop_none(kind=known, name=name, sha256=sha256, weight=weight))
     for name, digest in hashes.items():
-        adapters.append(without_none(kind="lora", name=name, sha256=to_sha256(digest)))
+        adapters.append(drop_none(kind="lora", name=name, sha256=to_sha256(digest)))
     vae = to_text(pairs.get("VAE"))
     if vae and vae.lower() not in NO_MODEL:
-        adapters.append(without_none(kind="vae", name=vae, sha256=vae_sha256))
+        adapters.append(drop_none(kind="vae", name=vae, sha256=vae_sha256))
     reading.set("/model/adapters", adapters or None)

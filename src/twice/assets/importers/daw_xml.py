@@ -22,12 +22,12 @@ from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 from twice.assets.importers.result import (
     Reading,
     Value,
+    drop_none,
     to_integer,
     to_meter,
     to_number,
     to_tempo,
     to_text,
-    without_none,
 )
 from twice.assets.media.sniff import load_library
 from twice.foundation.digests import Algorithm, digest_parts
@@ -241,8 +241,8 @@ def _describe_live_device(device: Element, track: str) -> dict[str, Value]:
         if info is not None:
             name, said = _value_of(info, key) or device.tag, to_text(_value_of(info, "Version"))
             version = said if form == "VST2" and said != "0" else None
-            return without_none(name=name, track=track, format=form, version=version, bypass=bypass)
-    return without_none(name=device.tag, track=track, format="Live", bypass=bypass)
+            return drop_none(name=name, track=track, format=form, version=version, bypass=bypass)
+    return drop_none(name=device.tag, track=track, format="Live", bypass=bypass)
 
 
 def read_dawproject(file: BinaryIO, reading: Reading) -> None:
@@ -311,7 +311,7 @@ def _read_project(
 
 def _describe_device(device: Element, track: str, state: str | None) -> dict[str, Value]:
     name, own = to_text(device.get("name")), device.get("deviceName")
-    return without_none(
+    return drop_none(
         name=own or name or device.tag,
         track=track,
         format=_PLUGINS.get(device.tag, device.tag),

@@ -18,8 +18,8 @@ from typing import Any, BinaryIO, Final, NamedTuple
 
 from twice.assets.errors import AssetMissing
 from twice.assets.importers import daw_xml, json_dialects, reaper
-from twice.assets.importers.a1111 import looks_like_infotext, read_infotext
-from twice.assets.importers.comfyui import looks_like_prompt, read_prompt, read_workflow
+from twice.assets.importers.a1111 import is_infotext, read_infotext
+from twice.assets.importers.comfyui import is_prompt_graph, read_prompt, read_workflow
 from twice.assets.importers.midi_wav import name_workstation, read_midi
 from twice.assets.importers.result import Imported, Reading
 from twice.assets.media.av import open_media
@@ -104,7 +104,7 @@ def _read_container(file: BinaryIO, head: bytes, reading: Reading) -> None:
         reaper.read_reaper(file, reading)
     elif begins.startswith((b"<?xml", b"<Ableton")) and b"<Ableton" in head:
         daw_xml.read_ableton(file, reading, is_packed=False)
-    elif kind is Format.GZIP and _holds_set(head):
+    elif kind is Format.GZIP and _is_packed_set(head):
         daw_xml.read_ableton(file, reading, is_packed=True)
     elif kind is Format.ZIP:
         daw_xml.read_dawproject(file, reading)
@@ -132,7 +132,7 @@ def _read_container(file: BinaryIO, head: bytes, reading: Reading) -> None:
         reading.add_unparsed(reading.file, f"{kind} is in no form that is known here")
 
 
-def _holds_set(head: bytes) -> bool:
+def _is_packed_set(head: bytes) -> bool:
     """Whether a gzip file begins as an Ableton Live set does."""
     try:
         return b"<Ableton" in zlib.decompressobj(31).decompress(head, HEAD)
@@ -258,7 +258,7 @@ def read_texts(found: Iterable[FileText], reading: Reading) -> None:
             reading.add_unparsed("text", why)
         else:
             kept = text if len(text) <= _KEPT_MAX else pluralize(len(text), "character")
-            reading.add_other(key or chunk, json_dialects.without_secrets(kept, key))
+            reading.add_other(key or chunk, json_dialects.remove_secrets(kept, key))
 
 
 def _split_prefix(text: FileText) -> FileText:
@@ -280,10 +280,10 @@ def _read_by_form(text: str, reading: Reading, *, is_alone: bool = True) -> bool
         is_alone: whether a graph on screen would be all that the file has of ComfyUI.
     """
     if text.lstrip()[:1] != "{":
-        is_infotext = looks_like_infotext(text)
-        if is_infotext:
+        if is_infotext(text):
             read_infotext(text, reading)
-        return is_infotext
+            return True
+        return False
     try:
         found = json_dialects.parse_json(text)
     except ValueError as error:
@@ -295,7 +295,7 @@ def _read_by_form(text: str, reading: Reading, *, is_alone: bool = True) -> bool
     inner = found.get("prompt")
     if dialect := json_dialects.find_dialect(found):
         json_dialects.read_json_dialect(found, dialect, reading)
-    elif looks_like_prompt(found):
+    elif is_prompt_graph(found):
         read_prompt(text, found, reading)
     elif isinstance(found.get("nodes"), list) and "links" in found:
         read_workflow(text, found, reading, is_alone=is_alone)
@@ -305,7 +305,7 @@ def _read_by_form(text: str, reading: Reading, *, is_alone: bool = True) -> bool
             for key, each in found.items()
         )
         json_dialects.read_novelai([(reading.chunk, key, each) for key, each in said], reading)
-    elif isinstance(inner, dict) and looks_like_prompt(inner):
+    elif isinstance(inner, dict) and is_prompt_graph(inner):
         read_prompt(
             json.dumps(inner), inner, reading
         )  # Some savers write both graphs as one object.

@@ -20,11 +20,11 @@ from typing import BinaryIO, Final
 from twice.assets.importers.result import (
     Reading,
     Value,
+    drop_none,
     to_count,
     to_meter,
     to_tempo,
     to_text,
-    without_none,
 )
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.printable import pluralize
@@ -231,7 +231,7 @@ def _describe_effect(block: _Block, track: str, bypass: bool | None) -> dict[str
         state = b"".join(b64decode(each, validate=True) for each in lines)
     except ValueError:
         state = "\n".join(lines).encode("utf-8", "surrogatepass")
-    return without_none(
+    return drop_none(
         name=(name if colon and known else said).strip() or block.words[0],
         track=track,
         format=known,
