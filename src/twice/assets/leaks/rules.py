@@ -176,9 +176,10 @@ RULES: Final = (
           rb"\bnegative[ _]?prompts?" + _IS + rb"\S|[\"'](?:positive|style)_?prompt" + _IS + rb"\S"
           rb"|\bsui_image_params\b|\bAIPrompt(?:Information|WriterName)\b"
           rb"|--(?:ar \d+:\d+|v \d|niji|stylize \d+|chaos \d+|seed \d+) [^\n]{0,80}?"
-          rb"--(?:ar|v|niji|stylize|chaos|seed|q)\b"
-          rb"|[\"']prompt[\"']" + _IS + rb"[^\"\n]{2,4000}+\",\s{0,9}[\"'](?:seed|sampler\w*|model\w*|cfg\w*)[\"']",
-          reach=(112, 4608)),
+          rb"--(?:ar|v|niji|stylize|chaos|seed|q)\b", reach=(112, 160)),
+    _rule(102, "a prompt", Severity.CRITICAL, "\"prompt|'prompt",
+          rb"[\"']prompt[\"']" + _IS + rb"[^\"\n]{2,4000}+\",\s{0,9}[\"'](?:seed|sampler\w*|model\w*|cfg\w*)[\"']",
+          reach=(0, 4608)),
     _rule(103, "a generator's workflow", Severity.CRITICAL,
           "class_type|ksampler|checkpointloader|widgets_values|ckpt_name|randomnoise",
           rb"\bKSampler(?:Advanced|Select)?\b|\bCheckpointLoader\w*|[\"']widgets_values\\{0,3}[\"']|\bckpt_name\b"
@@ -248,7 +249,7 @@ RULES: Final = (
           rb"(?:target|normali[sz]\w*|at|to|stinger|master\w*)[^\n.]{0,24}?-?\d{1,2}(?:\.\d)? ?lufs\b"
           rb"|\blufs\\{0,3}[\"']?" + _IS + rb"-?\d|-\d{1,2}(?:\.\d)? LUFS\b", reach=(80, 48)),
     _rule(114, "a secret", Severity.CRITICAL,
-          "sk-|xi-api|akia|ghp_|gho_|ghu_|ghs_|ghr_|github_pat|hf_|api_key|api-key|apikey|api_token|api-token|apitoken"
+          " sk-|\"sk-|'sk-|=sk-|:sk-|xi-api|akia|ghp_|gho_|ghu_|ghs_|ghr_|github_pat| hf_|\"hf_|'hf_|=hf_|:hf_|api_key|api-key|apikey|api_token|api-token|apitoken"
           "|private key|aiza|xoxa|xoxb|xoxp",
           rb"\bsk-(?!ssh-|ecdsa-)(?:proj-|ant-)?[A-Za-z0-9_-]{20,}|\bAKIA[0-9A-Z]{16}\b"
           rb"|\bgh[pousr]_[A-Za-z0-9]{30,}|\bhf_[A-Za-z0-9]{30,}"
@@ -280,7 +281,11 @@ RULES: Final = (
           rb"|api\.(?:elevenlabs\.io|openai\.com|stability\.ai)/v\d"
           rb"|huggingface\.co/[\w.-]{1,60}/[\w.-]{1,80}/resolve/)", reach=(180, 40)),
 )  # fmt: skip
-TEXT_WORDS: Final = Keywords(word for rule in RULES if not rule.metadata_only for word in rule.near)
+PDF_WORDS: Final = (b" 0 obj", b") tj", b"] tj", b"> tj", b")tj\n", b"]tj\n")
+"""What a PDF has, or the instructions of one of its pages, in lower case."""
+TEXT_WORDS: Final = Keywords(
+    [*PDF_WORDS, *(word for rule in RULES if not rule.metadata_only for word in rule.near)]
+)
 METADATA_WORDS: Final = Keywords(word for rule in RULES if rule.metadata_only for word in rule.near)
 
 KEY: Final = LeakRule(
@@ -299,7 +304,10 @@ OWN: Final = LeakRule("L122", "a value of this project's logs", Severity.CRITICA
 FIELD: Final = LeakRule(
     "L123", "a metadata field", Severity.INFORMATIONAL, metadata_only=True, remedy=SCRUB
 )
-EVERY: Final = (*RULES, KEY, HIDDEN, TRAILING, SIGNED, OWN, FIELD)
+EVERY: Final = tuple(
+    {each.id: each for each in (*RULES, KEY, HIDDEN, TRAILING, SIGNED, OWN, FIELD)}.values()
+)
+"""A rule for each id."""
 
 _KEYS: Final = re.compile(
     r"(?:TXXX:|----:|comment |WXXX:|PRIV:|id3v2_priv\.)?(?:parameters|prompt|workflow|negative_?prompt|invokeai\w*"

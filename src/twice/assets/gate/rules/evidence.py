@@ -16,7 +16,7 @@ from twice.foundation.printable import pluralize
 
 CHECKS: Final = {
     "evidence": "Every value that decides the result has evidence, of its own or from above.",
-    "evidence-source": "LogEvidence names its source: a record, a file with place and digest, or a person "
+    "evidence-source": "Evidence names its source: a record, a file with place and digest, or a person "
     "and a time.",
     "evidence-strength": "A deterministic promise rests on a seed, model or recipe that was recorded or "
     "imported, not on declarations alone.",
