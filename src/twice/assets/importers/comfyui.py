@@ -208,11 +208,11 @@ class _GraphReader:
             before = self._find_upstream(self._behind(inputs.get("latent_image")))
             if not any(each.kind in _SAMPLERS and each.id != sampler.id for each in before):
                 self._read_size(inputs)  # The other passes refine what these made.
+        self._reading.chunk = self._chunk
         if len(seeds) == len(samplers) > 1:
             self._reading.set("/seed/each", seeds)
         for each in adapters if any(adapters) else ():
             self._reading.set("/model/adapters", each)
-        self._reading.chunk = self._chunk
         for node in nodes:
             self._doubt_settings(node)
 

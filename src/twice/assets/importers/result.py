@@ -30,8 +30,6 @@ _INTEGER = re.compile(r"[+-]?[0-9]{1,20}")
 _NUMBER = re.compile(
     r"[+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,3})?"
 )
-_ASPECT = re.compile(r"[1-9][0-9]{0,8}:[1-9][0-9]{0,8}")
-_FULL_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +146,9 @@ class Reading:
         elif raw is not None and raw != "":
             self.add_unparsed(key, f"{describe(raw)} is no value for {pointer}")
 
-    def settle(self, pointer: str, values: Iterable[Value], why: str) -> None:
-        """State the one value that all say, or report several as ambiguous."""
-        found = distinct(values)
+    def settle(self, pointer: str, values: Iterable[Value | None], why: str) -> None:
+        """State the one value that all say, or report several as ambiguous; ``None`` says nothing."""
+        found = distinct(each for each in values if each is not None)
         if len(found) == 1:
             self.set(pointer, found[0])
         elif found:
@@ -295,17 +293,17 @@ def to_meter(beats: object, unit: object) -> str | None:
     return f"{parts[0]}/{parts[1]}" if all(each and each < 10**4 for each in parts) else None
 
 
-def to_sha256(value: object) -> str | None:
-    """Give a whole sha256 in hexadecimal; a short hash is none."""
-    return value if isinstance(value, str) and _FULL_SHA256.fullmatch(value) else None
+def _matching(pattern: str) -> Callable[[object], str | None]:
+    compiled = re.compile(pattern)
+    return lambda value: value if isinstance(value, str) and compiled.fullmatch(value) else None
+
+
+to_sha256 = _matching("[0-9a-f]{64}")
+"""Give a whole sha256 in hexadecimal; a short hash is none."""
 
 
 def _to_prompt(value: object) -> str | None:
     return "" if value == "" else to_text(value)  # An empty prompt is one; it fills no field.
-
-
-def _to_aspect(value: object) -> str | None:
-    return value if isinstance(value, str) and _ASPECT.fullmatch(value) else None
 
 
 Converter: TypeAlias = Callable[[object], "Value | None"]
@@ -316,7 +314,7 @@ CONVERTERS: Final[Mapping[str, Converter]] = {
     "/art/negative_prompt": _to_prompt,
     "/art/width_px": to_count,
     "/art/height_px": to_count,
-    "/art/aspect_ratio": _to_aspect,
+    "/art/aspect_ratio": _matching("[1-9][0-9]{0,8}:[1-9][0-9]{0,8}"),
     "/art/steps": to_count,
     "/art/guidance": _within(to_number, 0, 10**6),
     "/art/sampler": to_text,
