@@ -176,9 +176,9 @@ def _find_files(root: Path, *, deep: bool) -> tuple[list[Path], set[Path]]:
     sidecars: list[Path] = []
     files: set[Path] = set()
     for folder, inner, names in os.walk(root):
-        kept = (each for each in inner if not each.startswith(".") and each != CHECKPOINTS)
-        inner[:] = sorted(kept) if deep else []
-        for path in (Path(folder, name) for name in sorted(names)):
+        inner[:] = sorted(each for each in inner if deep and each[0] != "." and each != CHECKPOINTS)
+        for name in sorted(names):
+            path = Path(folder, name)
             if not _is_file(path):
                 continue  # A pipe or a device would never end.
             if path.name.endswith(SUFFIX):
