@@ -42,7 +42,7 @@ def _shared(kind: str, log_id: str, asset: dict[str, Any]) -> dict[str, Any]:
             "locale": "C.UTF-8",
         },
         "recipe": {
-            "argv": ["python", "render.py", "--seed", "7", "-"],
+            "argv": ["render", "render.py", "--seed", "7", "-"],
             "inputs": [{"path": "render.py", "sha256": HEX}],
             "env": {"OMP_NUM_THREADS": "1"},
             "output": "out/a.bin",
@@ -50,6 +50,7 @@ def _shared(kind: str, log_id: str, asset: dict[str, Any]) -> dict[str, Any]:
         },
         "evidence": {
             "": {"level": "recorded", "record": "render.twice", "sha256": HEX},
+            "/model": {"level": "imported", "file": "a.bin", "sha256": HEX, "chunk": "tEXt parameters"},
             f"/{kind}": {"level": "imported", "file": "a.bin", "sha256": HEX, "chunk": "tEXt parameters"},
             "/producer": {"level": "declared", "who": "the studio", "when": "2026-01-31T09:30:00Z"},
         },

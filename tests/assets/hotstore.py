@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from pathlib import Path
 from typing import Any
 
@@ -42,17 +43,22 @@ def laid(folder: Path) -> Store:
 def art_draft(store: Store) -> dict[str, Any]:
     """Write a complete draft for an image, and the script that its recipe reads."""
     (store.root / "render.py").write_bytes(b"print('rendered')\n")
-    return _draft(art(), sha256(b"print('rendered')\n"))
+    return _draft(store, art(), sha256(b"print('rendered')\n"))
 
 
 def audio_draft(store: Store) -> dict[str, Any]:
     (store.root / "render.py").write_bytes(b"print('rendered')\n")
-    return _draft(audio(), sha256(b"print('rendered')\n"))
+    return _draft(store, audio(), sha256(b"print('rendered')\n"))
 
 
-def _draft(document: dict[str, Any], digest: str) -> dict[str, Any]:
+def _draft(store: Store, document: dict[str, Any], digest: str) -> dict[str, Any]:
     draft = copy.deepcopy(document)
     del draft["asset"]
+    run = {"format": "twice.asset-render/1", "argv": draft["recipe"]["argv"], "outputs": {}}
+    data = json.dumps(run).encode()
+    (store.root / "records").mkdir(exist_ok=True)
+    (store.root / "records" / "run.render.json").write_bytes(data)
+    draft["evidence"][""] |= {"record": "records/run.render.json", "sha256": sha256(data)}
     draft["recipe"]["inputs"][0]["sha256"] = digest
     return draft
 

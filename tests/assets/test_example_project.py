@@ -20,9 +20,8 @@ import pytest
 
 import environments
 from completelogs import holder, leaves
-from twice.assets.gate.facts import Facts
-from twice.assets.gate.gate import judged, run_gate
-from twice.assets.gate.gathering import gather
+from twice.assets.gate.facts import AssetFacts, collect_facts
+from twice.assets.gate.gate import judge_facts, run_gate
 from twice.assets.log.io import examine, to_document
 from twice.assets.log.models import SUFFIX
 from twice.foundation.digests import Algorithm, digest_bytes
@@ -52,11 +51,11 @@ class Built:
         lines = (each for each in self.said.splitlines() if each.startswith(f"skipped: {name} "))
         return next(lines, "").partition("(")[2].rstrip(")")
 
-    def facts(self, name: str) -> Facts:
+    def facts(self, name: str) -> AssetFacts:
         """Return the gate's facts of an asset; skip the test if it could not be rendered here."""
         if why := self.skipped(name):
             pytest.skip(f"{name}: {why}")
-        return next(each for each in gather(self.hot) if Path(each.name).stem == name)
+        return next(each for each in collect_facts(self.hot) if Path(each.name).stem == name)
 
     def twice(self, *arguments: str, within: Path) -> subprocess.CompletedProcess[str]:
         """Run one command of twice on assets, as the account that built the example."""
@@ -98,7 +97,7 @@ def test_an_asset_of_the_example_is_rendered_judged_and_published(built: Built, 
     promise = facts.log.promise
     assert promise is not None
     assert (promise.mode == "non-deterministic") == (name in HOSTED)
-    rows = judged([facts]).rows
+    rows = judge_facts([facts]).rows
     assert [each for each in rows if each.status != "green"] == []
     assert ("re-rendered" in {each.check for each in rows}) == (name not in HOSTED)
     assert (built.out / "public" / Path(facts.name).name).is_file()
@@ -124,7 +123,7 @@ def test_a_required_field_that_is_taken_out_of_a_log_turns_its_row_red_and_no_ot
             continue  # The promise does not need it.
         taken += 1
         changed = dataclasses.replace(facts, examined=examined)
-        red = [each for each in judged([changed]).rows if each.status == "red"]
+        red = [each for each in judge_facts([changed]).rows if each.status == "red"]
         assert [each.check for each in red] == [f"complete:{pointer}"]
         assert pointer in red[0].fix
     assert taken >= (20 if name in HOSTED else 60)

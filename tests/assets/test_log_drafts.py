@@ -20,8 +20,8 @@ from twice.assets.export import (
     build_gatecheck,
     build_lock_document,
 )
+from twice.assets.gate.facts import collect_facts
 from twice.assets.gate.gate import run_gate
-from twice.assets.gate.gathering import gather
 from twice.assets.log.block import Mode
 from twice.assets.log.diff import Impact, compare
 from twice.assets.log.drafts import draft, without_wanted
@@ -149,7 +149,7 @@ def test_the_art_manifest_lists_images_alone(tmp_path: Path) -> None:
     store = laid(tmp_path)
     sealed_art(store)
     sealed_audio(store)
-    document = build_art_manifest(gather(store.root), "The Lighthouse", NOW)
+    document = build_art_manifest(collect_facts(store.root), "The Lighthouse", NOW)
     (listed,) = document["assets"]
 
     assert (listed["filename"], listed["dimensions"], listed["status"]) == (
@@ -160,17 +160,17 @@ def test_the_art_manifest_lists_images_alone(tmp_path: Path) -> None:
     assert len(listed["sha256"]) == 64
     with pytest.raises(ExportRefused, match="no image"):
         build_art_manifest(
-            [each for each in gather(store.root) if each.log.kind == "audio"], "x", NOW
+            [each for each in collect_facts(store.root) if each.log.kind == "audio"], "x", NOW
         )
 
 
 def test_the_build_lock_holds_one_version_of_each_tool(tmp_path: Path) -> None:
     store = laid(tmp_path)
     sealed_art(store)
-    assert build_lock_document(gather(store.root), "1.0.0")["tools"] == {"torch": "2.13.0"}
+    assert build_lock_document(collect_facts(store.root), "1.0.0")["tools"] == {"torch": "2.13.0"}
     environment = copy.deepcopy(audio()["environment"])
     environment["packages"]["torch"] = "2.14.0"
     sealed_audio(store, environment=environment)
 
     with pytest.raises(ExportRefused, match="torch"):
-        build_lock_document(gather(store.root), "1.0.0")
+        build_lock_document(collect_facts(store.root), "1.0.0")

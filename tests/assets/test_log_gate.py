@@ -12,12 +12,13 @@ from hotstore import HOW, art_draft, audio_draft, laid, picture, sealed_art, sea
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from completelogs import NA, art, audio, holder, leaves, marked
+from completelogs import HEX, NA, art, audio, holder, leaves, marked
 from twice.assets.errors import AssetMissing, PayloadRefused
-from twice.assets.gate.facts import Facts, Seen
-from twice.assets.gate.gate import judged, run_gate, verified
-from twice.assets.gate.report import Report, Result
-from twice.assets.gate.rules import CHECKS
+from twice.assets.gate.facts import AssetFacts, SeenFile
+from twice.assets.gate.gate import CHECKS, judge_facts, run_gate, verify_files
+from twice.assets.gate.report import GateReport, GateResult
+from twice.assets.gate.run_values import RunValues
+from twice.assets.log.block import value_of
 from twice.assets.log.io import canonical_document, examine
 from twice.assets.store.seal import seal
 from twice.errors import UsageError
@@ -25,28 +26,33 @@ from twice.errors import UsageError
 COMPLETE = {"art": art(), "audio": audio(), "marked": marked()}
 
 
-def facts_of(document: Any) -> Facts:
-    """Return the facts that the gate would see of a log whose file is as it says."""
+def facts_of(document: Any) -> AssetFacts:
+    """Return the facts that the gate would see of a log whose file and record are as it says."""
     asset = document.get("asset", {}) if isinstance(document, dict) else {}
     digest = asset.get("file_sha256", "") if isinstance(asset, dict) else ""
-    inputs = {"render.py": "0123456789abcdef" * 4}
-    return Facts(
-        "asset", "asset.detlog.json", examined=examine(document),
-        seen=Seen("asset", digest if isinstance(digest, str) else ""), inputs=inputs,
+    examined = examine(document)
+    argv = getattr(value_of(examined.log.recipe), "argv", None) or art()["recipe"]["argv"]
+    run = RunValues({"/recipe/argv": [*argv[1:]]}, is_watched=True)
+    return AssetFacts(
+        "asset", "asset.detlog.json", examined=examined, inputs={"render.py": HEX},
+        seen=SeenFile("asset", digest if isinstance(digest, str) else ""),
+        records={"render.twice": (HEX, run)},
     )  # fmt: skip
 
 
 def reds(document: Any) -> list[tuple[str, str]]:
     return [
-        (row.check, row.fix) for row in judged([facts_of(document)]).rows if row.status == "red"
+        (row.check, row.fix)
+        for row in judge_facts([facts_of(document)]).rows
+        if row.status == "red"
     ]
 
 
 def yellows(document: Any) -> list[str]:
-    return [row.check for row in judged([facts_of(document)]).rows if row.status == "yellow"]
+    return [row.check for row in judge_facts([facts_of(document)]).rows if row.status == "yellow"]
 
 
-def wanting(report: Report) -> list[tuple[str, str, str]]:
+def wanting(report: GateReport) -> list[tuple[str, str, str]]:
     return [(row.status.value, row.asset, row.check) for row in report.wanting()]
 
 
@@ -59,10 +65,10 @@ def changed(name: str, pointer: str, value: object) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", COMPLETE)
 def test_a_complete_log_passes(name: str) -> None:
-    report = judged([facts_of(COMPLETE[name])])
+    report = judge_facts([facts_of(COMPLETE[name])])
 
     assert wanting(report) == []
-    assert (report.result, report.exit_code) == (Result.PASS, 0)
+    assert (report.result, report.exit_code) == (GateResult.PASS, 0)
 
 
 def without(name: str, pointer: str) -> dict[str, Any]:
@@ -91,7 +97,7 @@ def test_each_required_field_that_is_taken_out_turns_its_row_red_and_no_other(
     ((check, fix),) = reds(document)
     assert check == f"complete:{pointer}"
     assert fix.startswith(f"set {pointer} to ")
-    assert judged([facts_of(document)]).exit_code == 1
+    assert judge_facts([facts_of(document)]).exit_code == 1
 
 
 RED = [
@@ -113,6 +119,7 @@ RED = [
     ("art", "/evidence", {"": {"level": "declared", "who": "me", "when": "2026-01-31T09:30:00Z"}}, "evidence-strength"),
     ("art", "/evidence", {"/art": {"level": "recorded", "record": "a.twice"}}, "evidence"),
     ("art", "/evidence", {"": {"level": "recorded"}}, "evidence-source:/evidence/"),
+    ("art", "/recipe/argv", ["render", "../a.scene", "7"], "recipe-reads"),
     ("art", "/evidence", {"": {"level": "imported", "file": "a"}}, "evidence-source:/evidence/"),
     ("art", "/art/steps", "unknown", "complete:/art/steps"),
     ("audio", "/audio/session_sample_rate_hz", 0, "complete:/audio/session_sample_rate_hz"),
@@ -186,7 +193,7 @@ def test_a_set_has_one_version_one_policy_one_loudness() -> None:
     documents[1]["seed"] = NA
     documents[3]["audio"]["loudness"]["target_lufs"] = -16.3
     every = [facts_of(each) for each in documents]
-    found = [(row.asset, row.check) for row in judged(every).rows if row.status == "red"]
+    found = [(row.asset, row.check) for row in judge_facts(every).rows if row.status == "red"]
     unit = "TU-2026-01-31-IL01"
 
     assert found == [
@@ -195,15 +202,15 @@ def test_a_set_has_one_version_one_policy_one_loudness() -> None:
         (f"{unit} (audio)", "set-loudness:instrument"),
     ]
     documents[1]["work_unit"] = documents[3]["work_unit"] = "TU-other"
-    assert judged([facts_of(each) for each in documents]).result is Result.PASS
+    assert judge_facts([facts_of(each) for each in documents]).result is GateResult.PASS
 
 
 def test_every_row_is_of_a_check_that_is_described() -> None:
-    rows = [row for document in COMPLETE.values() for row in judged([facts_of(document)]).rows]
+    rows = [row for document in COMPLETE.values() for row in judge_facts([facts_of(document)]).rows]
     rows += [
         row
         for name, at, value, _ in RED
-        for row in judged([facts_of(changed(name, at, value))]).rows
+        for row in judge_facts([facts_of(changed(name, at, value))]).rows
     ]
 
     assert {row.check.partition(":")[0] for row in rows} <= set(CHECKS)
@@ -231,18 +238,18 @@ def test_no_mutation_of_a_log_stops_the_gate(data: st.DataObject) -> None:
             inside[key] = data.draw(JUNK)
         except (KeyError, IndexError, TypeError, ValueError):
             continue
-    report = judged([facts_of(document)])
+    report = judge_facts([facts_of(document)])
 
     assert report.rows
     if examine(document).problems:
-        assert report.result is Result.BLOCK
+        assert report.result is GateResult.BLOCK
     json.dumps(report.to_json())
     report.to_markdown()
 
 
 @given(st.data())
 def test_any_json_at_all_is_judged(data: st.DataObject) -> None:
-    assert judged([facts_of(data.draw(JUNK))]).result is Result.BLOCK
+    assert judge_facts([facts_of(data.draw(JUNK))]).result is GateResult.BLOCK
 
 
 # -- real files ---------------------------------------------------------------------------------
@@ -256,7 +263,7 @@ def test_a_sealed_build_passes_measured_and_not(tmp_path: Path) -> None:
     for measure in (False, True):
         report = run_gate(store.root, measure=measure)
         assert wanting(report) == []
-    assert verified(store.root).exit_code == 0
+    assert verify_files(store.root).exit_code == 0
     assert run_gate(store.root / "cue.wav").exit_code == 0
     assert run_gate(store.root / "art-one.detlog.json").exit_code == 0
 
@@ -479,3 +486,15 @@ def test_samples_that_are_no_numbers_are_not_sealed(tmp_path: Path, odd: float) 
     with pytest.raises(PayloadRefused, match="NaN or infinite"):
         seal(store, store.root / "cue.wav", audio_draft(store), HOW)
     assert list(store.root.glob("*.detlog.json")) == []
+
+
+def test_a_log_of_a_retired_payload_method_is_read_and_needs_a_new_seal() -> None:
+    old = changed(
+        "audio", "/asset/payload", {"method": "packets/1", "digest": f"sha256:{64 * 'a'}"}
+    )
+
+    assert "hash" not in [check for check, _ in reds(old)]
+    assert yellows(old) == ["hash"]
+    (row,) = [row for row in judge_facts([facts_of(old)]).rows if row.check == "hash"]
+    assert "packets/1 is no longer computed" in row.evidence
+    assert "seal it again" in row.fix

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
-from twice.assets.gate.rules import CHECKS
+from twice.assets.gate.gate import CHECKS
 from twice.assets.log.fields import FIELDS
 from twice.assets.log.kinds import UNKNOWN_WORDS
 from twice.cli.commands import asset

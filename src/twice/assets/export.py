@@ -16,9 +16,9 @@ from datetime import date
 from typing import Any, Final
 
 from twice.assets.errors import ExportRefused
-from twice.assets.gate.facts import Facts, value_of
-from twice.assets.gate.report import Report, Result
-from twice.assets.gate.row import Status, clipped
+from twice.assets.gate.facts import AssetFacts
+from twice.assets.gate.report import GateReport, GateResult, RowStatus, clip
+from twice.assets.log.block import value_of
 from twice.assets.log.models import AssetKind
 from twice.foundation.printable import pluralize
 
@@ -38,9 +38,13 @@ _FORMATS: Final = {
 }  # fmt: skip
 _OTHERS: Final = "the seven other bars are not judged here."
 _VERDICTS: Final = {
-    Result.PASS: (Status.GREEN, "conditional pass", f"Determinism is green; {_OTHERS}"),
-    Result.CONDITIONAL: (Status.YELLOW, "conditional pass", f"Determinism is yellow; {_OTHERS}"),
-    Result.BLOCK: (Status.RED, "block", "Determinism is red."),
+    GateResult.PASS: (RowStatus.GREEN, "conditional pass", f"Determinism is green; {_OTHERS}"),
+    GateResult.CONDITIONAL: (
+        RowStatus.YELLOW,
+        "conditional pass",
+        f"Determinism is yellow; {_OTHERS}",
+    ),
+    GateResult.BLOCK: (RowStatus.RED, "block", "Determinism is red."),
 }
 """Of each result of the gate: the bar's status, the decision, and why. Of eight bars only one is judged."""
 _CHECKLIST: Final = (
@@ -59,7 +63,7 @@ def abbreviate_role(owner: str) -> str:
     return owner if owner in ROLES.values() else ROLES.get(plain, "GK")
 
 
-def build_gatecheck(report: Report, title: str, scope: str, checked: date) -> dict[str, Any]:
+def build_gatecheck(report: GateReport, title: str, scope: str, checked: date) -> dict[str, Any]:
     """Make the report of a gate check.
 
     Args:
@@ -70,18 +74,18 @@ def build_gatecheck(report: Report, title: str, scope: str, checked: date) -> di
     """
     wanting = report.wanting()
     status, decision, why = _VERDICTS[report.result]
-    own = {"bar": OWN, "status": status.value, "evidence": clipped(report.counted())}
+    own = {"bar": OWN, "status": status.value, "evidence": clip(report.count_rows())}
     actions = "Judge the seven other bars."
     if wanting:
         rows = Counter((each.status, each.check.partition(":")[0]) for each in wanting)
         told = (f"{colour.value} {check} ({number})" for (colour, check), number in rows.items())
         actions = f"Mend {', '.join(told)}"
         fix = f"{actions}; each with its fix: twice asset gate FOLDER"
-        own |= {"smallest_viable_fix": clipped(fix), "owner": abbreviate_role(wanting[0].owner)}
+        own |= {"smallest_viable_fix": clip(fix), "owner": abbreviate_role(wanting[0].owner)}
     others = {
         bar: {
             "bar": bar,
-            "status": Status.YELLOW.value,
+            "status": RowStatus.YELLOW.value,
             "evidence": "Not judged by a gate for determinism logs.",
             "smallest_viable_fix": f"Judge {bar} in the full gatecheck.",
             "owner": "GK",
@@ -102,14 +106,14 @@ def build_gatecheck(report: Report, title: str, scope: str, checked: date) -> di
         or ["none"],
         "decision": decision,
         "why": why,
-        "next_actions": clipped(actions),
+        "next_actions": clip(actions),
         "bars": [others.get(bar, own) for bar in BARS],
         "handoffs": [*handoffs, "The seven other bars: GK"],
         "checklist": list(_CHECKLIST),
     }
 
 
-def build_art_manifest(every: Sequence[Facts], project: str, now: str) -> dict[str, Any]:
+def build_art_manifest(every: Sequence[AssetFacts], project: str, now: str) -> dict[str, Any]:
     """Make the hot art manifest. It holds prompts: it never belongs into a cold snapshot.
 
     Args:
@@ -135,7 +139,7 @@ def build_art_manifest(every: Sequence[Facts], project: str, now: str) -> dict[s
     }
 
 
-def _list_image(facts: Facts) -> dict[str, Any]:
+def _list_image(facts: AssetFacts) -> dict[str, Any]:
     log, asset = facts.log, facts.log.asset
     prompt = value_of(log.art.prompt) if log.art is not None else None
     if asset is None or asset.measured is None or asset.file is None:
@@ -166,7 +170,7 @@ def _list_image(facts: Facts) -> dict[str, Any]:
     }
 
 
-def build_lock_document(every: Sequence[Facts], version: str) -> dict[str, Any]:
+def build_lock_document(every: Sequence[AssetFacts], version: str) -> dict[str, Any]:
     """Make the build lock: the one version of every tool that rendered.
 
     Raises:

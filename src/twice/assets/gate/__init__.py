@@ -1,7 +1,7 @@
-"""The gatekeeper: may these assets be handed over, as far as their logs say?
+"""The gatekeeper: may these assets be handed over, as far as their logs and the store's records say?
 
-Facts are gathered first, rules judge them without looking at the disk, and the verdict is a value.
-Inside, arrows run one way: ``row <- facts <- rules, gathering <- gate <- report``.
+Facts are collected first, checks judge them without looking at the disk, and the verdict is a value.
+Inside, arrows run one way: ``report, run_values <- facts <- figures <- checks <- gate``.
 
-Invariant: a rule is a pure function; equal facts give equal rows.
+Invariant: a check is a pure function; equal facts give equal rows.
 """

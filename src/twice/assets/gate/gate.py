@@ -1,65 +1,90 @@
-"""The gate: facts in, a report out.
+"""The gate: facts in, a report out; each asset by itself, then those of one work unit and kind as a set.
 
-Invariant: the report depends on the facts alone.
+Invariant: the report depends on the facts alone; a field that a log does not say makes no set inconsistent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
-from twice.assets.gate.facts import PRODUCER, Facts
-from twice.assets.gate.gathering import Doing, gather
-from twice.assets.gate.report import Report
-from twice.assets.gate.row import Row
-from twice.assets.gate.rules import PER_ASSET, PER_SET, integrity
+from twice.assets.gate import checks, figures, provenance_checks, recipe_checks
+from twice.assets.gate.facts import PRODUCER, AssetFacts, ProgressCallback, collect_facts
+from twice.assets.gate.report import GateReport, GateRow, RowStatus, clip
+from twice.assets.log.block import value_of
+from twice.foundation.printable import pluralize
+
+CHECKS: Final = {
+    **checks.CHECKS,
+    **recipe_checks.CHECKS,
+    **provenance_checks.CHECKS,
+    **figures.CHECKS,
+    "set-model": "Within a set, one model has one version and one file.",
+    "set-seeds": "Within a set, one model is seeded for all assets or for none.",
+    "set-loudness": "Within a set, sounds of one kind of source aim at one loudness.",
+}
+"""What each check asks, by its id; an id never changes its meaning."""
+_PER_ASSET: Final[tuple[Callable[[AssetFacts], Iterator[GateRow]], ...]] = (
+    checks.check_integrity,
+    checks.check_completeness,
+    checks.check_promise,
+    recipe_checks.check_seeds,
+    provenance_checks.check_evidence,
+    recipe_checks.check_versions,
+    recipe_checks.check_recipe,
+    figures.check_figures,
+)
 
 
-def run_gate(path: Path, *, measure: bool = False, doing: Doing | None = None) -> Report:
+def run_gate(
+    path: Path, *, measure: bool = False, progress: ProgressCallback | None = None
+) -> GateReport:
     """Judge an asset, a set or a build.
 
     Args:
         path: an asset, a sidecar, or a folder.
         measure: whether files are decoded and measured again.
-        doing: told how many logs of how many are read.
+        progress: told how many logs of how many are read.
 
     Raises:
         AssetMissing: E-ASSET-FILE-001: the path is not there.
         UsageError: E-USE-001: a folder without assets and logs.
     """
-    return judged(gather(path, measure=measure, doing=doing))
+    return judge_facts(collect_facts(path, measure=measure, progress=progress))
 
 
-def verified(path: Path, *, doing: Doing | None = None) -> Report:
+def verify_files(path: Path, *, progress: ProgressCallback | None = None) -> GateReport:
     """Judge only whether logs and files belong together; every file is measured again.
 
     Raises:
         AssetMissing, UsageError: as ``run_gate``.
     """
-    every = gather(path, measure=True, doing=doing)
-    rows = [row for each in every for row in (_unlogged(each) or integrity.judge(each))]
-    return Report(rows)
+    every = collect_facts(path, measure=True, progress=progress)
+    return GateReport(
+        [row for each in every for row in (_check_log(each) or checks.check_integrity(each))]
+    )
 
 
-def judged(every: Sequence[Facts]) -> Report:
+def judge_facts(every: Sequence[AssetFacts]) -> GateReport:
     """Judge facts."""
-    rows = [row for each in every for row in _of_one(each)]
-    readable = [each for each in every if each.log_path and not each.trouble]
-    rows += [row for rule in PER_SET for row in rule(readable)]
-    return Report(rows)
+    rows: list[GateRow] = []
+    sets: dict[tuple[str, str], list[AssetFacts]] = defaultdict(list)
+    for facts in every:
+        unlogged = _check_log(facts)
+        rows += unlogged or [facts.green("log-present", facts.log_path)]
+        if not unlogged:
+            rows += [row for check in _PER_ASSET for row in check(facts)]
+            if facts.log.work_unit is not None and facts.log.kind is not None:
+                sets[facts.log.work_unit, facts.log.kind].append(facts)
+    for (unit, kind), members in sorted(sets.items()):
+        if len(members) > 1:
+            rows += _check_set(f"{unit} ({kind})", members)
+    return GateReport(rows)
 
 
-def _of_one(facts: Facts) -> Iterator[Row]:
-    unlogged = _unlogged(facts)
-    if unlogged:
-        yield from unlogged
-        return
-    yield facts.green("log-present", facts.log_path)
-    for rule in PER_ASSET:
-        yield from rule(facts)
-
-
-def _unlogged(facts: Facts) -> list[Row]:
+def _check_log(facts: AssetFacts) -> list[GateRow]:
     """Say of an asset without a log, or of a log that cannot be read, that it is one."""
     if not facts.log_path:
         fix = f"log it: twice asset seal {facts.name} --log DRAFT"
@@ -68,3 +93,56 @@ def _unlogged(facts: Facts) -> list[Row]:
         fix = "write it anew from where it came, or seal the asset again"
         return [facts.red("log-readable", facts.trouble, fix, PRODUCER)]
     return []
+
+
+def _check_set(name: str, members: list[AssetFacts]) -> Iterator[GateRow]:
+    """Compare what the logs of a set say under one key each."""
+    rules = {
+        "set-model": (_find_model, "render them with one version"),
+        "set-seeds": (_find_seeding, "seed all of them, or none"),
+        "set-loudness": (_find_loudness, "export them to one target"),
+    }
+    for check, (find, fix) in rules.items():
+        found: dict[str, dict[str, list[AssetFacts]]] = defaultdict(lambda: defaultdict(list))
+        for facts in members:
+            said = find(facts)
+            if said is not None:
+                found[said[0]][said[1]].append(facts)
+        split = {key: values for key, values in sorted(found.items()) if len(values) > 1}
+        if found and not split:
+            seen = f"{pluralize(len(members), 'asset')}, {', '.join(found)}"
+            yield GateRow(name, check, RowStatus.GREEN, clip(seen))
+        for key, values in split.items():
+            ordered = sorted(values.items(), key=lambda each: (-len(each[1]), each[0]))
+            named = [(value, sorted(each.name for each in who)[:3]) for value, who in ordered]
+            seen = f"{key}: " + "; ".join(f"{value}: {', '.join(who)}" for value, who in named)
+            odd, owner = f"{fix}, beginning with {', '.join(named[-1][1])}", ordered[-1][1][0].owner
+            yield GateRow(name, f"{check}:{key}", RowStatus.RED, clip(seen), clip(odd), owner)
+
+
+def _find_model(facts: AssetFacts) -> tuple[str, str] | None:
+    model = value_of(facts.log.model)
+    name = value_of(model.name) if model is not None else None
+    if model is None or name is None or (model.version is None and model.sha256 is None):
+        return None
+    version, sha256 = value_of(model.version), value_of(model.sha256)
+    return name, f"version {version or '?'}, sha256 {(sha256 or '?')[:12]}"
+
+
+def _find_seeding(facts: AssetFacts) -> tuple[str, str] | None:
+    model, seed = value_of(facts.log.model), facts.log.seed
+    name = value_of(model.name) if model is not None else None
+    block = value_of(seed)
+    if name is None or seed is None or (block is not None and block.effective is None):
+        return None
+    return name, "seeded" if block is not None and value_of(block.effective) else "not seeded"
+
+
+def _find_loudness(facts: AssetFacts) -> tuple[str, str] | None:
+    audio = facts.log.audio
+    source = value_of(audio.source) if audio is not None else None
+    loudness = value_of(audio.loudness) if audio is not None else None
+    target = value_of(loudness.target_lufs) if loudness is not None else None
+    if source is None or source.kind is None or target is None:
+        return None
+    return source.kind, f"{float(target):g} LUFS"

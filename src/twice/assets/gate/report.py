@@ -1,24 +1,33 @@
-"""The verdict of the gate: as a value, as JSON and as Markdown.
+"""The verdict of the gate: rows, each an asset, a check, what it came to, why, and what to do.
 
-Invariant: equal rows give equal bytes.
+Invariant: what is not green says what to do, and whose it is; equal rows give equal bytes.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Final
 
-from twice.assets.gate.row import Row, Status
 from twice.foundation.printable import pluralize, printable
 
 FORMAT: Final = "twice.asset-gate/1"
+TEXT_MAX: Final = 400
+"""The longest evidence and fix, as QuestFoundry's gate report limits them."""
 _SHOWN_MAX: Final = 60
 
 
-class Result(StrEnum):
+class RowStatus(StrEnum):
+    """What a check came to."""
+
+    GREEN = "green"
+    YELLOW = "yellow"
+    RED = "red"
+
+
+class GateResult(StrEnum):
     """What the gate came to."""
 
     PASS = "pass"  # noqa: S105  (no password)
@@ -27,55 +36,93 @@ class Result(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class GateRow:
+    """One line of a verdict.
+
+    Args:
+        asset: path of the asset from the folder that was judged; or the name of a set.
+        check: stable id of the check; with ``:`` and a JSON pointer where it is about one field.
+        status: what it came to.
+        evidence: what was seen, at most 400 characters.
+        fix: the smallest thing that mends it; "" when green.
+        owner: the role that mends it; "" when green.
+    """
+
+    asset: str
+    check: str
+    status: RowStatus
+    evidence: str
+    fix: str = ""
+    owner: str = ""
+
+    def to_json(self) -> dict[str, str]:
+        """Return it as ``twice asset gate --json`` prints it."""
+        return asdict(self) | {"status": self.status.value}
+
+
+def clip(text: str) -> str:
+    """Shorten a text to what a row may hold."""
+    return text if len(text) <= TEXT_MAX else f"{text[: TEXT_MAX - 1]}…"
+
+
+@dataclass(frozen=True, slots=True)
+class GateReport:
     """What the gate came to: a row for every check of every asset."""
 
-    rows: Sequence[Row]
+    rows: Sequence[GateRow]
 
     @property
-    def result(self) -> Result:
+    def result(self) -> GateResult:
         """Block where a row is red, conditional where one is yellow, else pass."""
         found = {each.status for each in self.rows}
-        if Status.RED in found:
-            return Result.BLOCK
-        return Result.CONDITIONAL if Status.YELLOW in found else Result.PASS
+        if RowStatus.RED in found:
+            return GateResult.BLOCK
+        return GateResult.CONDITIONAL if RowStatus.YELLOW in found else GateResult.PASS
 
     @property
     def exit_code(self) -> int:
         """0 pass, 1 block, 2 conditional."""
-        return {Result.PASS: 0, Result.BLOCK: 1, Result.CONDITIONAL: 2}[self.result]
+        return {GateResult.PASS: 0, GateResult.BLOCK: 1, GateResult.CONDITIONAL: 2}[self.result]
 
     @property
     def assets(self) -> list[str]:
         """Every asset and set that has a row, in order."""
         return list(dict.fromkeys(each.asset for each in self.rows))
 
-    def of(self, asset: str) -> Result:
+    def of(self, asset: str) -> GateResult:
         """Say what one asset came to by its own rows."""
-        return Report([each for each in self.rows if each.asset == asset]).result
+        return GateReport([each for each in self.rows if each.asset == asset]).result
 
-    def wanting(self) -> list[Row]:
+    def wanting(self) -> list[GateRow]:
         """Give the rows that are not green, red ones first."""
-        order = {Status.RED: 0, Status.YELLOW: 1}
-        found = [each for each in self.rows if each.status is not Status.GREEN]
-        return sorted(found, key=lambda each: order[each.status])
+        found = [each for each in self.rows if each.status is not RowStatus.GREEN]
+        return sorted(found, key=lambda each: each.status is not RowStatus.RED)
 
     def to_json(self) -> dict[str, object]:
-        """Give it as ``twice asset gate --json`` prints it."""
-        return {
-            "format": FORMAT,
-            "result": self.result.value,
-            "rows": [each.to_json() for each in self.rows],
-        }
+        """Return it as ``twice asset gate --json`` prints it."""
+        rows = [each.to_json() for each in self.rows]
+        return {"format": FORMAT, "result": self.result.value, "rows": rows}
 
     def to_markdown(self) -> str:
-        """For people; the first line answers."""
-        return "\n".join(self._lines()) + "\n"
+        """Return it for people; the first line answers."""
+        green = [each for each in self.rows if each.status is RowStatus.GREEN]
+        lines = [f"# Assets: {self.result.value}", "", f"{self.count_rows()}.", ""]
+        lines += [
+            "| asset | check | status | evidence | fix | owner |",
+            "|---|---|---|---|---|---|",
+        ]
+        for row in [*self.wanting(), *green]:
+            cells = (
+                printable(str(each)).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+                for each in asdict(row).values()
+            )
+            lines.append(f"| {' | '.join(cells)} |")
+        return "\n".join(lines) + "\n"
 
     def to_text(self, limit: int | None = None) -> str:
-        """For a terminal: the result, then what is not green, 60 rows or as many as ``limit`` says."""
+        """Return it for a terminal: the result, then what is not green, 60 rows or as many as ``limit`` says."""
         wanting, shown = self.wanting(), limit or _SHOWN_MAX
-        lines = [f"{self.result.value}: {self.counted()}"]
+        lines = [f"{self.result.value}: {self.count_rows()}"]
         for row in wanting[:shown]:
             lines += [
                 printable(f"{row.status.value:<6} {row.asset}  {row.check}: {row.evidence}"),
@@ -86,25 +133,9 @@ class Report:
             lines.append(f"{more}: --limit {len(wanting)}, --json or --markdown lists them all")
         return "\n".join(lines)
 
-    def counted(self) -> str:
+    def count_rows(self) -> str:
         """Count rows, in words."""
         counts = Counter(each.status for each in self.rows)
-        told = [f"{counts[each]} {each.value}" for each in reversed(Status) if counts[each]]
-        return (
-            f"{pluralize(len(self.assets), 'asset or set', 'assets and sets')}: {', '.join(told)}"
-        )
-
-    def _lines(self) -> Iterator[str]:
-        yield f"# Assets: {self.result.value}"
-        yield ""
-        yield f"{self.counted()}."
-        yield ""
-        yield "| asset | check | status | evidence | fix | owner |"
-        yield "|---|---|---|---|---|---|"
-        for row in [*self.wanting(), *(r for r in self.rows if r.status is Status.GREEN)]:
-            cells = (row.asset, row.check, row.status.value, row.evidence, row.fix, row.owner)
-            yield f"| {' | '.join(map(_cell, cells))} |"
-
-
-def _cell(text: str) -> str:
-    return printable(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+        said = [f"{counts[each]} {each.value}" for each in reversed(RowStatus) if counts[each]]
+        assets = pluralize(len(self.assets), "asset or set", "assets and sets")
+        return f"{assets}: {', '.join(said)}"

@@ -97,6 +97,11 @@ Known: TypeAlias = Annotated[Value | NotApplicable | None, Excusable()]
 """A value, the reason why there is none, or None where nobody said anything yet."""
 
 
+def value_of(found: Any) -> Any:
+    """Give a value; None for a reason, or where nobody said anything."""
+    return None if isinstance(found, NotApplicable) else found
+
+
 class Excuse(BaseModel):
     """The reason that stands in the place of a value."""
 

@@ -116,6 +116,7 @@ class Measured(LogBlock):
     true_peak_dbtp: Known[Annotated[float, NumberKind(-1000, 100)]] = optional(
         "the true peak in dBTP"
     )
+    decoder: Text | None = optional("the libraries that read the file, with their versions")
 
 
 class Asset(LogBlock):
@@ -352,3 +353,13 @@ class DeterminismLog(LogBlock):
         """Bar the render block of the other kind."""
         others = [each for each in AssetKind if each != said.get("kind")]
         return others if len(others) < len(AssetKind) else ()
+
+
+def find_evidence(log: DeterminismLog, pointer: str) -> tuple[str, LogEvidence] | None:
+    """Find the entry that speaks of a value, with its own pointer: the value's own, or the nearest above it."""
+    evidence = log.evidence or {}
+    while pointer not in evidence:
+        if not pointer:
+            return None
+        pointer = pointer.rpartition("/")[0]
+    return pointer, evidence[pointer]

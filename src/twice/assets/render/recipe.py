@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from twice.assets.errors import InputChanged
-from twice.assets.gate.facts import value_of
-from twice.assets.log.block import NotApplicable
+from twice.assets.log.block import NotApplicable, value_of
 from twice.assets.log.models import Asset, DeterminismLog, Endpoint, Environment, Payload, Recipe
 from twice.assets.media.measure import digest_file
 from twice.assets.media.payload import NO_PAYLOAD, digest_payload

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from twice.assets.errors import StoreRefused
-from twice.assets.gate.gate import judged
-from twice.assets.gate.gathering import gather
-from twice.assets.gate.report import Report
+from twice.assets.gate.facts import collect_facts
+from twice.assets.gate.gate import judge_facts
+from twice.assets.gate.report import GateReport
 from twice.assets.log.io import canonical, examine, log_digest, read_log, sidecar_name, to_document
 from twice.assets.log.models import DeterminismLog
 from twice.assets.store import index
@@ -33,7 +33,7 @@ class Package:
     folder: Path | None
     logs: tuple[str, ...]
     blanked: Mapping[str, tuple[str, ...]]
-    report: Report
+    report: GateReport
 
     def to_json(self) -> dict[str, object]:
         """Give it as ``twice asset package --json`` prints it."""
@@ -78,8 +78,8 @@ def package(
     make_folder(store.root / FOLDER)
     path = checkpoint_path(store, work_unit)
     write(path, text_of(document))
-    facts = [each for each in gather(store.root) if each.log.work_unit == work_unit]
-    report = judged(facts)
+    facts = [each for each in collect_facts(store.root) if each.log.work_unit == work_unit]
+    report = judge_facts(facts)
     results = {each.log.log_id: report.of(each.name).value for each in facts if each.log.log_id}
     write(path, text_of(checkpoint(work_unit, logs, results)))
     blanked = {} if to is None else _copies(to, work_unit, logs, results, variables)

@@ -11,9 +11,9 @@ from typing import Annotated, Final
 import click
 
 from twice.assets.export import build_art_manifest, build_gatecheck, build_lock_document
-from twice.assets.gate.gate import run_gate, verified
-from twice.assets.gate.gathering import gather
-from twice.assets.gate.report import Report
+from twice.assets.gate.facts import collect_facts
+from twice.assets.gate.gate import run_gate, verify_files
+from twice.assets.gate.report import GateReport
 from twice.cli.commands.asset.store import read_clock
 from twice.cli.console import show_progress
 from twice.cli.options import AsJson, Limit, argument, build_command, option
@@ -49,7 +49,7 @@ def gate_assets(
     if output is not None:
         refuse_existing(output, force=force)
     with show_progress("logs") as progress:
-        report = run_gate(path, measure=measure, doing=progress)
+        report = run_gate(path, measure=measure, progress=progress)
     if output is not None:
         write_text(report.to_markdown(), output, force=force)
     if markdown and not as_json:
@@ -59,7 +59,7 @@ def gate_assets(
 
 
 def _tell_report(
-    report: Report, document: Mapping[str, object], limit: int | None, *, as_json: bool
+    report: GateReport, document: Mapping[str, object], limit: int | None, *, as_json: bool
 ) -> int:
     """Print a report's document, or the rows that are not green; the exit code."""
     if as_json:
@@ -82,7 +82,7 @@ def verify_logs(
     Exit code 0 they belong together, 1 one does not, 2 the bytes differ and the payload does not, or wrong use.
     """
     with show_progress("logs") as progress:
-        report = verified(path, doing=progress)
+        report = verify_files(path, progress=progress)
     document = report.to_json() | {"format": "twice.asset-verification/1"}
     return _tell_report(report, document, limit, as_json=as_json)
 
@@ -128,8 +128,8 @@ def export_verdicts(
             document = build_gatecheck(report, said, f"Determinism logs of {said}", today)
             code = report.exit_code
         case "art-manifest":
-            document = build_art_manifest(gather(folder), said, read_clock())
+            document = build_art_manifest(collect_facts(folder), said, read_clock())
         case _:
-            document = build_lock_document(gather(folder), version)
+            document = build_lock_document(collect_facts(folder), version)
     write_text(json.dumps(document, indent=2) + "\n", output, force=force)
     return code

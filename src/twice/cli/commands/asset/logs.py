@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 from twice.assets.errors import LogUnreadable
-from twice.assets.gate.gathering import gather as gather_facts
+from twice.assets.gate.facts import collect_facts
 from twice.assets.importers.merge import LogImport, import_into_log
 from twice.assets.log.block import Mode
 from twice.assets.log.diff import compare
@@ -63,7 +63,7 @@ def show_asset(
             "Expected one of the two, or --draft art or --draft audio.",
             "For example: twice asset show hot/cover.png",
         )
-    facts = next(iter(gather_facts(path)))
+    facts = next(iter(collect_facts(path)))
     if facts.trouble:
         raise LogUnreadable(facts.trouble, "Expected a determinism log.", "Seal the asset again.")
     document: dict[str, Any] = {"format": "twice.asset/1"}

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import click
 
-from twice.assets.gate.gathering import gather as gather_facts
+from twice.assets.gate.facts import collect_facts
 from twice.assets.log.models import SUFFIX, RerenderOutcome
 from twice.assets.media.similarity import PROFILES
 from twice.assets.render.calibration import calibrate, write_limits, write_verdict
@@ -44,7 +44,7 @@ def _find_logs(path: Path) -> list[Path]:
     if path.is_dir():
         found = [*sidecars(path)]
     else:
-        found = [path.parent / each.log_path for each in gather_facts(path) if each.log_path]
+        found = [path.parent / each.log_path for each in collect_facts(path) if each.log_path]
     if not found:
         raise UsageError(
             f"There is no determinism log about {path}.",

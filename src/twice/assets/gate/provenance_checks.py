@@ -1,0 +1,228 @@
+"""Checks on where values come from, and that the store's own run record says the same.
+
+A deterministic promise never rests on what a person said alone. A value that is said to be recorded has to be what the
+record has, wherever the record has it.
+
+Not covered: a record that somebody forged together with its log, and what a program that was watched from outside read.
+
+Invariant: a "recorded" value that the record refutes, or that no record can hold, is never green.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from twice.assets.gate.facts import AssetFacts
+from twice.assets.gate.report import GateRow
+from twice.assets.gate.run_values import RunValues
+from twice.assets.log.block import EXCUSE
+from twice.assets.log.io import escape, resolve, short, to_document
+from twice.assets.log.models import EvidenceLevel, LogEvidence, find_evidence
+from twice.assets.render.runner import looks_python
+from twice.foundation.printable import pluralize
+
+CHECKS: Final = {
+    "evidence": "Every value that decides the result has evidence, of its own or from above.",
+    "evidence-source": "Evidence names its source: a record, a file with place and digest, or a person and a time.",
+    "evidence-strength": "A deterministic promise rests on a seed, model or recipe that was recorded or "
+    "imported, not on declarations alone.",
+    "record": "What is said to be recorded is what the run record in the store has.",
+    "record-reads": "The recorded run read no clock and drew no entropy of the system, or it was reproduced since.",
+}
+_MAKING: Final = ("model", "seed", "art", "audio", "environment", "recipe")
+_DECIDING: Final = ("seed", "model", "recipe")
+_NEEDED: Final = {
+    EvidenceLevel.RECORDED: ("record",),
+    EvidenceLevel.IMPORTED: ("file", "sha256", "chunk"),
+    EvidenceLevel.DECLARED: ("who", "when"),
+}
+_OF_RUNS: Final = re.compile(
+    "/art/(?:width_px|height_px|aspect_ratio|workflow|batch_index|batch_size|post)"
+    "|/audio/(?:source|production|export)"
+)
+"""What recording a render says of a picture or a sound besides reasons; a prompt is in no record."""
+_RECORD_ANEW: Final = "record it anew: twice asset record; or declare what no run says"
+
+
+def check_evidence(facts: AssetFacts) -> Iterator[GateRow]:
+    """Check one log."""
+    if facts.log.evidence is None or facts.is_faulty("/evidence"):
+        return
+    for pointer, each in facts.log.evidence.items():
+        at = f"/evidence/{escape(pointer)}"
+        needed = _NEEDED[each.level] if each.level is not None else ()
+        lacking = [name for name in needed if getattr(each, name) is None]
+        if lacking:
+            seen = f"{at} is {each.level} and does not say {', '.join(lacking)}"
+            yield facts.red(f"evidence-source:{at}", seen, f"set {at}/{lacking[0]}")
+    if not facts.log.deterministic:
+        return
+    yield from _check_strength(facts, facts.log.evidence)
+    for name in dict.fromkeys(
+        each.record for each in facts.log.evidence.values()
+        if each.level is EvidenceLevel.RECORDED and each.record is not None
+    ):  # fmt: skip
+        yield from _check_record(facts, name)
+
+
+def _check_strength(facts: AssetFacts, evidence: Mapping[str, LogEvidence]) -> Iterator[GateRow]:
+    """Check that every value has evidence, and that more than a person's word stands behind what decides the result.
+
+    A size or a steps count that was imported carries no seed that was typed in.
+    """
+    used: dict[str, LogEvidence] = {}
+    bare: list[str] = []
+    for pointer in _list_values(facts, by_piece=evidence):
+        above = find_evidence(facts.log, pointer)
+        if above is None:
+            bare.append(pointer)
+        else:
+            used[above[0]] = above[1]
+    if bare:
+        more = f" and {len(bare) - 3} more" if len(bare) > 3 else ""
+        fix = f'say where it comes from: evidence["{bare[0]}"] = {{"level": …}}'
+        yield facts.red("evidence", f"no evidence for {', '.join(bare[:3])}{more}", fix)
+        return
+    entries = pluralize(len(used), "entry", "entries")
+    yield facts.green("evidence", f"for every value, by {entries}")
+    strong = [at for at, each in used.items() if each.level is not EvidenceLevel.DECLARED]
+    if any(at == "" or at.split("/")[1] in _DECIDING for at in strong):
+        levels = {str(each.level) for each in used.values()}
+        yield facts.green("evidence-strength", " and ".join(sorted(levels)))
+        return
+    seen = "every value is declared by a person alone"
+    if strong:
+        seen = (
+            f"seed, model and recipe are declared by a person alone; beyond that {strong[0]} alone"
+        )
+    fix = "render it under a record: twice asset record, or import what the generator wrote"
+    yield facts.red("evidence-strength", seen, fix)
+
+
+def _list_values(facts: AssetFacts, by_piece: Mapping[str, Any]) -> Iterator[str]:
+    """Point at each value in the blocks that decide the result; a reason is a value as well.
+
+    A block of which no entry speaks piece by piece is pointed at as a whole.
+    """
+    for name in _MAKING:
+        block = getattr(facts.log, name)
+        if block is None:
+            continue
+        if any(each.startswith(f"/{name}/") for each in by_piece):
+            yield from (at for at, _ in _list_leaves(to_document(block), f"/{name}"))
+        else:
+            yield f"/{name}"
+
+
+def _list_leaves(value: Any, at: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict) and value and EXCUSE not in value:
+        for name, part in value.items():
+            yield from _list_leaves(part, f"{at}/{escape(name)}")
+    elif isinstance(value, list) and value:
+        for number, part in enumerate(value):
+            yield from _list_leaves(part, f"{at}/{number}")
+    else:
+        yield at, value
+
+
+def _check_record(facts: AssetFacts, name: str) -> Iterator[GateRow]:
+    """Check a log against one run record that its evidence names."""
+    where = {at for at, each in (facts.log.evidence or {}).items() if each.record == name}
+    if name not in facts.records:
+        fix = "put the record back into the store, or gate it where the record is"
+        yield facts.yellow(
+            "record", f"{name} is not in the store, so nothing recorded can be told", fix
+        )
+        return
+    digest, run = facts.records[name]
+    if any((facts.log.evidence or {})[at].sha256 not in {None, digest} for at in where):
+        yield facts.red(
+            "record", f"{name} is another record than the one that was named", _RECORD_ANEW
+        )
+        return
+    if run.trouble:
+        yield facts.red("record", f"{name} cannot be read: {run.trouble}", _RECORD_ANEW)
+        return
+    document = to_document(facts.log)
+    refuted = list(_list_refuted(facts, document, name, run))
+    if refuted:
+        more = f"; and {len(refuted) - 3} more" if len(refuted) > 3 else ""
+        yield facts.red("record", f"{'; '.join(refuted[:3])}{more}", _RECORD_ANEW)
+    elif run.is_watched and looks_python(resolve(document, "/recipe/argv") or ()):
+        seen = "the Python program ran under another interpreter and was watched from outside: what it read is not known"
+        fix = "record it as python SCRIPT.py: twice asset record -- python SCRIPT.py …"
+        yield facts.yellow("record", seen, fix)
+    else:
+        yield facts.green("record", f"as {name} has it")
+    yield from _check_reads(facts, run)
+
+
+def _list_refuted(
+    facts: AssetFacts, document: dict[str, Any], name: str, run: RunValues
+) -> Iterator[str]:
+    """Say each "recorded" value that a record refutes or cannot hold."""
+
+    def is_claimed(pointer: str) -> bool:
+        evidence = find_evidence(facts.log, pointer)
+        return evidence is not None and evidence[1].record == name
+
+    for pointer, recorded in run.values.items():
+        said, wanted = resolve(document, pointer), recorded
+        if pointer == "/recipe/inputs" and isinstance(said, list):
+            said = {each["path"]: each["sha256"] for each in said if each["path"] in recorded}
+            wanted = {path: recorded[path] for path in said}
+        elif pointer == "/recipe/argv" and isinstance(said, list):
+            said = said[1:]  # The interpreter has one name in a recipe and another in its record.
+        if said is None or (isinstance(said, dict) and EXCUSE in said) or not is_claimed(pointer):
+            continue
+        if not _is_same(said, wanted):
+            yield f"{pointer} is {short(said)}, and the record has {short(wanted)}"
+    if is_claimed("/recipe/output") and facts.is_written.get(name) is False:
+        yield "the run wrote other bytes than the asset's"
+    seed = resolve(document, "/seed/effective")
+    if run.is_watched and isinstance(seed, str) and is_claimed("/seed/effective"):
+        variables = resolve(document, "/recipe/env") or {}
+        given = {said for name_, said in variables.items() if "THREADS" not in name_}
+        given |= {
+            number for each in run.values["/recipe/argv"] for number in re.findall("[0-9]+", each)
+        }
+        if not {seed, resolve(document, "/seed/requested")} & given:
+            yield f"seed {seed} stands in no argument of the run"
+    for block in [each for each in ("art", "audio") if each in document]:
+        for pointer, value in _list_leaves(document[block], f"/{block}"):
+            is_reason = isinstance(value, dict) and EXCUSE in value
+            if not is_reason and not _OF_RUNS.match(pointer) and is_claimed(pointer):
+                yield f"{pointer} is said to be recorded, and no run record holds it"
+
+
+def _is_same(said: Any, recorded: Any) -> bool:
+    """Whether a logged value is the recorded one; a secret that was blanked by stars is not compared."""
+    if isinstance(said, dict) and isinstance(recorded, dict):
+        return said.keys() == recorded.keys() and all(
+            _is_same(part, recorded[key]) for key, part in said.items()
+        )
+    if isinstance(said, list) and isinstance(recorded, list):
+        return len(said) == len(recorded) and all(map(_is_same, said, recorded))
+    return said == recorded or (isinstance(said, str) and "***" in said)
+
+
+def _check_reads(facts: AssetFacts, run: RunValues) -> Iterator[GateRow]:
+    """Check that nothing but seed and inputs could decide the result of the recorded run."""
+    if not run.reads:
+        return
+    seen = "the run read " + ", ".join(
+        f"{name} ({count})" for name, count in sorted(run.reads.items())
+    )
+    promise = facts.log.promise
+    grade = promise.grade if promise is not None else None
+    judged = [each for each in facts.log.verdicts or () if each.outcome != "cannot-judge"]
+    last = max(judged, key=lambda each: each.when or "", default=None)
+    if last is not None and last.outcome == "reproduced":
+        yield facts.green(
+            "record-reads", f"{seen}; reproduced {last.when} at {last.grade or grade}"
+        )
+    else:
+        fix = "render it again to see whether they matter: twice asset rerender LOG --write"
+        yield facts.yellow("record-reads", seen, fix)

@@ -1,0 +1,117 @@
+"""The values in the run record of a render, by the pointers of a log: the gate holds "recorded" values against it.
+
+The record of a Python program has seed, arguments, variables, machine, packages, code and the digest of what it wrote.
+Of any other program, arguments and the hashes of its outputs are known, and nothing of what it read.
+
+Invariant: reading a record executes nothing of it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final, cast
+
+from twice.assets.log.io import parse, read_bytes
+from twice.errors import TwiceError
+
+WATCHED_FORMAT: Final = "twice.asset-render/1"
+_UNGOVERNED: Final = ("clock.", "entropy.")
+
+
+@dataclass(frozen=True, slots=True)
+class RunValues:
+    """What one record says.
+
+    Args:
+        values: what it has of a log, by JSON pointer; of arguments without the program's own name.
+        written: digests of the files that the run wrote, by their path in its folder.
+        reads: how often it read a clock or drew from the system's entropy, by operation.
+        is_watched: whether the program was watched from outside alone.
+        trouble: why the record cannot be read; "" where it can.
+    """
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+    written: Mapping[str, str] = field(default_factory=dict)
+    reads: Mapping[str, int] = field(default_factory=dict)
+    is_watched: bool = False
+    trouble: str = ""
+
+
+def read_run(path: Path) -> RunValues:
+    """Read the record of a render; one that cannot be read says so."""
+    try:
+        if path.suffix == ".twice":
+            return _read_recorded(path)
+        said = parse(read_bytes(path), path.name)
+        if not isinstance(said, dict) or said.get("format") != WATCHED_FORMAT:
+            return RunValues(trouble="it is no record of a render")
+        argv, outputs = said.get("argv"), said.get("outputs")
+        if not isinstance(argv, list) or not isinstance(outputs, dict):
+            return RunValues(trouble="it lacks arguments or outputs")
+        written = {name: f"sha256:{digest}" for name, digest in outputs.items()}
+        return RunValues({"/recipe/argv": argv[1:]}, written, is_watched=True)
+    except TwiceError as error:
+        return RunValues(trouble=error.happened)
+
+
+def _read_recorded(path: Path) -> RunValues:
+    from twice.recorder.effects import ops
+    from twice.recorder.runrecord import RunRecord
+
+    with RunRecord.open(path) as run:
+        events = [*run.strict_reads(), *run.lenient_reads(), *chain(*run.actor_reads().values())]
+        identity, program = run.identity, run.recorded_program.to_json()
+        seed = run.seed.value
+    names = {each.number: each.name for each in vars(ops).values() if isinstance(each, ops.Op)}
+    named = [names.get(number, "") for number, _ in events]
+    written: dict[str, str] = {}
+    for name, (_, value) in zip(named, events, strict=True):
+        if name == "files.written":
+            at, state = cast("tuple[str, tuple[int, str, int]]", value)
+            written[at.removeprefix("{program}/")] = state[1]
+    return RunValues(
+        {
+            **_list_machine(identity),
+            **_list_program(program, identity),
+            "/seed/effective": str(seed),
+        },
+        written,
+        Counter(each for each in named if each.startswith(_UNGOVERNED)),
+    )
+
+
+def _list_program(program: Mapping[str, Any], identity: Mapping[str, Any]) -> dict[str, Any]:
+    """Give arguments, variables and code of a recorded program."""
+    variables = identity["surroundings"]["variables"]
+    code = identity["code"]["files"]
+    target = program["target"]
+    start = [target] if program["kind"] == "script" else ["-m", target]
+    found = {
+        "/recipe/argv": [*start, *program["arguments"]],
+        "/recipe/env": {
+            each["name"]: each["value"] for each in variables if each["source"] == "explicit"
+        },
+        "/recipe/inputs": {name: digest.removeprefix("sha256:") for name, digest in code.items()},
+        "/model/name": target,
+    }
+    if target in code:
+        found["/model/sha256"] = code[target].removeprefix("sha256:")
+    return found
+
+
+def _list_machine(identity: Mapping[str, Any]) -> dict[str, Any]:
+    """Give what the record says of the machine and its packages."""
+    machine = identity["environment"]
+    system, cpu = machine["os"], machine["cpu"]
+    versions = {"python": machine["python"]["version"], **machine["libraries"]}
+    return {
+        **({} if machine["gpu"] else {"/environment/gpu": {}}),
+        "/environment/os": f"{system['system']} {system['release']}, {system['libc']}",
+        "/environment/cpu/arch": cpu["arch"],
+        "/environment/cpu/features": list(cpu["features"]),
+        **{f"/environment/packages/{name}": said for name, said in versions.items()},
+    }
