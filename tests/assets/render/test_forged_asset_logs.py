@@ -21,6 +21,8 @@ from twice.assets.errors import StoreRefused
 from twice.assets.gate.gate import run_gate
 from twice.assets.gate.report import GateResult
 from twice.assets.log.io import canonical_document, read_log, to_document
+from twice.assets.render.calibration import write_verdict
+from twice.assets.render.rerender import Rerender
 from twice.assets.store.seal import seal
 from twice.assets.store.store import Store, open_store
 from twice.foundation.digests import Algorithm, digest_bytes
@@ -35,6 +37,10 @@ with wave.open(sys.argv[1], "wb") as file:
 """
 TIMED = "import os, sys, time, wave\nlevel = bytes([int(time.time()) % 90, 1])" + WRITE
 DRAWN = "import os, sys, wave\nlevel = b''" + WRITE
+STARTED = (
+    "import os, subprocess, sys, wave\nlevel = subprocess.check_output(['date', '+%s'])[-3:-1]"
+    + WRITE
+)
 Document = dict[str, Any]
 
 
@@ -165,8 +171,13 @@ def test_a_verdict_that_no_rerendering_wrote_is_not_sealed(store: Store) -> None
 
 @pytest.mark.parametrize(
     ("program", "text", "check"),
-    [("python", TIMED, "record-reads"), ("python", DRAWN, "record-reads"), ("", TIMED, "record")],
-    ids=["a clock", "entropy", "another interpreter by its path"],
+    [
+        ("python", TIMED, "record-reads"),
+        ("python", DRAWN, "record-reads"),
+        ("python", STARTED, "record-reads"),
+        ("", TIMED, "record"),
+    ],
+    ids=["a clock", "entropy", "a program", "another interpreter by its path"],
 )
 def test_a_run_that_chance_could_decide_does_not_pass(
     tmp_path: Path, program: str, text: str, check: str
@@ -182,3 +193,30 @@ def test_a_run_that_chance_could_decide_does_not_pass(
     report = run_gate(own.root)
 
     assert [(row.status.value, row.check) for row in report.wanting()] == [("yellow", check)]
+
+
+def test_a_file_that_no_input_names_does_not_pass(tmp_path: Path) -> None:
+    own = laid(tmp_path)
+    (tmp_path / "level").write_bytes(b"\1\2")
+    script = put(
+        own,
+        "draw.py",
+        f"import os, sys, wave\nlevel = open({str(tmp_path / 'level')!r}, 'rb').read()" + WRITE,
+    )
+    sealed(own, rendered(own, "a.wav", "python", script, str(own.root / "a.wav")))
+    (row,) = run_gate(own.root).wanting()
+
+    assert (row.status.value, row.check) == ("yellow", "record-reads")
+    assert str(tmp_path / "level") in row.evidence
+
+
+def test_a_revision_does_not_hide_a_verdict_that_failed(store: Store) -> None:
+    (sidecar,) = store.root.glob("cue-*.detlog.json")
+    failed = Rerender(log=sidecar, outcome="differs", promised="bytes", reason="by hand")
+    write_verdict(failed, HOW.created)
+    draft = to_document(read_log(sidecar))
+    for name in ("verdicts", "asset"):
+        del draft[name]
+    seal(store, store.root / "cue.wav", draft, replace(HOW, revise=True))
+
+    assert [row.check for row in run_gate(store.root / "cue.wav").wanting()] == ["re-rendered"]

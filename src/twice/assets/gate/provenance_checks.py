@@ -29,7 +29,8 @@ CHECKS: Final = {
     "evidence-strength": "A deterministic promise rests on a seed, model or recipe that was recorded or "
     "imported, not on declarations alone.",
     "record": "What is said to be recorded is what the run record in the store has.",
-    "record-reads": "The recorded run read no clock and drew no entropy of the system, or it was reproduced since.",
+    "record-reads": "The recorded run read no clock, no entropy, no file without a name in the recipe, started no program and "
+    "made no connection, or it was reproduced since.",
 }
 _MAKING: Final = ("model", "seed", "art", "audio", "environment", "recipe")
 _DECIDING: Final = ("seed", "model", "recipe")
@@ -212,7 +213,7 @@ def _check_reads(facts: AssetFacts, run: RunValues) -> Iterator[GateRow]:
     """Check that nothing but seed and inputs could decide the result of the recorded run."""
     if not run.reads:
         return
-    seen = "the run read " + ", ".join(
+    seen = "the run depends on " + ", ".join(
         f"{name} ({count})" for name, count in sorted(run.reads.items())
     )
     promise = facts.log.promise

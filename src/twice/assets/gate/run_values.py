@@ -9,17 +9,18 @@ Invariant: reading a record executes nothing of it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, cast
 
 from twice.assets.log.io import parse, read_bytes
+from twice.assets.render.runner import is_outside
 from twice.errors import TwiceError
 
 WATCHED_FORMAT: Final = "twice.asset-render/1"
-_UNGOVERNED: Final = ("clock.", "entropy.")
+_UNGOVERNED: Final = ("clock.", "entropy.", "process.start", "network.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,8 @@ class RunValues:
     Args:
         values: what it has of a log, by JSON pointer; of arguments without the program's own name.
         written: digests of the files that the run wrote, by their path in its folder.
-        reads: how often it read a clock or drew from the system's entropy, by operation.
+        reads: how often it read a clock, drew from the system's entropy, started a program or connected, by operation,
+            and which files it read that no input names.
         is_watched: whether the program was watched from outside alone.
         trouble: why the record cannot be read; "" where it can.
     """
@@ -80,8 +82,17 @@ def _read_recorded(path: Path) -> RunValues:
             "/seed/effective": str(seed),
         },
         written,
-        Counter(each for each in named if each.startswith(_UNGOVERNED)),
+        Counter(_list_ungoverned(named, events)),
     )
+
+
+def _list_ungoverned(named: Sequence[str], events: Sequence[tuple[int, object]]) -> Iterator[str]:
+    """List the events by which something but seed and inputs can decide a result."""
+    for name, (_, value) in zip(named, events, strict=True):
+        if name.startswith(_UNGOVERNED):
+            yield name
+        elif name == "files.read" and is_outside(path := str(cast("tuple[str, object]", value)[0])):
+            yield f"the file {path}"
 
 
 def _list_program(program: Mapping[str, Any], identity: Mapping[str, Any]) -> dict[str, Any]:

@@ -47,6 +47,7 @@ OUTPUT_BYTES_MAX: Final = 4 * 2**30
 """Most bytes of one file that a rendering may write."""
 
 _PYTHON: Final = re.compile(r"python(3(\.[0-9]+)?)?")
+_PREFIX: Final = "twice-render-"
 _SYSTEM: Final = ("/etc", "/proc", "/sys", "/dev", "/lib", "/lib64", "/usr/lib", "/usr/local/lib")
 """Where a system keeps its own; nobody gives these to a rendering."""
 
@@ -126,7 +127,7 @@ def render(job: RenderJob, outputs: Sequence[str]) -> Iterator[Rendering]:
         RenderFailed: E-ASSET-RENDER-001: no such program, a failure, too slow, no output.
         InputChanged: E-ASSET-RENDER-002: an input cannot be read.
     """
-    root = Path(tempfile.mkdtemp(prefix="twice-render-"))
+    root = Path(tempfile.mkdtemp(prefix=_PREFIX))
     try:
         folder = root / "work"
         for each in (folder, root / "home", root / "notes"):
@@ -146,7 +147,7 @@ def render(job: RenderJob, outputs: Sequence[str]) -> Iterator[Rendering]:
                 raise _failure(job, f"did not write {name}{others}", printed)
         yield Rendering(
             folder=folder, written=written, record=record, printed=printed, took_s=took_s,
-            read=() if record is None else tuple(_list_read(record, root)),
+            read=() if record is None else tuple(_list_read(record)),
         )  # fmt: skip
     finally:
         shutil.rmtree(root, ignore_errors=True)
@@ -177,14 +178,18 @@ def _list_written(folder: Path, placed: Mapping[str, str]) -> Iterator[str]:
             yield name
 
 
-def _list_read(record: Path, root: Path) -> Iterator[Path]:
+def is_outside(path: str) -> bool:
+    """Whether the path of a recorded read is neither in the private folder of a rendering nor the system's."""
+    own = (_PREFIX in path) or any(Path(path).is_relative_to(each) for each in _SYSTEM)
+    return path.startswith("/") and not own
+
+
+def _list_read(record: Path) -> Iterator[Path]:
     """Name the files that a recorded program read from outside of its private folder, in one order."""
     with RunRecord.open(record) as run:
         events = [*run.strict_reads(), *run.lenient_reads(), *chain(*run.actor_reads().values())]
     named = {str(value[0]) for number, value in events if number == FILE_READ.number}  # type: ignore[index]
-    for path in (Path(each) for each in sorted(named) if each.startswith("/")):
-        if root not in path.parents and not any(path.is_relative_to(each) for each in _SYSTEM):
-            yield path
+    yield from (Path(each) for each in sorted(named) if is_outside(each))
 
 
 def _run_child(job: RenderJob, root: Path, env: Mapping[str, str]) -> tuple[None, str]:

@@ -118,6 +118,8 @@ def seal(store: Store, asset: Path, draft: Mapping[str, Any], how: Sealing) -> S
         if how.revise and earlier is not None:
             document |= {"revision": (earlier.revision or 1) + 1, "supersedes": log_digest(earlier)}
         _refuse_new_verdicts(document, earlier, index)
+        if how.revise and earlier is not None:
+            _carry_verdicts(document, earlier)
         document, blanked = blank_secrets(document, how.variables)
         log = examine(document).log
         _refuse_second(index, store, log, sidecar)
@@ -220,6 +222,15 @@ def _require_possible(document: Mapping[str, Any], asset: Path, how: Sealing) ->
             "Expected a promise of the payload, or a log beside the file alone.",
             "Seal it without --embed, or: --set promise.grade=payload",
         )
+
+
+def _carry_verdicts(document: dict[str, Any], earlier: DeterminismLog) -> None:
+    """Keep the verdicts on the same bytes and the same promise: a revision does not hide one that failed."""
+    before = to_document(earlier)
+    about, was = document.get("asset") or {}, before.get("asset") or {}
+    is_same = about.get("file_sha256") == was.get("file_sha256")
+    if is_same and document.get("promise") == before.get("promise") and before.get("verdicts"):
+        document["verdicts"] = before["verdicts"]
 
 
 def _refuse_new_verdicts(
