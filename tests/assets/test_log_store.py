@@ -73,9 +73,7 @@ def test_a_revision_names_the_one_before_by_its_digest(tmp_path: Path) -> None:
     assert (second.log.revision, second.log.supersedes) == (2, log_digest(first.log))
     found = index.read_index(store)
     assert found is not None
-    assert found[1] == {
-        ("art-one", 1): log_digest(first.log), ("art-one", 2): log_digest(second.log),
-    }  # fmt: skip
+    assert found[1] == {"art-one": {1: log_digest(first.log), 2: log_digest(second.log)}}
     assert run_gate(store.root).result is GateResult.PASS
 
     seal(store, store.root / "picture.png", art_draft(store), replace(HOW, force=True))

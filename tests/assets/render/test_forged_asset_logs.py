@@ -161,6 +161,17 @@ def test_a_seed_that_was_edited_by_hand_does_not_pass(store: Store) -> None:
     assert {row.check for row in run_gate(store.root).wanting()} == {"record", "sealed"}
 
 
+def test_a_log_that_denies_its_later_revisions_does_not_pass(store: Store) -> None:
+    (sidecar,) = store.root.glob("cue-*.detlog.json")
+    first = sidecar.read_bytes()
+    draft = to_document(read_log(sidecar)) | {"producer": {"role": "mixer"}}
+    del draft["asset"]
+    seal(store, store.root / "cue.wav", draft, replace(HOW, revise=True))
+    sidecar.write_bytes(first)
+
+    assert "revisions" in {row.check for row in run_gate(store.root).wanting()}
+
+
 def test_a_verdict_that_no_rerendering_wrote_is_not_sealed(store: Store) -> None:
     (sidecar,) = store.root.glob("cue-*.detlog.json")
     verdict = {"when": HOW.created, "machine": "m", "outcome": "reproduced", "grade": "bytes"}

@@ -11,7 +11,9 @@ import hashlib
 import io
 import json
 import shutil
+import sqlite3
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -270,24 +272,12 @@ def checkpoint_of_another_revision(folder: Path) -> Path:
     return hot
 
 
-def revision_missing(folder: Path) -> Path:
-    next(((hot := start("revised", folder)) / "superseded").glob("*.r2.*")).unlink()
-    return hot
-
-
 def revision_skipped(folder: Path) -> Path:
     hot = start("revised", folder)
-    first = read_log(next((hot / "superseded").glob("*.r2.*")))["supersedes"]
+    with closing(sqlite3.connect(hot / "detlogs.sqlite")) as base:
+        said = "SELECT log_digest FROM revisions WHERE log_id LIKE 'rain%' AND revision = 1"
+        (first,) = base.execute(said).fetchone()
     return set_values(hot, supersedes=first)
-
-
-def revision_renamed(folder: Path) -> Path:
-    old = (hot := start("revised", folder)) / "superseded"
-    first, second = next(old.glob("*.r1.*")), next(old.glob("*.r2.*"))
-    digest = read_log(second)["supersedes"]
-    second.unlink()
-    first.rename(old / f"{log_of(hot, 'rain.png').name.split('.')[0]}.r2.{digest[7:15]}.json")
-    return set_values(hot, supersedes=digest)
 
 
 def promise_weakened(folder: Path) -> Path:
@@ -300,15 +290,8 @@ def history_denied(folder: Path) -> Path:
         log["revision"] = 1
         del log["supersedes"]
     mend((hot / "checkpoints").iterdir(), {'"revision": 3': '"revision": 1'})
-    mend((hot / "detlogs.index").iterdir(), {'"revision": 3': '"revision": 1'})
-    return hot
-
-
-def past_edited(folder: Path) -> Path:
-    old = next(((hot := start("revised", folder)) / "superseded").glob("*.r2.*"))
-    log = read_log(old)
-    log["promise"]["grade"] = "payload"
-    put_log(old, log)
+    with closing(sqlite3.connect(hot / "detlogs.sqlite")) as base, base:
+        base.execute("UPDATE logs SET revision = 1 WHERE log_id LIKE 'rain%'")
     return hot
 
 

@@ -73,9 +73,14 @@ def check_integrity(facts: AssetFacts) -> Iterator[GateRow]:
     if facts.indexed is not None and not facts.same_id and facts.indexed != facts.log_digest:
         fix = "seal what it says now: twice asset seal ASSET --log LOG --revise; or restore it"
         yield facts.yellow("sealed", "the log was edited since it was sealed", fix)
-    if facts.superseded and facts.log.supersedes not in {None, facts.superseded}:
-        number = facts.log.revision or 1
+    number, latest = facts.log.revision or 1, max(facts.revisions, default=0)
+    before = facts.revisions.get(number - 1)
+    seen = (
+        f"revision {latest} of it was sealed, and this one says {number}" if number < latest else ""
+    )
+    if before and facts.log.supersedes not in {None, before}:
         seen = f"revision {number} names another text than was sealed as revision {number - 1}"
+    if seen:
         fix = "restore the log as it was sealed, or seal the asset under a new id: --id ID"
         yield facts.red("revisions", seen, fix)
     if facts.listed is not None:

@@ -75,7 +75,7 @@ class AssetFacts:
         listed: the digest under which the work unit's checkpoint names the log; "" where it does not;
             None where there is no checkpoint.
         indexed: the digest under which the store's index has it; None where it has none of its id.
-        superseded: the digest of the revision before it as the store sealed it; "" where that is not known.
+        revisions: the digests of its revisions as the store sealed them, by number.
         records: of the run records that evidence names and that are in the store: their sha256, and what they say.
         is_written: of those records by path: whether the run wrote this asset; None where that cannot be told.
     """
@@ -91,7 +91,7 @@ class AssetFacts:
     same_id: tuple[str, ...] = ()
     listed: str | None = None
     indexed: str | None = None
-    superseded: str = ""
+    revisions: Mapping[int, str] = field(default_factory=dict)
     records: Mapping[str, tuple[str, RunValues]] = field(default_factory=dict)
     is_written: Mapping[str, bool] = field(default_factory=dict)
 
@@ -260,7 +260,7 @@ class _Collector:
             },
             listed=listed,
             indexed=indexed,
-            superseded=self.revisions.get((log.log_id or "", (log.revision or 1) - 1), ""),
+            revisions=self.revisions.get(log.log_id or "", {}),
             records=dict(self._read_records(log)),
         )
 

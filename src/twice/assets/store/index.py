@@ -69,10 +69,12 @@ class Index:
         said = f"SELECT {_COLUMNS} FROM logs {which} ORDER BY payload, log_id, log"  # noqa: S608  (no text of a user)
         return [IndexEntry(*row) for row in self._connection.execute(said, values)]
 
-    def list_revisions(self) -> dict[tuple[str, int], str]:
+    def list_revisions(self) -> dict[str, dict[int, str]]:
         """Give the digest of each revision that was sealed, by log id and number."""
-        rows = self._connection.execute("SELECT log_id, revision, log_digest FROM revisions")
-        return {(log_id, revision): digest for log_id, revision, digest in rows}
+        found: dict[str, dict[int, str]] = {}
+        for log_id, *row in self._connection.execute("SELECT * FROM revisions"):
+            found.setdefault(log_id, {})[row[0]] = row[1]
+        return found
 
     def put(self, entry: IndexEntry) -> None:
         """Put a log in the place of the one that its sidecar held before."""
@@ -126,7 +128,7 @@ def _open_locked(store: Store, path: Path) -> sqlite3.Connection:
     return connection
 
 
-def read_index(store: Store) -> tuple[list[IndexEntry], dict[tuple[str, int], str]] | None:
+def read_index(store: Store) -> tuple[list[IndexEntry], dict[str, dict[int, str]]] | None:
     """Read entries and sealed revisions; None where there is no index, or a damaged one. Nothing is written."""
     path = store.root / NAME
     if not path.is_file():

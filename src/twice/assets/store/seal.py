@@ -241,7 +241,10 @@ def _refuse_new_verdicts(
     if not verdicts:
         return
     digest = log_digest(earlier) if earlier is not None else ""
-    is_sealed = earlier is not None and digest in index.list_revisions().values()
+    is_sealed = (
+        earlier is not None
+        and digest in index.list_revisions().get(earlier.log_id or "", {}).values()
+    )
     known = to_document(earlier.verdicts or ()) if earlier is not None and is_sealed else []
     if any(each not in known for each in verdicts):
         raise StoreRefused(
