@@ -11,9 +11,9 @@ import zlib
 from collections.abc import Callable
 from typing import Any
 
-import av
 import numpy as np
 import soundfile
+from mediafiles import box, remux
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
@@ -95,11 +95,6 @@ def flac(*blocks: tuple[int, bytes]) -> bytes:
     return b"fLaC" + kept + data[at:]
 
 
-def box(name: bytes, *bodies: bytes) -> bytes:
-    body = b"".join(bodies)
-    return struct.pack(">I", len(body) + 8) + name + body
-
-
 def m4a(*extra: bytes) -> bytes:
     """Build a movie of one track of three made-up AAC packets."""
     packets = [b"\x21\x10\x05", b"\x21\x11\x06\x07", b"\x21\x12"]
@@ -132,22 +127,6 @@ def m4a(*extra: bytes) -> bytes:
 
 def tag(name: bytes, value: bytes) -> bytes:
     return box(name, box(b"data", struct.pack(">II", 1, 0), value))
-
-
-def ogg(form: str, key: str, value: str) -> bytes:
-    """Build an Ogg file with a comment."""
-    out = io.BytesIO()
-    with (
-        av.open(io.BytesIO(sound("OGG", form))) as source,
-        av.open(out, "w", format="ogg") as target,
-    ):
-        stream = target.add_stream_from_template(source.streams[0], opaque=True)
-        stream.metadata[key] = value
-        for packet in source.demux(source.streams[0]):
-            if packet.size:
-                packet.stream = stream
-                target.mux(packet)
-    return out.getvalue()
 
 
 def stealth() -> bytes:
@@ -237,8 +216,8 @@ LEAKING: dict[str, Callable[[], bytes]] = {
         id3((b"TENC", b"\0REAPER 7.03"), (b"PRIV", b"x.detlog\0" + SESSION.encode()))
         + sound("MP3", "MPEG_LAYER_III")
     ),
-    "vc.ogg": lambda: ogg("VORBIS", "DETERMINISM_LOG", SESSION),
-    "vc.opus": lambda: ogg("OPUS", "ENCODER_SETTINGS", "seed 439212"),
+    "vc.ogg": lambda: remux(sound("OGG", "VORBIS"), "ogg", {"DETERMINISM_LOG": SESSION}),
+    "vc.opus": lambda: remux(sound("OGG", "OPUS"), "ogg", {"ENCODER_SETTINGS": "seed 439212"}),
     "after.png": lambda: png(after=b"\nSeed: 1057871485, Sampler: DPM++"),
     "c2pa.png": lambda: png(chunk(b"caBX", manifest())),
     "stealth.png": stealth,

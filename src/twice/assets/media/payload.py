@@ -130,7 +130,7 @@ def _digest_pixels(file: BinaryIO) -> tuple[str, Digest, dict[str, Fact]]:
         else "pixels-rgba8/1"
     )
 
-    def parts() -> Iterator[bytes]:
+    def parts() -> Iterator[bytes | memoryview]:
         yield f"{method} {reader.width} {reader.height} {reader.count}\n".encode()
         for pixels, shown_ms in reader.frames():
             rows, columns = pixels.shape[:2]
@@ -138,7 +138,8 @@ def _digest_pixels(file: BinaryIO) -> tuple[str, Digest, dict[str, Fact]]:
                 yield f"{reader.mode} {(columns, rows)}\n".encode()
             elif not reader.is_deep or reader.count > 1:
                 yield f"{columns} {rows} {shown_ms}\n".encode()
-            yield (pixels.astype(">u2") if reader.is_deep else pixels).tobytes()
+            plain = pixels.astype(">u2") if reader.is_deep else np.ascontiguousarray(pixels)
+            yield plain.reshape(-1).view(np.uint8).data
 
     return method, digest_parts(parts(), Algorithm.SHA256), facts
 
