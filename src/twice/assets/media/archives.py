@@ -224,10 +224,6 @@ class _Zstd:
             raise ValueError(str(error)) from error
 
 
-def _make_lz4() -> _Decoder:
-    return cast("_Decoder", load_library("lz4.frame").LZ4FrameDecompressor())
-
-
 _DECODERS: Final[dict[str, Callable[[], _Decoder]]] = {
     "gzip": partial(_Zlib, 31),
     "zlib": partial(_Zlib, 15),
@@ -236,7 +232,7 @@ _DECODERS: Final[dict[str, Callable[[], _Decoder]]] = {
     "xz": partial(lzma.LZMADecompressor, lzma.FORMAT_XZ, _MEMORY_MAX),
     "LZMA": partial(lzma.LZMADecompressor, lzma.FORMAT_ALONE, _MEMORY_MAX),
     "zstd": _Zstd,
-    "LZ4": _make_lz4,
+    "LZ4": lambda: cast("_Decoder", load_library("lz4.frame").LZ4FrameDecompressor()),
     "Brotli": _Brotli,
 }
 

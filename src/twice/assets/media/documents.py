@@ -13,7 +13,7 @@ import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, BinaryIO, Final
+from typing import BinaryIO, Final
 
 from twice.assets.media.archives import (
     ArchiveMember,
@@ -173,22 +173,18 @@ def _read_pdf(file: BinaryIO, budget: UnpackBudget) -> Iterator[Part]:
             found = reader.get_object(number)
         except Exception:  # noqa: BLE001, S112 - One object that is not there hides no other.
             continue
-        if isinstance(found, library.generic.StreamObject):
-            yield from _read_stream(number, found, budget)
+        is_stream = isinstance(found, library.generic.StreamObject)
+        if not is_stream or found.get("/Subtype") == "/Image":
+            continue
+        name = f"object {number}"
+        try:
+            data = bytes(found.get_data())
+        except Exception as error:  # noqa: BLE001
+            yield ArchiveMember(name, None, explain(error))
+        else:
+            yield unpack(name, iter([data]), budget)
     if len(numbers) > _OBJECTS_MAX or not budget.unpacked:
         yield ArchiveMember("objects", None, "there are more objects than the limit")
-
-
-def _read_stream(number: int, stream: Any, budget: UnpackBudget) -> Iterator[Part]:
-    if stream.get("/Subtype") == "/Image":
-        return
-    name = f"object {number}"
-    try:
-        data = bytes(stream.get_data())
-    except Exception as error:  # noqa: BLE001
-        yield ArchiveMember(name, None, f"it cannot be unpacked: {str(error)[:120]}")
-        return
-    yield unpack(name, iter([data]), budget)
 
 
 _READERS: Final[dict[str, Callable[[BinaryIO, UnpackBudget], Iterator[Part]]]] = {
