@@ -35,6 +35,12 @@ def raw_deflate(data: bytes) -> bytes:
     return packer.compress(data) + packer.flush()
 
 
+def pdf(data: bytes) -> bytes:
+    packed = zlib.compress(data)
+    head = b"1 0 obj\n<< /Filter /FlateDecode /Length %d >>\nstream\n" % len(packed)
+    return b"%PDF-1.5\n" + head + packed + b"\nendstream\nendobj\n"
+
+
 def lz4_frame(data: bytes) -> bytes:
     """Build a frame of one block that is all letters."""
     count = len(data) - 15
@@ -129,6 +135,7 @@ def test_without_the_extra_a_file_named_for_brotli_is_reported(
         zstandard.compress,
         raw_deflate,
         lambda data: lzma.compress(data, lzma.FORMAT_ALONE),
+        pdf,
         lambda data: pytest.importorskip("brotli").compress(data, quality=1),
     ],
 )

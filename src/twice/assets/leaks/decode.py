@@ -24,6 +24,7 @@ import numpy as np
 
 from twice.assets.leaks.keywords import merge_spans
 from twice.assets.leaks.rules import PDF_WORDS
+from twice.assets.media.sniff import HEAD, Format, sniff
 
 _IN, _OUT = b"x", b" "  # marks of bytes that belong to a run, and of those that do not
 
@@ -81,12 +82,10 @@ _ASCII: Final = bytes(range(128))
 _OFTEN: Final = 4  # matches, each near the next, for a text to count as encoded
 _AROUND: Final = 256  # bytes on each side of a telling word that are read as they are shown
 _MANY: Final = 64  # wide texts beyond which they are joined: one costs less than many
-_FILE_HEADS: Final = (
-    b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"\x1f\x8b\x08", b"PK\3\4", b"%PDF", b"ID3", b"OggS", b"fLaC",
-    b"wOF", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ", b"\x04\x22\x4d\x18", b"II*\0", b"MM\0*", b"Exif\0\0", b"\0\1\0\0\0",
-    b"OTTO", b"glTF", b"\x1aE\xdf\xa3", b"SQLite format 3", b"x\x01", b"x\x5e", b"x\x9c", b"x\xda", b"7z\xbc\xaf",
-    b"\0\0\0\x18ftyp", b"\0\0\0\x1cftyp", b"\0\0\0\x20ftyp",
-)  # fmt: skip
+_ZLIB: Final = (b"x\x01", b"x\x5e", b"x\x9c", b"x\xda")
+_CHANCE: Final = frozenset(  # formats that a few bytes of anything may have
+    {Format.BINARY, Format.TEXT, Format.ZLIB, Format.BMP, Format.MPEG, Format.AAC}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,9 +345,9 @@ def _read_escape(found: re.Match[bytes]) -> bytes:
 
 def is_worth(data: bytes) -> bool:
     """Return whether decoded bytes are more than chance: a known file, or text."""
-    if data.startswith(_FILE_HEADS):
-        return data[:1] != b"x" or data[1] in b"\x01\x5e\x9c\xda"
     head = data[:256]
+    if sniff(data[:HEAD]) not in _CHANCE or data.startswith((b"Exif\0\0", b"ID3", *_ZLIB)):
+        return True
     if b"image/" in head:
         return True  # A picture block of FLAC or Ogg.
     if head[1::2].count(0) * 4 > len(head) or head[::2].count(0) * 4 > len(head):

@@ -85,19 +85,26 @@ class LeakRule:
         around = lowered[max(start - _AROUND, 0) : start] + b"\n" + lowered[end : end + _AROUND]
         if _TECHNIQUE.search(around):
             return True
-        return not is_weak and not _GAMES.search(around)
+        if self.yields_to_games and _GAMES.search(around):
+            return False
+        return not is_weak or (self.yields_to_games and _SETTINGS.search(around) is not None)
 
 
 _TECHNIQUE: Final = re.compile(
-    rb"sampler|\bcfg|guidance|prompt|diffusion|sdxl|\blora\b|safetensors|\.ckpt|ckpt_name|midjourney|dall-?e\b|comfyui"
-    rb"|eleven(?:labs|_)|musicgen|\bsuno\b|stable-audio|\breaper\b|ableton|\blufs\b|detlog|determinism|denois"
-    rb"|\bdaw\b|\bvst|txt2img|img2img|size: \d{2,4}x\d|\bsteps[\"']?\s?[:=]"
+    rb"sampler|\bcfg|guidance_|guidance[ :=]{1,3}\d|negative.prompt|diffusion|sdxl|\blora[:_]|safetensors|\.ckpt|ckpt_name"
+    rb"|midjourney|dall-?e\b|comfyui|eleven(?:labs|_)|musicgen|\bsuno\b|stable-audio|\breaper \d|ableton|\blufs\b"
+    rb"|detlog|determinism|denois|\bdaw\b|\bvst|txt2img|img2img"
 )
+_SETTINGS: Final = re.compile(
+    rb"size: \d{2,4}x\d|\bsteps[\"']?\s?[:=]|\bprompt\b"
+)  # of a seed that is no game's
 _GAMES: Final = re.compile(
     rb"\b(?:worlds?|levels?|maps?|terrain|biomes?|spawn|dungeons?|tile(?:s|map|set)?|players?|game\w*|difficulty|perlin"
     rb"|simplex|fastnoise\w*|octaves|lacunarity|\w?rng|random\w*|mulberry32|xorshift\w*|shuffle\w*|deck|dice|torrents?"
-    rb"|peers|leechers|garden\w*|sow\w*|harvest\w*|unittest|pytest|assert\w*)\b|world_?$|rand\("
-)
+    rb"|particlesystem|autorandomseed|monobehaviour|gd_\w+|peers|leechers|unittest|pytest|fixtures?|faker|assert\w*|epochs?"
+    rb"|garden\w*|sow\w*|harvest\w*|soil|crops?|wheat|barley|pots?|packets?|hectares?|acres?|kg)\b|rand\("
+    rb"|(?:world|level|map|terrain|dungeon|game|daily|loot|spawn|chunk|room|tile)[_-]\n"
+)  # the line end is where the match stood
 
 
 def _rule(
@@ -161,7 +168,7 @@ _TOOL_WORDS: Final = (
     "blender|pov-ray|photoshop|krita|fluidsynth|espeak|imagen-|flux|kandinsky|pixart"
 )
 _OTHERS: Final = (  # accounts of guides and of machines that build
-    rb"(?!(?:user|username|you|me|name|runner|your\w*|example|pi|ubuntu|vagrant|conda|circleci|builder|node|app)[\\/])"
+    rb"(?!(?:user\w{0,8}|you|me|myself|name|runner|your\w*|example|pi|ubuntu|vagrant|conda|circleci|builder|node|app|public|shared|default)[\\/])"
 )
 
 RULES: Final = (
@@ -189,7 +196,7 @@ RULES: Final = (
     _rule(104, "a seed", Severity.HIGH, "seed",
           rb"(?<![a-z])(?!(?<=, )seed=\d{4,20}\))"
           rb"(?:(?:noise|random|master|rng)_?|variation |detlog )?seed(?:s|_num|_value|_used)?" + _IS + rb"-?\d{4,20}\b"
-          rb"|(?<![a-z])seed[ #\t]{1,2}\d{4,20}\b|(?<![a-z])seed" + _IS + rb"0x[0-9a-f]{4,16}\b"
+          rb"|(?<![a-z])seed[ #\t]{1,2}\d{4,20}\b|(?<![a-z])seed" + _Q + rb"\s{0,4}:\s{0,4}" + _Q + rb"0x[0-9a-f]{4,16}\b"
           rb"|\bseeded (?:with|by) \d{4,20}\b|--seed[ =]\d{4,20}\b"
           rb"|\bseeds" + _Q + rb"\s{0,4}:\s{0,4}\[\s{0,40}" + _Q + rb"\d{4,20}\b"
           rb"|<(?:\w{1,20}:)?seed>\s{0,40}\d{4,20}\s{0,40}</"

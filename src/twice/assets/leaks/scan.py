@@ -24,6 +24,7 @@ from twice.assets.leaks.report import LeakFinding, NotOpened, to_excerpt
 from twice.assets.leaks.rules import LeakRule
 from twice.assets.leaks.signatures import find_inside, guess_codec, is_zlib
 from twice.assets.media.archives import (
+    UNREADABLE,
     ArchiveMember,
     ByteRange,
     UnpackBudget,
@@ -154,8 +155,10 @@ class FileScan:
         if kind in _CLOSED and not place.is_inside:
             why = f"{_CLOSED[kind]} files are not opened; publish a zip, or scan before packing"
             yield NotOpened(place.path, None, why)
-        elif kind in _ARCHIVES:
+        is_packed = kind in _ARCHIVES or (bool(codec) and kind in _CODECS)
+        if kind in _ARCHIVES:
             for member in open_archive(_ARCHIVES[kind], file, self._budget):
+                is_packed &= member.name != UNREADABLE
                 yield from self._scan_name(member.name, place)
                 yield from self._scan_member(member, place)
         elif codec:
@@ -168,7 +171,6 @@ class FileScan:
         if kind is Format.PNG and not place.is_inside:
             yield from self._scan_chunks(file, place)
         if not place.is_inside:
-            is_packed = kind in _ARCHIVES or (bool(codec) and kind in _CODECS)
             yield from self._scan_bytes(file, place, kind, is_packed=is_packed)
 
     def _scan_member(self, member: ArchiveMember, place: _Place) -> Iterator[ScanResult]:
@@ -188,7 +190,8 @@ class FileScan:
                 yield from self._scan_field(part, replace(place.step(part.key), key=part.key))
             elif not (part.file is None and kind is Format.AVIF):  # Pillow does not know HEIC.
                 yield from self._scan_member(part, place)
-        if kind not in _LOSSLESS:
+                whole = 0 if part.file is None else whole
+        if kind not in _LOSSLESS or not whole:
             return
         try:
             for where, text in extract_pixel_text(file):

@@ -33,6 +33,8 @@ _SPOOLED: Final = 4 << 20  # of one member in memory; the rest lies on disk
 _MEMORY_MAX: Final = 256 << 20  # that a dictionary may take
 _DIRECTORY_MAX: Final = 64 << 20  # of a zip file
 _SOLID_MAX: Final = 256 << 20  # of all members of a 7z file, which its library unpacks at once
+UNREADABLE: Final = "members"
+"""The name of a member that stands for all that could not be read."""
 DAMAGED: Final = (
     zlib.error,
     lzma.LZMAError,
@@ -303,18 +305,18 @@ def open_archive(kind: str, file: BinaryIO, budget: UnpackBudget) -> Iterator[Ar
         for member in opener(file, budget):
             budget.parts -= 1
             if budget.parts < 0:
-                yield ArchiveMember("members", None, "there are more members than the limit")
+                yield ArchiveMember(UNREADABLE, None, "there are more members than the limit")
                 return
             yield member
     except Exception as error:  # noqa: BLE001 - A stranger's file makes these libraries raise nearly anything.
-        yield ArchiveMember("members", None, explain(error))
+        yield ArchiveMember(UNREADABLE, None, explain(error))
 
 
 def _open_zip(file: BinaryIO, budget: UnpackBudget) -> Iterator[ArchiveMember]:
     tail = read_at(file, max(size_of(file) - 65557, 0), 65557)
     end = tail.rfind(b"PK\x05\x06")
     if end >= 0 and int.from_bytes(tail[end + 12 : end + 16], "little") > _DIRECTORY_MAX:
-        yield ArchiveMember("members", None, "there are more members than the limit")
+        yield ArchiveMember(UNREADABLE, None, "there are more members than the limit")
         return
     archive = zipfile.ZipFile(file)
     notes = [archive.comment, *(each.comment + each.extra for each in archive.infolist())]
@@ -350,11 +352,11 @@ def _open_7z(file: BinaryIO, budget: UnpackBudget) -> Iterator[ArchiveMember]:
     file.seek(0)
     with library.SevenZipFile(file, "r") as archive:
         if archive.needs_password():
-            yield ArchiveMember("members", None, "it is encrypted")
+            yield ArchiveMember(UNREADABLE, None, "it is encrypted")
             return
         size = sum(each.uncompressed for each in archive.list())
         if size > min(_SOLID_MAX, budget.unpacked):
-            yield ArchiveMember("members", None, "it unpacks to more than the limit")
+            yield ArchiveMember(UNREADABLE, None, "it unpacks to more than the limit")
             return
         budget.take(size)
         factory = load_library("py7zr.io").BytesIOFactory(size)

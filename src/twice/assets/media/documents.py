@@ -167,13 +167,15 @@ def _read_pdf(file: BinaryIO, budget: UnpackBudget) -> Iterator[Part]:
         {*(each for table in reader.xref.values() for each in table), *reader.xref_objStm}
     )
     for number in numbers[:_OBJECTS_MAX]:
+        if not budget.unpacked:
+            break
         try:
             found = reader.get_object(number)
         except Exception:  # noqa: BLE001, S112 - One object that is not there hides no other.
             continue
         if isinstance(found, library.generic.StreamObject):
             yield from _read_stream(number, found, budget)
-    if len(numbers) > _OBJECTS_MAX:
+    if len(numbers) > _OBJECTS_MAX or not budget.unpacked:
         yield ArchiveMember("objects", None, "there are more objects than the limit")
 
 
