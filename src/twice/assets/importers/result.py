@@ -217,7 +217,8 @@ class Reading:
             return f"{said[0].chunk} and {differing.chunk} differ"
         # Chunks with two seeds tell of two pictures: what one of them says alone may be of either.
         seeded = {each.part: each for each in self._statements.get(_SEED, [])}
-        silent = [part for part in seeded if part not in {each.part for each in said}]
+        speaking = {each.part for each in said}
+        silent = [part for part in seeded if part not in speaking]
         seeds = list_distinct(each.value for each in seeded.values())
         if len(seeds) > 1 and 0 < len(silent) < len(seeded):
             return f"{said[0].chunk} says it, and {seeded[silent[0]].chunk} has another seed"
