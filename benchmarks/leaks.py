@@ -29,7 +29,7 @@ from programs import (
     public_leaks,
     shipped_leaks,
 )
-from twice.assets.leaks.looking import look
+from twice.assets.leaks.folders import scan_paths
 
 TELLING = re.compile(
     r"seed|steps|sampler|reaper|ableton|detlog|determinism|log_sha256|ksampler|\.rpp|tideland|noir_v3|AIPrompt|AISystem"
@@ -63,10 +63,10 @@ def found(name: str, files: list[Path]) -> list[dict[str, object]]:
     def row(who: str, count: int, of: int) -> dict[str, object]:
         return {"figure": f"{name}: {who}", "unit": f"of {of}", **measuring.spread([count], 0)}
 
-    caught = sum(look([path]).result == "leaks" for path in leaking)
+    caught = sum(scan_paths([path]).result == "leaks" for path in leaking)
     rows = [row("found", caught, len(leaking))]
     if clean:
-        accused = sum(look([path]).result == "leaks" for path in clean)
+        accused = sum(scan_paths([path]).result == "leaks" for path in clean)
         rows.append(row("clean files accused", accused, len(clean)))
     for peer, command in PEERS.items():
         if shutil.which(peer):
@@ -82,7 +82,7 @@ def speed(name: str, data: bytes, rounds: int) -> dict[str, object]:
         samples = []
         for _ in range(rounds):
             begun = time.process_time()
-            look([path])
+            scan_paths([path])
             samples.append(len(data) / 1e6 / (time.process_time() - begun))
     return {"figure": f"speed on {name}", "unit": "MB/CPU s", **measuring.spread(samples, 1)}
 

@@ -27,7 +27,6 @@ kind, objects, rounds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 from twice.tools.scenes import BLENDER, MEMORY
 from twice.tools.scenes.mesh import primitive
 from twice.tools.scenes.protocol import Surface
-from twice.tools.scenes.transform import Transform
 scene = (BLENDER if kind == "blender" else MEMORY).open_backend()
 cube = primitive("cube", size=1, segments=3, rings=2)
 if kind == "blender":  # the scene's own way looks through every name for each new one
@@ -47,7 +46,7 @@ else:
     for i in range(objects):
         scene.create_object(f"object {i}", cube)
         scene.assign_material(f"object {i}", f"paint {i % 50}")
-        scene.transform(f"object {i}", Transform(location=(i * 0.37, i * 0.11, i * 0.05)))
+        scene.transform(f"object {i}", location=(i * 0.37, i * 0.11, i * 0.05))
 times = []
 for _ in range(rounds):
     start = time.process_time()

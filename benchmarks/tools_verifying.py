@@ -21,7 +21,7 @@ from twice.tools.verification.verify import verify_tools
 _TESTS = measuring.FOLDER.parent / "tests"
 _REGISTRIES = {
     "memory": "memory",
-    "lying": f"{_TESTS / 'tools' / 'verification' / 'lying_tools.py'}:registry",
+    "lying": f"{_TESTS / 'corpora' / 'lying_tools' / 'liars.py'}:registry",
     "second lying": f"{_TESTS / 'corpora' / 'lying_tools_second' / 'liars.py'}:registry",
 }
 

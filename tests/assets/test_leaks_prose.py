@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import argparse
 import ast
+import io
 import itertools
 import sys
 from collections.abc import Iterator
-from io import BytesIO
 from pathlib import Path
 
+import pytest
 from PIL import Image
 
-from twice.assets.containers.source import Source
-from twice.assets.leaks.findings import Finding
-from twice.assets.leaks.scanning import Scan
+from twice.assets.leaks.report import LeakFinding
+from twice.assets.leaks.scan import FileScan
 from twice.foundation.severity import Severity
 
 WHO = (
@@ -74,8 +74,8 @@ def documentation() -> Iterator[str]:
 
 
 def accused(text: str) -> list[tuple[str, str]]:
-    found = Scan().file(Source.of_bytes(text.encode()), "story.txt")
-    return [(each.rule, each.excerpt) for each in found if isinstance(each, Finding)]
+    found = FileScan().scan(io.BytesIO(text.encode()), "story.txt")
+    return [(each.rule, each.excerpt) for each in found if isinstance(each, LeakFinding)]
 
 
 def test_two_hundred_and_more_passages_of_stories_are_not_accused() -> None:
@@ -101,21 +101,45 @@ def test_sentences_that_give_technique_away_are() -> None:
         assert accused(text), text
 
 
-def test_a_number_that_somebody_says_is_no_seed_of_a_generator() -> None:
-    for said in ("“Seed: 41,” it said.", "'Seed: 41.'", "Seed: 41. Model: the old one."):
-        assert not accused(said), said
-    for said in ("Seed: 41, Size: 512x512", "Seed: 41", '{"seed": 41}', "Seed: 2218840917."):
-        assert accused(said), said
+ORDINARY = (
+    "\u201cSeed: 41,\u201d it said.", "'Seed: 41.'", "Seed: 41. Model: the old one.", "Seed: 12 per pot", '{"seed": 41}',
+    '{steps: 12, easing: "out"}', "{ steps: 12, duration: 300 }", '{"world": {"seed": 8675309, "biome": "salt"}}',
+    "World seed: 8675309", 'seed = 1337\n[sub_resource type="FastNoiseLite"]', "const SEED = 20461; const rng = mulberry32(SEED);",
+    'level.json {"seed": 48151623, "level": 3, "spawn": [4, 9]}', "--seed 12345 makes the same dungeon again",
+    '{"model_id": "tree_03", "model_name": "barrel"}', '{"checkpoint_id": "bridge_2", "voice_id": "guard_04"}',
+    '{"class_type": "warrior", "level": 4}', '{"prompt": "Enter your name", "width": 320}',
+    "Walk 12 steps and sow the seed.", "A drum sampler with 16 steps.", "The Euler method with 100 steps.",
+    "20 steps with guidance from a coach", "waves around 2.5 metres", "Ozone 0.06 ppm", "ver la imagen 1.2",
+    "apiKey: getApiKeyFromKeychain()", 'api_key = "your_api_key_goes_here_0001"', "a.als, e.cpr; x.flp)",
+    '{"log_id": 5512, "event": "login"}', "audio_render: 48000", "seeds: 1204, peers: 88", "/home/pi/garden/water.py",
+    "rng = np.random.default_rng(seed=12345)", "Photoshop 3.0", "the reaper 1.0 of the village",
+)  # fmt: skip
+TECHNICAL = (
+    "Seed: 41, Size: 512x512", '{"seed": 41, "sampler": "euler"}', "Seed: 2218840917.", '{"seed": 439212}',
+    "noise_seed: 7719", '{"steps": 20, "cfg": 7, "seed": 12}', "Steps: 20, Sampler: Euler", "Blender 4.1", "Kontakt 7.10",
+    '{"inputs": {"seed": 5, "steps": 20}, "class_type": "SamplerCustom"}', '{"log_id": "a", "payload": "determinism"}',
+    "rendered: 30 steps, cfg 7", '{"model_name": "x_v3", "sampler": "a"}', "/home/mira/garden/water.py",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("said", ORDINARY)
+def test_an_ordinary_form_is_not_accused(said: str) -> None:
+    assert not accused(said)
+
+
+@pytest.mark.parametrize("said", TECHNICAL)
+def test_the_same_form_beside_other_technique_is(said: str) -> None:
+    assert accused(said)
 
 
 def test_a_camera_that_names_itself_is_not_a_generator() -> None:
-    picture, file = Image.new("RGB", (8, 8)), BytesIO()
+    picture, file = Image.new("RGB", (8, 8)), io.BytesIO()
     exif = Image.Exif()
     exif[0x010F], exif[0x0110] = "NIKON CORPORATION", "NIKON D750"
     picture.save(file, "JPEG", exif=exif)
 
-    found = Scan().file(Source.of_bytes(file.getvalue()), "a.jpg")
+    found = FileScan().scan(io.BytesIO(file.getvalue()), "a.jpg")
 
     assert not [
-        each for each in found if isinstance(each, Finding) and each.severity >= Severity.HIGH
+        each for each in found if isinstance(each, LeakFinding) and each.severity >= Severity.HIGH
     ]

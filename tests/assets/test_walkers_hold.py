@@ -14,8 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from leakfiles import LEAKING, TITLED, zipped
 
-from twice.assets.containers.source import Source
-from twice.assets.leaks.scanning import Limits, Scan
+from twice.assets.leaks.scan import FileScan, ScanLimits
 from twice.assets.media.payload import digest_open_file
 from twice.assets.media.sniff import HEAD, sniff
 from twice.assets.scrub import scrub
@@ -33,12 +32,12 @@ BEGINNINGS = (
     b"{\\x", b"%41%42%43", b"",
 )  # fmt: skip
 QUICK = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
-SMALL = Limits(depth=6, unpacked=4 << 20, parts=2000)
+SMALL = ScanLimits(depth=6, unpacked=4 << 20, parts=2000)
 
 
 def everything(data: bytes) -> None:
     """All that is done with bytes of a stranger; refusals are fine, other exceptions are not."""
-    list(Scan(limits=SMALL).file(Source.of_bytes(data), "it"))
+    list(FileScan(limits=SMALL).scan(io.BytesIO(data), "it"))
     for act in (digest_open_file, scrub):
         with suppress(TwiceError):
             act(io.BytesIO(data), "it")
@@ -89,6 +88,6 @@ def test_what_repeats_costs_no_more_than_its_length(piece: bytes) -> None:
             return data
 
     data = b"\1" + piece * (400_000 // len(piece))
-    list(Scan(limits=SMALL).file(Source.of_file(Counted(data)), "it"))
+    list(FileScan(limits=SMALL).scan(Counted(data), "it"))
 
     assert reads < 64 << 20

@@ -1,16 +1,21 @@
-"""A declaration is complete and makes sense, or it is refused where it stands."""
+"""A declaration is complete and makes sense, or it is refused where it stands; its fingerprint covers what a caller relies on."""
 
 from __future__ import annotations
 
 import enum
+import random
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 import jsonschema
 import pytest
 from pydantic import BaseModel, Field
+from table_tools import registry as tables
 
-from twice.tools import Context, Needs, Registry, Session, tool
+from twice.foundation.comparison import Abs
+from twice.tools import Context, Needs, Registry, Session, Tool, tool
 from twice.tools.errors import RegistryRefused, ToolRefused
 
 
@@ -45,38 +50,31 @@ def call(arguments: dict[str, Any]) -> dict[str, Any]:
     return Session(Registry([paint])).call("paint.box", arguments)
 
 
-def test_parameters_are_the_functions_but_for_the_context() -> None:
+def test_a_tool_has_the_parameters_and_the_documentation_of_its_function() -> None:
     assert paint.parameters.names == ("box", "count", "mode", "colour", "copy")
+    assert paint.summary == "Paint a box."
+    assert paint.description.endswith("More about it.")
 
 
 def test_defaults_enums_models_and_awkward_names_arrive_as_declared() -> None:
     found = call({"box": {"low": 0.0}, "colour": "blue"})
 
-    assert found["result"] == {
-        "high": 1.0, "count": 3, "mode": "fill", "colour": "blue", "copy": False
-    }  # fmt: skip
+    expected = {"high": 1.0, "count": 3, "mode": "fill", "colour": "blue", "copy": False}
+    assert found["result"] == expected
+
+
+BOX = {"box": {"low": 0.0}}
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
         {},
-        {"box": {"low": 0.0}, "count": "3"},
-        {"box": {"low": 0.0}, "count": 3.0},
-        {"box": {"low": 0.0}, "count": True},
-        {"box": {"low": 0.0}, "count": 0},
-        {"box": {"low": 0.0}, "mode": "dot"},
-        {"box": {"low": 0.0}, "colour": "green"},
-        {"box": {"low": 0.0}, "copy": 1},
-        {"box": {"low": "0"}},
-        {"box": {"low": float("nan")}},
-        {"box": {"low": float("inf")}},
+        *({**BOX, "count": each} for each in ("3", 3.0, True, 0, 2**60)),
+        *({**BOX, **each} for each in ({"mode": "dot"}, {"colour": "green"}, {"copy": 1})),
+        *({**BOX, **each} for each in ({"other": 1}, {"ctx": {}}, {"seed": 1}, {"mode": "\ud800"})),
+        *({"box": {"low": each}} for each in ("0", float("nan"), float("inf"))),
         {"box": {"low": 0.0, "other": 1}},
-        {"box": {"low": 0.0}, "other": 1},
-        {"box": {"low": 0.0}, "ctx": {}},
-        {"box": {"low": 0.0}, "seed": 1},
-        {"box": {"low": 0.0}, "count": 2**60},
-        {"box": {"low": 0.0}, "mode": "\ud800"},
         {1: 2},
         {"box": {1, 2}},
     ],
@@ -94,26 +92,13 @@ def test_the_schema_says_what_is_accepted() -> None:
 
     jsonschema.Draft202012Validator.check_schema(schema)
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
-    assert validator.is_valid({"box": {"low": 0.0}, "count": 9})
-    assert not validator.is_valid({"box": {"low": 0.0}, "count": 10})
-    assert not validator.is_valid({"box": {"low": 0.0}, "other": 1})
     assert schema["properties"]["count"]["default"] == 3
+    assert validator.is_valid({**BOX, "count": 9})
+    assert not validator.is_valid({**BOX, "count": 10})
+    assert not validator.is_valid({**BOX, "other": 1})
 
 
-def test_the_description_is_the_documentation() -> None:
-    assert paint.summary == "Paint a box."
-    assert paint.description.endswith("More about it.")
-
-
-def test_a_tool_is_still_the_function_for_its_own_tests() -> None:
-    @tool("sum", determinism="deterministic")
-    def add(a: int, b: int) -> int:
-        return a + b
-
-    assert add(1, b=2) == 3
-
-
-def test_types_that_are_local_to_the_declaring_function_are_found() -> None:
+def test_a_tool_is_still_the_function_and_finds_types_that_are_local_to_it() -> None:
     class Local(BaseModel):
         n: int
 
@@ -121,13 +106,9 @@ def test_types_that_are_local_to_the_declaring_function_are_found() -> None:
     def local(value: Local) -> Local:
         return Local(n=value.n + 1)
 
+    assert local(Local(n=2)) == Local(n=3)
     found = Session(Registry([local])).call("local", {"value": {"n": 1}})
-
     assert found["result"] == {"n": 2}
-
-
-def declared(function: Callable[..., Any], **more: Any) -> None:
-    tool("a.tool", **{"determinism": "deterministic", **more})(function)
 
 
 def no_type(a) -> int:  # type: ignore[no-untyped-def]
@@ -189,27 +170,21 @@ def good() -> int:
         (with_key, {"determinism": "seeded"}, "declares the parameter call_key"),
         (unknown_type, {}, "cannot be read"),
         (endless, {}, "no canonical form"),
+        *(
+            (good, {"name": name}, "no name for a tool")
+            for name in ("", "1a", "a..b", ".a", "a b", "a/b", "x" * 65, "é")
+        ),
+        (good, {"name": good}, "without a name"),
     ],
 )
 def test_a_declaration_that_makes_no_sense_is_refused(
     function: Callable[..., Any], more: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(ToolRefused) as refused:
-        declared(function, **more)
+        tool(**{"name": "a.tool", "determinism": "deterministic", **more})(function)
 
     assert words in refused.value.happened
     assert refused.value.remedy
-
-
-@pytest.mark.parametrize("name", ["", "1a", "a..b", ".a", "a b", "a/b", "x" * 65, "é"])
-def test_a_name_that_hosts_could_not_carry_is_refused(name: str) -> None:
-    with pytest.raises(ToolRefused):
-        tool(name, determinism="deterministic")(good)
-
-
-def test_the_decorator_without_a_name_is_refused() -> None:
-    with pytest.raises(ToolRefused):
-        tool(good)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("needs", [{"backend": "4.5"}, {"profile": {"a": "new"}}, {"ui": "yes"}])
@@ -219,11 +194,89 @@ def test_needs_that_cannot_be_read_are_refused(needs: dict[str, Any]) -> None:
 
 
 def test_a_registry_holds_each_name_once_and_tools_alone() -> None:
-    one = tool("same", determinism="deterministic")(good)
-    other = tool("same", determinism="deterministic")(good)
+    one, other = (tool("same", determinism="deterministic")(good) for _ in range(2))
 
     assert len(Registry([one, one])) == 1
-    with pytest.raises(RegistryRefused):
-        Registry([one, other])
-    with pytest.raises(RegistryRefused):
-        Registry([good])  # type: ignore[list-item]
+    for wrong in ([one, other], [good]):
+        with pytest.raises(RegistryRefused):
+            Registry(wrong)  # type: ignore[arg-type]
+
+
+# -- fingerprints --------------------------------------------------------------------------------
+
+
+def base(n: int = 1) -> int:
+    """Count."""
+    return n
+
+
+def other_default(n: int = 2) -> int:
+    """Count."""
+    return n
+
+
+def other_limit(n: Annotated[int, Field(ge=0)] = 1) -> int:
+    """Count."""
+    return n
+
+
+def other_result(n: int = 1) -> float:
+    """Count."""
+    return n
+
+
+def other_source(n: int = 1) -> int:
+    """Count."""
+    return n + 0
+
+
+def made(function: Callable[..., Any], **more: Any) -> Tool:
+    return tool("count", **{"determinism": "deterministic", "version": "1", **more})(function)
+
+
+def test_whatever_a_caller_relies_on_changes_the_fingerprint() -> None:
+    functions = (base, other_default, other_limit, other_result, other_source)
+    options: list[dict[str, Any]] = [
+        {"version": "2"},
+        {"determinism": "nondeterministic"},
+        {"determinism": "seeded"},
+        {"needs": Needs(listing=True)},
+        {"needs": Needs(backend=">=4.5")},
+        {"tolerance": Abs(1e-9)},
+        {"derives": "steps"},
+        {"reads_only": True},
+        {"seconds": 1},
+    ]
+    every = [*map(made, functions), *(made(base, **each) for each in options)]
+
+    assert made(base).fingerprint == every[0].fingerprint
+    for fingerprints in (
+        [each.fingerprint for each in every],
+        [Registry([each]).fingerprint for each in every],
+    ):
+        assert len(dict.fromkeys(fingerprints)) == len(every)
+
+
+def test_the_order_of_tools_means_nothing_and_macros_have_a_fingerprint_of_their_own() -> None:
+    every = list(tables)
+    shuffled = Registry(random.Random(3).sample(every, len(every)))
+    without = Registry([each for each in every if not each.is_macro])
+
+    assert shuffled.fingerprint == tables.fingerprint
+    assert shuffled.macro_fingerprint == tables.macro_fingerprint != without.macro_fingerprint
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("seed", ["0", "12345"])
+def test_hash_seeds_mean_nothing(seed: str) -> None:
+    """A process, because a hash seed is read when it starts."""
+    code = "from table_tools import registry as r; print(r.fingerprint)"
+    found = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert found.stdout.strip() == tables.fingerprint

@@ -7,7 +7,9 @@ import gc
 import logging
 import os
 import platform
+import pwd
 import random
+import signal
 import socket
 import subprocess
 import sys
@@ -87,10 +89,14 @@ LIES: dict[str, tuple[str, Callable[[], object]]] = {
     "variable": ("environment", lambda: os.environ.get("HOME")),
     "getenv": ("environment", lambda: os.getenv("HOME")),
     "all variables": ("environment", lambda: dict(os.environ)),
+    "number of variables": ("environment", lambda: len(os.environ)),
     "set a variable": ("environment", lambda: os.environ.__setitem__("TWICE_X", "1")),
     "cwd": ("environment", lambda: os.getcwd()),
     "pid": ("environment", lambda: os.getpid()),
     "room on a disk": ("environment", lambda: os.statvfs(".")),
+    "name of the user": ("environment", lambda: pwd.getpwuid(0)),
+    "references": ("environment", lambda: sys.getrefcount(None)),
+    "a timer": ("clock", lambda: signal.getitimer(signal.ITIMER_REAL)),
     "processors": ("environment", lambda: os.cpu_count()),
     "name of this host": ("environment", lambda: socket.gethostname()),
     "in a thread": ("clock", in_a_thread),
@@ -111,6 +117,9 @@ HONEST: dict[str, Callable[[], object]] = {
 }
 
 
+LOOSE: dict[str, Any] = {"determinism": "nondeterministic"}
+
+
 def wrapped(act: Callable[[], object], **declared: Any) -> Tool:
     def body(ctx: Context) -> int:
         ctx.call("table.create", name="left behind", columns=["x"])
@@ -122,7 +131,7 @@ def wrapped(act: Callable[[], object], **declared: Any) -> Tool:
 
 def called(suspect: Tool, **permissions: bool) -> tuple[dict[str, Any], Tables]:
     registry, backend = Registry([suspect, *tables]), Tables()
-    contract = negotiate({"permissions": permissions}, registry, backend)
+    contract = negotiate({"permissions": permissions, "session_seed": 1}, registry, backend)
     return Session(registry, backend, contract).call("suspect"), backend
 
 
@@ -135,9 +144,9 @@ def test_a_lie_is_refused_by_need_and_line_and_leaves_nothing(name: str) -> None
     error = found["error"]
     assert error["code"] == "nondeterministic_refused"
     assert error["details"]["need"] == need
-    assert error["details"]["place"].startswith("tests/tools/test_enforcing.py:") or error[
-        "details"
-    ]["place"].startswith("tools/test_enforcing.py:")
+    place = error["details"]["place"]
+    assert place.startswith(("tests/tools/test_enforcing.py:", "tools/test_enforcing.py:"))
+    assert name != "swallowed" or place.endswith(f":{swallowed.__code__.co_firstlineno + 2}")
     assert backend.state() == {}
     assert "TWICE_X" not in os.environ
 
@@ -147,21 +156,6 @@ def test_an_honest_tool_is_not_accused(name: str) -> None:
     found, _ = called(wrapped(HONEST[name]))
 
     assert found["ok"], found
-
-
-def test_the_line_is_the_one_that_reads() -> None:
-    found, _ = called(wrapped(swallowed))
-    line = swallowed.__code__.co_firstlineno + 2
-
-    assert found["error"]["details"]["place"].endswith(f"test_enforcing.py:{line}")
-
-
-def test_seeded_tools_are_held_to_it_as_well() -> None:
-    suspect = wrapped(lambda: time.time(), determinism="seeded")
-    registry, backend = Registry([suspect, *tables]), Tables()
-    found = Session(registry, backend).call("suspect", {"seed": 1})
-
-    assert found["error"]["code"] == "nondeterministic_refused"
 
 
 def test_global_generators_stand_where_they_stood() -> None:
@@ -175,25 +169,23 @@ def test_global_generators_stand_where_they_stood() -> None:
     assert (random.random(), np.random.rand()) == drawn
 
 
-@pytest.mark.parametrize("need", ["clock", "entropy", "environment", "listing"])
-def test_a_tool_that_promises_nothing_may_read(need: str) -> None:
-    act = next(act for each, act in LIES.values() if each == need)
-    found, _ = called(wrapped(act, determinism="nondeterministic"), nondeterministic=True)
-
-    assert found["ok"], found
-
-
-@pytest.mark.parametrize("name", ["socket", "subprocess"])
-def test_what_leaves_the_process_is_declared_even_by_a_tool_that_promises_nothing(
-    name: str,
+@pytest.mark.parametrize(
+    ("name", "declared", "code"),
+    [
+        ("clock", {"determinism": "seeded"}, "nondeterministic_refused"),
+        ("listdir", {"needs": Needs(listing=True)}, "nondeterministic_refused"),
+        *((each, LOOSE, "ok") for each in ("clock", "urandom", "variable", "listdir")),
+        *((each, LOOSE, "capability_missing") for each in ("socket", "subprocess")),
+        ("socket", LOOSE | {"needs": Needs(network=True)}, "ok"),
+        ("subprocess", LOOSE | {"needs": Needs(processes=True)}, "ok"),
+    ],
+)
+def test_who_promises_nothing_may_read_and_declares_what_leaves_the_process(
+    name: str, declared: dict[str, Any], code: str
 ) -> None:
-    need, act = LIES[name]
-    silent, _ = called(wrapped(act, determinism="nondeterministic"), nondeterministic=True)
-    declared = wrapped(act, determinism="nondeterministic", needs=Needs(**{need: True}))
-    said, _ = called(declared, nondeterministic=True, network=True)
+    found, _ = called(wrapped(LIES[name][1], **declared), nondeterministic=True, network=True)
 
-    assert silent["error"]["code"] == "capability_missing"
-    assert said["ok"], said
+    assert ("ok" if found["ok"] else found["error"]["code"]) == code
 
 
 def test_a_folder_is_listed_in_order_by_the_context(tmp_path: Path) -> None:
@@ -210,27 +202,16 @@ def test_a_folder_is_listed_in_order_by_the_context(tmp_path: Path) -> None:
     assert called(silent)[0]["error"]["code"] == "capability_missing"
 
 
-def test_a_raw_listing_stays_refused_even_where_it_is_declared() -> None:
-    found, _ = called(wrapped(lambda: os.listdir("."), needs=Needs(listing=True)))
-
-    assert found["error"]["code"] == "nondeterministic_refused"
-
-
 def test_what_a_backend_does_in_its_own_methods_is_its_business() -> None:
     class Slow(Tables):
         def get(self, name: str) -> Any:
-            helper()
+            time.time()
             return super().get(name)
 
-    registry, backend = Registry(list(tables)), Slow()
-    one = Session(registry, backend)
+    one = Session(Registry(list(tables)), Slow())
     one.call("table.create", {"name": "t", "columns": ["x"]})
 
     assert one.call("table.select", {"table": "t"})["ok"]
-
-
-def helper() -> float:
-    return time.time()
 
 
 def test_whoever_profiled_before_goes_on_after() -> None:

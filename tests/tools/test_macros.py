@@ -88,18 +88,14 @@ def test_the_class_is_that_of_the_weakest_step(parts: list[Tool], kind: Determin
     assert ("seed" in made.parameters.schema.get("properties", {})) == (kind is Determinism.SEEDED)
 
 
-def test_needs_are_the_union_and_ranges_hold_together() -> None:
+def test_needs_flags_and_tolerances_are_computed() -> None:
     both = union([Needs(network=True, backend=">=4"), Needs(clock=True, backend="<5")])
-
-    assert (both.network, both.clock, both.ui, both.backend) == (True, True, False, "<5,>=4")
-    assert made_of(names, guess).needs.clock
-
-
-def test_flags_and_tolerances_are_computed() -> None:
     near = tool("near", determinism="deterministic", tolerance=Abs(0.1))(lambda: 1.0)
     nearer = tool("nearer", determinism="deterministic", tolerance=Rel(0.1))(lambda: 1.0)
     flags = made_of(names, drop)
 
+    assert (both.network, both.clock, both.ui, both.backend) == (True, True, False, "<5,>=4")
+    assert made_of(names, guess).needs.clock
     assert made_of(names).reads_only
     assert (flags.reads_only, flags.idempotent, flags.destructive) == (False, False, True)
     assert made_of(near).tolerance == Abs(0.1)
@@ -136,14 +132,13 @@ def test_a_failing_step_leaves_nothing_and_is_named() -> None:
     assert backend.state() == {}
 
 
-def test_a_condition_refuses_in_the_words_of_the_macro() -> None:
-    registry = Registry([fill])
-    session = Session(registry, Tables())
+def test_it_refuses_in_its_own_words() -> None:
+    session = Session(Registry([fill]), Tables())
     session.call("fill", {"table": "t"})
-    found = session.call("fill", {"table": "t"})
+    error = session.call("fill", {"table": "t"})["error"]
 
-    assert found["error"]["code"] == "conflict"
-    assert found["error"]["message"].startswith("There is one.")
+    assert error["code"] == "conflict"
+    assert error["message"].startswith("There is one.")
 
 
 def test_it_calls_no_tool_that_it_does_not_declare() -> None:
@@ -153,11 +148,10 @@ def test_it_calls_no_tool_that_it_does_not_declare() -> None:
         ctx.call(drop, table="t")
 
     backend = Tables()
-    registry = Registry([strays, drop])
-    found = Session(registry, backend).call("m")
+    error = Session(Registry([strays, drop]), backend).call("m")["error"]
 
-    assert found["error"]["code"] == "execution_failed"
-    assert "calls table.drop, and is not declared to use it" in found["error"]["message"]
+    assert error["code"] == "execution_failed"
+    assert "calls table.drop, and is not declared to use it" in error["message"]
     assert backend.state() == {}
 
 

@@ -6,7 +6,7 @@ import asyncio
 import dataclasses
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,56 +16,68 @@ from table_tools import Tables
 from table_tools import registry as tables
 
 from twice.foundation.comparison import Abs
-from twice.tools import CallRefused, Context, Needs, Registry, Session, negotiate, tool
+from twice.tools import (
+    CallRefused,
+    Context,
+    Needs,
+    Registry,
+    Session,
+    Tool,
+    deadlines,
+    negotiate,
+    tool,
+)
 from twice.tools.call import PHASES, Note
+from twice.tools.deadlines import Deadline, OutOfTime, now_s
 from twice.tools.envelope import CODES
 
 
-@tool("work.ok", determinism="deterministic")
-def fine(value: float = -0.0) -> float:
+def leave(ctx: Context) -> None:
+    """Change something that is to be undone, if it is not there yet."""
+    if not ctx.backend.holds("left behind"):
+        ctx.call("table.create", name="left behind", columns=["x"])
+
+
+def throw(error: BaseException) -> Any:
+    raise error
+
+
+def declare(function: Callable[..., Any], name: str = "", **more: Any) -> Tool:
+    given = {"determinism": "deterministic", **more}
+    return tool(f"work.{name or function.__name__}", **given)(function)
+
+
+def wrap(act: Callable[[Context], Any]) -> Callable[..., Any]:
+    """Change something before a tool does what it does."""
+
+    def body(ctx: Context) -> Any:
+        leave(ctx)
+        return act(ctx)
+
+    return body
+
+
+def ok(value: float = -0.0) -> float:
     return value
 
 
-@tool("work.fails", determinism="deterministic")
-def fails(ctx: Context) -> int:
-    """Change something, then fail."""
-    ctx.call("table.create", name="left behind", columns=["x"])
-    raise ValueError("the /secret/path of this\nTraceback (most recent call last)")
-
-
-@tool("work.exits", determinism="deterministic")
-def exits() -> int:
-    raise SystemExit(3)
-
-
-@tool("work.lies", determinism="deterministic")
-def lies(ctx: Context) -> int:
-    """Change something, then give back what is not declared."""
-    ctx.call("table.create", name="left behind", columns=["x"])
-    return "three"  # type: ignore[return-value]
-
-
-@tool("work.nan", determinism="deterministic")
-def nan() -> Any:
-    return {"deep": [float("nan")]}
-
-
-@tool("work.near", determinism="deterministic", tolerance=Abs(0.5))
-def near() -> float:
-    return 1.0
-
-
-@tool("work.spins", determinism="deterministic", seconds=0.05)
 def spins(ctx: Context) -> int:
-    """Never end."""
-    ctx.call("table.create", name="left behind", columns=["x"])
+    leave(ctx)
     while True:
         pass
 
 
-@tool("work.holds", determinism="deterministic")
+def slow(ctx: Context) -> int:
+    while True:
+        ctx.progress(0.5)
+
+
+def lies(ctx: Context) -> int:
+    leave(ctx)
+    return "three"  # type: ignore[return-value]
+
+
 def holds(ctx: Context) -> str:
-    """Swallow the failure of a part."""
     try:
         ctx.call("work.fails")
     except CallRefused as refused:
@@ -73,41 +85,41 @@ def holds(ctx: Context) -> str:
     return ""
 
 
-@tool("work.circle", determinism="deterministic")
-def circle(ctx: Context) -> int:
-    return int(ctx.call("work.circle"))
-
-
-@tool("work.steps", determinism="deterministic")
 def steps(ctx: Context) -> int:
-    """Report progress."""
     for at in range(4):
         ctx.call("table.create", name=f"t{at}", columns=["x"])
         ctx.progress(at / 4, f"part {at}")
     return 4
 
 
-@tool("work.named", determinism="deterministic")
 def named(ctx: Context, width: float) -> str:
-    """Make a thing under a name that follows from the parameters."""
     name = ctx.name("box")
     ctx.call("table.create", name=name, columns=["width"], rows=[[width]])
     return name
 
 
-@tool("work.sorts", determinism="deterministic")
 def sorts(ctx: Context, entities: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return ctx.sorted(entities)
 
 
-@tool("work.time", determinism="deterministic")
-def contract_time(ctx: Context) -> str:
-    return ctx.time.isoformat()
-
-
+WHAT = "the /secret/path of this\nTraceback (most recent call last)"
+ACTS: dict[str, Callable[[Context], Any]] = {
+    "fails": lambda _: throw(ValueError(WHAT)),
+    "cancels": lambda _: throw(asyncio.CancelledError()),
+    "nan": lambda _: {"deep": [float("nan")]},
+    "circle": lambda ctx: ctx.call("work.circle"),
+    "time": lambda ctx: ctx.time.isoformat(),
+    "around": lambda ctx: ctx.call("work.near"),
+    "further": lambda ctx: ctx.call("work.around"),
+}
 WORK = [
-    fine, fails, exits, lies, nan, near, spins, holds, circle, steps, named, sorts, contract_time
-]  # fmt: skip
+    *map(declare, (ok, slow, lies, holds, steps, named, sorts)),
+    *(declare(wrap(act), name) for name, act in ACTS.items()),
+    declare(lambda: throw(SystemExit(3)), "exits"),
+    declare(lambda: 1.0, "near", tolerance=Abs(0.5)),
+    declare(spins, seconds=0.05),
+    declare(wrap(lambda _: None), "reads", reads_only=True),
+]
 REGISTRY = Registry([*WORK, *tables], backend=Tables)
 
 
@@ -133,6 +145,13 @@ class Fixed(Tables):
     rollback = None  # type: ignore[assignment]
 
 
+class Stuck(Tables):
+    """A backend that does not go back."""
+
+    def rollback(self, checkpoint: Any) -> None:
+        raise OSError(f"no way back to {checkpoint}")
+
+
 def session(**offer: Any) -> Session:
     backend = Tables()
     return Session(REGISTRY, backend, negotiate(offer, REGISTRY, backend))
@@ -142,26 +161,37 @@ def code(envelope: Mapping[str, Any]) -> str:
     return "ok" if envelope["ok"] else envelope["error"]["code"]
 
 
+def answer(value: object, kind: Any = Any) -> dict[str, Any]:
+    """Call a tool that gives a value, or raises it."""
+
+    def give() -> Any:
+        return throw(value) if isinstance(value, Exception) else value
+
+    give.__annotations__["return"] = kind
+    return Session(Registry([declare(give)])).call("work.give")
+
+
 def test_a_success_carries_result_class_and_fingerprint() -> None:
     found = session().call("work.ok", {"value": 2.5})
 
-    assert found["ok"] is True
-    assert found["result"] == 2.5
-    assert found["determinism"] == {
-        "class": "deterministic", "seed": None, "seed_source": None, "call_key": None,
-        "tolerance": None,
+    assert found.pop("fingerprint").startswith("sha256:")
+    assert found.pop("state_fingerprint") == Tables().fingerprint()
+    assert found == {
+        "ok": True,
+        "result": 2.5,
+        "determinism": {
+            "class": "deterministic", "seed": None, "seed_source": None, "call_key": None, "tolerance": None,
+        },
     }  # fmt: skip
-    assert found["fingerprint"].startswith("sha256:")
+    assert str(session().call("work.ok")["result"]) == "0.0"
 
 
 def test_what_may_write_carries_the_fingerprint_of_the_state_that_it_left() -> None:
     one = session()
     wrote = one.call("table.create", {"name": "t", "columns": ["x"]})
-    read = one.call("table.list")
 
     assert wrote["state_fingerprint"] == one.backend.fingerprint()
-    assert "state_fingerprint" not in read
-    assert session().call("work.ok")["state_fingerprint"] == Tables().fingerprint()
+    assert "state_fingerprint" not in one.call("table.list")
 
 
 class Crate(BaseModel):
@@ -191,89 +221,73 @@ class Bag:
     ],
 )
 def test_a_set_is_no_result_whatever_type_it_travels_through(kind: Any, value: Any) -> None:
-    def give() -> Any:
-        return value
-
-    give.__annotations__["return"] = kind
-    found = Session(Registry([tool("give", determinism="deterministic")(give)])).call("give")
+    found = answer(value, kind)
 
     words = ("which has no order", "whose order nobody can see", "which is no JSON type")
     assert code(found) == "execution_failed"
     assert any(each in found["error"]["message"] for each in words)
 
 
-def test_minus_zero_is_zero() -> None:
-    assert str(session().call("work.ok")["result"]) == "0.0"
+@pytest.mark.parametrize("name", ["work.near", "work.around", "work.further"])
+def test_a_result_within_a_tolerance_claims_no_equality(name: str) -> None:
+    found = session().call(name)
 
-
-def test_a_result_within_a_tolerance_claims_no_equality() -> None:
-    found = session().call("work.near")
-
-    assert found["fingerprint"] is None
-    assert found["determinism"]["tolerance"] == Abs(0.5).to_json()
+    assert (found["ok"], found["fingerprint"]) == (True, None)
+    assert name != "work.near" or found["determinism"]["tolerance"] == Abs(0.5).to_json()
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"),
+    ("name", "expected", "words"),
     [
-        ("work.fails", "execution_failed"),
-        ("work.exits", "execution_failed"),
-        ("work.lies", "execution_failed"),
-        ("work.nan", "execution_failed"),
-        ("work.spins", "timeout"),
-        ("work.circle", "execution_failed"),
-        ("work.none", "not_found"),
+        ("work.fails", "execution_failed", "ValueError: the path of this"),
+        ("work.exits", "execution_failed", "SystemExit"),
+        ("work.cancels", "execution_failed", "CancelledError"),
+        ("work.lies", "execution_failed", "gave back what it does not declare"),
+        ("work.nan", "execution_failed", "deep[0] is nan"),
+        ("work.reads", "execution_failed", "table.create, which may write"),
+        ("work.spins", "timeout", "within 0.05 s, as it declares"),
+        ("work.slow", "timeout", "within 0.2 s, as the contract says"),
+        ("work.circle", "execution_failed", "called inside of itself"),
+        ("work.none", "not_found", "no tool 'work.none'"),
     ],
 )
-def test_a_failure_has_a_code_and_leaves_the_state_as_it_was(name: str, expected: str) -> None:
-    one = session()
+def test_a_failure_has_a_code_and_leaves_the_state_as_it_was(
+    name: str, expected: str, words: str
+) -> None:
+    one = session(limits={"seconds": 0.2})
     one.call("table.create", {"name": "before", "columns": ["x"]})
     before = one.backend.fingerprint()
     found = one.call(name)
 
-    assert code(found) == expected
+    assert code(found) == expected, found
+    assert words in found["error"]["message"]
     assert set(found["error"]) == {"code", "message", "details"}
     assert one.backend.fingerprint() == before
     assert one.call("table.list")["result"][0]["name"] == "before"
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("value", "kind", "told"),
     [
-        ("[Errno 2] No such file: '/home/ann/scene.blend'", "No such file: 'scene.blend'"),
-        ("cannot read C:\\Users\\ann\\scene.blend", "cannot read scene.blend"),
-        ("see http://example.org/a/b and a/b", "see http://example.org/a/b and a/b"),
-        ("path:/srv/x/y.txt:3", "path:y.txt:3"),
+        (OSError("[Errno 2] No file: '/home/mia/scene.blend'"), Any, "No file: 'scene.blend'"),
+        (OSError("cannot read C:\\Users\\mia\\scene.blend"), Any, "cannot read scene.blend"),
+        (OSError("see http://e.org/home/b and a/b"), Any, "see http://e.org/home/b and a/b"),
+        (OSError("path:/srv/x/y.txt:3"), Any, "path:y.txt:3"),
+        (Path("/home/mia/scene.blend"), str, "scene.blend"),
     ],
 )
-def test_no_folder_of_this_machine_goes_outward(said: str, told: str) -> None:
-    @tool("breaks", determinism="deterministic")
-    def breaks() -> int:
-        raise OSError(said)
-
-    message = Session(Registry([breaks])).call("breaks")["error"]["message"]
+def test_no_folder_of_this_machine_goes_outward(value: Any, kind: Any, told: str) -> None:
+    message = answer(value, kind)["error"]["message"]
 
     assert told in message
-
-
-def test_no_folder_goes_outward_with_a_result_of_another_type() -> None:
-    @tool("gives.path", determinism="deterministic")
-    def path() -> str:
-        return Path("/home/ann/scene.blend")  # type: ignore[return-value]
-
-    message = Session(Registry([path])).call("gives.path")["error"]["message"]
-
-    assert "scene.blend" in message
-    assert "/home" not in message
+    assert "mia" not in message
 
 
 def test_no_stack_trace_goes_outward_and_the_whole_one_is_kept() -> None:
     observer = Noting()
-    found = Session(REGISTRY, Tables(), observer=observer).call("work.fails")
-    said = json.dumps(found)
+    said = json.dumps(Session(REGISTRY, Tables(), observer=observer).call("work.fails"))
 
     assert "Traceback" not in said
-    assert "ValueError" in said
     assert "ValueError" in observer.notes[-1].trace
     assert __file__ in observer.notes[-1].trace
 
@@ -285,47 +299,49 @@ def test_a_part_that_fails_is_undone_even_where_the_whole_goes_on() -> None:
     assert one.call("table.list")["result"] == []
 
 
-def test_a_backend_that_cannot_go_back_has_partial_effects_reported() -> None:
-    one = Session(REGISTRY, Fixed())
+@pytest.mark.parametrize(
+    ("backend", "name", "expected"),
+    [
+        (Fixed, "work.fails", ("execution_failed", True)),
+        (Fixed, "work.exits", ("execution_failed", False)),
+        (Stuck, "work.fails", ("internal_error", True)),
+    ],
+)
+def test_effects_that_remain_are_told_of(
+    backend: type[Tables], name: str, expected: tuple[str, bool]
+) -> None:
+    error = Session(REGISTRY, backend()).call(name)["error"]
 
-    assert one.call("work.fails")["error"]["details"]["partial_effects"] is True
-    assert one.call("work.exits")["error"]["details"]["partial_effects"] is False
-
-
-def test_a_time_limit_of_the_contract_counts_as_well() -> None:
-    @tool("spins", determinism="deterministic")
-    def endless() -> int:
-        while True:
-            pass
-
-    registry = Registry([endless])
-    contract = negotiate({"limits": {"seconds": 0.05}}, registry)
-
-    assert code(Session(registry, contract=contract).call("spins")) == "timeout"
-
-
-def test_the_limit_that_struck_is_the_one_that_is_told() -> None:
-    error = session().call("work.spins")["error"]
-
-    assert error["details"]["limit_s"] == 0.05
-    assert "within 0.05 s, as it declares" in error["message"]
+    assert (error["code"], error["details"]["partial_effects"]) == expected
 
 
 def test_off_the_main_thread_a_limit_is_told_at_the_next_use_of_the_context() -> None:
-    @tool("slow", determinism="nondeterministic")
-    def slow(ctx: Context) -> int:
-        while True:
-            ctx.progress(0.5)
-
-    registry = Registry([slow])
-    offer = {"limits": {"seconds": 0.05}, "permissions": {"nondeterministic": True}}
     found: list[dict[str, Any]] = []
-    one = Session(registry, contract=negotiate(offer, registry))
-    thread = threading.Thread(target=lambda: found.append(one.call("slow")))
+    one = session(limits={"seconds": 0.05})
+    thread = threading.Thread(target=lambda: found.append(one.call("work.slow")))
     thread.start()
     thread.join(20)
 
     assert code(found[0]) == "timeout"
+    assert found[0]["error"]["details"]["limit_s"] == 0.05
+
+
+def test_the_runtime_is_not_interrupted_but_what_it_comes_back_to() -> None:
+    source = "def spin(now_s, end_s):\n    while now_s() < end_s:\n        pass\n"
+    names: dict[str, Any] = {}
+    exec(compile(source, deadlines.__file__, "exec"), names)
+    reached = []
+
+    def run() -> None:
+        with Deadline(0.001).interrupt():
+            names["spin"](now_s, now_s() + 0.02)
+            reached.append(True)
+            while True:
+                pass
+
+    with pytest.raises(OutOfTime):
+        run()
+    assert reached == [True]
 
 
 def test_the_phases_are_in_order_and_end_where_it_failed() -> None:
@@ -344,13 +360,10 @@ def test_an_observer_sees_parts_inside_of_wholes() -> None:
     observer = Noting()
     Session(REGISTRY, Tables(), observer=observer).call("work.holds")
 
+    paths: list[tuple[str, ...]] = [(), ("work.fails",), ("work.fails", "table.create")]
     assert observer.events == [
-        ("began", ()),
-        ("began", ("work.fails",)),
-        ("began", ("work.fails", "table.create")),
-        ("ended", ("work.fails", "table.create")),
-        ("ended", ("work.fails",)),
-        ("ended", ()),
+        *(("began", each) for each in paths),
+        *(("ended", each) for each in reversed(paths)),
     ]
 
 
@@ -368,11 +381,17 @@ def test_progress_is_told_and_a_cancelled_call_is_undone() -> None:
     assert one.call("table.list")["result"] == []
 
 
+def test_a_host_that_raises_in_its_progress_or_calls_again_gets_an_envelope() -> None:
+    one, seen = session(), []
+
+    assert code(one.call("work.steps", progress=lambda *_: 1 / 0)) == "execution_failed"  # type: ignore[arg-type]
+    one.call("work.steps", progress=lambda *_: seen.append(code(one.call("work.ok"))))
+    assert seen == ["contract_violation"] * 4
+
+
 def test_a_name_follows_from_the_parameters_and_a_taken_one_is_a_conflict() -> None:
     one = session()
-    first = one.call("work.named", {"width": 1.5})
-    again = one.call("work.named", {"width": 1.5})
-    other = one.call("work.named", {"width": 1.25})
+    first, again, other = (one.call("work.named", {"width": w}) for w in (1.5, 1.5, 1.25))
 
     assert first["result"] == session().call("work.named", {"width": 1.5})["result"]
     assert len(first["result"]) == len("box_") + 12
@@ -381,36 +400,29 @@ def test_a_name_follows_from_the_parameters_and_a_taken_one_is_a_conflict() -> N
 
 
 def test_entities_are_sorted_by_type_name_and_id_in_code_point_order() -> None:
-    given = [
-        {"type": "MESH", "name": "a", "id": "2"},
-        {"type": "MESH", "name": "Z"},
-        {"type": "CAMERA", "name": "é"},
+    ordered = [
         {"type": "CAMERA", "name": "z"},
+        {"type": "CAMERA", "name": "é"},
+        {"type": "MESH", "name": "Z"},
         {"type": "MESH", "name": "a", "id": "1"},
+        {"type": "MESH", "name": "a", "id": "2"},
     ]
-    found = session().call("work.sorts", {"entities": given})["result"]
 
-    assert [(each["type"], each["name"], each.get("id")) for each in found] == [
-        ("CAMERA", "z", None), ("CAMERA", "é", None), ("MESH", "Z", None), ("MESH", "a", "1"),
-        ("MESH", "a", "2"),
-    ]  # fmt: skip
-
-
-def test_entities_that_cannot_be_told_apart_have_no_order() -> None:
-    found = session().call("work.sorts", {"entities": [{"name": "a"}, {"name": "a"}]})
-
-    assert code(found) == "execution_failed"
+    assert session().call("work.sorts", {"entities": ordered[::-1]})["result"] == ordered
+    twins = {"entities": [{"name": "a"}, {"name": "a"}]}
+    assert code(session().call("work.sorts", twins)) == "execution_failed"
 
 
 def test_tools_see_contract_time_alone() -> None:
     one = session(time="2026-01-31T12:00:00Z")
 
     assert one.call("work.time")["result"] == "2026-01-31T12:00:00+00:00"
-    later = one.call("work.time", time="2026-01-31T13:00:00+00:00")
+    later = one.call("work.time", time="2026-01-31T15:00:00+02:00")
     assert later["result"] == "2026-01-31T13:00:00+00:00"
-    assert code(one.call("work.time", time="2026-01-31T12:30:00Z")) == "contract_violation"
-    assert code(one.call("work.time", time="noon")) == "contract_violation"
+    for wrong in ("2026-01-31T12:30:00Z", "2026-01-31T14:00:00", "noon", 5):
+        assert code(one.call("work.time", time=wrong)) == "contract_violation"  # type: ignore[arg-type]
     assert code(session().call("work.time")) == "capability_missing"
+    assert code(session().call("work.ok", time="2026-01-31T12:00:00Z")) == "contract_violation"
 
 
 def test_payloads_are_limited_both_ways() -> None:
@@ -433,20 +445,6 @@ def test_a_contract_expires_by_calls_and_by_time() -> None:
     assert code(short.call("work.ok", time="2026-01-02T00:00:01Z")) == "contract_violation"
 
 
-def test_one_call_at_a_time() -> None:
-    one = session()
-    seen: list[str] = []
-    one.call("work.steps", progress=lambda *_: seen.append(code(one.call("work.ok"))))
-
-    assert seen == ["contract_violation"] * 4
-
-
-def test_a_tool_whose_backend_is_missing_is_refused() -> None:
-    registry = Registry(list(tables))
-
-    assert code(Session(registry).call("table.list")) == "capability_missing"
-
-
 @pytest.mark.parametrize(
     ("needs", "expected"),
     [
@@ -463,102 +461,29 @@ def test_a_tool_whose_backend_is_missing_is_refused() -> None:
     ],
 )
 def test_needs_are_checked_before_anything_runs(needs: Needs, expected: str) -> None:
-    made = tool("needy", determinism="deterministic", needs=needs)(lambda: 1)
-    backend = Tables()
+    made = declare(lambda: 1, "needy", needs=needs)
 
-    assert code(Session(Registry([made]), backend).call("needy")) == expected
+    assert code(Session(Registry([made]), Tables()).call("work.needy")) == expected
+    assert code(Session(REGISTRY).call("table.list")) == "capability_missing"
 
 
 @pytest.mark.parametrize("need", ["network", "ui"])
 def test_network_and_ui_need_a_permission_of_their_own(need: str) -> None:
-    made = tool("needy", determinism="nondeterministic", needs=Needs(**{need: True}))(lambda: 1)
+    made = declare(lambda: 1, "needy", determinism="nondeterministic", needs=Needs(**{need: True}))
     registry = Registry([made])
 
     def called(require: str | None = None, **permissions: bool) -> str:
         offer = {"permissions": {"nondeterministic": True, **permissions}}
         one = Session(registry, contract=negotiate(offer, registry))
-        return code(one.call("needy", require=require))
+        return code(one.call("work.needy", require=require))
 
     assert called() == "capability_missing"
     assert called("nondeterministic") == "nondeterministic_refused"
     assert called(**{need: True}) == "ok"
 
 
-def test_a_host_that_raises_in_its_progress_gets_an_envelope() -> None:
-    def broken(*_: Any) -> None:
-        raise RuntimeError("the host's own")
-
-    assert code(session().call("work.steps", progress=broken)) == "execution_failed"
-
-
 def test_every_code_is_documented() -> None:
-    assert sorted(CODES) == sorted(
-        "invalid_arguments not_found conflict capability_missing contract_violation"
-        " nondeterministic_refused seed_required timeout execution_failed internal_error".split()
-    )
+    guide = (Path(__file__).parents[2] / "docs" / "guides" / "tools.md").read_text("utf-8")
+    rows = [line.split("`")[1] for line in guide.splitlines() if line.startswith("| `")]
 
-
-@tool("work.cancels", determinism="deterministic")
-def cancels(ctx: Context) -> int:
-    """Change something, then raise what is no ``Exception``."""
-    ctx.call("table.create", name="left behind", columns=["x"])
-    raise asyncio.CancelledError
-
-
-def test_what_is_raised_and_no_exception_is_an_outcome_too() -> None:
-    backend = Tables()
-    found = Session(Registry([cancels, *tables]), backend).call("work.cancels")
-
-    assert found["error"]["code"] == "execution_failed"
-    assert "CancelledError" in found["error"]["message"]
-    assert backend.state() == {}
-
-
-@tool("work.reads", determinism="deterministic", reads_only=True)
-def reads(ctx: Context) -> int:
-    """Say that it reads, let a part write, and fail."""
-    ctx.call("table.create", name="left behind", columns=["x"])
-    raise ValueError
-
-
-def test_what_reads_only_has_no_part_that_writes() -> None:
-    backend = Tables()
-    found = Session(Registry([reads, *tables]), backend).call("work.reads")
-
-    assert found["error"]["code"] == "execution_failed"
-    assert "table.create, which may write" in found["error"]["message"]
-    assert backend.state() == {}
-
-
-@tool("work.around", determinism="deterministic")
-def around(ctx: Context) -> float:
-    """Declare no tolerance, and give what a part gave within one."""
-    return float(ctx.call("work.near"))
-
-
-@tool("work.further", determinism="deterministic")
-def further(ctx: Context) -> float:
-    """Lie around that."""
-    return float(ctx.call("work.around"))
-
-
-@pytest.mark.parametrize("name", ["work.around", "work.further"])
-def test_equality_is_not_claimed_around_a_part_with_a_tolerance(name: str) -> None:
-    found = Session(Registry([near, around, further])).call(name)
-
-    assert (found["ok"], found["fingerprint"]) == (True, None)
-
-
-class _Stuck(Tables):
-    """Tables that cannot go back."""
-
-    def rollback(self, checkpoint: Any) -> None:
-        """Fail."""
-        raise OSError(f"no way back to {checkpoint}")
-
-
-def test_a_backend_that_does_not_go_back_is_told_of() -> None:
-    found = Session(Registry([fails, *tables]), _Stuck()).call("work.fails")
-
-    assert found["error"]["code"] == "internal_error"
-    assert found["error"]["details"]["partial_effects"] is True
+    assert rows[-len(CODES) :] == list(CODES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from typing import Any
 
@@ -90,31 +91,30 @@ def test_a_plain_value_has_one_form_and_reads_back(value: Any) -> None:
     assert canonical(plain(read)) == canonical(found)
 
 
-@pytest.mark.parametrize("arguments", [3, "x", [1], {"a": [[[[]]]] * 3}, {"a": {"b": 10**400}}])
-def test_arguments_that_are_no_object_of_json_are_refused(arguments: Any) -> None:
-    found = session().call("table.list", arguments)
-
-    assert found["error"]["code"] == "invalid_arguments"
+DEEP: Any = functools.reduce(lambda inner, _: [inner], range(5000), 0)
 
 
-def test_depth_has_a_bound() -> None:
-    deep: Any = 0
-    for _ in range(5000):
-        deep = [deep]
-
-    assert session().call("table.list", {"a": deep})["error"]["code"] == "invalid_arguments"
-
-
-@pytest.mark.parametrize("require", ["", "mostly", 3, ["seeded"]])
-def test_a_requirement_that_is_no_class_is_refused(require: Any) -> None:
-    found = session().call("table.list", require=require)
-
-    assert found["error"]["code"] == "invalid_arguments"
-
-
-@pytest.mark.parametrize("name", [None, 3, ["table.list"], "x" * 10_000, "\ud800"])
-def test_a_name_that_is_none_is_not_found(name: Any) -> None:
-    found = session().call(name)
+@pytest.mark.parametrize(
+    ("name", "arguments", "require", "code"),
+    [
+        *(
+            ("table.list", each, None, "invalid_arguments")
+            for each in (3, "x", [1], {"a": [[[[]]]] * 3}, {"a": {"b": 10**400}}, {"a": DEEP})
+        ),
+        *(
+            ("table.list", {}, each, "invalid_arguments")
+            for each in ("", "mostly", 3, ["seeded"])
+        ),
+        *(
+            (each, {}, None, "not_found")
+            for each in (None, 3, ["table.list"], "x" * 10_000, "\ud800")
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_no_call_at_all_is_refused(
+    name: Any, arguments: Any, require: Any, code: str
+) -> None:
+    found = session().call(name, arguments, require=require)
 
     check_envelope(found)
-    assert found["error"]["code"] == "not_found"
+    assert found["error"]["code"] == code

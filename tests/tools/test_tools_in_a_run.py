@@ -19,28 +19,19 @@ from table_tools import Tables
 from table_tools import registry as tables
 
 
-def declared(function):
-    return tool(function.__name__, determinism="deterministic")(function)
+READS = {
+    "clock": time.time,
+    "variable": lambda: os.environ["HOME"],
+    "listing": lambda: os.listdir("."),
+    "entropy": lambda: os.urandom(1),
+}
 
 
-@declared
-def clock() -> float:
-    return time.time()
+def declared(name, read):
+    def body() -> int:
+        return len(repr(read()))
 
-
-@declared
-def variable() -> str:
-    return os.environ["HOME"]
-
-
-@declared
-def listing() -> int:
-    return len(os.listdir("."))
-
-
-@declared
-def entropy() -> int:
-    return os.urandom(1)[0]
+    return tool(name, determinism="deterministic")(body)
 
 
 @tool("guess", determinism="nondeterministic")
@@ -48,14 +39,14 @@ def guess() -> float:
     return time.time()
 
 
-REGISTRY = Registry([clock, variable, listing, entropy, guess, *tables])
+REGISTRY = Registry([*(declared(*each) for each in READS.items()), guess, *tables])
 
 
 def main(run):
     backend = Tables()
     offer = {"session_seed": 3, "permissions": {"nondeterministic": True}}
     session = Session(REGISTRY, backend, negotiate(offer, REGISTRY, backend))
-    for name in ("clock", "variable", "listing", "entropy"):
+    for name in READS:
         found = session.call(name)
         assert found["error"]["code"] == "nondeterministic_refused", found
         run.compare(name, found)

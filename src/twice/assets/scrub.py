@@ -17,10 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 
-from twice.assets.containers.source import Source
 from twice.assets.errors import PayloadRefused, ScrubRefused
-from twice.assets.leaks.findings import Finding
-from twice.assets.leaks.scanning import Scan
+from twice.assets.leaks.report import LeakFinding
+from twice.assets.leaks.scan import FileScan
 from twice.assets.media.av import open_media
 from twice.assets.media.metadata_filter import FILTERS, RemovedPart
 from twice.assets.media.payload import PayloadDigest, digest_open_file
@@ -42,7 +41,7 @@ class ScrubbedFile:
     copy: BinaryIO
     payload: PayloadDigest
     removed: tuple[RemovedPart, ...]
-    left: tuple[Finding, ...]
+    left: tuple[LeakFinding, ...]
 
     def to_json(self) -> dict[str, object]:
         """Return it as JSON data, without the names of the files."""
@@ -106,8 +105,8 @@ def scrub(file: BinaryIO, name: str) -> ScrubbedFile:
         )
     left = tuple(
         found
-        for found in Scan().file(Source.of_file(copy), Path(name).suffix or "copy")
-        if isinstance(found, Finding) and found.severity >= Severity.HIGH
+        for found in FileScan().scan(copy, Path(name).suffix or "copy")
+        if isinstance(found, LeakFinding) and found.severity >= Severity.HIGH
     )
     copy.seek(0)
     return ScrubbedFile(copy, before, tuple(each for each in removed if each.size_bytes), left)

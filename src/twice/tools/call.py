@@ -28,7 +28,7 @@ from twice.tools.deadlines import Deadline, OutOfTime
 from twice.tools.declaration import Tool
 from twice.tools.determinism import Determinism, Requirement
 from twice.tools.enforcement import pause_watch, watch_tool
-from twice.tools.errors import CallRefused, tool_mistake
+from twice.tools.errors import CallRefused, blame_tool
 from twice.tools.schema import Arguments
 from twice.tools.seeds import RESERVED, Seeded
 
@@ -79,15 +79,12 @@ class Observer(Protocol):
 
 @dataclass(frozen=True)
 class Host:
-    """What the host gives with a call.
+    """What the host gives with a call, as ``Session.call`` takes it."""
 
-    Attributes:
-        progress: told how far it is.
-        cancelled: asked whether the host still wants it.
-    """
-
-    progress: Callable[[float, str], None] = lambda *_: None
-    cancelled: Callable[[], bool] = lambda: False
+    require: str | None
+    time: str | None
+    progress: Callable[[float, str], None] | None
+    cancelled: Callable[[], bool] | None
 
 
 class Operation:
@@ -97,7 +94,6 @@ class Operation:
         session: whose call it is.
         asked: the tool, or its name.
         given: arguments as they were given.
-        require: what the caller asks for.
         host: of the whole call.
         outer: the operation that this is a part of, if any.
         step: what the part is called.
@@ -105,29 +101,25 @@ class Operation:
 
     tool: Tool
     arguments: Arguments
+    require: Requirement
 
     def __init__(
         self,
         session: Session,
         asked: Tool | str,
-        given: Mapping[str, Any],
-        require: Requirement,
+        given: Any,
         host: Host,
         *,
         outer: Operation | None = None,
         step: str = "",
     ) -> None:
-        self.session = session
-        self.outer = outer
+        self.session, self.outer = session, outer
         self.path: tuple[str, ...] = () if outer is None else (*outer.path, step)
-        self.require = require
         self.seeded: Seeded | None = None
         self.deadline: Deadline | None = None
         self.steps_taken: set[str] = set()
         self.inexact = False
-        self._asked = asked
-        self._given = given
-        self._host = host
+        self._asked, self._given, self._host = asked, given, host
         self._limit_s: float | None = None
         name = asked if isinstance(asked, str) else asked.name
         self.note = Note(session.calls, self.path, name, given)
@@ -168,6 +160,7 @@ class Operation:
     def _carry_out(self) -> envelope.Envelope:
         phases = self.note.phases
         phases.append("validate")
+        self.require = self._find_requirement()
         self.tool = tool = preconditions.find_tool(self.session.registry, self._asked)
         self.note.fingerprint = tool.fingerprint
         self.arguments = self._validate()
@@ -182,22 +175,28 @@ class Operation:
             phases.append("verify")
             result = self._verify(result)
             phases.append("return")
-            return envelope.success(
-                result,
-                tool.determinism,
-                self.seeded,
-                tool.tolerance,
-                exact=not self.inexact,
-                state=self._fingerprint_state(),
-            )
+            backend, may_have_written = self.session.backend, not self.path and not tool.reads_only
+            state = backend.fingerprint() if backend is not None and may_have_written else None
+            return envelope.success(result, tool, self.seeded, exact=not self.inexact, state=state)
+
+    def _find_requirement(self) -> Requirement:
+        """Require of a part what the whole promises, and what was required of the whole."""
+        if self.outer is None:
+            return self.session.admit(self._host)
+        kind = self.outer.tool.determinism
+        promise = None if kind is Determinism.NONDETERMINISTIC else kind
+        return self.outer.require.and_also(Requirement(promise))
 
     def _validate(self) -> Arguments:
+        given = {} if self._given is None else self._given
         try:
-            given = plain(self._given)
+            if not isinstance(given, Mapping):
+                raise NotPlain("", f"is of type {type(given).__name__}, and no object")  # noqa: TRY301  (one refusal)
+            given = plain(dict(given))
             size = len(canonical(given))
         except NotPlain as error:
             problem = {"path": error.path, "problem": error.why}
-            raise preconditions.arguments_refused(self.tool, [problem]) from error
+            raise preconditions.refuse_arguments(self.tool, [problem]) from error
         preconditions.check_size(self, size, "arguments")
         try:
             return self.tool.parameters.read(given)
@@ -207,7 +206,7 @@ class Operation:
                 if each["path"] in RESERVED and self.tool.determinism is not Determinism.SEEDED:
                     kind = self.tool.determinism.value
                     each["problem"] = f"a {kind} tool draws nothing, and takes no {each['path']}"
-            raise preconditions.arguments_refused(self.tool, problems) from error
+            raise preconditions.refuse_arguments(self.tool, problems) from error
 
     def _plan_deadline(self) -> Deadline:
         outer = None if self.outer is None else self.outer.deadline
@@ -241,23 +240,16 @@ class Operation:
         try:
             written = self.tool.result.write(result)
             size = len(canonical(written))
-        except NotPlain as error:
-            raise self._declaration_error(str(error)) from error
-        except pydantic.ValidationError as error:
-            first = preconditions.list_problems(error)[0]
-            raise self._declaration_error(f"{first['path']}: {first['problem']}") from error
-        except pydantic_core.PydanticSerializationError as error:
-            said = envelope.hide_folders(str(error).replace("\n", " "))
-            raise self._declaration_error(said) from error
+        except (ValueError, pydantic_core.PydanticSerializationError) as error:
+            said = str(error).replace("\n", " ")
+            if isinstance(error, pydantic.ValidationError):
+                said = "{path}: {problem}".format(**preconditions.list_problems(error)[0])
+            raise blame_tool(
+                f"{self.tool.name} gave back what it does not declare: {envelope.hide_folders(said)}.",
+                "Expected a result of its declared type, in plain JSON.",
+            ) from error
         preconditions.check_size(self, size, "result")
         return written
-
-    def _fingerprint_state(self) -> str | None:
-        """Give the fingerprint of the state that a whole call left, where it may have written."""
-        backend = self.session.backend
-        if backend is None or self.path or self.tool.reads_only:
-            return None
-        return backend.fingerprint()
 
     @contextmanager
     def _atomic(self) -> Iterator[None]:
@@ -285,8 +277,6 @@ class Operation:
                 error.fields.pop("partial_effects", None)
             raise
 
-    # -- what the context asks for -------------------------------------------------------------
-
     def call_part(self, asked: Tool | str, given: Mapping[str, Any], step: str) -> Any:
         """Carry out a part; its result.
 
@@ -297,11 +287,7 @@ class Operation:
         step = step or name
         preconditions.check_part(self, name, step)
         self.steps_taken.add(step)
-        # A part has to promise what the whole does.
-        kind = self.tool.determinism
-        promise = None if kind is Determinism.NONDETERMINISTIC else kind
-        require = self.require.and_also(Requirement(promise))
-        part = Operation(self.session, asked, given, require, self._host, outer=self, step=step)
+        part = Operation(self.session, asked, given, self._host, outer=self, step=step)
         with pause_watch():
             found = part.run()
         if self.deadline is not None:
@@ -330,8 +316,9 @@ class Operation:
         with pause_watch():
             if self.deadline is not None:
                 self.deadline.check()
-            self._host.progress(min(max(float(fraction), 0.0), 1.0), str(text))
-            cancelled = self._host.cancelled()
+            if self._host.progress is not None:
+                self._host.progress(min(max(float(fraction), 0.0), 1.0), str(text))
+            cancelled = self._host.cancelled is not None and self._host.cancelled()
         if cancelled:
             raise CallRefused(
                 "execution_failed",
@@ -352,12 +339,6 @@ class Operation:
             else "Expected it to end before the call that it is a part of.",
             "Ask for less." if own else "Ask for less, or for a contract with a longer limit.",
             limit_s=None if limit_s is None else float(limit_s),
-        )
-
-    def _declaration_error(self, why: str) -> CallRefused:
-        return tool_mistake(
-            f"{self.tool.name} gave back what it does not declare: {why}.",
-            "Expected a result of its declared type, in plain JSON.",
         )
 
 

@@ -19,10 +19,9 @@ from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.seeds import Seed, derive_in, path_segments
 from twice.recorder.streams.numpy_streams import NumpyStream, open_numpy
 from twice.tools.canonical_json import NotPlain, canonical, plain
-from twice.tools.errors import CallRefused, tool_mistake
+from twice.tools.errors import CallRefused, blame_tool
 
 if TYPE_CHECKING:
-    from twice.tools.backend import Backend
     from twice.tools.call import Operation
     from twice.tools.declaration import Tool
 
@@ -43,8 +42,6 @@ class Context:
         self._operation = operation
         self._streams: dict[str, NumpyStream] = {}
 
-    # -- state ---------------------------------------------------------------------------------
-
     @property
     def backend(self) -> Any:
         """What the session's tools act on.
@@ -52,7 +49,7 @@ class Context:
         Raises:
             CallRefused: ``capability_missing``, in a session without one.
         """
-        backend = self.maybe_backend
+        backend = self._operation.session.backend
         if backend is None:
             raise CallRefused(
                 "capability_missing",
@@ -61,11 +58,6 @@ class Context:
                 "Open it so: Session(registry, backend).",
             )
         return backend
-
-    @property
-    def maybe_backend(self) -> Backend | None:
-        """The same, or None in a session without one."""
-        return self._operation.session.backend
 
     @property
     def time(self) -> datetime:
@@ -83,8 +75,6 @@ class Context:
                 'Offer one: {"time": "2026-01-31T12:00:00Z"}.',
             )
         return time
-
-    # -- randomness ----------------------------------------------------------------------------
 
     def rng(self, step: str) -> NumpyStream:
         """Return the random generator of a step, a numpy ``Generator``; the same object each time.
@@ -142,8 +132,6 @@ class Context:
             )
         return seeded.working
 
-    # -- names and order -----------------------------------------------------------------------
-
     def name(self, prefix: str, params: object = None) -> str:
         """Make a name of ``prefix_`` and 12 hex digits of the parameters' digest.
 
@@ -163,7 +151,7 @@ class Context:
         name = f"{prefix}_{digest_bytes(form, Algorithm.SHA256).hex[:_HEX]}"
         if not prefix or len(name.encode()) > NAME_BYTES_MAX:
             raise self._misuse_error(f"the prefix {prefix!r:.80} is empty or too long for a name")
-        backend = self.maybe_backend
+        backend = self._operation.session.backend
         if backend is not None and backend.holds(name):
             raise CallRefused(
                 "conflict",
@@ -184,12 +172,10 @@ class Context:
         Raises:
             CallRefused: ``execution_failed``, when two cannot be told apart.
         """
-        found = sorted(entities, key=entity_key)
-        for one, other in pairwise(found):
-            if entity_key(one) == entity_key(other):
-                raise self._misuse_error(
-                    f"two entities are both {entity_key(one)}: no order is theirs"
-                )
+        found = sorted(entities, key=_find_sort_key)
+        for one, other in pairwise(map(_find_sort_key, found)):
+            if one == other:
+                raise self._misuse_error(f"two entities are both {one}: no order is theirs")
         return found
 
     def listing(self, folder: str | os.PathLike[str]) -> list[str]:
@@ -208,8 +194,6 @@ class Context:
                 need="listing",
             )
         return self._operation.list_folder(folder)
-
-    # -- other tools ---------------------------------------------------------------------------
 
     def call(
         self,
@@ -250,16 +234,14 @@ class Context:
         self._operation.report_progress(fraction, text)
 
     def _misuse_error(self, happened: str) -> CallRefused:
-        return tool_mistake(
+        return blame_tool(
             f"{self._operation.tool.name} failed: {happened}.",
             "Expected the context to be used as it is documented.",
         )
 
 
-def entity_key(entity: Any) -> tuple[str, str, str]:
-    """Return the sort key of an entity: type, name, id, as text."""
+def _find_sort_key(entity: Any) -> tuple[str, ...]:
+    keys = ("type", "name", "id")
     if isinstance(entity, Mapping):
-        found = [entity.get(key, "") for key in ("type", "name", "id")]
-    else:
-        found = [getattr(entity, key, "") for key in ("type", "name", "id")]
-    return (str(found[0]), str(found[1]), str(found[2]))
+        return tuple(str(entity.get(key, "")) for key in keys)
+    return tuple(str(getattr(entity, key, "")) for key in keys)

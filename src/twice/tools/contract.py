@@ -15,16 +15,19 @@ contract's own document against the same registry and backend gives it again.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cached_property
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal
 
 import pydantic
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, PlainSerializer
+from pydantic import AfterValidator, ConfigDict, Field, PlainSerializer
 
 from twice.foundation.printable import pluralize
+from twice.foundation.seeds import Seed
 from twice.tools.backend import Backend
 from twice.tools.canonical_json import NotPlain, fingerprint, plain
 from twice.tools.determinism import Determinism, Level, Requirement
@@ -33,88 +36,38 @@ from twice.tools.registry import Registry
 from twice.tools.seeds import read_seed, seed_to_json
 
 _TOLD_MAX: Final = 3
-_WORDS: Final = {
-    "extra_forbidden": "is nothing that a contract has",
-    "downgrade": "asks for less than is declared, and there is no such permission",
-    "pinned": "is not the one that is here",
-    "version": "is another version here",
-    "absent": "is not here",
-}
 
 
-def write_time(time: datetime | None) -> str | None:
+def write_time(time: datetime) -> str:
     """Write a moment as contracts do: UTC, to the microsecond if it has any."""
-    return None if time is None else time.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return time.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-def read_time(value: object) -> datetime | None:
-    """Read a moment from an offer: ISO 8601 with a zone.
-
-    Raises:
-        ValueError: the value is not one; the message explains it.
-    """
-    if value is None:
-        return None
-    try:
-        time = datetime.fromisoformat(value) if isinstance(value, str) else None
-    except ValueError:
-        time = None
-    if time is None or time.tzinfo is None:
-        raise ValueError("is no moment such as 2026-01-31T12:00:00Z")
-    return time.astimezone(UTC)
-
-
-def read_require(value: object) -> Determinism | None:
-    """Read a required class from an offer or a call.
+def read_time(value: object) -> datetime:
+    """Read a moment as contracts and calls have it: ISO 8601 with a zone.
 
     Raises:
         ValueError: the value is not one; the message explains it.
     """
-    if value is None:
-        return None
-    if value not in list(Determinism):
-        raise ValueError(f"is none of {', '.join(Determinism)}")
-    return Determinism(str(value))
+    with suppress(ValueError, TypeError):
+        time = datetime.fromisoformat(value)  # type: ignore[arg-type]
+        if time.tzinfo is not None:
+            return time.astimezone(UTC)
+    raise ValueError("is no moment such as 2026-01-31T12:00:00Z")
 
 
-def read_level(value: object) -> Level:
-    """Read a level of verification from an offer.
-
-    Raises:
-        ValueError: the value is not one; the message explains it.
-    """
-    if value not in list(Level):
-        raise ValueError(f"is none of {', '.join(Level)}")
-    return Level(str(value))
-
-
-_Moment = Annotated[
-    datetime | None,
-    pydantic.PlainValidator(read_time),
-    PlainSerializer(write_time),
-]
+_Moment = Annotated[datetime, pydantic.PlainValidator(read_time), PlainSerializer(write_time)]
 _Texts = Annotated[
     Mapping[str, str],
     AfterValidator(lambda texts: MappingProxyType(dict(sorted(texts.items())))),
     PlainSerializer(dict),
 ]
-_SessionSeed = Annotated[
-    Any,
-    pydantic.PlainValidator(read_seed),
-    PlainSerializer(lambda seed: None if seed is None else seed_to_json(seed)),
-]
+_Seed = Annotated[Seed, pydantic.PlainValidator(read_seed), PlainSerializer(seed_to_json)]
 _Count = Annotated[int, Field(gt=0)]
 
 
-def _without_nothing(document: Any) -> Any:
-    """Leave out what an offer has as null: it is not offered."""
-    if isinstance(document, dict):
-        return {key: each for key, each in document.items() if each is not None}
-    return document
-
-
 class _Part(pydantic.BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
 class Limits(_Part):
@@ -132,7 +85,7 @@ class Limits(_Part):
     payload_bytes: _Count = 16 * 2**20
     concurrency: Literal[1] = 1
     calls: _Count | None = None
-    until: _Moment = None
+    until: _Moment | None = None
 
 
 class Permissions(_Part):
@@ -178,12 +131,12 @@ class Contract(_Part):
     backend: str = ""
     profile: _Texts = Field(default_factory=lambda: MappingProxyType({}))
     host: _Texts = Field(default_factory=lambda: MappingProxyType({}))
-    seed: _SessionSeed = Field(default=None, alias="session_seed")
-    require: Annotated[Determinism | None, BeforeValidator(read_require)] = None
-    level: Annotated[Level, BeforeValidator(read_level)] = Level.DECLARED
+    seed: _Seed | None = Field(default=None, alias="session_seed")
+    require: Determinism | None = None
+    level: Level = Level.DECLARED
     limits: Limits = Field(default_factory=Limits)
     permissions: Permissions = Field(default_factory=Permissions)
-    time: _Moment = None
+    time: _Moment | None = None
     float_policy: Literal["shortest-binary64/1"] = "shortest-binary64/1"
 
     def model_post_init(self, _: Any, /) -> None:
@@ -228,23 +181,26 @@ def negotiate(
     }
     outside: list[dict[str, Any]] = []
     try:
-        given = _without_nothing(plain(dict(offer)))
+        # What an offer has as null is not offered.
+        given = {key: each for key, each in plain(dict(offer)).items() if each is not None}
     except (NotPlain, TypeError, ValueError) as error:
         outside.append({"what": "offer", "why": f"is no JSON document: {error}"})
         given = {}
     for key, here in there.items():
         if given.get(key, here) != here:
-            outside.append(_outside(key, "pinned", offered=given[key], here=here))
+            why = "is not the one that is here"
+            outside.append({"what": key, "why": why, "offered": given[key], "here": here})
     pinned = given.get("profile", {})
     if isinstance(pinned, dict) and all(isinstance(each, str) for each in pinned.values()):
-        given = {**given, "profile": profile}
+        there["profile"] = profile
         for key, offered in pinned.items():
-            here = profile.get(key)
-            if here != offered:
-                why = "absent" if here is None else "version"
-                outside.append(_outside(f"profile.{key}", why, offered=offered, here=here))
+            found_here = profile.get(key)
+            if found_here != offered:
+                why = "is not here" if found_here is None else "is another version here"
+                what = f"profile.{key}"
+                outside.append({"what": what, "why": why, "offered": offered, "here": found_here})
     try:
-        found = Contract.model_validate({**given, **there})
+        found = Contract.model_validate_json(json.dumps({**given, **there}))
     except pydantic.ValidationError as error:
         outside += map(_describe, error.errors(include_url=False))
     else:
@@ -263,15 +219,12 @@ def negotiate(
     )
 
 
-def _outside(what: str, why: str, **values: Any) -> dict[str, Any]:
-    return {"what": what, "why": _WORDS.get(why, why), **values}
-
-
 def _describe(error: Any) -> dict[str, Any]:
     """One of pydantic's errors as what lies outside."""
     what = ".".join(str(part) for part in error["loc"] if part not in ("float", "int"))
-    kind = "downgrade" if "downgrade" in what else error["type"]
-    why = _WORDS.get(
-        kind, error["msg"].replace("Value error, ", "").replace("Input should be", "should be")
-    )
+    why = error["msg"].replace("Value error, ", "").replace("Input should be", "should be")
+    if "downgrade" in what:
+        why = "asks for less than is declared, and there is no such permission"
+    elif error["type"] == "extra_forbidden":
+        why = "is nothing that a contract has"
     return {"what": what, "why": why, "offered": error["input"]}

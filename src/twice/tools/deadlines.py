@@ -15,10 +15,13 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import Any, Final
 
 from twice.recorder.effects import ops
 from twice.recorder.effects.clock import REAL
+from twice.tools.enforcement.watch import is_twice_at_work
+
+_AGAIN_S: Final = 0.001
 
 
 class OutOfTime(BaseException):
@@ -26,7 +29,7 @@ class OutOfTime(BaseException):
 
 
 def now_s() -> float:
-    """Seconds on the real clock, whether or not a run governs the program's."""
+    """Return seconds on the real clock, whether or not a run governs the program's."""
     return float(REAL[ops.MONOTONIC]())  # type: ignore[arg-type]
 
 
@@ -49,29 +52,24 @@ class Deadline:
         return None if self.ends_s is None else max(self.ends_s - now_s(), 0.0)
 
     def check(self) -> None:
-        """Raise when it has passed.
-
-        Raises:
-            OutOfTime: then.
-        """
+        """Raise ``OutOfTime`` when it has passed."""
         if self.ends_s is not None and now_s() >= self.ends_s:
             raise OutOfTime
 
     @contextmanager
     def interrupt(self) -> Iterator[None]:
-        """Interrupt what runs inside when the time is over, as far as this thread can be.
-
-        Raises:
-            OutOfTime: then, from wherever the tool is.
-        """
+        """Interrupt what runs inside by ``OutOfTime`` when the time is over, as far as this thread can be."""
         if self.ends_s is None or threading.current_thread() is not threading.main_thread():
             yield
             return
         armed = True
 
         def ring(number: int, frame: FrameType | None) -> None:
-            del number, frame
-            if armed:
+            del number
+            # Twice is not interrupted, for it may be putting a watch up or down: the timer rings again until it is done.
+            if armed and is_twice_at_work(frame):
+                signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
+            elif armed:
                 raise OutOfTime
 
         began_s = now_s()

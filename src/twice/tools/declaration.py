@@ -38,22 +38,11 @@ _NAME_MAX = 64
 
 @dataclass(frozen=True, eq=False)
 class Tool:
-    """One operation under contract; made by ``tool`` and ``macro``.
+    """One operation under contract; made by ``tool`` and ``macro``, which say what most attributes mean.
 
     Attributes:
-        name: dotted, as hosts call it.
-        function: what was declared.
         determinism: the class that it declares; a macro's is computed.
-        needs: what it uses besides arguments, state and context.
-        version: the author's, part of the fingerprint.
-        tolerance: within which two results count as equal; None claims equality.
-        derives: ``seed`` hands sub-operations the call's own seed, ``steps`` one by step path.
-        reads_only: whether it promises to change nothing.
-        destructive: whether it may remove or replace what was there.
-        idempotent: whether a second equal call changes nothing more.
-        seconds: its own time limit, under the session's; None for that alone.
         uses: the tools that a macro is made of, in the order of its declaration; empty for a tool.
-        cases: what verification tries it with; no part of the fingerprint.
         parameters: what may be given to it.
         result: what it may give back.
 
@@ -83,14 +72,11 @@ class Tool:
         self._check()
         seeded = self.determinism is Determinism.SEEDED
         declared, returns, context = read_signature(self.function, Context, seeded=seeded)
-        given = {
-            "parameters": Parameters(declared, seeded=seeded),
-            "result": Result(returns),
-            "_context": context,
-            "_takes_seed": "seed" in inspect.signature(self.function).parameters,
-        }
-        for name, value in given.items():
-            object.__setattr__(self, name, value)
+        object.__setattr__(self, "parameters", Parameters(declared, seeded=seeded))
+        object.__setattr__(self, "result", Result(returns))
+        object.__setattr__(self, "_context", context)
+        takes_seed = "seed" in inspect.signature(self.function).parameters
+        object.__setattr__(self, "_takes_seed", takes_seed)
         try:
             plain(self.parameters.schema)
         except NotPlain as error:
@@ -259,15 +245,11 @@ def macro(
     It has the class of the weakest tool that it uses, and the needs of all. It reads only when all of
     them do. Its seed stands for the session's inside it. Like any call it is atomic.
 
-    Args:
-        name: dotted, as a tool's.
+    Args (the others are those of ``tool``):
         uses: the tools that it calls; it may call no other.
-        version: the author's; part of the fingerprint.
         tolerance: within which two results count as equal; that of its tools by default.
         derives: ``seed``: seeded tools get the macro's seed. ``steps``: each call gets one of its own,
             so that two calls of one tool draw differently.
-        seconds: its own time limit.
-        cases: what ``twice tools verify`` tries it with; no part of the fingerprint.
 
     Raises:
         ToolRefused: E-TOOL-001, when the declaration makes no sense.
@@ -286,22 +268,13 @@ def macro(
             "Expected one for its result.",
             "Declare it: @macro(…, tolerance=…)",
         )
+    kind, needs = weakest(each.determinism for each in parts), union(each.needs for each in parts)
     reads_only = all(each.reads_only for each in parts)
+    destructive = any(each.destructive for each in parts)
     return lambda function: Tool(
-        name,
-        function,
-        weakest(each.determinism for each in parts),
-        union(each.needs for each in parts),
-        version,
-        tolerance or next(iter(tolerances), None),
-        derives,
-        reads_only=reads_only,
-        destructive=any(each.destructive for each in parts),
-        idempotent=reads_only,
-        seconds=seconds,
-        uses=parts,
-        cases=cases,
-    )
+        name, function, kind, needs, version, tolerance or next(iter(tolerances), None), derives,
+        reads_only, destructive, idempotent=reads_only, seconds=seconds, uses=parts, cases=cases,
+    )  # fmt: skip
 
 
 def _digest_source(function: Callable[..., Any]) -> str:

@@ -11,9 +11,8 @@ from __future__ import annotations
 import re
 from typing import Any, Final, TypeAlias
 
-from twice.foundation.comparison import Tolerance
 from twice.tools.canonical_json import fingerprint
-from twice.tools.determinism import Determinism
+from twice.tools.declaration import Tool
 from twice.tools.errors import CallRefused
 from twice.tools.seeds import Seeded, seed_to_json
 
@@ -37,21 +36,14 @@ _FOLDERS = re.compile(r"(?<![\w./])(?:[A-Za-z]:)?[/\\](?![/\\])(?:[^\s'\"/\\]+[/
 
 
 def success(
-    result: Any,
-    determinism: Determinism,
-    seeded: Seeded | None,
-    tolerance: Tolerance | None,
-    *,
-    exact: bool = True,
-    state: str | None = None,
+    result: Any, tool: Tool, seeded: Seeded | None, *, exact: bool, state: str | None
 ) -> Envelope:
     """Build the envelope of a result; a tolerance leaves no fingerprint, which claims equality.
 
     Args:
         result: as plain JSON.
-        determinism: class of the tool.
+        tool: that gave it.
         seeded: its seed, if it has one.
-        tolerance: the tolerance that the tool declares.
         exact: whether none of its parts gave a result within a tolerance.
         state: fingerprint of the state that a tool left which may write; None for others.
     """
@@ -59,13 +51,13 @@ def success(
         "ok": True,
         "result": result,
         "determinism": {
-            "class": determinism.value,
+            "class": tool.determinism.value,
             "seed": None if seeded is None else seed_to_json(seeded.seed),
             "seed_source": None if seeded is None else seeded.source,
             "call_key": None if seeded is None else seeded.call_key,
-            "tolerance": None if tolerance is None else tolerance.to_json(),
+            "tolerance": None if tool.tolerance is None else tool.tolerance.to_json(),
         },
-        "fingerprint": fingerprint(result) if exact and tolerance is None else None,
+        "fingerprint": fingerprint(result) if exact and tool.tolerance is None else None,
         **({} if state is None else {"state_fingerprint": state}),
     }
 

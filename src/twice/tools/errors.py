@@ -36,7 +36,14 @@ class CallRefused(TwiceError, id="E-TOOL-003"):
         self.code = code
 
 
-def tool_mistake(happened: str, expected: str, **details: object) -> CallRefused:
+def refuse_limit(
+    limit: str, happened: str, expected: str, remedy: str, **details: object
+) -> CallRefused:
+    """Build the refusal of a call that a limit of the session contract forbids."""
+    return CallRefused("contract_violation", happened, expected, remedy, limit=limit, **details)
+
+
+def blame_tool(happened: str, expected: str, **details: object) -> CallRefused:
     """Build the refusal of a call whose tool does what no caller can correct."""
     remedy = "This is a mistake in the tool: tell its author."
     return CallRefused("execution_failed", happened, expected, remedy, **details)

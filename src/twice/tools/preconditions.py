@@ -17,7 +17,7 @@ from twice.foundation.printable import pluralize
 from twice.foundation.seeds import derive_in, path_segments
 from twice.tools.declaration import Tool
 from twice.tools.determinism import Determinism, Requirement
-from twice.tools.errors import CallRefused, tool_mistake
+from twice.tools.errors import CallRefused, blame_tool, refuse_limit
 from twice.tools.registry import Registry
 from twice.tools.seeds import Seeded
 
@@ -37,12 +37,8 @@ def find_tool(registry: Registry, asked: Tool | str) -> Tool:
     name = asked if isinstance(asked, str) else asked.name
     tool = registry.get(name)
     if tool is None or (isinstance(asked, Tool) and tool is not asked):
-        last = name.rpartition(".")[2]
-        close = [
-            each
-            for each in registry.names
-            if each.lower() == name.lower() or each.rpartition(".")[2] == last
-        ]
+        last = name.rpartition(".")[2].lower()
+        close = [each for each in registry.names if each.rpartition(".")[2].lower() == last]
         raise CallRefused(
             "not_found",
             f"There is no tool {str(name)[:80]!r} in the registry {registry.name}.",
@@ -54,7 +50,7 @@ def find_tool(registry: Registry, asked: Tool | str) -> Tool:
     return tool
 
 
-def arguments_refused(tool: Tool, problems: Sequence[Mapping[str, Any]]) -> CallRefused:
+def refuse_arguments(tool: Tool, problems: Sequence[Mapping[str, Any]]) -> CallRefused:
     """Arguments that are not what the schema says."""
     first = problems[0]
     where = f" at {first['path']}" if first["path"] else ""
@@ -70,12 +66,13 @@ def arguments_refused(tool: Tool, problems: Sequence[Mapping[str, Any]]) -> Call
 
 def list_problems(error: pydantic.ValidationError) -> list[dict[str, str]]:
     """List pydantic's errors as places and words, without the values."""
+    every = error.errors(include_url=False, include_input=False, include_context=False)
     return [
         {
             "path": ".".join(map(str, each["loc"]))[:200],
             "problem": each["msg"].replace("Value error, ", "")[:300],
         }
-        for each in error.errors(include_url=False, include_input=False, include_context=False)
+        for each in every
     ]
 
 
@@ -85,16 +82,15 @@ def check_size(operation: Operation, size: int, what: str) -> None:
     Raises:
         CallRefused: ``contract_violation``.
     """
-    limit = operation.session.contract.limits.payload_bytes
-    if size > limit:
-        raise CallRefused(
-            "contract_violation",
+    allowed = operation.session.contract.limits.payload_bytes
+    if size > allowed:
+        raise refuse_limit(
+            "payload_bytes",
             f"The {what} of {operation.tool.name} takes {pluralize(size, 'byte')}.",
-            f"Expected at most {limit}, as the contract says.",
+            f"Expected at most {allowed}, as the contract says.",
             "Ask for less at a time, or for a contract with a larger limit.",
-            limit="payload_bytes",
             bytes=size,
-            allowed=limit,
+            allowed=allowed,
         )
 
 
@@ -105,67 +101,61 @@ def check_permissions(operation: Operation) -> None:
         CallRefused: ``nondeterministic_refused``, ``capability_missing`` or ``execution_failed``.
     """
     tool, session, outer = operation.tool, operation.session, operation.outer
+    kind, asked = tool.determinism, operation.require.determinism
     if outer is not None and outer.tool.reads_only and not tool.reads_only:
-        raise tool_mistake(  # No way back is kept for what reads only.
+        raise blame_tool(  # No way back is kept for what reads only.
             f"{outer.tool.name} is declared to read only, and calls {tool.name}, which may write.",
             "Expected its parts to read only as well.",
             path=list(operation.path),
         )
-    _check_class(operation)
+    weak = _find_weak_part(tool, operation.require)
+    if weak is not None and asked is not None:
+        by = "" if weak == [tool.name] else f", because of its step {' > '.join(weak[1:])}"
+        raise _refuse(
+            operation,
+            f"{tool.name} is {kind.value}{by}; {asked.value} was required.",
+            f"Expected a tool that is {asked.value} at least.",
+            "Require less, or use another tool.",
+            declared=kind.value,
+            required=asked.value,
+            step=weak,
+        )
+    breaking = tool.needs.breaking()
+    if breaking and kind is not Determinism.NONDETERMINISTIC:
+        raise _refuse(
+            operation,
+            f"{tool.name} is declared {kind.value} and needs {', '.join(breaking)}.",
+            "Expected no such need: nothing that reads the world gives the same result every time.",
+            "Declare it nondeterministic, or hand in what it needs as arguments.",
+            declared=kind.value,
+            needs=list(breaking),
+        )
     _check_needs(operation)
-    if (
-        tool.determinism is Determinism.NONDETERMINISTIC
-        and not session.contract.permissions.nondeterministic
-    ):
-        raise _refusal(
+    permissions = session.contract.permissions
+    if kind is Determinism.NONDETERMINISTIC and not permissions.nondeterministic:
+        raise _refuse(
             operation,
             f"{tool.name} is nondeterministic, and the contract does not permit that.",
             "Expected a class that promises something.",
             'Use another tool, or a contract with {"permissions": {"nondeterministic": true}}.',
         )
-    level = session.level(tool)
+    level, required = session.level(tool), operation.require.level
     if not operation.require.tried_by(level):
-        raise _refusal(
+        raise _refuse(
             operation,
             f"The declaration of {tool.name} was tried to the level {level.value}.",
-            f"Expected {operation.require.level.value}, as the contract says.",
+            f"Expected {required.value}, as the contract says.",
             "Try it: twice tools verify.",
             level=level.value,
-            required_level=operation.require.level.value,
+            required_level=required.value,
         )
 
 
-def _check_class(operation: Operation) -> None:
-    tool, asked = operation.tool, operation.require.determinism
-    guilty = find_weak_part(tool, operation.require)
-    if guilty is not None and asked is not None:
-        by = "" if guilty == [tool.name] else f", because of its step {' > '.join(guilty[1:])}"
-        raise _refusal(
-            operation,
-            f"{tool.name} is {tool.determinism.value}{by}; {asked.value} was required.",
-            f"Expected a tool that is {asked.value} at least.",
-            "Require less, or use another tool.",
-            declared=tool.determinism.value,
-            required=asked.value,
-            step=guilty,
-        )
-    breaking = tool.needs.breaking()
-    if breaking and tool.determinism is not Determinism.NONDETERMINISTIC:
-        raise _refusal(
-            operation,
-            f"{tool.name} is declared {tool.determinism.value} and needs {', '.join(breaking)}.",
-            "Expected no such need: nothing that reads the world gives the same result every time.",
-            "Declare it nondeterministic, or hand in what it needs as arguments.",
-            declared=tool.determinism.value,
-            needs=list(breaking),
-        )
-
-
-def find_weak_part(tool: Tool, require: Requirement) -> list[str] | None:
+def _find_weak_part(tool: Tool, require: Requirement) -> list[str] | None:
     """Return the path of names to the first part that guarantees too little, or None."""
     if require.met_by(tool.determinism):
         return None
-    paths = (find_weak_part(each, require) for each in tool.uses)
+    paths = (_find_weak_part(each, require) for each in tool.uses)
     return [tool.name, *next((path for path in paths if path is not None), [])]
 
 
@@ -242,14 +232,14 @@ def check_part(operation: Operation, name: str, step: str) -> None:
     elif step in operation.steps_taken and tool.derives == "steps":
         why = f"two parts are both called {step}: name them by step="
     if why:
-        raise tool_mistake(
+        raise blame_tool(
             f"{tool.name} failed: {why}.",
             "Expected declared parts that end, each with a name of its own.",
             path=[*operation.path, step],
         )
 
 
-def _refusal(
+def _refuse(
     operation: Operation, happened: str, expected: str, remedy: str, **details: object
 ) -> CallRefused:
     details = {"tool": operation.tool.name, "path": list(operation.path), **details}

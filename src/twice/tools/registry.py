@@ -119,66 +119,41 @@ def find_registry(text: str) -> Registry:
             f"Expected one of {', '.join(sorted(BUILT_IN))}, module:name or file.py:name.",
             f"For example: twice tools list {text if text.endswith('.py') else 'my/tools.py'}:registry",
         )
-    module = _from_file(Path(place)) if place.endswith(".py") else _import_module(place, text)
+    module = _load(place)
     found = getattr(module, name, None)
-    if not isinstance(found, Registry):
-        there = sorted(key for key, each in vars(module).items() if isinstance(each, Registry))
-        said = "not there" if found is None else f"of type {type(found).__name__}"
-        raise RegistryRefused(
-            f"{name} in {place} is {said}.",
-            f"Expected a registry{f'; there is {there[0]}' if there else ''}.",
-            f"Write there: {name} = Registry([your, tools])",
-        )
-    if not len(found):
-        raise RegistryRefused(
-            f"The registry {name} in {place} has no tools.",
-            "Expected one at least.",
-            f"Write there: {name} = Registry([your, tools])",
-        )
-    return found
+    if isinstance(found, Registry) and len(found):
+        return found
+    there = [key for key, each in sorted(vars(module).items()) if isinstance(each, Registry)]
+    said = "not there" if found is None else f"of type {type(found).__name__}"
+    raise RegistryRefused(
+        f"{name} in {place} {'has no tools' if isinstance(found, Registry) else f'is {said}'}.",
+        f"Expected a registry with a tool{f'; there is {there[0]}' if there else ''}.",
+        f"Write there: {name} = Registry([your, tools])",
+    )
 
 
-def _import_module(dotted: str, text: str) -> ModuleType:
-    here = str(Path.cwd())
-    if here not in sys.path and "" not in sys.path:
-        sys.path.insert(0, here)
+def _load(place: str) -> ModuleType:
+    """Import a module from the current folder or from where Python finds it, or execute a file."""
     try:
-        return importlib.import_module(dotted)
-    except TwiceError:
-        raise
-    except ImportError as error:
-        raise RegistryRefused(
-            f"The registry {text} cannot be imported: {error}.",
-            "Expected a module that Python finds from here.",
-            "Run it from the project's folder, or give the file: path/to/file.py:name",
-        ) from error
-    except (Exception, SystemExit) as error:
-        raise _broken(dotted, error) from error
-
-
-def _from_file(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None or not path.is_file():
-        raise RegistryRefused(
-            f"There is no file {path}.",
-            "Expected a Python file in which a registry stands.",
-            "Give its path from here.",
-        )
-    module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(path.resolve().parent))
-    sys.modules.setdefault(path.stem, module)  # Types that it defines are looked up there.
-    try:
+        if not place.endswith(".py"):
+            here = str(Path.cwd())
+            if here not in sys.path and "" not in sys.path:
+                sys.path.insert(0, here)
+            return importlib.import_module(place)
+        path = Path(place)
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        assert spec is not None, "a name that ends with .py has a loader"
+        assert spec.loader is not None, "as above"
+        module = importlib.util.module_from_spec(spec)
+        sys.path.insert(0, str(path.resolve().parent))
+        sys.modules.setdefault(path.stem, module)  # Types that it defines are looked up there.
         spec.loader.exec_module(module)
     except TwiceError:
         raise
     except (Exception, SystemExit) as error:
-        raise _broken(str(path), error) from error
+        raise RegistryRefused(
+            f"{place} cannot be loaded: {type(error).__name__}: {error}.",
+            "Expected a file, or a module that Python finds from here, that is imported without an error.",
+            "Import it in Python to see where it fails, or give the file: path/to/file.py:name",
+        ) from error
     return module
-
-
-def _broken(place: str, error: BaseException) -> RegistryRefused:
-    return RegistryRefused(
-        f"{place} cannot be loaded: {type(error).__name__}: {error}.",
-        "Expected a module that is imported without an error.",
-        "Import it in Python to see where it fails.",
-    )

@@ -16,6 +16,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import FrameType
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
@@ -49,13 +50,9 @@ class _Untitled(GenerateJsonSchema):
 
 @dataclass(frozen=True)
 class Arguments:
-    """Arguments that were read.
+    """Arguments that were read: in the types that the function declares, and as JSON with defaults filled in.
 
-    Attributes:
-        values: by parameter, in the types that the function declares.
-        plain: the same as JSON, defaults filled in; without seed and call key.
-        seed: the seed that was given, if any.
-        call_key: the call key that was given, if any.
+    Neither has seed and call key, which stand beside them.
     """
 
     values: Mapping[str, Any]
@@ -77,7 +74,6 @@ class Parameters:
 
     def __init__(self, declared: Mapping[str, tuple[Any, Any]], *, seeded: bool) -> None:
         self.names = tuple(declared)
-        self._seeded = seeded
         reserved = {"seed": (_SEED, None), "call_key": (_KEY, None)} if seeded else {}
         every = {**declared, **reserved}
         # Fields have names of their own, so that a parameter may be called ``copy`` or ``_x``.
@@ -95,7 +91,16 @@ class Parameters:
             lambda: pydantic.create_model("Parameters", __config__=config, **fields)
         )
         for name, (annotation, default) in declared.items():
-            _check_default(name, annotation, default)
+            if default is ... or isinstance(default, pydantic.fields.FieldInfo):
+                continue
+            try:
+                pydantic.TypeAdapter(annotation).validate_python(default, strict=True)
+            except pydantic.ValidationError as error:
+                raise ToolRefused(
+                    f"The default of {name}, {default!r:.80}, does not fit its own type.",
+                    "Expected a default that a caller could give as well.",
+                    "Change the default or the type.",
+                ) from error
         schema = _build(lambda: self._model.model_json_schema(schema_generator=_Untitled))
         self.schema = {"$schema": DIALECT, **schema}
 
@@ -108,12 +113,9 @@ class Parameters:
         text = json.dumps(given, ensure_ascii=False)
         found = self._model.model_validate_json(text, strict=True, extra="forbid")
         values = {name: getattr(found, field) for field, name in self._fields.items()}
-        seed, key = (values.pop(each) if self._seeded else None for each in RESERVED)
-        dumped = found.model_dump(mode="json", by_alias=True, exclude=self._reserved_fields())
-        return Arguments(values, plain(dumped), seed, key)
-
-    def _reserved_fields(self) -> set[str]:
-        return {f for f, name in self._fields.items() if self._seeded and name in RESERVED}
+        seed, key = (values.pop(each, None) for each in RESERVED)
+        dumped = found.model_dump(mode="json", by_alias=True)
+        return Arguments(values, plain({name: dumped[name] for name in self.names}), seed, key)
 
 
 class Result:
@@ -132,17 +134,16 @@ class Result:
         if annotation is inspect.Signature.empty or annotation is Any:
             return
         adapter: pydantic.TypeAdapter[Any] = _build(lambda: pydantic.TypeAdapter(annotation))
-        schema = _build(
+        self._adapter = adapter
+        self.schema |= _build(
             lambda: adapter.json_schema(mode="serialization", schema_generator=_Untitled)
         )
-        if _has_key(schema, "uniqueItems"):
+        if _has_key(self.schema, "uniqueItems"):
             raise ToolRefused(
                 f"The result type {annotation!r} holds a set.",
                 "Expected types with an order that does not depend on hashes.",
                 "Return a sorted list.",
             )
-        self._adapter = adapter
-        self.schema = {"$schema": DIALECT, **schema}
 
     def write(self, value: object) -> Any:
         """Give a result as plain JSON, held against the declared type.
@@ -155,12 +156,9 @@ class Result:
         if self._adapter is None:
             return plain(value)
         # As Python first: as JSON, a set below ``dict``, ``list`` or ``object`` becomes a list in hash order.
-        _refuse_unordered(
-            self._adapter.dump_python(value, mode="python", by_alias=True, warnings="error"), ""
-        )
-        dumped = plain(
-            self._adapter.dump_python(value, mode="json", by_alias=True, warnings="error")
-        )
+        dump = partial(self._adapter.dump_python, value, by_alias=True, warnings="error")
+        _refuse_unordered(dump(mode="python"), "")
+        dumped = plain(dump(mode="json"))
         self._adapter.validate_json(json.dumps(dumped), strict=True)
         return dumped
 
@@ -173,9 +171,8 @@ def _refuse_unordered(value: object, path: str) -> None:
         for at, each in enumerate(value):
             _refuse_unordered(each, f"{path}[{at}]")
     elif isinstance(value, set | frozenset):
-        raise NotPlain(
-            path, f"is a {type(value).__name__}, which has no order; return a sorted list"
-        )
+        kind = type(value).__name__
+        raise NotPlain(path, f"is a {kind}, which has no order; return a sorted list")
     elif isinstance(value, Iterator):
         raise NotPlain(path, "is an iterator, whose order nobody can see; return a list")
 
@@ -193,65 +190,45 @@ def read_signature(
     Raises:
         ToolRefused: E-TOOL-001.
     """
-    name = getattr(function, "__name__", repr(function))
-    hints = _hints(function, name)
+    tool = getattr(function, "__name__", repr(function))
+    hints = _read_hints(function, tool)
     declared: dict[str, tuple[Any, Any]] = {}
     runtime: str | None = None
     for each in inspect.signature(function).parameters.values():
+        name = each.name
         if each.kind not in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY):
             raise ToolRefused(
-                f"{name} has the parameter {each}.",
+                f"{tool} has the parameter {each}.",
                 "Expected parameters that can be given by name.",
                 "Write every parameter out.",
             )
-        if each.name not in hints:
+        if name not in hints:
             raise ToolRefused(
-                f"The parameter {each.name} of {name} has no type.",
+                f"The parameter {name} of {tool} has no type.",
                 "Expected a type for every parameter: it is what arguments are held against.",
-                f"For example {each.name}: int; what gives seeds, names and time is "
-                f"{each.name}: twice.tools.Context",
+                f"For example {name}: int; what gives seeds, names and time is {name}: twice.tools.Context",
             )
-        hint = hints[each.name]
+        if name in RESERVED and not seeded:
+            raise ToolRefused(
+                f"{tool} has a parameter {name} and is not declared seeded.",
+                "A tool that takes a seed is seeded; no other tool has a parameter of that name.",
+                'Declare it so: determinism="seeded", or give the parameter another name.',
+            )
+        if name == "call_key":
+            raise ToolRefused(
+                f"{tool} declares the parameter call_key.",
+                "Every seeded tool has one; it is part of what the seed derives.",
+                "Leave it out.",
+            )
+        hint = hints[name]
         if hint is given or (get_origin(hint) is Annotated and get_args(hint)[0] is given):
-            runtime = each.name
-            continue
-        if each.name in RESERVED:
-            _check_reserved(name, each.name, seeded=seeded)
-            continue
-        default = ... if each.default is each.empty else each.default
-        declared[each.name] = (hint, default)
+            runtime = name
+        elif name != "seed":
+            declared[name] = (hint, ... if each.default is each.empty else each.default)
     return declared, hints.get("return", inspect.Signature.empty), runtime
 
 
-def _check_reserved(tool: str, name: str, *, seeded: bool) -> None:
-    if not seeded:
-        raise ToolRefused(
-            f"{tool} has a parameter {name} and is not declared seeded.",
-            "A tool that takes a seed is seeded; no other tool has a parameter of that name.",
-            'Declare it so: determinism="seeded", or give the parameter another name.',
-        )
-    if name == "call_key":
-        raise ToolRefused(
-            f"{tool} declares the parameter call_key.",
-            "Every seeded tool has one; it is part of what the seed derives.",
-            "Leave it out.",
-        )
-
-
-def _check_default(name: str, annotation: Any, default: Any) -> None:
-    if default is ... or isinstance(default, pydantic.fields.FieldInfo):
-        return
-    try:
-        pydantic.TypeAdapter(annotation).validate_python(default, strict=True)
-    except pydantic.ValidationError as error:
-        raise ToolRefused(
-            f"The default of {name}, {default!r:.80}, does not fit its own type.",
-            "Expected a default that a caller could give as well.",
-            "Change the default or the type.",
-        ) from error
-
-
-def _hints(function: Callable[..., Any], name: str) -> dict[str, Any]:
+def _read_hints(function: Callable[..., Any], name: str) -> dict[str, Any]:
     """Its annotations as types, those that name something local to the declaring function as well."""
     local: dict[str, Any] = {}
     frame: FrameType | None = sys._getframe(1)

@@ -47,13 +47,7 @@ CALL_KEY_SCHEMA: Final[dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Seeded:
-    """The seed of one call.
-
-    Attributes:
-        seed: the one that counts, as its source gave it.
-        source: where it came from.
-        call_key: what the caller gave besides.
-    """
+    """The seed of one call as its source gave it, and the call key that the caller gave besides."""
 
     seed: Seed
     source: Source
@@ -68,11 +62,7 @@ class Seeded:
 
 
 def read_seed(value: object) -> Seed | None:
-    """Read a seed as it stands in arguments or a contract: an integer, decimal text, or nothing.
-
-    Raises:
-        ValueError: in words that follow "seed:".
-    """
+    """Read a seed of arguments or a contract; a ``ValueError`` of one that is none is in words."""
     if value is None:
         return None
     if type(value) is int and 0 <= value < SEED_LIMIT:
@@ -83,11 +73,7 @@ def read_seed(value: object) -> Seed | None:
 
 
 def read_call_key(value: object) -> str | None:
-    """Read a call key as it stands in arguments.
-
-    Raises:
-        ValueError: in words that follow "call_key:".
-    """
+    """Read a call key of arguments, as ``read_seed`` does."""
     if value is None:
         return None
     if not isinstance(value, str) or not 1 <= len(value.encode()) <= CALL_KEY_BYTES_MAX:

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any
 
 from twice.tools import envelope
 from twice.tools.backend import Backend
-from twice.tools.call import Host, Note, Observer, Operation
-from twice.tools.contract import Contract, negotiate, read_require, read_time, write_time
+from twice.tools.call import Host, Observer, Operation
+from twice.tools.contract import Contract, negotiate, read_time, write_time
 from twice.tools.declaration import Tool
-from twice.tools.determinism import Level, Requirement
-from twice.tools.errors import CallRefused
+from twice.tools.determinism import Determinism, Level, Requirement
+from twice.tools.errors import CallRefused, refuse_limit
 from twice.tools.registry import Registry
 
 
@@ -82,100 +83,76 @@ class Session:
             require: the weakest class that will do, on top of what the contract requires.
             time: what the host says the time is from here on; it does not go back.
             progress: told how far the call is: a fraction from 0 to 1, and a text.
-            cancelled: asked now and then whether the host has given up.
+            cancelled: asked whether the host has given up, whenever the tool tells its progress.
         """
         if not self._busy.acquire(blocking=False):
-            return envelope.failure(
-                CallRefused(
-                    "contract_violation",
-                    "Another call of this session is at work.",
-                    "Expected one call at a time: the state is one.",
-                    "Wait for it, or open a session of its own; a tool calls another by its context.",
-                    limit="concurrency",
-                )
+            busy = refuse_limit(
+                "concurrency",
+                "Another call of this session is at work.",
+                "Expected one call at a time: the state is one.",
+                "Wait for it, or open a session of its own; a tool calls another by its context.",
             )
+            return envelope.failure(busy)
         try:
-            host = Host(progress or Host.progress, cancelled or Host.cancelled)
-            return self._call(tool, arguments, require, time, host)
+            host = Host(require, time, progress, cancelled)
+            return Operation(self, str(tool), arguments, host).run()
         finally:
             self.calls += 1
             self._busy.release()
 
-    def _call(
-        self, tool: Any, arguments: Any, require: str | None, time: str | None, host: Host
-    ) -> envelope.Envelope:
+    def admit(self, host: Host) -> Requirement:
+        """Admit a call: set the time that the host says, and hold it against the contract.
+
+        Returns:
+            What contract and host require of the call together.
+
+        Raises:
+            CallRefused: ``contract_violation``, or ``invalid_arguments`` for a class that is none.
+        """
+        if host.time is not None:
+            self.time = self._read_time(host.time)
+        limits = self.contract.limits
+        if limits.calls is not None and self.calls >= limits.calls:
+            raise _refuse_expired("calls", f"it covers {limits.calls} calls")
+        if limits.until is not None and self.time is not None and self.time > limits.until:
+            raise _refuse_expired("until", f"it ended at {write_time(limits.until)}")
         try:
-            self._set_time(time)
-            self._check_limits()
-            asked = self.contract.requirement.and_also(_read_requirement(require))
-            given = _read_arguments(arguments)
-        except CallRefused as refusal:
-            failed = envelope.failure(refusal)
-            if self.observer is not None:
-                note = Note(self.calls, (), str(tool)[:80], {})
-                self.observer.on_begin(note)
-                note.envelope = failed
-                self.observer.on_end(note)
-            return failed
-        return Operation(self, str(tool), given, asked, host).run()
+            required = None if host.require is None else Determinism(host.require)
+        except ValueError as error:
+            raise CallRefused(
+                "invalid_arguments",
+                f"The required class {host.require!r:.80} is none of {', '.join(Determinism)}.",
+                "Expected a class, or none.",
+                "For example: deterministic.",
+            ) from error
+        return self.contract.requirement.and_also(Requirement(required))
 
     def level(self, tool: Tool) -> Level:
         """How far a tool's declaration was tried."""
         return self._levels.get(tool.fingerprint, Level.DECLARED)
 
-    def _set_time(self, time: str | None) -> None:
-        if time is None:
-            return
+    def _read_time(self, value: object) -> datetime:
         try:
-            said = read_time(time)
-            if self.contract.time is None:
-                raise ValueError("needs a contract with a time")  # noqa: TRY301  (one refusal for all)
-            if said is None or (self.time is not None and said < self.time):
-                raise ValueError(f"lies before {write_time(self.time)}")  # noqa: TRY301  (as above)
+            time = read_time(value)
+            why = "" if self.contract.time is not None else "needs a contract with a time"
+            if self.time is not None and time < self.time:
+                why = f"lies before {write_time(self.time)}"
         except ValueError as error:
-            raise CallRefused(
-                "contract_violation",
-                f"The time cannot be set: {time!r:.80} {error}.",
+            why = str(error)
+        if why:
+            raise refuse_limit(
+                "time",
+                f"The time cannot be set: {value!r:.80} {why}.",
                 "Expected a moment with a zone, not before the last one, under a contract with a time.",
                 'For example: "2026-01-31T12:00:00Z".',
-                limit="time",
-            ) from error
-        self.time = said
-
-    def _check_limits(self) -> None:
-        limits, why, limit = self.contract.limits, "", ""
-        if limits.calls is not None and self.calls >= limits.calls:
-            limit, why = "calls", f"it covers {limits.calls} calls"
-        if limits.until is not None and self.time is not None and self.time > limits.until:
-            limit, why = "until", f"it ended at {write_time(limits.until)}"
-        if why:
-            raise CallRefused(
-                "contract_violation",
-                f"The contract has expired: {why}.",
-                "Expected calls within its limits.",
-                "Negotiate another contract.",
-                limit=limit,
             )
+        return time
 
 
-def _read_arguments(arguments: object) -> dict[str, Any]:
-    if arguments is None or isinstance(arguments, Mapping):
-        return dict(arguments or {})
-    raise CallRefused(
-        "invalid_arguments",
-        f"The arguments are of type {type(arguments).__name__}.",
-        "Expected an object: parameters by name.",
-        "For example: {}.",
+def _refuse_expired(limit: str, why: str) -> CallRefused:
+    return refuse_limit(
+        limit,
+        f"The contract has expired: {why}.",
+        "Expected calls within its limits.",
+        "Negotiate another contract.",
     )
-
-
-def _read_requirement(require: str | None) -> Requirement:
-    try:
-        return Requirement(read_require(require))
-    except ValueError as error:
-        raise CallRefused(
-            "invalid_arguments",
-            f"The required class {require!r:.80} {error}.",
-            "Expected a class, or none.",
-            "For example: deterministic.",
-        ) from error

@@ -1,21 +1,25 @@
-"""Small files that carry what generators embed, made byte by byte."""
+"""Small files that carry what generators embed."""
 
 from __future__ import annotations
 
+import io
 import json
 import struct
 import zlib
 from collections.abc import Mapping
 from typing import Any
 
-from twice.assets.containers.source import Source
-from twice.assets.importers.imported import Imported
-from twice.assets.importers.opening import import_source
+from PIL import Image
+
+from twice.assets.importers.detect import import_stream
+from twice.assets.importers.result import Imported
+
+USER_COMMENT = 37510
 
 
 def imported(data: bytes, name: str = "file") -> Imported:
     """Import the facts that bytes give about how they were made."""
-    return import_source(Source.of_bytes(data), name)
+    return import_stream(io.BytesIO(data), name)
 
 
 def chunk(name: bytes, data: bytes) -> bytes:
@@ -24,12 +28,12 @@ def chunk(name: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + name + data + struct.pack(">I", check)
 
 
-def png(*texts: tuple[str, str], extra: bytes = b"") -> bytes:
+def png(*texts: tuple[str, str]) -> bytes:
     """Build a picture of one pixel with texts."""
     head = chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0))
     said = b"".join(_text(key, text) for key, text in texts)
     pixels = chunk(b"IDAT", zlib.compress(b"\0\0\0\0"))
-    return b"\x89PNG\r\n\x1a\n" + head + said + extra + pixels + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + head + said + pixels + chunk(b"IEND", b"")
 
 
 def _text(key: str, text: str) -> bytes:
@@ -40,46 +44,32 @@ def _text(key: str, text: str) -> bytes:
         return chunk(b"iTXt", head + text.encode("utf-8", "surrogatepass"))
 
 
-def comfy(
-    prompt: Mapping[str, Any] | None = None, workflow: Mapping[str, Any] | None = None
-) -> Imported:
+def comfy(prompt: Mapping[str, Any] | None = None, **beside: Any) -> Imported:
     """Import a picture with ComfyUI's chunks."""
-    texts = [("prompt", prompt), ("workflow", workflow)]
-    return imported(png(*((key, json.dumps(each)) for key, each in texts if each is not None)))
+    texts = {"prompt": prompt, **beside}
+    return imported(png(*((key, json.dumps(each)) for key, each in texts.items() if each)))
 
 
-def user_comment(text: str, *, big: bool, head: bytes = b"UNICODE\0") -> bytes:
-    """Build an EXIF block with a user comment."""
-    order = ">" if big else "<"
-    coded = (
-        text.encode("utf-16-be" if big else "utf-16-le") if head[0] == 85 else text.encode("ascii")
-    )
-    value = head + coded
-    ifd = struct.pack(order + "H", 1) + struct.pack(order + "HHII", 34665, 4, 1, 26)
-    inner = struct.pack(order + "H", 1) + struct.pack(order + "HHII", 37510, 7, len(value), 44)
-    start = (b"MM\0*" if big else b"II*\0") + struct.pack(order + "I", 8)
-    return start + ifd + bytes(4) + inner + bytes(4) + value
+def picture(form: str, tags: Mapping[int, bytes | str]) -> bytes:
+    """Build a JPEG, WebP or AVIF file by Pillow, with tags of EXIF."""
+    exif = Image.Exif()
+    exif[305] = "a test"  # Pillow writes no AVIF tags when all are in the inner directory.
+    for tag, value in tags.items():
+        ifd = exif.get_ifd(0x8769) if tag == USER_COMMENT else exif
+        ifd[tag] = value
+    file = io.BytesIO()
+    Image.new("RGB", (8, 8)).save(file, form, exif=exif)
+    return file.getvalue()
 
 
-def jpeg(exif: bytes) -> bytes:
-    """Build a JPEG file that has EXIF and almost no picture."""
-    block = b"Exif\0\0" + exif
-    return b"\xff\xd8\xff\xe1" + struct.pack(">H", len(block) + 2) + block + b"\xff\xd9"
-
-
-def riff(form: bytes, *chunks: tuple[bytes, bytes]) -> bytes:
-    """Build a RIFF file."""
-    body = form + b"".join(
+def riff(*chunks: tuple[bytes, bytes]) -> bytes:
+    """Build a WAV file of 100 silent samples with chunks before them."""
+    form = (b"fmt ", struct.pack("<HHIIHH", 1, 1, 44100, 88200, 2, 16))
+    body = b"WAVE" + b"".join(
         name + struct.pack("<I", len(data)) + data + b"\0" * (len(data) % 2)
-        for name, data in chunks
+        for name, data in (form, *chunks, (b"data", bytes(200)))
     )
     return b"RIFF" + struct.pack("<I", len(body)) + body
-
-
-def wav(*chunks: tuple[bytes, bytes], rate: int = 44100) -> bytes:
-    """Build a WAV file of 100 silent samples."""
-    form = struct.pack("<HHIIHH", 1, 1, rate, 2 * rate, 2, 16)
-    return riff(b"WAVE", (b"fmt ", form), *chunks, (b"data", bytes(200)))
 
 
 def places(found: Imported) -> str:

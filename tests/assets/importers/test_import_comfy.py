@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import copy
+import io
 import json
 from typing import Any
 
+import av
+import numpy as np
 import pytest
-from madefiles import comfy, doubts, imported, places, png, riff, user_comment
+from madefiles import comfy, doubts, imported, picture, places, png
 
 SEED = 18446744073709551615
 
@@ -83,35 +86,35 @@ def test_a_graph_with_settings_in_other_nodes_is_read_whole() -> None:
     assert (found.ambiguities, found.not_understood) == ((), ())
 
 
-def test_a_guider_that_has_a_scale_says_it() -> None:
-    graph = FLUX | {
-        "6": node("CFGGuider", model=["3", 0], positive=["5", 0], negative=["14", 0], cfg=1.5),
-        "14": node("CLIPTextEncode", text="fog"),
-    }
+@pytest.mark.parametrize(
+    ("graph", "values"),
+    [
+        ({**FLUX, "6": node("CFGGuider", model=["3", 0], positive=["5", 0], negative=["14", 0], cfg=1.5),
+          "14": node("CLIPTextEncode", text="fog")}, {"/art/guidance": 1.5, "/art/negative_prompt": "fog"}),
+        ({**FLUX, "9": node("SplitSigmas", sigmas=["15", 0], step=4),
+          "15": node("BasicScheduler", scheduler="simple", steps=28, denoise=1)}, {"/art/steps": 28}),
+        ({**FLUX, "8": node("SamplerDPMPP_2M_SDE", eta=1)}, {"/art/sampler": "SamplerDPMPP_2M_SDE"}),
+        ({**FLUX, "7": node("DisableNoise")}, {"/seed/effective": None}),
+        *((with_sampler(seed=["30", 0]) | holders, {"/seed/effective": "77"}) for holders in (
+            {"30": node("PrimitiveInt", value=77)},
+            {"30": node("Seed (rgthree)", seed=77)},
+            {"30": node("Reroute", a=["31", 0]), "31": node("easy seed", seed=77, control="fixed")},
+            {"30": node("CR Seed", seed=["31", 0]), "31": node("PrimitiveInt", value=77)},
+        )),
+        (with_sampler(seed=["12:5", 0]) | {"12:5": node("PrimitiveInt", value=77)}, {"/seed/effective": "77"}),
+        (with_sampler(positive=["20", 0], negative=["20", 1])
+         | {"20": node("ControlNetApplyAdvanced", positive=["6", 0], negative=["7", 0])},
+         {"/art/prompt": "a lamp", "/art/negative_prompt": "text"}),
+        (plain() | {"30": node("KSampler", seed=99), "31": node("VAEDecode", samples=["30", 0])},
+         {"/seed/effective": "5"}),
+        (with_sampler(negative=["20", 0]) | {"20": node("CLIPTextEncode", text="")}, {"/art/negative_prompt": None}),
+    ],
+)  # fmt: skip
+def test_a_setting_is_followed_to_its_value(graph: dict[str, Any], values: dict[str, Any]) -> None:
     found = comfy(graph)
 
-    assert (found.values["/art/guidance"], found.values["/art/negative_prompt"]) == (1.5, "fog")
-
-
-@pytest.mark.parametrize(
-    "holders",
-    [
-        {"30": node("PrimitiveInt", value=77)},
-        {"30": node("Seed (rgthree)", seed=77)},
-        {"30": node("Reroute", a=["31", 0]), "31": node("easy seed", seed=77, control="fixed")},
-        {"30": node("CR Seed", seed=["31", 0]), "31": node("PrimitiveInt", value=77)},
-    ],
-)
-def test_a_linked_seed_is_followed_to_its_value(holders: dict[str, Any]) -> None:
-    found = comfy(with_sampler(seed=["30", 0]) | holders)
-
-    assert (found.values["/seed/effective"], found.ambiguities) == ("77", ())
-
-
-def test_ids_of_opened_subgraphs_are_ids_like_others() -> None:
-    graph = with_sampler(seed=["12:5", 0]) | {"12:5": node("PrimitiveInt", value=77)}
-
-    assert comfy(graph).values["/seed/effective"] == "77"
+    assert {at: found.values.get(at) for at in values} == values
+    assert found.ambiguities == ()
 
 
 @pytest.mark.parametrize(
@@ -121,20 +124,25 @@ def test_ids_of_opened_subgraphs_are_ids_like_others() -> None:
         ({"30": node("Seed (rgthree)", seed=-1)}, (), "-1"),
         ({"30": node("PrimitiveInt", value="randomize")}, (), "randomize"),
         ({}, (), "not in the graph"),
-        ({"30": node("Reroute", a=["31", 0]), "31": node("Reroute", a=["30", 0])}, (), "circle"),
+        ({"30": node("Reroute", a=["31", 0]), "31": node("Reroute", a=["30", 0])}, (), "not in the graph"),
+        ({"30": node("CR Seed", seed=["31", 0]), "31": node("CR Seed", seed=["30", 0])}, (), "says nothing"),
         ({"30": node("PrimitiveInt", value=77.0)}, (), "77.0"),
-        ({"30": node("CR Seed", seed=4, show_help="x")}, None, ""),
     ],
-)
+)  # fmt: skip
 def test_a_seed_that_is_not_written_down_is_open(
-    holders: dict[str, Any], candidates: tuple[str, ...] | None, why: str
+    holders: dict[str, Any], candidates: tuple[str, ...], why: str
 ) -> None:
-    at = 1 if candidates is None else 0  # The second output of a known holder is not its value.
-    found = comfy(with_sampler(seed=["30", at]) | holders)
+    found = comfy(with_sampler(seed=["30", 0]) | holders)
     (doubt,) = [each for each in found.ambiguities if each.pointer == "/seed/effective"]
 
-    assert doubt.candidates == (("4",) if candidates is None else candidates)
+    assert doubt.candidates == candidates
     assert why in doubt.why
+
+
+def test_the_second_output_of_a_known_holder_is_not_its_value() -> None:
+    graph = with_sampler(seed=["30", 1]) | {"30": node("CR Seed", seed=4, show_help="x")}
+
+    assert doubts(comfy(graph)) == {"/seed/effective": ("4",)}
 
 
 def test_two_samplers_are_ambiguous_only_where_they_differ() -> None:
@@ -167,14 +175,6 @@ def test_a_refined_picture_with_one_seed_has_that_seed() -> None:
     assert found.ambiguities == ()
 
 
-def test_a_sampler_that_leads_nowhere_counts_for_nothing() -> None:
-    aside = copy.deepcopy(plain()["3"])
-    aside["inputs"]["seed"] = 99
-    found = comfy(plain() | {"30": aside, "31": node("VAEDecode", samples=["30", 0])})
-
-    assert (found.values["/seed/effective"], found.ambiguities) == ("5", ())
-
-
 def test_an_unknown_sampler_opens_what_the_known_one_says() -> None:
     graph = plain() | {
         "20": node("FaceDetailer", image=["8", 0], seed=8, steps=9, sampler_name="dpm"),
@@ -183,54 +183,32 @@ def test_an_unknown_sampler_opens_what_the_known_one_says() -> None:
     found = comfy(graph)
 
     assert doubts(found)["/seed/effective"] == ("5",)
-    assert "node 20 (FaceDetailer): it draws from a seed" in places(found)
+    assert "node 20 (FaceDetailer) draws from a seed" in places(found)
 
 
-def test_a_picture_of_a_batch_does_not_say_which_one_it_is() -> None:
-    found = comfy(plain(**{"5": node("EmptyLatentImage", width=512, height=512, batch_size=4)}))
-
-    assert doubts(found) == {"/art/batch_index": (0, 1, 2, 3)}
-    assert found.values["/art/batch_size"] == 4
-
-
-def test_a_size_that_changes_on_the_way_is_open() -> None:
-    graph = plain() | {
-        "20": node("ImageUpscaleWithModel", image=["8", 0]),
-        "9": node("SaveImage", images=["20", 0]),
-    }
-
-    assert doubts(comfy(graph)) == {"/art/width_px": (512,), "/art/height_px": (768,)}
-
-
-def test_texts_that_are_combined_are_not_joined() -> None:
-    graph = plain() | {
-        "20": node("CLIPTextEncode", text="a storm"),
-        "21": node("ConditioningCombine", conditioning_1=["6", 0], conditioning_2=["20", 0]),
-    }
-    graph["3"]["inputs"]["positive"] = ["21", 0]
-
-    assert doubts(comfy(graph)) == {"/art/prompt": ("a lamp", "a storm")}
-
-
-def test_a_control_net_hands_each_text_to_its_own_side() -> None:
-    graph = plain() | {"20": node("ControlNetApplyAdvanced", positive=["6", 0], negative=["7", 0])}
-    graph["3"]["inputs"].update(positive=["20", 0], negative=["20", 1])
-    found = comfy(graph)
-
-    assert (found.values["/art/prompt"], found.values["/art/negative_prompt"]) == ("a lamp", "text")
-
-
-def test_a_text_from_a_node_that_computes_is_open() -> None:
-    graph = plain() | {
-        "6": node("CLIPTextEncode", text=["20", 0]),
-        "20": node(
-            "ImpactWildcardProcessor",
-            wildcard_text="a __colour__ lamp",
-            populated_text="a red lamp",
-        ),
-    }
-
-    assert doubts(comfy(graph)) == {"/art/prompt": ("a __colour__ lamp", "a red lamp")}
+@pytest.mark.parametrize(
+    ("changes", "candidates"),
+    [
+        ({"5": node("EmptyLatentImage", width=512, height=512, batch_size=4)}, {"/art/batch_index": (0, 1, 2, 3)}),
+        ({"3": node("KSampler", **plain()["3"]["inputs"] | {"latent_image": ["20", 0]}),
+          "20": node("RepeatLatentBatch", samples=["5", 0], amount=2)}, {"/art/batch_size": ()}),
+        ({"20": node("ImageUpscaleWithModel", image=["8", 0]), "9": node("SaveImage", images=["20", 0])},
+         {"/art/width_px": (512,), "/art/height_px": (768,)}),
+        ({"3": node("KSampler", **plain()["3"]["inputs"] | {"positive": ["21", 0]}),
+          "20": node("CLIPTextEncode", text="a storm"),
+          "21": node("ConditioningCombine", conditioning_1=["6", 0], conditioning_2=["20", 0])},
+         {"/art/prompt": ("a lamp", "a storm")}),
+        ({"6": node("CLIPTextEncode", text=["20", 0]),
+          "20": node("ImpactWildcardProcessor", wildcard_text="a __colour__ lamp", populated_text="a red lamp")},
+         {"/art/prompt": ("a __colour__ lamp", "a red lamp")}),
+        ({"7": node("ConditioningZeroOut", conditioning=["6", 0])}, {"/art/negative_prompt": ()}),
+        ({"6": node("CLIPVisionEncode", image=["30", 0])}, {"/art/prompt": ()}),
+    ],
+)  # fmt: skip
+def test_what_a_node_changes_on_the_way_is_open(
+    changes: dict[str, Any], candidates: dict[str, Any]
+) -> None:
+    assert doubts(comfy(plain(**changes))) == candidates
 
 
 def test_adapters_come_in_the_order_in_which_they_are_applied() -> None:
@@ -255,24 +233,16 @@ def test_a_graph_with_a_key_in_a_widget_is_kept_by_digest_alone() -> None:
     found = comfy(plain() | {"20": asking})
 
     assert set(found.values["/art/workflow"]) == {"name", "sha256"}
-    assert "node 20 (OpenRouterNode), api_key: it holds what looks like a secret" in places(found)
-    assert key not in json.dumps(found.document())
+    assert "node 20 (OpenRouterNode): it holds what looks like a secret" in places(found)
+    assert key not in json.dumps(found.to_json())
 
 
-@pytest.mark.parametrize(
-    "prompt",
-    [
-        {"3": {"class_type": "KSampler", "inputs": []}}, {"3": {"class_type": 5, "inputs": {}}},
-        {"3": ["class_type"]}, {},
-    ],
-)  # fmt: skip
-def test_what_is_no_graph_is_named(prompt: dict[str, Any]) -> None:
-    found = imported(
-        png(("prompt", json.dumps(prompt).replace("{}", '{"x": {"class_type": "Note"}}')))
-    )
+@pytest.mark.parametrize("inputs", [[], 5])
+def test_what_is_no_graph_is_named(inputs: object) -> None:
+    found = comfy({"3": {"class_type": "KSampler", "inputs": inputs}})
 
-    assert "/seed/effective" not in found.values
-    assert found.not_understood
+    assert found.values == {}
+    assert "'3' is no node" in places(found)
 
 
 def test_not_a_number_beside_inputs_does_no_harm() -> None:
@@ -282,11 +252,43 @@ def test_not_a_number_beside_inputs_does_no_harm() -> None:
 
 
 def test_tags_of_a_webp_file_are_read() -> None:
-    exif = user_comment(f"prompt:{json.dumps(plain())}", big=False, head=b"ASCII\0\0\0")
-    found = imported(riff(b"WEBP", (b"EXIF", exif)))
+    # ComfyUI puts the prompt into the tag of the camera's model, and the rest into those before it.
+    tags = {0x0110: f"prompt:{json.dumps(plain())}", 0x010F: 'workflow:{"nodes": [], "links": []}'}
+    found = imported(picture("WEBP", tags))
 
     assert (found.generator, found.values["/seed/effective"]) == ("ComfyUI", "5")
+    assert found.not_understood == ()
 
 
 def test_a_saved_graph_on_its_own_is_read() -> None:
     assert imported(json.dumps(plain()).encode()).values["/art/steps"] == 20
+
+
+def test_a_graph_on_screen_alone_is_kept_by_digest_and_said_to_be_all() -> None:
+    screen = {"version": 0.4, "extra": {"frontendVersion": "1.9"}, "links": [], "nodes": [
+        {"id": 3, "type": "KSampler", "widgets_values": [5, "fixed", 20], "inputs": []},
+    ]}  # fmt: skip
+    alone, beside = comfy(workflow=screen), comfy(plain(), workflow=screen)
+
+    assert set(alone.values) == {"/provider/name", "/art/workflow"}
+    assert set(alone.values["/art/workflow"]) == {"name", "sha256"}
+    assert "the file has not the graph that was executed" in places(alone)
+    assert (beside.values["/seed/effective"], beside.not_understood) == ("5", ())
+    assert beside.other == {"tEXt workflow": {"version": 0.4, "frontendVersion": "1.9"}}
+
+
+@pytest.mark.parametrize("form", ["flac", "mp4", "matroska"])
+def test_tags_of_sound_and_film_are_read(form: str) -> None:
+    file = io.BytesIO()
+    options = {"movflags": "use_metadata_tags"} if form == "mp4" else {}
+    with av.open(file, "w", form, options=options) as container:
+        stream = container.add_stream("flac", 44100)
+        container.metadata["prompt"] = json.dumps(plain())
+        frame = av.AudioFrame.from_ndarray(np.zeros((1, 4096), np.int16), layout="mono")
+        frame.sample_rate = 44100
+        container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
+    found = imported(file.getvalue())
+
+    assert (found.values["/seed/effective"], found.not_understood) == ("5", ())
+    assert found.evidence["/model/name"].chunk.lower() == "tag prompt, node 3 (ksampler)"

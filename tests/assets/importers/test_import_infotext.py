@@ -2,193 +2,150 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from madefiles import doubts, imported, jpeg, places, png, riff, user_comment
+from madefiles import USER_COMMENT, doubts, imported, picture, places, png
 
-from twice.assets.importers.imported import Imported
-from twice.assets.importers.infotext import tokens
+from twice.assets.importers.a1111 import split_pairs
+from twice.assets.importers.result import Imported
 
 TAIL = "Steps: 20, Sampler: Euler a, CFG scale: 7, Seed: 42, Size: 512x768, Model: base"
+FAKE = "Steps: 99, Sampler: DDIM, Seed: 7, Size: 64x64"
+FULL = "0f" * 32
+NOT_READ = "2 lines look like parameters"
 
 
 def read(text: str) -> Imported:
     return imported(png(("parameters", text)))
 
 
-def test_a_quoted_control_net_never_becomes_the_model() -> None:
-    unit = '"Module: canny, Model: control_canny [d14c016b], Weight: 1, Processor Res: 512"'
-    found = read(
-        f"a lamp\nSteps: 20, Seed: 1, Model hash: 7460a6fa01, ControlNet 0: {unit}, Model: base"
-    )
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        (f"one\ntwo\nNegative prompt: three\nfour: five\n{TAIL}",
+         {"/art/prompt": "one\ntwo", "/art/negative_prompt": "three\nfour: five"}),
+        (f"a\n{FAKE}\nNegative prompt: {FAKE}\n{TAIL}",
+         {"/art/prompt": f"a\n{FAKE}", "/art/negative_prompt": FAKE, "/seed/effective": "42", "/art/steps": 20}),
+        (f"a sign:\r\nSteps: to heaven, Seed: 5\r\n{TAIL}",
+         {"/art/prompt": "a sign:\nSteps: to heaven, Seed: 5", "/seed/effective": "42"}),
+        (f"café\n{TAIL}", {"/art/prompt": "café"}),
+        (f"a\n{TAIL}, Model hash: {FULL}", {"/model/sha256": FULL}),
+        (f"a\n{TAIL}, VAE: Default (model)", {"/model/adapters": None}),  # as Fooocus writes it
+        (f"a\n{TAIL.replace('42', str(2**64 - 1))}", {"/seed/effective": "18446744073709551615"}),
+        (f"a\n{TAIL}, Batch size: 4, Batch pos: 2", {"/art/batch_size": 4, "/art/batch_index": 2}),
+        (f"a\n{TAIL}, Hires steps: 12, Hires sampler: DDIM", {"/art/steps": 20, "/art/sampler": "Euler a"}),
+        (f'a\n{TAIL}, ControlNet 0: "Module: canny, Model: control [d14c016b]"', {"/model/name": "base"}),
+    ],
+)  # fmt: skip
+def test_an_infotext_says_this(text: str, values: dict[str, Any]) -> None:
+    found = read(text)
 
-    assert found.values["/model/name"] == "base"
-    assert found.other["tEXt parameters"]["ControlNet 0"] == (
-        "Module: canny, Model: control_canny [d14c016b], Weight: 1, Processor Res: 512"
-    )
-    assert found.other["tEXt parameters"]["Model hash"] == "7460a6fa01"
-
-
-def test_escapes_in_quotes_are_those_of_json() -> None:
-    (row,) = tokens('Styles: "say \\"hi\\", then\\nleave: é"')
-
-    assert row == ("Styles", 'say "hi", then\nleave: é', "")
-
-
-def test_networks_of_the_prompt_meet_their_hashes() -> None:
-    digest = "ab" * 32
-    found = read(
-        f"a lamp <lora:noir:0.8> <lora:film:-0.25> <hypernet:old>\n{TAIL}, "
-        f'Lora hashes: "noir: {digest}, film: ba9876543210"'
-    )
-
-    assert found.values["/model/adapters"] == [
-        {"kind": "lora", "name": "noir", "sha256": digest, "weight": 0.8},
-        {"kind": "lora", "name": "film", "weight": -0.25},
-        {"kind": "other", "name": "old", "weight": 1},
-    ]
-    assert found.other["tEXt parameters"]["Lora hashes/film"] == "ba9876543210"
-
-
-def test_a_full_hash_of_the_model_is_its_sha256() -> None:
-    digest = "0f" * 32
-
-    assert read(f"a\n{TAIL}, Model hash: {digest}").values["/model/sha256"] == digest
-
-
-def test_parameters_inside_a_prompt_stay_in_the_prompt() -> None:
-    inner = "Steps: 99, Sampler: DDIM, Seed: 7, Size: 64x64"
-    found = read(f"a lamp\n{inner}\nNegative prompt: {inner}\n{TAIL}")
-
-    assert found.values["/art/prompt"] == f"a lamp\n{inner}"
-    assert found.values["/art/negative_prompt"] == inner
-    assert (found.values["/art/steps"], found.values["/seed/effective"]) == (20, "42")
-
-
-def test_a_negative_prompt_has_any_number_of_lines() -> None:
-    found = read(f"one\ntwo\nNegative prompt: three\nfour: five\n{TAIL}")
-
-    assert found.values["/art/prompt"] == "one\ntwo"
-    assert found.values["/art/negative_prompt"] == "three\nfour: five"
-
-
-def test_two_lines_of_negative_prompt_are_ambiguous() -> None:
-    found = read(f"one\nNegative prompt: two\nNegative prompt: three\n{TAIL}")
-
-    assert doubts(found) == {
-        "/art/prompt": ("one", "one\nNegative prompt: two"),
-        "/art/negative_prompt": ("two\nNegative prompt: three", "three"),
-    }
-    assert found.values["/seed/effective"] == "42"
-
-
-def test_lines_that_extensions_add_after_the_parameters_are_kept() -> None:
-    found = read(f"a lamp\n{TAIL}\nTemplate: a {{lamp|torch}}")
-
-    assert found.values["/art/prompt"] == "a lamp"
-    assert found.other["tEXt parameters"]["after the parameters"] == "Template: a {lamp|torch}"
-
-
-def test_two_lines_of_parameters_before_a_third_are_refused() -> None:
-    found = read(f"a lamp\n{TAIL}\n{TAIL}\nTemplate: x")
-
-    assert found.values == {}
-    assert "2 lines look like parameters" in places(found)
-
-
-@pytest.mark.parametrize("seed", ["-1", "random", "1.5", "", str(2**64), "9" * 400, "\uff11\uff12"])
-def test_a_seed_that_says_nothing_is_open(seed: str) -> None:
-    found = read(f"a lamp\nSteps: 20, Sampler: Euler, Seed: {seed}, Size: 64x64")
-
-    assert doubts(found) == {"/seed/effective": ()}
-    assert "/seed/effective" not in found.values
-
-
-def test_the_largest_seed_keeps_its_last_digit() -> None:
-    text = TAIL.replace("Seed: 42", f"Seed: {2**64 - 1}")
-
-    assert read(f"a\n{text}").values["/seed/effective"] == "18446744073709551615"
+    assert {at: found.values.get(at) for at in values} == values
+    assert (found.ambiguities, found.not_understood) == ((), ())
 
 
 @pytest.mark.parametrize(
-    ("said", "pointer"),
+    ("said", "key", "kept"),
     [
-        ("Steps: 0", "/art/steps"), ("CFG scale: inf", "/art/guidance"), ("CFG scale: -3", "/art/guidance"),
-        ("Denoising strength: 1.5", "/art/denoise"), ("Clip skip: two", "/art/settings/clip_skip"),
+        ('ControlNet 0: "Module: canny, Model: x [d1], Weight: 1"', "ControlNet 0", "Module: canny, Model: x [d1], Weight: 1"),
+        ("Model hash: 7460a6fa01", "Model hash", "7460a6fa01"),
+        ("Hires steps: 12", "Hires steps", 12),
+        ('Lora hashes: "film: BA9876543210"', "Lora hashes/film", "ba9876543210"),
+        ("Version: ComfyUI", "Version", "ComfyUI"),
+        ("Tiling", "Tiling", True),
+        ("Eta: 0.5\nTemplate: a {lamp|torch}", "after the parameters", "Template: a {lamp|torch}"),
     ],
 )  # fmt: skip
-def test_impossible_values_are_named_and_not_taken(said: str, pointer: str) -> None:
-    key = said.partition(":")[0]
-    rest = "" if key == "Steps" else "Steps: 20, "
-    found = read(f"a lamp\n{rest}{said}, Sampler: Euler, Seed: 1")
-
-    assert pointer not in found.values
-    assert f"{key}: " in places(found)
+def test_what_is_not_the_first_pass_is_kept_by_its_key(said: str, key: str, kept: Any) -> None:
+    assert read(f"a lamp\n{TAIL}, {said}").other["tEXt parameters"][key] == kept
 
 
-def test_a_key_that_comes_twice_with_two_values_is_ambiguous() -> None:
-    found = read(f"a lamp\n{TAIL}, Seed: 43, Model: other, Size: 64x64")
-
-    assert doubts(found) == {"/seed/effective": ("42", "43"), "/model/name": ("base", "other")}
-    assert "Size: Size is there 2 times" in places(found)
-
-
-def test_quotes_that_do_not_end_are_named_and_the_next_pair_is_read() -> None:
-    found = read(f'a lamp\n{TAIL}, Styles: "never ends, Clip skip: 2')
-
-    assert "Styles: its quotes do not end" in places(found)
-    assert found.values["/art/settings/clip_skip"] == 2
-
-
-def test_a_hires_pass_is_not_the_first_pass() -> None:
+def test_networks_of_the_prompt_meet_their_hashes() -> None:
     found = read(
-        f"a\n{TAIL}, Denoising strength: 0.4, Hires steps: 12, Hires sampler: DDIM, Hires upscale: 2"
+        f"a lamp <lora:noir:0.8> <lora:film:-0.25> <hypernet:old>\n{TAIL}, "
+        f'Lora hashes: "noir: {FULL}, film: ba9876543210", VAE: ft, VAE hash: 735e4c3a44'
     )
 
-    assert (found.values["/art/steps"], found.values["/art/sampler"]) == (20, "Euler a")
-    assert found.other["tEXt parameters"]["Hires steps"] == 12
+    assert found.values["/model/adapters"] == [
+        {"kind": "lora", "name": "noir", "sha256": FULL, "weight": 0.8},
+        {"kind": "lora", "name": "film", "weight": -0.25},
+        {"kind": "other", "name": "old", "weight": 1},
+        {"kind": "vae", "name": "ft"},
+    ]
 
 
-def test_a_batch_without_position_is_named() -> None:
-    placed = read(f"a\n{TAIL}, Batch size: 4, Batch pos: 2")
+@pytest.mark.parametrize(
+    ("text", "candidates"),
+    [
+        (f"one\nNegative prompt: two\nNegative prompt: three\n{TAIL}",
+         {"/art/prompt": ("one", "one\nNegative prompt: two"),
+          "/art/negative_prompt": ("two\nNegative prompt: three", "three")}),
+        (f"a\n{TAIL}, Seed: 43, Model: other", {"/seed/effective": ("42", "43"), "/model/name": ("base", "other")}),
+        *((f"a\nSteps: 2, Sampler: x, Seed: {seed}, Size: 8x8", {"/seed/effective": ()})
+          for seed in ("-1", "random", "1.5", "", str(2**64), "9" * 400, "\uff11\uff12")),
+    ],
+)  # fmt: skip
+def test_what_can_be_read_in_two_ways_is_open(text: str, candidates: dict[str, Any]) -> None:
+    found = read(text)
 
-    assert (placed.values["/art/batch_size"], placed.values["/art/batch_index"]) == (4, 2)
-    assert "position is not said" in places(read(f"a\n{TAIL}, Batch size: 4"))
-
-
-def test_forge_is_known_by_its_version() -> None:
-    found = read(f"a lamp\n{TAIL}, Module 1: ae, Version: f2.0.1v1.10.1-previous-664")
-
-    assert (found.generator, found.values["/provider/name"]) == ("Forge", "Forge")
-    assert found.generator_version == "f2.0.1v1.10.1-previous-664"
-
-
-def test_another_programs_version_does_not_name_automatic1111() -> None:
-    found = read(f"a lamp\n{TAIL}, Version: ComfyUI")
-
-    assert (found.generator, "/provider/name" in found.values) == ("infotext", False)
+    assert doubts(found) == candidates
+    assert not set(candidates) & set(found.values)
 
 
-@pytest.mark.parametrize("big", [True, False])
-@pytest.mark.parametrize("form", ["jpeg", "webp"])
-def test_a_user_comment_is_read_in_both_byte_orders(big: bool, form: str) -> None:
-    exif = user_comment(f"雨 lamp\nNegative prompt: x\n{TAIL}", big=big)
-    found = imported(jpeg(exif) if form == "jpeg" else riff(b"WEBP", (b"EXIF", exif)))
+@pytest.mark.parametrize(
+    ("text", "place", "pointer"),
+    [
+        ("a\nSteps: 0, Sampler: Euler, Seed: 1", "Steps: ", "/art/steps"),
+        (f"a\n{TAIL.replace('scale: 7', 'scale: inf')}", "CFG scale: ", "/art/guidance"),
+        (f"a\n{TAIL.replace('scale: 7', 'scale: -3')}", "CFG scale: ", "/art/guidance"),
+        (f"a\n{TAIL}, Denoising strength: 1.5", "Denoising strength: ", "/art/denoise"),
+        (f"a\n{TAIL}, Clip skip: two", "Clip skip: ", "/art/settings/clip_skip"),
+        (f"a\n{TAIL}, Size: 64x64", "Size: Size is there 2 times", "/art/width_px"),
+        (f'a\n{TAIL}, Styles: "never ends, Clip skip: 2', "Styles: its quotes do not end", ""),
+        (f"a\n{TAIL}, Batch size: 4", "its position is not said", "/art/batch_index"),
+        (f"a\n{TAIL}, Model hash: nonsense", "hashes: 'Model hash: nonsense' is not", "/model/sha256"),
+        (f"a\n{TAIL}\n{TAIL}\nTemplate: x", NOT_READ, "/seed/effective"),
+        (f"a\n{TAIL}\nSteps: 99, Seed: 4", NOT_READ, "/seed/effective"),
+    ],
+)  # fmt: skip
+def test_what_is_no_value_is_named_and_not_taken(text: str, place: str, pointer: str) -> None:
+    found = read(text)
 
-    assert found.values["/art/prompt"] == "雨 lamp"
-    assert found.values["/seed/effective"] == "42"
-    assert found.evidence["/seed/effective"].chunk.endswith("UserComment")
+    assert place in places(found)
+    assert pointer not in found.values
 
 
-def test_a_user_comment_in_ascii_is_read() -> None:
-    exif = user_comment(f"lamp\n{TAIL}", big=False, head=b"ASCII\0\0\0")
+@pytest.mark.parametrize(
+    ("version", "generator"),
+    [("v1.9.4", "AUTOMATIC1111"), ("f2.0.1v1.10.1-previous-664", "Forge"), ("ComfyUI", "infotext")],
+)
+def test_a_version_names_the_program_or_nothing_does(version: str, generator: str) -> None:
+    found = read(f"a lamp\n{TAIL}, Module 1: ae, Version: {version}")
 
-    assert imported(jpeg(exif)).values["/seed/effective"] == "42"
+    assert (found.generator, found.generator_version) == (generator, version)
+    assert found.values.get("/provider/name", "infotext") == generator
 
 
-def test_an_accented_prompt_in_latin_1_is_read_as_the_standard_says() -> None:
-    assert read(f"café\n{TAIL}").values["/art/prompt"] == "café"
+@pytest.mark.parametrize("form", ["JPEG", "WEBP", "AVIF"])
+@pytest.mark.parametrize(
+    ("head", "codec"),
+    [("UNICODE", "utf-16-be"), ("UNICODE", "utf-16-le"), ("UNICODE", "utf-16"), ("ASCII\0\0", "utf-8")],
+)  # fmt: skip
+def test_a_user_comment_is_read_in_every_coding(form: str, head: str, codec: str) -> None:
+    said = f"{head}\0".encode() + f"雨 lamp\nNegative prompt: x\n{TAIL}".encode(codec)
+    found = imported(picture(form, {USER_COMMENT: said}))
+
+    assert (found.values["/art/prompt"], found.values["/seed/effective"]) == ("雨 lamp", "42")
+    assert found.evidence["/seed/effective"].chunk == "Exif UserComment"
+
+
+@pytest.mark.parametrize("head", ["<?xml version='1.0'?><a>", "<html>", "<!DOCTYPE html>"])
+def test_a_page_that_quotes_parameters_is_no_infotext(head: str) -> None:
+    assert imported(f"{head}\nSteps: 20, Sampler: Euler, Seed: 42\n".encode()).values == {}
 
 
 def test_an_infotext_beside_its_picture_is_read() -> None:
@@ -198,9 +155,8 @@ def test_an_infotext_beside_its_picture_is_read() -> None:
 
 
 def test_two_chunks_that_differ_are_ambiguous() -> None:
-    found = imported(
-        png(("parameters", f"a\n{TAIL}"), ("parameters", f"a\n{TAIL.replace('42', '43')}"))
-    )
+    other = TAIL.replace("42", "43")
+    found = imported(png(("parameters", f"a\n{TAIL}"), ("parameters", f"a\n{other}")))
 
     assert doubts(found) == {"/seed/effective": ("42", "43")}
     assert "/seed/effective" not in found.evidence
@@ -211,11 +167,9 @@ VALUES = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), 
 
 @given(st.lists(VALUES, min_size=1, max_size=5))
 def test_whatever_the_writer_quotes_comes_back(values: list[str]) -> None:
-    import json
-
     line = ", ".join(f"Key {at}: {json.dumps(value)}" for at, value in enumerate(values))
 
-    assert list(tokens(line)) == [(f"Key {at}", value, "") for at, value in enumerate(values)]
+    assert list(split_pairs(line)) == [(f"Key {at}", each, "") for at, each in enumerate(values)]
 
 
 @given(st.text())

@@ -10,8 +10,13 @@ import pytest
 from madefiles import imported, png
 
 from twice.assets.errors import ImportRefused
-from twice.assets.importers.merging import Conflict, hold_choices, merged, with_choices
-from twice.assets.importers.opening import import_file
+from twice.assets.importers.detect import import_file
+from twice.assets.importers.merge import (
+    ImportConflict,
+    choose_candidates,
+    merge_into,
+    refuse_empty_choices,
+)
 from twice.assets.log.io import examine, log_digest
 from twice.assets.log.kinds import Fault
 
@@ -31,7 +36,7 @@ SWARM = import_file(DATA / "swarm.png")
 
 
 def test_missing_and_unknown_fields_are_filled_with_their_evidence() -> None:
-    after = merged(LOG, SWARM, {}).document
+    after = merge_into(LOG, SWARM, {}).document
 
     assert (after["art"]["scheduler"], after["seed"]) == ("normal", {"effective": "42"})
     assert after["evidence"]["/seed/effective"] == {
@@ -42,7 +47,7 @@ def test_missing_and_unknown_fields_are_filled_with_their_evidence() -> None:
 
 def test_a_new_revision_names_the_one_before() -> None:
     before = copy.deepcopy(LOG)
-    after = merged(LOG, SWARM, {}).document
+    after = merge_into(LOG, SWARM, {}).document
 
     assert before == LOG
     assert after["revision"] == 4
@@ -50,47 +55,47 @@ def test_a_new_revision_names_the_one_before() -> None:
 
 
 def test_a_declared_value_that_the_file_confirms_is_imported() -> None:
-    found = merged(LOG, SWARM, {})
+    found = merge_into(LOG, SWARM, {})
 
-    assert found.confirmed == ("/art/steps",)
+    assert found.confirmed == ["/art/steps"]
     assert found.document["evidence"]["/art/steps"]["level"] == "imported"
 
 
 def test_what_differs_stays_and_is_reported() -> None:
-    found = merged(LOG, SWARM, {})
+    found = merge_into(LOG, SWARM, {})
 
-    assert found.conflicts == (Conflict("/art/sampler", "ddim", "euler"),)
+    assert found.conflicts == [ImportConflict("/art/sampler", "ddim", "euler")]
     assert found.document["art"]["sampler"] == "ddim"
     assert found.document["evidence"]["/art/sampler"] == DECLARED
 
 
 def test_a_choice_settles_a_conflict_either_way() -> None:
-    taken = merged(LOG, SWARM, {"/art/sampler": "euler"})
-    kept = merged(LOG, SWARM, {"/art/sampler": "ddim"})
+    taken = merge_into(LOG, SWARM, {"/art/sampler": "euler"})
+    kept = merge_into(LOG, SWARM, {"/art/sampler": "ddim"})
 
-    assert (taken.taken, taken.conflicts) == (("/art/sampler",), ())
+    assert (taken.taken, taken.conflicts) == (["/art/sampler"], [])
     assert taken.document["art"]["sampler"] == "euler"
-    assert (kept.conflicts, kept.document["art"]["sampler"]) == ((), "ddim")
+    assert (kept.conflicts, kept.document["art"]["sampler"]) == ([], "ddim")
 
 
 def test_a_second_import_changes_nothing() -> None:
-    once = merged(LOG, SWARM, {"/art/sampler": "euler"}).document
-    again = merged(once, SWARM, {})
+    once = merge_into(LOG, SWARM, {"/art/sampler": "euler"}).document
+    again = merge_into(once, SWARM, {})
 
     assert (again.changed, again.document) == (False, once)
 
 
 def test_a_reason_why_a_field_does_not_apply_is_a_value_of_the_log() -> None:
     log = LOG | {"seed": {"not_applicable": "drawn by hand"}}
-    found = merged(log, SWARM, {})
+    found = merge_into(log, SWARM, {})
 
-    assert [each.pointer for each in found.conflicts] == ["/art/sampler", "/seed/effective"]
+    assert {each.pointer for each in found.conflicts} == {"/art/sampler", "/seed/effective"}
 
 
 def test_a_value_that_a_log_does_not_take_is_named() -> None:
     file = imported(png(("invokeai_metadata", '{"model": {"name": "m"}, "positive_prompt": "p"}')))
     values = dict(file.values) | {"/art/prompt": 7}
-    found = merged(LOG, with_values(file, values), {})
+    found = merge_into(LOG, with_values(file, values), {})
 
     assert [pointer for pointer, _ in found.unfit] == ["/art/prompt"]
     assert "prompt" not in found.document["art"]
@@ -106,41 +111,41 @@ def test_a_sound_does_not_go_into_the_log_of_a_picture() -> None:
     project = imported(b'<REAPER_PROJECT 0.1 "7.03"\n TEMPO 120 4 4\n>\n')
 
     with pytest.raises(ImportRefused, match="the log is about art"):
-        merged(LOG, project, {})
+        merge_into(LOG, project, {})
 
 
 def test_an_ambiguity_is_settled_only_by_one_of_its_candidates() -> None:
     tail = "Steps: 20, Sampler: Euler, Seed:"
     file = imported(png(("parameters", f"a\n{tail} 5"), ("parameters", f"a\n{tail} 6")))
 
-    settled = with_choices(file, {"/seed/effective": "6"})
+    settled = choose_candidates(file, {"/seed/effective": "6"})
 
     assert (settled.values["/seed/effective"], settled.ambiguities) == ("6", ())
     assert settled.evidence["/seed/effective"].chunk.startswith("chosen among 2: ")
     with pytest.raises(ImportRefused, match="not one of the values"):
-        with_choices(file, {"/seed/effective": "7"})
+        choose_candidates(file, {"/seed/effective": "7"})
 
 
 def test_a_choice_of_what_is_not_there_is_refused() -> None:
     with pytest.raises(ImportRefused, match="/art/cfg"):
-        hold_choices(SWARM, None, {"/art/cfg": 5})
+        refuse_empty_choices(SWARM, None, {"/art/cfg": 5})
     with pytest.raises(ImportRefused, match="not one of the values"):
-        hold_choices(SWARM, None, {"/art/steps": 21})
+        refuse_empty_choices(SWARM, None, {"/art/steps": 21})
 
 
 @pytest.mark.parametrize("name", ["a1111", "comfy", "invoke", "novel", "swarm", "uni"])
 def test_a_log_takes_all_that_the_samples_say(name: str) -> None:
     log = {"kind": "art", "promise": LOG["promise"]}
-    found = merged(log, import_file(DATA / f"{name}.png"), {})
+    found = merge_into(log, import_file(DATA / f"{name}.png"), {})
     wrong = [p for p in examine(found.document).problems if p.fault is not Fault.MISSING]
 
-    assert (found.unfit, wrong) == ((), [])
+    assert (found.unfit, wrong) == ([], [])
 
 
 def test_a_log_takes_all_that_a_project_says() -> None:
     from test_import_workstations import rpp
 
-    found = merged({"kind": "audio", "promise": LOG["promise"]}, rpp(), {})
+    found = merge_into({"kind": "audio", "promise": LOG["promise"]}, rpp(), {})
     wrong = [p for p in examine(found.document).problems if p.fault is not Fault.MISSING]
 
-    assert (found.unfit, wrong) == ((), [])
+    assert (found.unfit, wrong) == ([], [])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from twice.assets.importers.opening import import_file
+from twice.assets.importers.detect import import_file
 from twice.foundation.digests import Algorithm, digest_bytes
 
 DATA = Path(__file__).with_name("data")
@@ -93,7 +93,10 @@ NOVEL = {
     "/art/sampler": "k_euler",
     "/seed/effective": "3088",
 }
-NOVEL_OTHER = {"texts of NovelAI": {"model hash": "c1e1da1d", "Title": "AI generated image"}}
+NOVEL_OTHER = {
+    "tEXt Source": {"model hash": "c1e1da1d"},
+    "tEXt Title": {"Title": "AI generated image"},
+}
 SWARM = {
     "/provider/name": "SwarmUI",
     "/environment/packages/SwarmUI": "0.9.5.0",
@@ -111,7 +114,7 @@ SWARM = {
 }
 SWARM_OTHER = {
     "tEXt parameters": {
-        "hash of model sdxl_base.safetensors": "0xabc",
+        "sui_models": [{"name": "sdxl_base.safetensors", "param": "model", "hash": "0xabc"}],
         "sui_extra_data": {"date": "2026-01-01", "generation_time": "3.2 (gen)"},
     }
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from twice.tools.errors import SceneArgumentRefused
 from twice.tools.scenes.mesh import (
-    PRIMITIVES,
+    Primitive,
     corner_edges,
     mesh_data,
     primitive,
@@ -37,7 +38,7 @@ def test_a_solid_is_closed_and_looks_outwards(kind: str, segments: int, rings: i
     assert volume > 0
 
 
-@pytest.mark.parametrize("kind", sorted(PRIMITIVES))
+@pytest.mark.parametrize("kind", get_args(Primitive))
 def test_every_corner_knows_the_edge_to_the_next(kind: str) -> None:
     mesh = primitive(kind, size=1, segments=5, rings=3)
     edges = corner_edges(mesh).tolist()

@@ -51,63 +51,61 @@ def told(found: Examination) -> list[tuple[str, str]]:
     return [(each.by, each.what) for each in found.exposures]
 
 
-def test_a_tool_that_is_always_the_same_is_not_exposed() -> None:
-    found = examine(lambda _: SAME)
-
-    assert told(found) == []
-    assert found.perturbed == [*NAMES]
-    assert found.laws == ["name taken", RESTORED_START]
+def vary(*names: str) -> Answer:
+    """Give something else where all of these factors vary."""
+    return lambda each: OTHER if {*names} <= {*each.varied} else SAME
 
 
-def test_a_difference_of_plain_runs_ends_the_script() -> None:
-    found = examine(lambda each: OTHER if each.process else SAME)
-
-    assert told(found) == [("rerun", "result is 1; 2")]
-    assert found.perturbed == ()
-
-
-def test_a_factor_is_named_that_differs_alone_and_twice() -> None:
-    found = examine(lambda each: OTHER if "umask" in each.varied else SAME)
-
-    assert told(found) == [("umask", "result is 1; 2")]
+def in_turn(*points: TrialPoint, asked: Answer) -> Answer:
+    """Give points in turn where another answer is None, and otherwise that."""
+    left = [*points]
+    return lambda each: asked(each) or left.pop(0)  # type: ignore[redundant-expr]
 
 
-def test_factors_that_differ_only_together_are_named_together() -> None:
-    found = examine(lambda each: OTHER if {"umask", "locale"} <= {*each.varied} else SAME)
-
-    assert told(found) == [("locale + umask", "result is 1; 2")]
-
-
-def test_what_differs_once_is_blamed_on_no_factor() -> None:
-    left = [OTHER]
-    found = examine(lambda each: left.pop() if len(each.varied) > 1 and left else SAME)
-
-    assert told(found) == [("rerun", "everything perturbed at once differed, and not again")]
+REACHES_OUT = {
+    "code": "nondeterministic_refused", "message": "No.",
+    "details": {"need": "network", "operation": "socket.connect", "place": "a.py:3"},
+}  # fmt: skip
+UNSURE: Any = lambda each: OTHER if each.varied else None if each.process else SAME  # noqa: E731
+ONCE: Any = lambda each: None if len(each.varied) > 1 else SAME  # noqa: E731
 
 
-def test_what_differs_now_and_then_is_blamed_on_no_factor() -> None:
-    plain = [SAME, OTHER]
-    found = examine(lambda each: OTHER if each.varied else plain.pop(0) if each.process else SAME)
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (lambda _: SAME, []),
+        (lambda each: OTHER if each.process else SAME, [("rerun", "result is 1; 2")]),
+        (vary("umask"), [("umask", "result is 1; 2")]),
+        (vary("umask", "locale"), [("locale + umask", "result is 1; 2")]),
+        (
+            in_turn(OTHER, *[SAME] * 99, asked=ONCE),
+            [("rerun", "everything perturbed at once differed, and not again")],
+        ),
+        (
+            in_turn(SAME, OTHER, asked=UNSURE),
+            [("rerun", "it differs now and then, with nothing perturbed")],
+        ),
+        (
+            lambda _: TrialPoint(envelope={"ok": False, "error": REACHES_OUT}),
+            [("enforcement", "it uses socket.connect")],
+        ),
+        (lambda _: FAILED, []),
+        (lambda _: TrialPoint(lost="it took longer than 60 s"), []),
+    ],
+)
+def test_a_factor_is_blamed_that_differs_alone_and_twice(
+    answer: Answer, expected: list[tuple[str, str]]
+) -> None:
+    assert told(examine(answer)) == expected
 
-    assert told(found) == [("rerun", "it differs now and then, with nothing perturbed")]
 
+def test_a_script_goes_as_far_as_its_points_allow() -> None:
+    whole, differs = examine(lambda _: SAME), examine(lambda each: OTHER if each.process else SAME)
+    stopped = examine(lambda _: TrialPoint(envelope={"ok": False, "error": REACHES_OUT}))
 
-def test_a_tool_that_reaches_out_is_not_run_without_enforcement() -> None:
-    details = {"need": "network", "operation": "socket.connect", "place": "a.py:3"}
-    error = {"code": "nondeterministic_refused", "message": "No.", "details": details}
-    found = examine(lambda _: TrialPoint(envelope={"ok": False, "error": error}))
-
-    assert told(found) == [("enforcement", "it uses socket.connect")]
-    assert found.runs == 0
-    assert not found.has_rerun
-
-
-@pytest.mark.parametrize("point", [FAILED, TrialPoint(lost="it took longer than 60 s")])
-def test_a_tool_without_a_result_is_not_tried_further(point: TrialPoint) -> None:
-    found = examine(lambda _: point)
-
-    assert told(found) == []
-    assert found.failure == point.failure
+    assert (whole.perturbed, whole.laws) == ([*NAMES], ["name taken", RESTORED_START])
+    assert differs.perturbed == ()
+    assert (stopped.has_rerun, examine(lambda _: FAILED).failure) == (False, FAILED.failure)
 
 
 @pytest.mark.parametrize(
@@ -132,35 +130,33 @@ def test_a_restored_start_that_cannot_be_made_is_not_tried() -> None:
     assert found.not_tried[RESTORED_START] == "these tools act on no backend"
 
 
-SEEDED = replace(TOOL, determinism="seeded")
 FIRST_SEED = ToolTrial("t", Case()).seed
 
 
-def part(result: int) -> dict[str, Any]:
+def give(result: int, of_part: int) -> TrialPoint:
     call = {"tool": "p", "arguments": {}}
-    return {"path": ["p"], "call": call, "seeded": True, "before": "", "after": "", "result": result}  # fmt: skip
-
-
-def seeded(trial: ToolTrial, result: int, of_part: int) -> TrialPoint:
-    return replace(SAME, envelope={"ok": True, "result": result}, parts=[part(of_part)])
+    part = {"path": ["p"], "call": call, "seeded": True, "before": "", "after": "", "result": of_part}  # fmt: skip
+    return replace(SAME, envelope={"ok": True, "result": result}, parts=[part])
 
 
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        (lambda each: seeded(each, each.seed, each.seed), []),
-        (lambda each: seeded(each, 1, each.seed), ["3 other seeds gave the same"]),
-        (lambda each: seeded(each, each.seed, 1), ["its part p is seeded and gave the same"]),
+        (lambda each: give(each.seed, each.seed), []),
+        (lambda each: give(1, each.seed), ["3 other seeds gave the same"]),
+        (lambda each: give(each.seed, 1), ["its part p is seeded and gave the same"]),
         (
-            lambda each: seeded(each, each.process * (each.seed - FIRST_SEED), 1),
+            lambda each: give(each.process * (each.seed - FIRST_SEED), 1),
             ["under another seed, result is 0; 1"],
         ),
         # One of three other seeds may draw alike.
-        (lambda each: seeded(each, each.seed // 2, each.seed), []),
+        (lambda each: give(each.seed // 2, each.seed), []),
     ],
 )
 def test_another_seed_has_to_give_something_else(answer: Answer, expected: list[str]) -> None:
-    assert [what for _, what in told(examine(answer, SEEDED))] == expected
+    found = examine(answer, replace(TOOL, determinism="seeded"))
+
+    assert [what for _, what in told(found)] == expected
 
 
 @pytest.mark.parametrize(
@@ -173,29 +169,34 @@ def test_another_seed_has_to_give_something_else(answer: Answer, expected: list[
 )
 def test_a_macro_is_what_its_steps_are(result: int, after: str, expected: list[str]) -> None:
     stepped = TrialPoint(after=after, steps=[{"ok": True, "result": result}])
-    whole = replace(SAME, parts=[part(5)])
+    whole = give(1, 5)
     found = examine(lambda each: stepped if each.steps else whole, replace(TOOL, is_macro=True))
 
     assert [what for _, what in told(found)] == expected
     assert "step by step" in found.laws
 
 
-def test_results_within_a_tolerance_do_not_differ() -> None:
-    near = replace(TOOL, tolerance=Abs(1.5, integers=True).to_json())
-
-    assert find_difference(near, SAME, OTHER) == ""
-    assert find_difference(TOOL, SAME, OTHER) == "result is 1; 2"
-
-
-def test_failures_are_compared_by_their_codes() -> None:
-    error = {"code": "conflict", "message": "No, /home/b."}
-    elsewhere = replace(FAILED, envelope={"ok": False, "error": error})
-
-    assert find_difference(TOOL, FAILED, elsewhere) == ""
-    assert find_difference(TOOL, FAILED, SAME) == "conflict: No.; it gave a result"
+NEAR = replace(TOOL, tolerance=Abs(1.5, integers=True).to_json())
+ELSEWHERE = replace(
+    FAILED, envelope={"ok": False, "error": {"code": "conflict", "message": "No, /home/b."}}
+)
 
 
-def test_states_that_are_too_large_to_show_differ_by_their_fingerprints() -> None:
-    assert "fingerprint differs" in find_difference(TOOL, SAME, replace(SAME, after="sha256:c"))
-    one, other = (replace(SAME, after=name, state={"x": name}) for name in ("c", "d"))
-    assert find_difference(TOOL, one, other) == "state['x'] is 'c'; 'd'"
+@pytest.mark.parametrize(
+    ("tool", "one", "other", "words"),
+    [
+        (TOOL, SAME, OTHER, "result is 1; 2"),
+        (NEAR, SAME, OTHER, ""),
+        (TOOL, FAILED, ELSEWHERE, ""),
+        (TOOL, FAILED, SAME, "conflict: No.; it gave a result"),
+        (TOOL, SAME, replace(SAME, after="c"), "the state's fingerprint differs: sha256:b…, c…"),
+        (
+            TOOL, replace(SAME, after="c", state={"x": "c"}), replace(SAME, after="d", state={"x": "d"}),
+            "state['x'] is 'c'; 'd'",
+        ),
+    ],
+)  # fmt: skip
+def test_a_difference_is_one_of_results_codes_and_states(
+    tool: ToolDescription, one: TrialPoint, other: TrialPoint, words: str
+) -> None:
+    assert find_difference(tool, one, other) == words

@@ -7,116 +7,76 @@ from pathlib import Path
 
 import pytest
 import shelf
-from lying_tools import HONEST, LIES
 
 from programs import cli
 from twice.cli.commands.tools.verify import find_suspicions
 from twice.errors import UsageError
 from twice.tools.determinism import Level
 from twice.tools.verification.cases import read_cases
-from twice.tools.verification.report import RegistryVerification, ToolVerdict, ToolVerification
+from twice.tools.verification.report import RegistryVerification, ToolVerdict
 from twice.tools.verification.verify import verify_tools
 
 SHELF = f"{shelf.__file__}:registry"
-SECOND = Path(__file__).parents[2] / "corpora" / "lying_tools_second"
-LYING = f"{Path(__file__).with_name('lying_tools.py')}:registry"
+CORPORA = Path(__file__).parents[2] / "corpora"
 
 
-def of(found: RegistryVerification, name: str) -> ToolVerification:
-    return next(each for each in found.tools if each.name == name)
-
-
-def every_lie_is_exposed_by_what_it_depends_on(found: RegistryVerification) -> None:
-    by = {name: {each.by for each in of(found, name).exposures} for name in LIES}
-    expected = {**LIES}
-    if "processors" in of(found, "lie.processors").not_tried:  # There is one only.
-        expected["lie.processors"] = {"enforcement"}
-    if by["lie.date"] == {"enforcement"}:  # Both zones have one date for a quarter of an hour.
-        expected["lie.date"] = {"enforcement"}
-
-    assert by == expected
-    assert all(of(found, name).verdict == ToolVerdict.EXPOSED for name in LIES)
-
-
-def none_of_the_honest_is_accused(found: RegistryVerification) -> None:
-    honest = [of(found, each.name) for each in HONEST]
-
-    assert len(honest) >= 5
-    assert [str(e) for each in honest for e in each.exposures] == []
-    assert {(each.verdict, each.level) for each in honest} == {
-        (ToolVerdict.NO_DIFFERENCE, Level.PERTURBED)
-    }
-
-
-def enforcement_names_need_and_line(found: RegistryVerification) -> None:
-    refused = next(each for each in of(found, "lie.seconds").exposures if each.by == "enforcement")
-
-    assert refused.need == "clock"
-    assert refused.place.rpartition(":")[0].endswith("lying_tools.py")
-
-
-def a_tool_that_reaches_out_is_not_run_without_enforcement(found: RegistryVerification) -> None:
-    assert of(found, "lie.network").not_tried["without enforcement"] == "it needs network"
-    assert of(found, "lie.network").runs == 1
-
-
-def what_an_exposed_tool_gets_is_no_level(found: RegistryVerification) -> None:
-    assert {of(found, name).level for name in LIES} == {Level.DECLARED}
-
-
-def source_is_suspected_where_a_rule_knows_the_lie(found: RegistryVerification) -> None:
-    rules = {name: {each.rule for each in of(found, name).static.suspicions} for name in LIES}
-
-    assert rules["lie.set_order"] == {"set-order"}
-    assert rules["lie.counter_name"] == {"counter-name"}
-    assert rules["lie.listing"] == {"unsorted-listing"}
-    assert not [each for tool in HONEST for each in of(found, tool.name).static.suspicions]
-
-
-def the_text_promises_nothing(found: RegistryVerification) -> None:
-    text = "\n".join(line for tool in HONEST for line in of(found, tool.name).lines())
-
-    assert "no difference seen in" in text
-    assert "determin" not in text
-    assert "no proof" in list(found.lines())[-1]
-
-
-def what_was_not_tried_is_said(found: RegistryVerification) -> None:
-    assert "task order" in of(found, "honest.sum").not_tried
-    assert any(line.startswith("not tried: task order") for line in found.lines())
-
-
-def one_exposed_tool_decides_the_exit_code(found: RegistryVerification) -> None:
-    assert found.exit_code == 1
+def look(name: str) -> tuple[dict[str, set[str]], RegistryVerification]:
+    """Verify a set of tools, and return with it the labels of those that lie."""
+    folder = CORPORA / name
+    labels = json.loads((folder / "labels.json").read_text())
+    found = verify_tools(f"{folder / 'liars.py'}:registry", checker=find_suspicions)
+    return {name: {*causes} for name, causes in labels.items()}, found
 
 
 @pytest.mark.heavy
 def test_lying_and_honest_tools() -> None:
-    """One test, because its processes are shared: every claim above is about one verification."""
-    found = verify_tools(LYING, checker=find_suspicions)
+    """One test, because its processes are shared: every claim is about one verification."""
+    lies, found = look("lying_tools")
+    tools = {each.name: each for each in found.tools}
+    honest = [each for each in found.tools if each.name.startswith("honest.")]
+    by = {name: {each.by for each in tools[name].exposures} for name in lies}
+    rules = {each.name: {one.rule for one in each.static.suspicions} for each in found.tools}
+    if "processors" in tools["lie.processors"].not_tried:  # There is one only.
+        lies["lie.processors"] = {"enforcement"}
+    if by["lie.date"] == {"enforcement"}:  # Both zones have one date for a quarter of an hour.
+        lies["lie.date"] = {"enforcement"}
 
-    assert len(LIES) >= 17
+    assert by == lies
+    assert {tools[name].verdict for name in lies} == {ToolVerdict.EXPOSED}
+    assert {tools[name].level for name in lies} == {Level.DECLARED}
+    assert [str(each) for one in honest for each in one.exposures] == []
+    assert {(each.verdict, each.level) for each in honest} == {("no-difference", "perturbed")}
+    assert (len(lies), len(honest)) == (28, 6)
     assert found.processes.started <= 17
-    every_lie_is_exposed_by_what_it_depends_on(found)
-    none_of_the_honest_is_accused(found)
-    enforcement_names_need_and_line(found)
-    a_tool_that_reaches_out_is_not_run_without_enforcement(found)
-    what_an_exposed_tool_gets_is_no_level(found)
-    source_is_suspected_where_a_rule_knows_the_lie(found)
-    the_text_promises_nothing(found)
-    what_was_not_tried_is_said(found)
-    one_exposed_tool_decides_the_exit_code(found)
+    assert found.exit_code == 1
+
+    refused = next(each for each in tools["lie.seconds"].exposures if each.by == "enforcement")
+    assert refused.need == "clock"
+    assert refused.place.rpartition(":")[0].endswith("liars.py")
+    assert tools["lie.network"].not_tried["without enforcement"] == "it needs network"
+    assert tools["lie.network"].runs == 1
+    expected = {
+        "lie.set_order": "set-order", "lie.counter_name": "counter-name", "lie.listing": "unsorted-listing",
+    }  # fmt: skip
+    assert {name: {*rules[name]} for name in expected} == {k: {v} for k, v in expected.items()}
+    assert not any(rules[each.name] for each in honest)
+
+    text = "\n".join(line for each in honest for line in each.lines())
+    assert "no difference seen in" in text
+    assert "determin" not in text
+    lines = [*found.lines()]
+    assert "no proof" in lines[-1]
+    assert any(line.startswith("not tried: task order") for line in lines)
 
 
 @pytest.mark.heavy
 def test_the_second_set_of_lying_tools() -> None:
     """Processes in other surroundings, as above."""
-    labels = json.loads((SECOND / "labels.json").read_text())
-    found = verify_tools(f"{SECOND / 'liars.py'}:registry", checker=find_suspicions)
+    lies, found = look("lying_tools_second")
     by = {each.name: {exposure.by for exposure in each.exposures} for each in found.tools}
-    honest = [each for each in found.tools if each.name not in labels]
+    honest = [each for each in found.tools if each.name not in lies]
 
-    assert [name for name, causes in labels.items() if not by[name] & {*causes}] == []
+    assert [name for name, causes in lies.items() if not by[name] & causes] == []
     assert len(honest) == 13
     assert {each.verdict for each in honest} == {ToolVerdict.NO_DIFFERENCE}
 
@@ -209,7 +169,6 @@ def test_a_tool_that_never_returns_is_given_up(tmp_path: Path) -> None:
     assert tool.cases[0].failure == "it took longer than 0.2 s"
 
 
-@pytest.mark.integration
 @pytest.mark.heavy
 def test_a_registry_that_starts_threads_is_tried_without_forks(tmp_path: Path) -> None:
     """A process for each trial, because a fork would lose the thread."""
@@ -234,6 +193,10 @@ def test_a_registry_that_starts_threads_is_tried_without_forks(tmp_path: Path) -
         ('{"format": "twice.tools-cases/1"}', "of no tool"),
         ('{"format": "twice.tools-cases/1", "cases": [{"tool": "no"}]}', "of no tool"),
         ('{"format": "twice.tools-cases/1", "cases": [{"tool": "t", "args": {}}]}', "has 'args'"),
+        (
+            '{"format": "twice.tools-cases/1", "cases": [{"tool": "t", "start": [{}]}]}',
+            r"in cases\[0\], start\[0\].tool is not text",
+        ),
     ],
 )
 def test_a_file_of_cases_that_is_none_is_refused(tmp_path: Path, text: str, words: str) -> None:
@@ -243,7 +206,6 @@ def test_a_file_of_cases_that_is_none_is_refused(tmp_path: Path, text: str, word
         read_cases(tmp_path / "cases.json", ["t"])
 
 
-@pytest.mark.integration
 @pytest.mark.heavy
 def test_cases_of_a_file_stand_before_those_of_the_declaration(tmp_path: Path) -> None:
     """Processes, which load the registry and read the file."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import shelf
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from programs import cli
@@ -66,58 +66,48 @@ def verification(
     return replace(made, **changed)
 
 
-def test_a_verification_gives_its_level() -> None:
-    assert choose_levels({"a": verification()}, HERE) == ({FINGERPRINT: Level.PERTURBED}, [])
-
-
-def test_of_several_the_furthest_level_counts() -> None:
+def test_the_furthest_level_counts_and_a_session_takes_it() -> None:
     files = {"a": verification(Level.RERUN), "b": verification(), "c": verification(Level.STATIC)}
+    levels, notes = choose_levels(files, HERE)
+    backend = shelf.Shelf()
+    contract = negotiate({"level": "perturbed"}, shelf.registry, backend)
+    sessions = [Session(shelf.registry, backend, contract, levels=each) for each in (None, levels)]
 
-    assert choose_levels(files, HERE)[0] == {FINGERPRINT: Level.PERTURBED}
+    assert (levels, notes) == ({FINGERPRINT: Level.PERTURBED}, [])
+    assert [each.call("shelf.list")["ok"] for each in sessions] == [False, True]
+
+
+ANOTHER = (replace(TOOL, fingerprint="sha256:new"),)
 
 
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"backend": "memory"}, "it was made on memory"),
-        ({"profile": {"version": "2"}}, "it was made on shelf"),
+        ({"backend": "memory"}, "and this is memory"),
+        ({"profile": {"version": "2"}}, "it was made on shelf {"),
         ({"sources": {**SOURCES, "drawing/lots.py": "sha256:new"}}, "drawing/lots.py was changed"),
         ({"sources": {"tools.py": "sha256:tools"}}, "drawing/lots.py was changed"),
-        ({"environment": {**ENVIRONMENT, "python": {"version": "3.13"}}}, "python was 3.13 then"),
-        ({"environment": {**ENVIRONMENT, "libraries": {}}}, "numpy was missing then"),
+        ({"environment": {**ENVIRONMENT, "python": {"version": "3.13"}}}, "python was 3.11.7 then"),
+        ({"environment": {**ENVIRONMENT, "libraries": {}}}, "numpy was 2.4.6 then"),
+        ({"tools": ()}, "has no tool"),
+        ({"tools": ANOTHER}, "another fingerprint here"),
     ],
 )
-def test_one_that_was_made_of_something_else_counts_as_nothing(
+def test_a_verification_of_something_else_counts_as_nothing(
     changed: dict[str, Any], words: str
 ) -> None:
-    levels, notes = choose_levels({"a.json": verification(**changed)}, HERE)
+    levels, notes = choose_levels({"a.json": verification()}, replace(HERE, **changed))
 
     assert levels == {}
     assert words in notes[0]
     assert notes[0].startswith("a.json counts as nothing for shelf.list")
 
 
-@pytest.mark.parametrize(
-    ("tools", "words"),
-    [((), "has no tool"), ((replace(TOOL, fingerprint="sha256:new"),), "another fingerprint here")],
-)
-def test_one_of_another_tool_counts_as_nothing(
-    tools: tuple[ToolDescription, ...], words: str
-) -> None:
-    levels, notes = choose_levels({"a": verification()}, replace(HERE, tools=tools))
-
-    assert levels == {}
-    assert words in notes[0]
-
-
-@pytest.mark.parametrize("is_exposed_first", [False, True])
-def test_an_exposed_tool_has_no_level_whatever_others_say(is_exposed_first: bool) -> None:
+@pytest.mark.parametrize("order", [1, -1])
+def test_an_exposed_tool_has_no_level_whatever_others_say(order: int) -> None:
     exposed = verification(Level.DECLARED, ToolVerdict.EXPOSED, environment={"os": "other"})
-    files = {"a": verification(), "b": exposed}
-
-    levels, notes = choose_levels(
-        dict(reversed(files.items())) if is_exposed_first else files, HERE
-    )
+    files = [("a", verification()), ("b", exposed)][::order]
+    levels, notes = choose_levels(dict(files), HERE)
 
     assert levels == {}
     assert "shelf.list was exposed (b): it has no level" in notes
@@ -132,21 +122,29 @@ def test_what_another_host_found_is_compared_case_by_case() -> None:
     assert compare_hosts("shelf.list", CASES, made, replace(HERE, backend="memory")) is None
 
 
-def test_what_is_written_is_read(tmp_path: Path) -> None:
+def test_what_is_written_is_read_and_members_of_a_later_version_are_left_out(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "verified.json"
-    path.write_text(json.dumps(verification().to_json()))
+    path.write_text(json.dumps({**verification().to_json(), "more": 1}))
 
     assert read_verification(path) == verification()
 
 
-def test_members_of_a_later_version_are_left_out(tmp_path: Path) -> None:
-    path, document = tmp_path / "verified.json", verification().to_json()
-    path.write_text(json.dumps({**document, "more": 1}))
-
-    assert read_verification(path) == verification()
+def edit(**changed: Any) -> bytes:
+    document = verification().to_json()
+    document["tools"][0].update(changed)
+    return json.dumps(document).encode()
 
 
 @given(st.binary(max_size=300))
+@example(b"{}")
+@example(b"[]")
+@example(b'{"format": "twice.tools-verification/1"}')
+@example(edit(level="certain"))
+@example(edit(verdict="fine"))
+@example(edit(cases=[{}]))
+@example(edit(runs="many"))
 def test_bytes_that_are_no_verification_are_refused(
     tmp_path_factory: pytest.TempPathFactory, data: bytes
 ) -> None:
@@ -155,43 +153,6 @@ def test_bytes_that_are_no_verification_are_refused(
 
     with pytest.raises(UsageError, match="is no verification of tools"):
         read_verification(path)
-
-
-def edited(**changed: Any) -> str:
-    document = verification().to_json()
-    document["tools"][0].update(changed)
-    return json.dumps(document)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{}",
-        "[]",
-        '{"format": "twice.tools-verification/1"}',
-        edited(level="certain"),
-        edited(verdict="fine"),
-        edited(cases=[{}]),
-        edited(runs="many"),
-    ],
-)
-def test_other_documents_are_refused(tmp_path: Path, text: str) -> None:
-    (tmp_path / "a.json").write_text(text)
-
-    with pytest.raises(UsageError, match="is no verification of tools"):
-        read_verification(tmp_path / "a.json")
-
-
-def test_a_session_that_requires_a_level_takes_it_from_a_verification() -> None:
-    levels, _ = choose_levels({"a": verification()}, HERE)
-    backend = shelf.Shelf()
-    contract = negotiate({"level": "perturbed"}, shelf.registry, backend)
-
-    without = Session(shelf.registry, backend, contract).call("shelf.list")
-    with_it = Session(shelf.registry, backend, contract, levels=levels).call("shelf.list")
-
-    assert without["error"]["code"] == "nondeterministic_refused"
-    assert with_it["ok"]
 
 
 @pytest.mark.integration

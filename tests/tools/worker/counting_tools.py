@@ -6,13 +6,13 @@ import faulthandler
 import os
 import signal
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import pydantic
 
-from twice.tools import Context, Needs, Registry, tool
+from twice.tools import Context, Needs, Registry, Tool, tool
 
 
 class Tally:
@@ -29,45 +29,36 @@ class Tally:
         self.n = 0
 
     def profile(self) -> Mapping[str, str]:
-        """Versions."""
         return {"version": "1"}
 
     def state(self) -> Mapping[str, Any]:
-        """Return the number."""
         die_in("state")
         return {"n": self.n}
 
     def fingerprint(self) -> str:
-        """Return the number, labelled as a digest would be."""
         die_in("fingerprint")
         return f"sha256:{self.n:064x}"
 
     def reset(self) -> None:
-        """Back to nothing."""
         self.n = 0
 
     def holds(self, name: str) -> bool:
-        """Nothing has a name."""
-        del name
-        return False
+        return not name
 
     def checkpoint(self) -> int:
-        """Return the number, which is its own checkpoint."""
         die_in("checkpoint")
         return self.n
 
     def rollback(self, checkpoint: int) -> None:
-        """Back to it."""
         die_in("rollback")
         self.n = checkpoint
         die_in("rolled back")
 
 
 class Count(Tally):
-    """One number."""
+    """One number, which another process can take over."""
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over a state."""
         self.n = state["n"]
 
 
@@ -94,7 +85,12 @@ def checked(n: int) -> int:
     return n
 
 
-@tool("risk", determinism="deterministic", version="1.0.0")
+def declare(function: Callable[..., Any], **more: Any) -> Tool:
+    given = {"determinism": "deterministic", "version": "1.0.0", **more}
+    return tool(function.__name__, **given)(function)
+
+
+@declare
 def risk(
     context: Context, dies: Annotated[str, pydantic.AfterValidator(arm)]
 ) -> Annotated[int, pydantic.AfterValidator(checked)]:
@@ -110,33 +106,29 @@ def risk(
     return int(context.backend.n)
 
 
-@tool("look", determinism="deterministic", version="1.0.0", reads_only=True)
 def look(context: Context) -> int:
-    """Return the number."""
     return int(context.backend.n)
 
 
-@tool("add", determinism="deterministic", version="1.0.0")
+@declare
 def add(context: Context, n: int) -> int:
     """Add to the number."""
     context.backend.n += n
     return int(context.backend.n)
 
 
-@tool("twice_add", determinism="deterministic", version="1.0.0")
+@declare
 def twice_add(context: Context, n: int) -> int:
     """Add to the number two times."""
     context.call("add", n=n, step="once")
     return int(context.call("add", n=n, step="again"))
 
 
-@tool("draw", determinism="seeded", version="1.0.0")
 def draw(context: Context) -> float:
-    """Draw a number."""
     return float(context.rng("draw").random())
 
 
-@tool("steps", determinism="deterministic", version="1.0.0")
+@declare
 def steps(context: Context, count: int) -> int:
     """Add one after the other, and tell how far it is."""
     for at in range(count):
@@ -145,14 +137,13 @@ def steps(context: Context, count: int) -> int:
     return int(context.backend.n)
 
 
-@tool("die", determinism="deterministic", version="1.0.0")
+@declare
 def die() -> int:
     """Take the process down."""
     faulthandler._sigsegv()  # as a library in C would
     return 0
 
 
-@tool("hang", determinism="deterministic", version="1.0.0", seconds=0.3)
 def hang(context: Context, *, tells: bool) -> int:
     """Never come back, whatever is raised; tell that it is at work or not."""
     context.backend.n += 100
@@ -165,7 +156,6 @@ def hang(context: Context, *, tells: bool) -> int:
             continue
 
 
-@tool("fork", determinism="nondeterministic", version="1.0.0", needs=Needs(processes=True))
 def fork(context: Context) -> int:
     """Come out of it two times."""
     os.fork()
@@ -173,21 +163,20 @@ def fork(context: Context) -> int:
     return int(context.backend.n)
 
 
-@tool("lie", determinism="deterministic", version="1.0.0")
+@declare
 def lie(context: Context) -> int:
     """Give what nobody declared: where the system put something in memory."""
-    number = id(context)
-    context.backend.n += number
+    context.backend.n += id(context)
     return int(context.backend.n)
 
 
-@tool("clock", determinism="deterministic", version="1.0.0")
+@declare
 def clock() -> float:
     """Read the clock, which a run answers in the system's place."""
     return time.time()
 
 
-@tool("drift", determinism="deterministic", version="1.0.0")
+@declare
 def drift(context: Context, path: str) -> None:
     """Add how often it was called at all, which no answer tells."""
     file = Path(path)
@@ -196,7 +185,7 @@ def drift(context: Context, path: str) -> None:
         more.write(".")
 
 
-@tool("once", determinism="deterministic", version="1.0.0")
+@declare
 def once(path: str) -> None:
     """Come back the first time only."""
     file = Path(path)
@@ -205,7 +194,13 @@ def once(path: str) -> None:
     file.touch()
 
 
-TOOLS = [add, twice_add, draw, steps, risk, look, die, hang, fork, lie, clock, drift, once]
+TOOLS = [
+    add, twice_add, steps, risk, die, lie, clock, drift, once,
+    declare(look, reads_only=True),
+    declare(draw, determinism="seeded"),
+    declare(hang, seconds=0.3),
+    declare(fork, determinism="nondeterministic", needs=Needs(processes=True)),
+]  # fmt: skip
 registry = Registry(TOOLS, "counting", backend=Count)
 unrestorable = Registry([add, die], "tally", backend=Tally)
 stateless = Registry([die], "nothing")

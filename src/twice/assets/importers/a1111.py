@@ -1,206 +1,225 @@
-"""AUTOMATIC1111 and Forge: an infotext read into the fields of a log.
+"""AUTOMATIC1111 and Forge: the text beside a picture (infotext), read into the fields of a log.
 
-What extensions add (ControlNet units, hires fix, ADetailer) is kept by its own key: a hires pass has
-steps and a sampler of its own, which are not the picture's first pass.
+A prompt of any number of lines, lines after ``Negative prompt:``, and one line of ``Key: value`` pairs that begins with
+``Steps:`` and comes last. Values with a comma, a colon or a line break are quoted as JSON does it; a bare word is a key
+that is set. What extensions add (ControlNet units, hires fix, ADetailer) is kept by its own key: a hires pass has steps
+and a sampler of its own, which are not the picture's first pass.
 
-Invariant: the model is the one named by ``Model`` at the top level, never one inside a quoted value.
+Source: ``create_infotext`` and ``parse_generation_parameters`` of stable-diffusion-webui.
+
+Invariant: text that fits more than one reading is ambiguous, and a quoted value is never taken apart.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from twice.assets.importers import fields, scalars
-from twice.assets.importers.imported import Reading, Value, distinct
-from twice.assets.importers.infotext import Infotext, InfotextRefused, taken_apart
-from twice.assets.importers.keyed import read_seed
-from twice.assets.importers.scalars import FULL_SHA256
+from twice.assets.importers.result import (
+    NO_MODEL,
+    Reading,
+    Value,
+    distinct,
+    to_number,
+    to_sha256,
+    to_text,
+    to_weight,
+    without_none,
+)
 from twice.foundation.printable import pluralize
 
-_LORA_HASH = re.compile(r"\s*(.+?)\s*:\s*([0-9a-fA-F]{6,64})\s*(?:,|$)")
-_NETWORK = re.compile(r"<(lora|lyco|hypernet):([^:<>]{1,200})(?::([^<>]{1,80}))?>")
+TEXT_MAX: Final = 4 << 20
+PAIRS_MAX: Final = 512
+_PAIRS_LEAST: Final = 3
+"""How many pairs the writer's own reader asks of a last line, before it takes it for parameters."""
+_NEGATIVE: Final = "Negative prompt:"
+_PAIR = re.compile(
+    r'\s*(?P<key>[^\s:,"][^:,"\n]{0,79}?)\s*'
+    r'(?::\s*(?P<value>"(?:[^"\\]|\\.)*+"(?=\s*(?:,|$))|[^,]*))?\s*(?:,|$)',
+    re.DOTALL,
+)
+_LAST_LINE = re.compile(r"\s*Steps:\s*[0-9]+\s*(?:,|$)")
+_LAST_LINE_KEYS: Final = (
+    "Sampler:", "Seed:", "CFG scale:", "Size:", "Model:", "Model hash:", "Schedule type:",
+)  # fmt: skip
+_SIZE = re.compile(r"([0-9]{1,9})\s*[xX]\s*([0-9]{1,9})")
 _HASH = re.compile(r"[0-9a-fA-F]{6,64}")
+_NETWORK = re.compile(r"<(lora|lyco|hypernet):([^:<>]{1,200})(?::([^<>]{1,80}))?>")
 _PROGRAMS: Final = (
     ("AUTOMATIC1111", re.compile(r"v1\.\d")),
     ("Forge", re.compile(r"f\d|forge", re.IGNORECASE)),
 )
-_DIRECT: Final = {
-    "Sampler": (fields.SAMPLER, scalars.text),
-    "Schedule type": (fields.SCHEDULER, scalars.text),
-    "Steps": (fields.STEPS, scalars.count),
-    "CFG scale": (fields.GUIDANCE, scalars.guidance),
-    "Denoising strength": (fields.DENOISE, scalars.share),
-    "Clip skip": (fields.CLIP_SKIP, scalars.whole),
-    "RNG": (fields.RNG_DEVICE, scalars.text),
-    "Model": (fields.MODEL_NAME, scalars.text),
-}
-_HANDLED: Final = (
-    "Seed", "Size", "Model hash", "VAE", "VAE hash", "Lora hashes", "Version", "Batch pos", "Batch size",
-)  # fmt: skip
+_KEYS: Final = {
+    "Seed": "/seed/effective", "Sampler": "/art/sampler", "Schedule type": "/art/scheduler",
+    "Steps": "/art/steps", "CFG scale": "/art/guidance", "Denoising strength": "/art/denoise",
+    "Clip skip": "/art/settings/clip_skip", "RNG": "/art/rng_device", "Model": "/model/name",
+    "Batch size": "/art/batch_size", "Batch pos": "/art/batch_index",
+}  # fmt: skip
+_READ_APART: Final = ("Size", "Model hash", "VAE", "VAE hash", "Lora hashes", "Version")
 
 
-def read_a1111(text: str, reading: Reading) -> None:
-    """Read an infotext into a reading; what is wrong with it is noted there."""
-    try:
-        found = taken_apart(text)
-    except InfotextRefused as error:
-        reading.puzzle("infotext", str(error))
+def looks_like_infotext(text: str) -> bool:
+    """Whether a text may be an infotext; a page that quotes one is none."""
+    return "Steps:" in text and text.lstrip()[:5].lower() not in {"<?xml", "<html", "<!doc"}
+
+
+def read_infotext(text: str, reading: Reading) -> None:
+    """Read an infotext; what is wrong with it is noted in the reading."""
+    lines = text[:TEXT_MAX].replace("\r\n", "\n").strip().split("\n")
+    at = _find_parameters(lines)
+    if len(text) > TEXT_MAX or isinstance(at, str):
+        why = at if isinstance(at, str) else f"it is longer than {TEXT_MAX} characters"
+        reading.add_unparsed("infotext", why)
         return
-    pairs = _once(found, reading)
-    _prompts(found, reading)
-    for key, value in pairs.items():
-        if key in _DIRECT:
-            _direct(key, value, reading)
-        elif key not in _HANDLED:
-            reading.keep(key, _plain(value))
-    read_seed(pairs.get("Seed"), reading, where="Seed")
-    _batch(pairs, reading)
-    if "Size" in pairs:
-        _size(pairs["Size"], reading)
-    _model_hash(pairs, reading)
-    _adapters(found, pairs, reading)
-    _version(pairs.get("Version"), reading)
-    if found.rest:
-        reading.keep("after the parameters", found.rest)
-
-
-def _once(found: Infotext, reading: Reading) -> dict[str, str | bool]:
-    """Give the pairs by key; a key that comes twice with two values is ambiguous or not understood."""
-    for key, why in found.broken:
-        reading.puzzle(key, why)
-    pairs: dict[str, str | bool] = {}
-    twice: dict[str, list[Value]] = {}
-    for key, value in found.pairs:
-        if key in pairs and pairs[key] != value:
-            twice.setdefault(key, [pairs[key]]).append(value)
-        pairs.setdefault(key, value)
-    for key, values in twice.items():
-        pairs.pop(key)
-        why = f"{key} is there {pluralize(len(values), 'time')}, with different values"
-        if key in _DIRECT:
-            reading.doubt(_DIRECT[key][0], distinct(values), why)
-        elif key == "Seed":
-            reading.doubt(fields.SEED_EFFECTIVE, distinct(values), why)
+    pairs = _read_pairs(lines[at], reading)
+    prompts = [*_split_prompts(lines[:at])]
+    why = f"{pluralize(len(prompts), 'line')} begin with {_NEGATIVE}, and any of them may be part of a prompt"
+    for pointer, readings in zip(
+        ("/art/prompt", "/art/negative_prompt"), zip(*prompts, strict=True), strict=True
+    ):
+        if len(prompts) == 1:
+            reading.set(pointer, to_text(readings[0]))
         else:
-            reading.puzzle(key, why)
+            reading.add_candidates(pointer, readings, why)
+    for key, value in pairs.items():
+        if key in _KEYS:
+            reading.take(_KEYS[key], value, key)
+        elif key not in _READ_APART:
+            number = None if isinstance(value, bool) else to_number(value)
+            reading.add_other(key, value if number is None else number)
+    if reading.says("/art/batch_size") and "Batch pos" not in pairs and pairs["Batch size"] != "1":
+        why = "the picture is one of a batch, and its position is not said"
+        reading.add_unparsed("Batch size", why)
+    if "Size" in pairs:
+        size = _SIZE.fullmatch(str(pairs["Size"]))
+        for pointer, group in (("/art/width_px", 1), ("/art/height_px", 2)):
+            reading.take(pointer, size[group] if size else pairs["Size"], "Size")
+    _read_models(pairs, prompts[0][0] if len(prompts) == 1 else "", reading)
+    _read_version(pairs.get("Version"), reading)
+    reading.add_other("after the parameters", "\n".join(lines[at + 1 :]).strip() or None)
+
+
+def _find_parameters(lines: list[str]) -> int | str:
+    """Give the number of the line that holds the parameters, or why none is plainly it."""
+    fitting = [
+        at
+        for at, line in enumerate(lines)
+        if _LAST_LINE.match(line) and any(key in line for key in _LAST_LINE_KEYS)
+    ]
+    last = len(lines) - 1
+    if len(fitting) == 1:
+        return fitting[0]
+    if last in fitting and len(list(split_pairs(lines[last]))) >= _PAIRS_LEAST:
+        return last  # The writer puts it last; what looks like it further up is part of a prompt.
+    if fitting:
+        return f"{pluralize(len(fitting), 'line')} look like parameters, and the last line is not plainly the one"
+    return "no line begins with Steps: and holds parameters"
+
+
+def _split_prompts(lines: list[str]) -> Iterator[tuple[str, str]]:
+    """Give every way to split the lines before the parameters into prompt and negative prompt."""
+    starts = [at for at, line in enumerate(lines) if line.strip().startswith(_NEGATIVE)]
+    if not starts:
+        yield "\n".join(lines).strip(), ""
+    for start in starts[:16]:
+        first = lines[start].strip().removeprefix(_NEGATIVE)
+        yield "\n".join(lines[:start]).strip(), "\n".join([first, *lines[start + 1 :]]).strip()
+
+
+def split_pairs(line: str) -> Iterator[tuple[str, str | bool, str]]:
+    """Give key, value and what is wrong with it (``""`` when nothing is) of each pair of a line."""
+    at = 0
+    while at < len(line):
+        match = _PAIR.match(line, at)
+        if match is None:
+            end = line.find(",", at) + 1 or len(line)
+            if place := line[at:end].strip(" ,"):
+                yield place[:80], "", "it is neither a key with a value nor a word"
+            at = end
+            continue
+        at = match.end()
+        key, value = match["key"], match["value"]
+        if value is None or not value.startswith('"'):
+            yield key, True if value is None else value.strip(), ""
+            continue
+        try:
+            yield key, json.loads(value, strict=False), ""
+        except ValueError:
+            yield (
+                key,
+                "",
+                "its quotes do not end before the next pair, or hold an escape that JSON does not have",
+            )
+
+
+def _read_pairs(line: str, reading: Reading) -> dict[str, str | bool]:
+    """Give the pairs by key; a key that comes twice with two values is ambiguous or not understood."""
+    found: dict[str, list[Value]] = {}
+    for number, (key, value, trouble) in enumerate(split_pairs(line)):
+        if trouble or number >= PAIRS_MAX:
+            why = trouble or f"it is beyond the {PAIRS_MAX} pairs that are read"
+            reading.add_unparsed(key, why)
+            if not trouble:
+                break
+        else:
+            found.setdefault(key, []).append(value)
+    pairs: dict[str, str | bool] = {}
+    for key, values in found.items():
+        if len(distinct(values)) == 1:
+            assert isinstance(values[0], str | bool), "a pair holds text or a mark"
+            pairs[key] = values[0]
+            continue
+        why = f"{key} is there {pluralize(len(values), 'time')}, with different values"
+        if key in _KEYS:
+            reading.add_candidates(_KEYS[key], values, why)
+        else:
+            reading.add_unparsed(key, why)
     return pairs
 
 
-def _prompts(found: Infotext, reading: Reading) -> None:
-    prompts = distinct(prompt for prompt, _ in found.prompts)
-    negatives = distinct(negative for _, negative in found.prompts)
-    if len(found.prompts) == 1:
-        reading.say(fields.PROMPT, scalars.text(prompts[0]))
-        reading.say(fields.NEGATIVE_PROMPT, scalars.text(negatives[0]))
-        return
-    why = f"{pluralize(len(found.prompts), 'line')} begin with Negative prompt:, and any of them may be part of a prompt"
-    reading.doubt(fields.PROMPT, prompts, why)
-    reading.doubt(fields.NEGATIVE_PROMPT, negatives, why)
-
-
-def _direct(key: str, value: str | bool, reading: Reading) -> None:
-    pointer, typed = _DIRECT[key]
-    found = typed(value)
-    if found is None:
-        reading.puzzle(key, f"{str(value)[:80]!r} is no value")
-    else:
-        reading.say(pointer, found)
-
-
-def _batch(pairs: Mapping[str, str | bool], reading: Reading) -> None:
-    """Read the size of a batch, and the position in it, which affects the picture's bits."""
-    many = scalars.count(pairs.get("Batch size"))
-    reading.say(fields.BATCH_SIZE, many)
-    at = scalars.whole(pairs.get("Batch pos"))
-    if at is not None and at >= 0:
-        reading.say(fields.BATCH_INDEX, at)
-    elif (many or 1) > 1:
-        reading.puzzle("Batch size", "the picture is one of a batch, and its position is not said")
-
-
-def _size(value: str | bool, reading: Reading) -> None:
-    found = scalars.size(value)
-    if found is None:
-        reading.puzzle("Size", f"{str(value)[:80]!r} is not width x height")
-        return
-    reading.say(fields.WIDTH, found[0])
-    reading.say(fields.HEIGHT, found[1])
-
-
-def _version(version: str | bool | None, reading: Reading) -> None:
+def _read_version(version: str | bool | None, reading: Reading) -> None:
     """Say which program wrote the text, where its version says so; others write the same form."""
-    if not isinstance(version, str) or not scalars.text(version):
-        return
-    reading.generator_version = version
+    said = to_text(version)
     for name, pattern in _PROGRAMS:
-        if pattern.match(version):
-            reading.generator = name
-            reading.say(fields.PROVIDER, name)
-            reading.say(fields.package(name), version)
+        if said and pattern.match(said):
+            reading.name_generator(name, said)
+            reading.set("/provider/name", name)
+            reading.set(f"/environment/packages/{name}", said)
             return
-    reading.keep("Version", version)
+    reading.name_generator("infotext", said)
+    reading.add_other("Version", said)
 
 
-def _model_hash(pairs: Mapping[str, str | bool], reading: Reading) -> None:
-    digest = _hash("Model hash", pairs, reading)
-    if digest is not None and FULL_SHA256.fullmatch(digest):
-        reading.say(fields.MODEL_SHA256, digest)
-    else:
-        reading.keep("Model hash", digest)
-
-
-def _hash(key: str, pairs: Mapping[str, str | bool], reading: Reading) -> str | None:
-    value = pairs.get(key)
-    if value is None:
-        return None
-    if isinstance(value, str) and _HASH.fullmatch(value):
-        return value.lower()
-    reading.puzzle(key, f"{str(value)[:80]!r} is not a hash in hexadecimal")
-    return None
-
-
-def _adapters(found: Infotext, pairs: Mapping[str, str | bool], reading: Reading) -> None:
-    """Join networks that the prompt names with the hashes beside it; short hashes are kept apart."""
-    hashes = dict(_lora_hashes(pairs.get("Lora hashes"), reading))
-    for name, digest in hashes.items():
-        reading.keep(f"Lora hashes/{name}", digest)
+def _read_models(pairs: Mapping[str, str | bool], prompt: str, reading: Reading) -> None:
+    """Read the model's hash, the networks that the prompt names, and the VAE; short hashes are kept apart."""
+    hashes: dict[str, str] = {}
+    listed = str(pairs["Lora hashes"]).split(",") if "Lora hashes" in pairs else []
+    apart = [f"{key}: {pairs[key]}" for key in ("Model hash", "VAE hash") if key in pairs]
+    for each in filter(str.strip, [*apart, *listed]):
+        name, _, digest = (part.strip() for part in each.rpartition(":"))
+        if not name or not _HASH.fullmatch(digest):
+            reading.add_unparsed(
+                "hashes", f"{each[:80]!r} is not a name with a hash in hexadecimal"
+            )
+            continue
+        hashes[name] = digest.lower()
+        if name != "Model hash" or to_sha256(hashes[name]) is None:
+            reading.add_other(f"Lora hashes/{name}" if each in listed else name, hashes[name])
+    reading.set("/model/sha256", to_sha256(hashes.pop("Model hash", None)))
+    vae_sha256 = to_sha256(hashes.pop("VAE hash", None))
     adapters: list[Value] = []
-    prompts = found.prompts if len(found.prompts) == 1 else ()
-    for kind, name, strength in (each for one in prompts for each in _NETWORK.findall(one[0])):
-        weight = scalars.weight(strength) if strength else 1
+    for kind, name, strength in _NETWORK.findall(prompt):
+        weight = to_weight(strength) if strength else 1
         if weight is None:
-            reading.keep(f"{kind} {name}", strength)
-        known = "lora" if kind in ("lora", "lyco") else "other"
-        adapters.append(fields.adapter(known, name, sha256=hashes.pop(name, None), weight=weight))
-    adapters += [fields.adapter("lora", name, sha256=digest) for name, digest in hashes.items()]
-    vae = pairs.get("VAE")
-    vae_hash = _hash("VAE hash", pairs, reading)
-    reading.keep("VAE hash", vae_hash)
-    if isinstance(vae, str) and scalars.text(vae):
-        adapters.append(fields.adapter("vae", vae, sha256=vae_hash))
-    if adapters:
-        reading.say(fields.ADAPTERS, adapters)
-
-
-def _lora_hashes(value: str | bool | None, reading: Reading) -> list[tuple[str, str]]:
-    if not isinstance(value, str):
-        return []
-    found = []
-    at = 0
-    while at < len(value):
-        match = _LORA_HASH.match(value, at)
-        if match is None:
-            reading.puzzle("Lora hashes", f"{value[at : at + 80]!r} is not name: hash")
-            break
-        found.append((match[1], match[2].lower()))
-        at = match.end()
-    return found
-
-
-def _plain(value: str | bool) -> Value:
-    if isinstance(value, bool):
-        return value
-    found = scalars.number(value)
-    return value if found is None else found
+            reading.add_other(f"{kind} {name}", strength)
+        known = "other" if kind == "hypernet" else "lora"
+        sha256 = to_sha256(hashes.pop(name, None))
+        adapters.append(without_none(kind=known, name=name, sha256=sha256, weight=weight))
+    for name, digest in hashes.items():
+        adapters.append(without_none(kind="lora", name=name, sha256=to_sha256(digest)))
+    vae = to_text(pairs.get("VAE"))
+    if vae and vae.lower() not in NO_MODEL:
+        adapters.append(without_none(kind="vae", name=vae, sha256=vae_sha256))
+    reading.set("/model/adapters", adapters or None)

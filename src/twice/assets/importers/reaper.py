@@ -1,205 +1,246 @@
 """REAPER projects: version, tempo, meter, sample rate, and the effects of each track in order.
 
-A project says no plugin's version, so none is said here. ``BYPASS`` stands before the effect that it is
-about. A sample rate that the project does not force is not the session's: the device's was used.
+A block begins with ``<NAME arguments`` and ends with ``>`` on a line of its own; other lines are words, quoted with
+``"``, ``'`` or a backtick where they hold spaces. A project says no plugin's version, so none is said here. A sample
+rate that the project does not force is not the session's: the device's was used.
+
+Not read, and reported: frozen effects, projects inside items, the choice between takes, the routing in a container.
 
 Invariant: effects come in the order in which sound goes through them, the master's last.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
+import re
+from base64 import b64decode
 from collections.abc import Iterator
-from typing import Final
+from dataclasses import dataclass, field
+from typing import BinaryIO, Final
 
-from twice.assets.importers import fields, scalars
-from twice.assets.importers.imported import Reading, Value, distinct
-from twice.assets.importers.rpp import Block, RppRefused, project, words
+from twice.assets.importers.result import (
+    Reading,
+    Value,
+    to_count,
+    to_meter,
+    to_tempo,
+    to_text,
+    without_none,
+)
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.printable import pluralize
 
-_EFFECTS: Final = ("VST", "AU", "JS", "DX", "LV2", "CLAP", "VIDEO_EFFECT")
+MARK: Final = b"<REAPER_PROJECT"
+BYTES_MAX: Final = 128 << 20
+DEPTH_MAX: Final = 128
+_LINE_MAX: Final = 1 << 20
+_EFFECTS_MAX: Final = 4096
+_WORD = re.compile(r"""\s*(?:"([^"]*)"?|'([^']*)'?|`([^`]*)`?|(\S+))""")
+_EFFECTS: Final = ("VST", "AU", "JS", "DX", "LV2", "CLAP", "VIDEO_EFFECT", "CONTAINER")
 _CHAINS: Final = ("FXCHAIN", "TAKEFX", "MASTERFXLIST")
 _FORMATS: Final = {
-    "VST": "VST2", "VSTI": "VST2", "VST3": "VST3", "VST3I": "VST3", "AU": "AU", "AUI": "AU",
-    "CLAP": "CLAP", "CLAPI": "CLAP", "DX": "DX", "DXI": "DX", "LV2": "LV2", "LV2I": "LV2", "JS": "JS",
+    "VST": "VST2", "VST3": "VST3", "AU": "AU", "CLAP": "CLAP", "DX": "DX", "LV2": "LV2", "JS": "JS",
 }  # fmt: skip
 _KEPT: Final = ("RENDER_FMT", "RENDER_DITHER", "RENDER_RESAMPLE", "RENDER_NORMALIZE")
-_EFFECTS_MAX: Final = 4096
 
 
-def read_reaper(data: bytes, reading: Reading) -> None:
-    """Read a project's bytes into a reading."""
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        reading.puzzle("text", f"it is not UTF-8 at byte {error.start}")
-        text = data.decode("utf-8", "replace")
-    try:
-        root = project(text)
-    except RppRefused as error:
-        reading.puzzle("project", str(error))
+class _ProjectDamaged(ValueError):
+    """A text is not a whole project; the message says why and on which line."""
+
+
+@dataclass(slots=True)
+class _Block:
+    """A block: its words, and in order its lines (as text) and blocks."""
+
+    words: list[str]
+    line: int
+    items: list[str | _Block] = field(default_factory=list)
+
+    def blocks(self, *names: str) -> Iterator[_Block]:
+        """Give the blocks directly in it, of some names."""
+        return (each for each in self.items if isinstance(each, _Block) and each.words[0] in names)
+
+    def lines(self, name: str) -> Iterator[list[str]]:
+        """Give the lines directly in it that begin with a word, padded with empty words."""
+        for each in self.items:
+            if isinstance(each, str) and each.startswith(name):
+                words = _split_words(each)
+                if words[0] == name:
+                    yield [*words, "", "", "", ""]
+
+
+def _split_words(line: str) -> list[str]:
+    return ["".join(match) for match in _WORD.findall(line[:_LINE_MAX])] or [""]
+
+
+def _parse_project(text: str) -> _Block:
+    root = _Block([""], 0)
+    around = [root]
+    for number, raw in enumerate(text.split("\n"), 1):
+        line = raw.strip()
+        if len(around) == 1 and root.items and line:
+            raise _ProjectDamaged(f"something stands after its end, on line {number}")
+        if line.startswith("<") and len(line) > 1:
+            if len(around) > DEPTH_MAX:
+                raise _ProjectDamaged(f"it is nested deeper than {DEPTH_MAX}, on line {number}")
+            block = _Block(_split_words(line[1:]), number)
+            around[-1].items.append(block)
+            around.append(block)
+        elif line == ">":
+            around.pop()
+        elif line:
+            around[-1].items.append(line)
+    if len(around) > 1:
+        begun = around[-1]
+        raise _ProjectDamaged(
+            f"it is cut off: {begun.words[0][:40]} of line {begun.line} does not end"
+        )
+    (project,) = (each for each in root.items if isinstance(each, _Block))
+    return project
+
+
+def read_reaper(file: BinaryIO, reading: Reading) -> None:
+    """Read a project."""
+    reading.begin("REAPER project")
+    reading.name_generator("REAPER")
+    data = file.read(BYTES_MAX + 1)
+    if len(data) > BYTES_MAX:
+        reading.add_unparsed("project", f"it is larger than {BYTES_MAX >> 20} MiB")
         return
-    reading.say(fields.DAW_NAME, "REAPER")
-    _version(root, reading)
-    reading.say(fields.DAW_PROJECT, digest_bytes(data, Algorithm.SHA256).hex)
-    _tempo(root, reading)
-    _rate(root, reading)
+    text = data.decode("utf-8-sig", "replace")
+    if "\ufffd" in text:
+        reading.add_unparsed("text", "it is not UTF-8")
+    try:
+        root = _parse_project(text)
+    except _ProjectDamaged as error:
+        reading.add_unparsed("project", str(error))
+        return
+    said = "".join(root.words[2:3]).partition("/")
+    version = to_text(said[0])
+    reading.name_generator("REAPER", version)
+    reading.set("/audio/daw/name", "REAPER")
+    reading.set("/audio/daw/version", version)
+    reading.set("/audio/daw/project_sha256", reading.sha256)
+    reading.add_other("platform", to_text(said[2]))
+    _read_tempo(root, reading)
+    for line in root.lines("SAMPLERATE"):
+        rate = to_count(line[1])
+        if rate is None:
+            reading.add_unparsed("SAMPLERATE", f"{' '.join(line)[:80]!r} says no rate")
+        elif line[2] == "1":
+            reading.set("/audio/session_sample_rate_hz", rate)
+        else:
+            why = "the project does not force its rate, so the audio device's was used"
+            reading.add_candidates("/audio/session_sample_rate_hz", [rate], why)
     for key in _KEPT:
         for line in root.lines(key):
-            reading.keep(key, " ".join(line[1:]))
-    effects = list(_all_effects(root, reading))
-    if len(effects) > _EFFECTS_MAX:
-        reading.puzzle("effects", f"{pluralize(len(effects), 'effect')} are more than are read")
+            reading.add_other(key, " ".join(line[1:]).strip())
+    effects = list(_read_all_effects(root, reading))
+    if len(effects) <= _EFFECTS_MAX:
+        reading.set("/audio/chain", effects)
     else:
-        reading.say(fields.CHAIN, effects)
+        reading.add_unparsed(
+            "effects", f"{pluralize(len(effects), 'effect')} are more than are read"
+        )
 
 
-def _version(root: Block, reading: Reading) -> None:
-    said = root.words[2] if len(root.words) > 2 else ""
-    version, _, system = said.partition("/")
-    reading.generator_version = scalars.text(version)
-    reading.say(fields.DAW_VERSION, reading.generator_version)
-    reading.keep("platform", scalars.text(system))
-
-
-def _tempo(root: Block, reading: Reading) -> None:
+def _read_tempo(root: _Block, reading: Reading) -> None:
     tempos: list[Value] = []
     meters: list[Value] = []
     for line in root.lines("TEMPO"):
-        tempo = scalars.number(line[1]) if len(line) > 1 else None
-        if tempo is None or not 0 < tempo <= 10**6:
-            reading.puzzle("TEMPO", f"{' '.join(line)[:80]!r} says no tempo")
-        else:
-            tempos.append(tempo)
-        meters += _meter(line[2:4], reading)
+        tempo, meter = to_tempo(line[1]), to_meter(line[2], line[3])
+        tempos += [tempo] if tempo is not None else []
+        meters += [meter] if meter is not None else []
+        if tempo is None or meter is None:
+            why = f"{' '.join(line).strip()[:80]!r} says no tempo or no time signature"
+            reading.add_unparsed("TEMPO", why)
     for envelope in root.blocks("TEMPOENVEX"):
         for point in envelope.lines("PT"):
-            tempo = scalars.number(point[2]) if len(point) > 2 else None
-            if tempo is not None and 0 < tempo <= 10**6:
-                tempos.append(tempo)
-            packed = scalars.count(point[4]) if len(point) > 4 else None
-            if packed is not None and packed >> 16:
-                meters.append(f"{packed & 0xFFFF}/{packed >> 16}")
-    for pointer, values in ((fields.TEMPO, tempos), (fields.METER, meters)):
-        known = distinct(values)
-        if len(known) == 1:
-            reading.say(pointer, known[0])
-        elif known:
-            reading.doubt(
-                pointer, known[:64], f"the project changes it: {pluralize(len(known), 'value')}"
-            )
+            tempo, packed = to_tempo(point[2]), to_count(point[4]) or 0
+            meter = to_meter(packed & 0xFFFF, packed >> 16)
+            tempos += [tempo] if tempo is not None else []
+            meters += [meter] if meter is not None else []
+    reading.settle("/audio/tempo_bpm", tempos, "the project changes it")
+    reading.settle("/audio/time_signature", meters, "the project changes it")
 
 
-def _meter(pair: list[str], reading: Reading) -> Iterator[Value]:
-    beats = [scalars.count(each) for each in pair]
-    if len(beats) == 2 and all(each is not None and each < 10**4 for each in beats):
-        yield f"{beats[0]}/{beats[1]}"
-    elif pair:
-        reading.puzzle("TEMPO", f"{' '.join(pair)[:80]!r} is no time signature")
-
-
-def _rate(root: Block, reading: Reading) -> None:
-    for line in root.lines("SAMPLERATE"):
-        rate = scalars.count(line[1]) if len(line) > 1 else None
-        if rate is None:
-            reading.puzzle("SAMPLERATE", f"{' '.join(line)[:80]!r} says no rate")
-        elif len(line) > 2 and line[2] == "1":
-            reading.say(fields.SAMPLE_RATE, rate)
-        else:
-            why = "the project does not force its rate, so the audio device's was used"
-            reading.doubt(fields.SAMPLE_RATE, [rate], why)
-
-
-def _all_effects(root: Block, reading: Reading) -> Iterator[Value]:
+def _read_all_effects(root: _Block, reading: Reading) -> Iterator[Value]:
     for at, track in enumerate(root.blocks("TRACK"), 1):
-        name = next((line[1] for line in track.lines("NAME") if len(line) > 1), "") or f"track {at}"
-        if any(line[1:2] == ["1"] for line in track.lines("MUTESOLO")):
-            reading.keep(f"muted: {name}", value=True)
-        if any(True for _ in track.blocks("FREEZE")):
-            reading.puzzle(name[:80], "the track is frozen; effects that went into it are not read")
+        name = next((line[1] for line in track.lines("NAME")), "") or f"track {at}"
+        if any(line[1] == "1" for line in track.lines("MUTESOLO")):
+            reading.add_other(f"muted: {name}", value=True)
+        for _ in track.blocks("FREEZE"):
+            why = "the track is frozen; effects that went into it are not read"
+            reading.add_unparsed(name[:80], why)
         for item in track.blocks("ITEM"):
-            _item(item, name, reading)
+            _report_item(item, name, reading)
             for chain in item.blocks(*_CHAINS):
-                yield from _effects(chain, f"{name}, item", reading)
-        off = ["FX", "0"] in list(track.lines("FX"))
+                yield from _read_effects(chain, f"{name}, item", reading)
+        is_off = any(line[1] == "0" for line in track.lines("FX"))
         for chain in track.blocks(*_CHAINS):
-            yield from _effects(chain, name, reading, off=off)
-    off = ["MASTER_FX", "0"] in list(root.lines("MASTER_FX"))
+            yield from _read_effects(chain, name, reading, is_off=is_off)
+    is_off = any(line[1] == "0" for line in root.lines("MASTER_FX"))
     for chain in root.blocks("MASTERFXLIST"):
-        yield from _effects(chain, "master", reading, off=off)
+        yield from _read_effects(chain, "master", reading, is_off=is_off)
 
 
-def _item(item: Block, track: str, reading: Reading) -> None:
+def _report_item(item: _Block, track: str, reading: Reading) -> None:
     """Say what of an item is not read: other takes than the one that sounds, and projects in it."""
     place = f"line {item.line} ({track[:60]})"
     if any(True for _ in item.lines("TAKE")) and any(True for _ in item.blocks("TAKEFX")):
-        reading.puzzle(place, "it has several takes; one sounds, and the effects of all are listed")
-    if any(line[1:2] == ["1"] for line in item.lines("MUTE")):
-        reading.keep(f"muted: {track}, item of line {item.line}", value=True)
+        why = "it has several takes; one sounds, and the effects of all are listed"
+        reading.add_unparsed(place, why)
+    if any(line[1] == "1" for line in item.lines("MUTE")):
+        reading.add_other(f"muted: {track}, item of line {item.line}", value=True)
     waiting = list(item.blocks("SOURCE"))
-    while waiting:
-        source = waiting.pop()
-        if source.words[1:2] == ["RPP_PROJECT"]:
-            file = next((line[1] for line in source.lines("FILE") if len(line) > 1), "?")
-            reading.puzzle(place, f"the project {file[:80]!r} sounds in it, and is not read")
+    for source in waiting:
         waiting += source.blocks("SOURCE")
+        if source.words[1:2] == ["RPP_PROJECT"]:
+            file = next((line[1] for line in source.lines("FILE")), "?")
+            reading.add_unparsed(place, f"the project {file[:80]!r} sounds in it, and is not read")
 
 
-def _effects(chain: Block, track: str, reading: Reading, *, off: bool = False) -> Iterator[Value]:
-    """Give the effects of a chain; what stands before an effect or after it belongs to that one.
-
-    Args:
-        chain: the block.
-        track: what it sits on.
-        reading: takes what is not understood.
-        off: whether the whole chain is switched off.
-    """
-    bypass = True if off else None
-    found: dict[str, Value] | None = None
+def _read_effects(
+    chain: _Block, track: str, reading: Reading, *, is_off: bool = False
+) -> Iterator[dict[str, Value]]:
+    """Give the effects of a chain; ``BYPASS`` stands before the effect that it is about, a preset after it."""
+    bypass = True if is_off else None
+    found: dict[str, Value] = {}
     for item in chain.items:
-        line = words(item) if isinstance(item, str) else []
-        if line[:1] == ["PRESETNAME"] and len(line) > 1 and found is not None:
-            if scalars.text(line[1]):
-                found["preset"] = line[1]
-            continue
-        begins = isinstance(item, Block) and item.name in (*_EFFECTS, "CONTAINER")
-        if found is not None and (begins or line[:1] == ["BYPASS"]):
-            yield found
-            found = None
-        if line[:1] == ["BYPASS"] and len(line) > 1:
-            bypass = off or "1" in line[1:3]
-        elif isinstance(item, Block) and begins:
-            if item.name == "CONTAINER":
+        line = [*_split_words(item), "", ""] if isinstance(item, str) else []
+        if isinstance(item, _Block) and item.words[0] in _EFFECTS:
+            if found:
+                yield found
+            found = {}
+            if item.words[0] == "CONTAINER":
                 why = "a container holds effects; how they are routed is not read"
-                reading.puzzle(f"line {item.line}", why)
-                yield from _effects(item, f"{track}, container", reading, off=bypass is True)
+                reading.add_unparsed(f"line {item.line}", why)
+                inside = f"{track}, container"
+                yield from _read_effects(item, inside, reading, is_off=bypass is True)
             else:
-                found = _effect(item, track, bypass)
-            bypass = True if off else None
-    if found is not None:
+                found = _describe_effect(item, track, bypass)
+            bypass = True if is_off else None
+        elif line[:1] == ["BYPASS"]:
+            bypass = is_off or "1" in line[1:3]
+        elif line[:1] == ["PRESETNAME"] and found and to_text(line[1]):
+            found["preset"] = line[1]
+    if found:
         yield found
 
 
-def _effect(block: Block, track: str, bypass: bool | None) -> dict[str, Value]:
-    said = block.words[1] if len(block.words) > 1 else block.name
+def _describe_effect(block: _Block, track: str, bypass: bool | None) -> dict[str, Value]:
+    said = block.words[1] if len(block.words) > 1 else block.words[0]
     prefix, colon, name = said.partition(": ")
-    known = _FORMATS.get(prefix.upper()) if colon else _FORMATS.get(block.name)
-    state = _state(block)
-    return fields.effect(
-        (name if colon and known else said).strip() or block.name,
+    # An instrument's prefix has an i behind it: VST3i.
+    known = _FORMATS.get(prefix.upper().removesuffix("I") if colon else block.words[0])
+    lines = [each for each in block.items if isinstance(each, str)]
+    try:
+        state = b"".join(b64decode(each, validate=True) for each in lines)
+    except ValueError:
+        state = "\n".join(lines).encode("utf-8", "surrogatepass")
+    return without_none(
+        name=(name if colon and known else said).strip() or block.words[0],
         track=track,
-        form=known,
+        format=known,
         state_sha256=digest_bytes(state, Algorithm.SHA256).hex if state else None,
         bypass=bypass,
     )
-
-
-def _state(block: Block) -> bytes:
-    """Give what a plugin's state is: base64 unpacked where it is that, the lines as text where not."""
-    lines = [each for each in block.items if isinstance(each, str)]
-    try:
-        return b"".join(base64.b64decode(each, validate=True) for each in lines)
-    except (binascii.Error, ValueError):
-        return "\n".join(lines).encode("utf-8", "surrogatepass")

@@ -1,9 +1,8 @@
 """A project's own values, looked for as they are: ids of logs, hashes, seeds, names.
 
-Which fields of a log name something of its own is taken from the log's model. Values without blanks are looked up among
-the words of a text, so that a thousand logs cost as much as one. Short ones (under six characters), and of logs single
-words in letters alone, would be found everywhere and are left out; how many were is told.
-The file name of an asset says nothing of its making, so the copy that players get may keep it.
+Values without blanks are looked up among the words of a text, so that a thousand logs cost as much as one. Short ones
+(under six characters), and of logs single words in letters alone, would be found everywhere and are left out; how many
+were is told. The file name of an asset says nothing of its making, so the copy that players get may keep it.
 
 Invariant: a value is compared in lower case and whole, never as a part of a longer word.
 """
@@ -22,15 +21,13 @@ from twice.assets.log.block import EXCUSE
 from twice.assets.log.fields import FIELDS
 from twice.assets.log.kinds import DIGEST, SEED, SHA256, SettingKind, TextKind
 
-SHORTEST: Final = 6
+_VALUE_MIN: Final = 6  # characters
 _WORD: Final = re.compile(rb"[\w-]{6,256}")
 _LONG_WORD: Final = re.compile(rb"[\w./:@+-]{6,256}")
-_LARGEST: Final = 64 << 20
+_FILE_MAX: Final = 64 << 20
 _PLAIN: Final = re.compile(r"[^\W\d_]{1,40}")
-_OWN_KINDS: Final = (SEED, SHA256, DIGEST)
 SHARED: Final = (
-    "/created", "/producer", "/promise", "/provider/name", "/environment",
-    "/asset/file", "/asset/media_type", "/asset/payload/method", "/asset/measured",
+    "/created", "/producer", "/promise", "/provider/name", "/environment", "/asset/file", "/asset/media_type", "/asset/payload/method", "/asset/measured",
     "/model/version", "/model/adapters/*/version", "/seed/each/*/step",
     "/art/prompt_version", "/art/aspect_ratio", "/art/sampler", "/art/scheduler", "/art/dtype",
     "/art/attention", "/art/rng_device", "/art/post", "/art/settings",
@@ -43,12 +40,12 @@ SHARED: Final = (
 )  # fmt: skip
 """Texts of a log that others have as well, or that players may see: a role, a version, a spoken line.
 
-Seeds and digests below them are a project's own all the same. Every other text of the model is looked for.
+Seeds and digests below them are a project's own all the same. Every other text of a log is looked for.
 """
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownValues:
     """What is looked for literally.
 
     Args:
@@ -61,15 +58,14 @@ class Known:
     phrases: dict[bytes, str]
     short: int = 0
 
-    def matches(self, lowered: bytes) -> Iterator[tuple[int, bytes, str]]:
-        """Where a value stands in a text in lower case: offset, value, what it is."""
-        if self.words:
-            for pattern in (_WORD, _LONG_WORD):
-                for found in pattern.finditer(lowered):
-                    word = found[0] if pattern is _WORD else found[0].rstrip(b".:/")
-                    what = self.words.get(word)
-                    if what is not None and (pattern is _WORD or not word.isalnum()):
-                        yield found.start(), word, what
+    def find(self, lowered: bytes) -> Iterator[tuple[int, bytes, str]]:
+        """Yield where a value stands in a text in lower case: offset, value, what it is."""
+        for pattern in (_WORD, _LONG_WORD) if self.words else ():
+            for found in pattern.finditer(lowered):
+                word = found[0] if pattern is _WORD else found[0].rstrip(b".:/")
+                what = self.words.get(word)
+                if what is not None and (pattern is _WORD or not word.isalnum()):
+                    yield found.start(), word, what
         for phrase, what in self.phrases.items():
             at = lowered.find(phrase)
             while at >= 0:
@@ -77,19 +73,19 @@ class Known:
                 at = lowered.find(phrase, at + len(phrase))
 
 
-NOTHING: Final = Known({}, {})
+NOTHING: Final = KnownValues({}, {})
 
 
-def gathered(files: list[Path], folders: list[Path]) -> Known:
+def load_known_values(files: list[Path], folders: list[Path]) -> KnownValues:
     """Collect the values of files (one a line, or JSON) and of all JSON logs below folders.
 
     Raises:
         LeaksRefused: E-LEAKS-001, a file cannot be read, or is not text.
     """
     found: dict[str, str] = {}
-    assets: set[str] = set()
+    assets: set[object] = set()
     for path in files:
-        for value, what in _from_file(path):
+        for value, what in _read_file(path):
             found.setdefault(value, what)
     for folder in folders:
         if not folder.is_dir():
@@ -99,45 +95,45 @@ def gathered(files: list[Path], folders: list[Path]) -> Known:
                 "Name the hot store: twice asset leaks build --logs hot",
             )
         for path in sorted(folder.rglob("*.json")):
-            log = _json(path)
-            assets |= _asset(log)
-            for value, what in _values(log, path.name):
+            log = _read_json(path)
+            asset = log.get("asset") if isinstance(log, dict) else None
+            assets.add(asset.get("file") if isinstance(asset, dict) else None)
+            for value, what in _read_log(log, path.name):
                 found.setdefault(value, what)
     words, phrases, short = {}, {}, 0
     for value, what in found.items():
         if value.rpartition("/")[2] in assets:
             continue
         plain = " ".join(value.split()).lower().encode("utf-8", "replace")
-        if len(plain) < SHORTEST:
+        if len(plain) < _VALUE_MIN:
             short += 1
         elif _LONG_WORD.fullmatch(plain):
             words[plain] = what
         else:
             phrases[plain[:120]] = what
-    return Known(words, phrases, short)
+    return KnownValues(words, phrases, short)
 
 
-def _read(path: Path) -> str:
+def _read_text(path: Path) -> str:
     why = ""
     try:
-        text = path.read_text(encoding="utf-8") if path.stat().st_size <= _LARGEST else ""
-        why = "" if text or path.stat().st_size == 0 else f"it is larger than {_LARGEST >> 20} MiB"
+        if path.stat().st_size <= _FILE_MAX:
+            return path.read_text(encoding="utf-8")
+        why = f"it is larger than {_FILE_MAX >> 20} MiB"
     except OSError as error:
         why = error.strerror or str(error)
     except UnicodeDecodeError:
         why = "it is no UTF-8 text"
-    if why:
-        raise LeaksRefused(
-            f"{path} cannot be read: {why}.",
-            "Expected a text with one value a line, or JSON.",
-            "Name a file that can be read: twice asset leaks build --known values.txt",
-        )
-    return text
+    raise LeaksRefused(
+        f"{path} cannot be read: {why}.",
+        "Expected a text with one value a line, or JSON.",
+        "Name a file that can be read: twice asset leaks build --known values.txt",
+    )
 
 
-def _json(path: Path) -> object:
+def _read_json(path: Path) -> object:
     try:
-        return json.loads(_read(path))
+        return json.loads(_read_text(path))
     except (ValueError, RecursionError) as error:
         raise LeaksRefused(
             f"{path} is no JSON: {error}.",
@@ -146,51 +142,41 @@ def _json(path: Path) -> object:
         ) from error
 
 
-def _from_file(path: Path) -> Iterator[tuple[str, str]]:
+def _read_file(path: Path) -> Iterator[tuple[str, str]]:
     if path.suffix == ".json":
-        data = _json(path)
-        listed = data if isinstance(data, list) else None
-        if listed is not None and all(isinstance(each, str | int) for each in listed):
-            yield from ((str(each), path.name) for each in listed)
+        data = _read_json(path)
+        if isinstance(data, list) and all(isinstance(each, str | int) for each in data):
+            yield from ((str(each), path.name) for each in data)
         else:
-            yield from _values(data, path.name)
+            yield from _read_log(data, path.name)
         return
-    for line in _read(path).splitlines():
+    for line in _read_text(path).splitlines():
         if line.strip() and not line.startswith("#"):
             yield line.strip(), path.name
 
 
-def _asset(log: object) -> set[str]:
-    """Return the name of the file that a log is about."""
-    asset = log.get("asset") if isinstance(log, dict) else None
-    name = asset.get("file") if isinstance(asset, dict) else None
-    return {name} if isinstance(name, str) else set()
-
-
-def _values(data: object, where: str) -> Iterator[tuple[str, str]]:
-    """Yield the telling values of a log, as far as a document has the fields of a log."""
-    for pointer, value in _telling(data, ""):
+def _read_log(log: object, where: str) -> Iterator[tuple[str, str]]:
+    """Yield the telling values of a log, each with what it is."""
+    for pointer, value in _walk(log, ""):
         what = f"{pointer[1:].replace('/', ' ')} of {where}"
-        is_plain = (
-            _PLAIN.fullmatch(value) is not None
-        )  # Any text may have it, as it has a short one.
-        yield (value[: SHORTEST - 1] if is_plain else value), what
+        # Any text may have a plain word, as it has a short one.
+        yield (value[: _VALUE_MIN - 1] if _PLAIN.fullmatch(value) else value), what
         if value.startswith("sha256:"):
             yield value.removeprefix("sha256:"), what
 
 
-def _telling(data: object, at: str) -> Iterator[tuple[str, str]]:
-    """Pointer and value of each text that is looked for, as far as a document has the fields of a log."""
+def _walk(data: object, at: str) -> Iterator[tuple[str, str]]:
+    """Yield the pointer and value of each text that is looked for, as far as a document has the fields of a log."""
     if isinstance(data, dict) and EXCUSE not in data:
         for name, value in data.items():
             below = f"{at}/{name}"
-            yield from _telling(value, below if below in FIELDS else f"{at}/*")
+            yield from _walk(value, below if below in FIELDS else f"{at}/*")
     elif isinstance(data, list):
         for value in data:
-            yield from _telling(value, f"{at}/*")
+            yield from _walk(value, f"{at}/*")
     elif isinstance(data, str | int) and not isinstance(data, bool) and at in FIELDS:
         kind = FIELDS[at].shape
         is_shared = any(at == each or at.startswith(f"{each}/") for each in SHARED)
         is_text = isinstance(kind, TextKind | SettingKind)
-        if kind in _OWN_KINDS or (is_text and not is_shared):
+        if kind in (SEED, SHA256, DIGEST) or (is_text and not is_shared):
             yield at, str(data)

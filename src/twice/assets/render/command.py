@@ -8,6 +8,7 @@ Invariant: the rewritten command holds no path of a file that was found, but tho
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -113,15 +114,13 @@ class _Folder:
 
     def add(self, path: Path) -> str:
         """Name an input inside the folder: by its way from the store's root, or as one from outside."""
-        absolute = path.absolute()
+        absolute = Path(os.path.normpath(path.absolute()))
         try:
             name = absolute.relative_to(self.store.root).as_posix()
         except ValueError:
             name, number = f"{OUTSIDE}/{path.name}", 2
             while self.inputs.get(name, absolute) != absolute:
                 name, number = f"{OUTSIDE}/{number}/{path.name}", number + 1
-        if ".." in name.split("/"):
-            name = self.store.named(path)
         self.inputs[name] = absolute
         return name
 

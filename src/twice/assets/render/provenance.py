@@ -22,7 +22,7 @@ from typing import Any, Final
 from twice.assets.render.runner import PATH, find_program, run_program
 from twice.recorder.environment.fingerprint import measure
 
-_VERSION: Final = re.compile(r"\b[0-9]+(?:\.[0-9]+)+[0-9A-Za-z.+~-]*")
+_VERSION: Final = re.compile(r"(?<![0-9.])[0-9]+(?:\.[0-9]+)+[0-9A-Za-z.+~-]*")
 _IN_SCENE: Final = "seeds stand in the scene, which is an input by digest"
 _ALWAYS: Final = "numpy"
 

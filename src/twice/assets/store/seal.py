@@ -112,11 +112,11 @@ def seal(store: Store, asset: Path, draft: Mapping[str, Any], how: Sealing) -> S
         )
     document = _fill(store, asset, draft, to_document(measure_file(asset)), how)
     sidecar = asset.parent / sidecar_name(str(document["log_id"]))
+    _require_possible(document, asset, how)  # Before the lock, which makes the index's file.
     with lock_index(store) as index:
         earlier = _read_earlier(sidecar)
         if how.revise and earlier is not None:
             document |= {"revision": (earlier.revision or 1) + 1, "supersedes": log_digest(earlier)}
-        _require_possible(document, asset, how)
         _refuse_new_verdicts(document, earlier, index)
         document, blanked = blank_secrets(document, how.variables)
         log = examine(document).log

@@ -10,46 +10,27 @@ Invariant: locations are relative to the working folder, as the findings are; th
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any, Final
-from urllib.parse import quote
 
 from twice.checker.findings import Finding, Fix, SourceSpan
 from twice.checker.formats.text import all_rules
 from twice.checker.report import Report
-from twice.foundation.severity import Severity
-from twice.foundation.version import VERSION
+from twice.foundation import sarif
 
-_SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _FINGERPRINT: Final = "twice/v1"
-_LEVELS: Final = {
-    Severity.CRITICAL: "error",
-    Severity.HIGH: "error",
-    Severity.MEDIUM: "warning",
-    Severity.LOW: "note",
-    Severity.INFORMATIONAL: "note",
-}
-# GitHub's own scale for security-severity is not used: nothing here speaks of security.
 
 
 def render(report: Report) -> str:
     """Give a SARIF log with one run."""
     names = sorted(report.rules)
-    driver = {
-        "name": "twice check",
-        "semanticVersion": VERSION,
-        "rules": [*_rules(report, names)],
-    }
+    rules = [*_rules(report, names)]
+    results = [*_results(report, {name: at for at, name in enumerate(names)})]
     root = {"description": {"text": "the folder that was checked from"}}
-    run = {
-        "tool": {"driver": driver},
-        "columnKind": "unicodeCodePoints",
-        "originalUriBaseIds": {"%SRCROOT%": root},
-        "results": [*_results(report, {name: at for at, name in enumerate(names)})],
-    }
-    document = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
-    return json.dumps(document, indent=2) + "\n"
+    bases = {"%SRCROOT%": root}
+    return sarif.write_log(
+        "twice check", rules, results, columnKind="unicodeCodePoints", originalUriBaseIds=bases
+    )
 
 
 def _rules(report: Report, names: list[str]) -> Iterator[dict[str, Any]]:
@@ -57,17 +38,11 @@ def _rules(report: Report, names: list[str]) -> Iterator[dict[str, Any]]:
     for name in names:
         rule = report.rules[name]
         said = (pages[name].text if name in pages else "") or rule.title
-        yield {
-            "id": name,
-            "shortDescription": {"text": rule.title},
-            "fullDescription": {"text": " ".join(said.split())},
-            "help": {"text": f"{rule.title}\n\n{said}\n\n{rule.remedy}"},
-            "defaultConfiguration": {"level": _LEVELS[rule.severity]},
-            "properties": {
-                "tags": ["determinism", rule.channel.value],
-                "artifact": rule.channel.artifact,
-            },
-        }
+        yield sarif.declare_rule(
+            name, rule.title, f"{rule.title}\n\n{said}\n\n{rule.remedy}", rule.severity,
+            fullDescription={"text": " ".join(said.split())},
+            properties={"tags": ["determinism", rule.channel.value], "artifact": rule.channel.artifact},
+        )  # fmt: skip
 
 
 def _results(report: Report, indices: dict[str, int]) -> Iterator[dict[str, Any]]:
@@ -94,7 +69,7 @@ def _result(
     result: dict[str, Any] = {
         "ruleId": found.rule,
         "ruleIndex": indices[found.rule],
-        "level": _LEVELS[finding.severity],
+        "level": sarif.LEVELS[finding.severity],
         "message": {"text": f"{found.message} {found.why} {finding.remedy}"},
         "locations": [_location(finding.path, found.place)],
         "partialFingerprints": {_FINGERPRINT: finding.fingerprint},
@@ -122,7 +97,7 @@ def _result(
 
 
 def _artifact(path: str) -> dict[str, str]:
-    uri = quote(path.encode("utf-8", "surrogateescape"), safe="/-_.~")
+    uri = sarif.quote_path(path)
     if path.startswith("/"):
         return {"uri": f"file://{uri}"}
     return {"uri": uri, "uriBaseId": "%SRCROOT%"}

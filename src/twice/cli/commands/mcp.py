@@ -46,14 +46,13 @@ def command(
             "For example: --http 127.0.0.1:8931",
         )
     token = secrets.token_urlsafe() if token_file is None else read_token(token_file)
-    shown = f"[{host}]" if ":" in host else host
 
-    def say_ready(bound: int) -> None:
+    def announce(url: str) -> None:
         said = f", token {token}" if token_file is None else ""
-        print(f"serving http://{shown}:{bound}/mcp{said}", file=sys.stderr, flush=True)
+        print(f"serving {url}{said}", file=sys.stderr, flush=True)
 
     with transports.bind(host, port) as place, end_by_signals():
-        transports.serve_http(server, host, place, token, say_ready, payload_bytes=_ARGUMENTS_BYTES)
+        transports.serve_http(server, host, place, token, announce, payload_bytes=_ARGUMENTS_BYTES)
     return 0
 
 

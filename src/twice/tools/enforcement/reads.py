@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Callable
 from datetime import date
+from functools import partial
 from opcode import opmap
 from types import FrameType
 from typing import Any, Final, NamedTuple
@@ -42,9 +43,9 @@ _CLOCK_WITHOUT = {"localtime": 1, "gmtime": 1, "ctime": 1, "asctime": 1, "strfti
 """Functions of ``time`` that read the clock when they are given fewer arguments than this."""
 _NOW = frozenset({"now", "utcnow", "today"})
 _ENVIRONMENT = (
-    "getcwd", "getcwdb", "getpid", "getppid", "uname", "cpu_count", "process_cpu_count",
-    "sched_getaffinity", "getloadavg", "times", "getuid", "geteuid", "getgid", "getegid",
-    "getlogin", "ctermid", "getgroups", "sysconf", "statvfs",
+    "getcwd", "getcwdb", "getpid", "getppid", "getpgid", "getpgrp", "getsid", "uname", "cpu_count", "process_cpu_count",
+    "sched_getaffinity", "getpriority", "getloadavg", "times", "getuid", "geteuid", "getresuid", "getgid", "getegid",
+    "getresgid", "getlogin", "ctermid", "getgroups", "sysconf", "confstr", "statvfs", "umask", "get_terminal_size",
 )  # fmt: skip
 _DRAWS = frozenset({"random", "getrandbits"})
 _OF_MODULES: Final = {
@@ -56,8 +57,14 @@ _OF_MODULES: Final = {
     },
     "_uuid": {"generate_time_safe": "entropy"},
     "_ssl": {"RAND_bytes": "entropy"},
-    "resource": {"getrusage": "clock"},
+    "resource": {"getrusage": "clock", "getrlimit": "environment"},
+    "_signal": {"getitimer": "clock", "setitimer": "clock"},
+    "pwd": dict.fromkeys(("getpwuid", "getpwnam", "getpwall"), "environment"),
+    "grp": dict.fromkeys(("getgrgid", "getgrnam", "getgrall"), "environment"),
+    "gc": dict.fromkeys(("get_count", "get_stats"), "environment"),
+    "sys": dict.fromkeys(("getrefcount", "getallocatedblocks"), "environment"),
 }
+_CALL = opmap.get("CALL", -1)
 SUSPECTS: Final = frozenset(
     {*_NOW, *_DRAWS, *(name for names in _OF_MODULES.values() for name in names)}
 )
@@ -70,7 +77,10 @@ def c_read(function: Any, frame: FrameType) -> Read | None:
     module = getattr(function, "__module__", None)
     if isinstance(module, str):
         need = _OF_MODULES.get(module, {}).get(name)
-        if need is None or _is_given(frame, _CLOCK_WITHOUT.get(name, 0)):
+        code, at, enough = frame.f_code.co_code, frame.f_lasti, _CLOCK_WITHOUT.get(name, 0)
+        # The instruction says how many arguments there are; where it does not, the call counts as one that reads.
+        is_given = enough and code[at] == _CALL and code[at + 1] >= enough
+        if need is None or is_given:
             return None
         return Read(need, f"{'os' if module == 'posix' else module}.{name}")
     if name in _NOW and isinstance(owner, type) and issubclass(owner, date):
@@ -83,20 +93,6 @@ def c_read(function: Any, frame: FrameType) -> Read | None:
 def global_random() -> Any:
     """Return the generator behind ``random.random``; None if the module is not loaded."""
     return getattr(sys.modules.get("random"), "_inst", None)
-
-
-def _is_given(frame: FrameType, count: int) -> bool:
-    """Whether the call that a frame is making has that many arguments; a function's own count is 0.
-
-    The instruction says how many; where it does not, the call counts as one that reads.
-    """
-    if not count:
-        return False
-    code, at = frame.f_code.co_code, frame.f_lasti
-    return code[at] == _CALL and code[at + 1] >= count
-
-
-_CALL = opmap.get("CALL", -1)
 
 
 def _check_environ(frame: FrameType) -> Read | None:
@@ -140,6 +136,7 @@ def python_reads() -> dict[int, _Reader]:
     found: dict[int, _Reader] = {
         id(environ.__getitem__.__code__): _check_environ,
         id(environ.__iter__.__code__): _check_environ,
+        id(environ.__len__.__code__): _check_environ,
         id(EffectLayer.read.__code__): _check_governed,
         id(EffectLayer.read_lenient.__code__): _check_governed,
         id(EffectLayer.fact.__code__): _check_governed,
@@ -154,7 +151,7 @@ def python_reads() -> dict[int, _Reader]:
 
 
 PYTHON_SUSPECTS: Final = frozenset(
-    {"__getitem__", "__iter__", "read", "read_lenient", "fact", "seed", "uname", "run"}
+    {"__getitem__", "__iter__", "__len__", "read", "read_lenient", "fact", "seed", "uname", "run"}
 )
 """Names of Python functions that are worth a look; ``run`` is where a thread begins."""
 
@@ -166,14 +163,6 @@ def _check_open(args: tuple[Any, ...]) -> Read | None:
     if path.startswith(("/dev/urandom", "/dev/random", "/dev/hwrng")):
         return Read("entropy", f"open({path!r})")
     return None
-
-
-def _check_kill(args: tuple[Any, ...]) -> Read | None:
-    return None if args[0] == os.getpid() else Read("processes", "os.kill")
-
-
-def _always(read: Read) -> Callable[[tuple[Any, ...]], Read | None]:
-    return lambda _: read
 
 
 _ALWAYS = {
@@ -193,7 +182,11 @@ EVENTS: Final[dict[str, Callable[[tuple[Any, ...]], Read | None]]] = {
     "socket.__new__": lambda args: (
         Read("network", "socket.socket") if args[1] in _INTERNET else None
     ),
-    "os.kill": _check_kill,
-    **{name: _always(Read(need, name)) for need, names in _ALWAYS.items() for name in names},
+    "os.kill": lambda args: None if args[0] == os.getpid() else Read("processes", "os.kill"),
+    **{
+        name: partial(lambda read, _: read, Read(need, name))
+        for need, names in _ALWAYS.items()
+        for name in names
+    },
 }
 """Audit events that are worth a look, with what their arguments say."""

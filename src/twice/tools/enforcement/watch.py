@@ -25,8 +25,6 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-import numpy as np
-
 from twice.foundation.source_files import is_user_file
 from twice.recorder.streams.governed import Governed, GovernedRandom
 from twice.recorder.streams.numpy_streams import GovernedRandomState
@@ -43,8 +41,6 @@ from twice.tools.enforcement.reads import (
 )
 from twice.tools.errors import CallRefused
 from twice.tools.needs import WORLD
-
-Profile = Callable[[FrameType, str, Any], object]
 
 _PACKAGE = str(Path(__file__).parents[2]) + os.sep
 _RUNTIME = str(Path(__file__).parents[1]) + os.sep
@@ -83,7 +79,10 @@ def watch_tool(tool: Tool, path: tuple[str, ...], backend: object) -> Iterator[N
             if generator.read() != state:
                 generator.write(state)
                 if watch.refusal is None:
-                    watch.refuse(Read("entropy", name), _find_beginning(tool))
+                    # It is seen only after the tool has run, so its head is the line to blame.
+                    code = getattr(tool.function, "__code__", None)
+                    head = code and f"{_shorten(code.co_filename)}:{code.co_firstlineno}"
+                    watch.refuse(Read("entropy", name), head or "")
         if watch.refusal is not None:
             raise watch.refusal
 
@@ -107,6 +106,17 @@ def find_forbidden(tool: Tool) -> frozenset[str]:
     return frozenset(need for need in ("network", "processes") if not getattr(tool.needs, need))
 
 
+def is_twice_at_work(frame: FrameType | None) -> bool:
+    """Whether a frame is of twice or runs for it, and not of a tool; scenes count as a user's code."""
+    while frame is not None and _is_standard(frame.f_code.co_filename):
+        frame = frame.f_back
+    if frame is None or _is_own(frame.f_code.co_filename):
+        return frame is not None
+    while frame is not None and frame.f_code.co_filename != __file__:
+        frame = frame.f_back
+    return frame is not None  # Somebody else's audit hook, below the watch.
+
+
 class Watch:
     """What one tool may not do, and what it did all the same."""
 
@@ -116,7 +126,7 @@ class Watch:
         self.refusal: CallRefused | None = None
         self._tool, self._path, self._backend = tool, path, backend
         self._forbidden = forbidden
-        self.profile: Profile = self._make_profile()
+        self._readers = python_reads()
 
     def check(self, read: Read | None, frame: FrameType | None) -> None:
         """Refuse an undeclared operation before it happens.
@@ -150,23 +160,18 @@ class Watch:
         self.refusal = self.refusal or refusal
         return refusal
 
-    def _make_profile(self) -> Profile:
-        codes = python_reads()
-
-        def profile(frame: FrameType, event: str, arg: Any) -> None:
-            # Called for every call that the tool makes: what is not suspicious leaves at once.
-            if event == "c_call":
-                # The recorder's own calls are none of the tool's: those that it serves are seen by their code below.
-                if arg.__name__ in SUSPECTS and not _is_own(frame.f_code.co_filename):
-                    self.check(c_read(arg, frame), frame)
-            elif event == "call" and frame.f_code.co_name in PYTHON_SUSPECTS:
-                reader = codes.get(id(frame.f_code))
-                if reader is not None:
-                    self.check(reader(frame), frame.f_back)
-                elif frame.f_code.co_name == "run":
-                    _now.watch = self  # The first call on a thread that the tool has started.
-
-        return profile
+    def profile(self, frame: FrameType, event: str, arg: Any) -> None:
+        """See a call that the tool makes; what is not suspicious leaves at once."""
+        if event == "c_call":
+            # The recorder's own calls are none of the tool's: those that it serves are seen by their code below.
+            if arg.__name__ in SUSPECTS and not _is_own(frame.f_code.co_filename):
+                self.check(c_read(arg, frame), frame)
+        elif event == "call" and frame.f_code.co_name in PYTHON_SUSPECTS:
+            reader = self._readers.get(id(frame.f_code))
+            if reader is not None:
+                self.check(reader(frame), frame.f_back)
+            elif frame.f_code.co_name == "run":
+                _now.watch = self  # The first call on a thread that the tool has started.
 
 
 class _Now(threading.local):
@@ -210,10 +215,10 @@ def _find_generators() -> Iterator[tuple[str, Governed]]:
     """Yield the global generators; one of a library that is not loaded cannot have been drawn from."""
     python = global_random()
     if python is not None:
-        yield "the global generator of random", _govern_python(python)
+        yield "the global generator of random", _govern(GovernedRandom, python)
     numpy = getattr(getattr(sys.modules.get("numpy.random"), "mtrand", None), "_rand", None)
     if numpy is not None:
-        yield "the global generator of numpy.random", _govern_numpy(numpy)
+        yield "the global generator of numpy.random", _govern(GovernedRandomState, numpy)
     if hasattr(sys.modules.get("torch"), "set_rng_state"):
         from twice.recorder.streams.torch_streams import GovernedTorchDefaults
 
@@ -221,14 +226,9 @@ def _find_generators() -> Iterator[tuple[str, Governed]]:
 
 
 # Looking into a generator's memory takes longer than a call: each is looked into once.
-@lru_cache(maxsize=1)
-def _govern_python(generator: Any) -> Governed:
-    return GovernedRandom(generator)
-
-
-@lru_cache(maxsize=1)
-def _govern_numpy(generator: np.random.RandomState) -> Governed:
-    return GovernedRandomState(generator)
+@lru_cache(maxsize=2)
+def _govern(kind: Callable[[Any], Governed], generator: Any) -> Governed:
+    return kind(generator)
 
 
 def _find_blamed_line(frame: FrameType | None, backend: object) -> str | None:
@@ -251,18 +251,12 @@ def _find_blamed_line(frame: FrameType | None, backend: object) -> str | None:
                 return None
             if is_user_file(name) or name.startswith(_SCENES):
                 users = f"{_shorten(name)}:{frame.f_lineno}"
-            elif not others and not _is_carrier(name):
+            elif not others and not (_is_standard(name) or name.startswith(("<", _PACKAGE))):
                 others = f"{_shorten(name)}:{frame.f_lineno}"
         if frame.f_back is not None and _is_runtime(frame.f_back.f_code.co_filename):
             break  # The tool's outermost frame: what lies further out is not of the tool.
         frame = frame.f_back
     return users or others
-
-
-def _find_beginning(tool: Tool) -> str:
-    """Return the line of the tool's head, for what is found only after it has run."""
-    code = getattr(tool.function, "__code__", None)
-    return "" if code is None else f"{_shorten(code.co_filename)}:{code.co_firstlineno}"
 
 
 def _is_own(name: str) -> bool:
@@ -273,11 +267,8 @@ def _is_runtime(name: str) -> bool:
     return name.startswith(_RUNTIME) and not name.startswith(_SCENES)
 
 
-def _is_carrier(name: str) -> bool:
-    """Whether a file is Python's own or twice's: what runs there runs for somebody else."""
-    return name.startswith(("<", _PACKAGE)) or (
-        name.startswith(_STANDARD) and _INSTALLED not in name
-    )
+def _is_standard(name: str) -> bool:
+    return name.startswith(("<frozen", _STANDARD)) and _INSTALLED not in name
 
 
 def _shorten(name: str) -> str:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 import anyio
@@ -78,9 +79,7 @@ def build_server(session: HostedSession, name: str) -> Server[Any]:
                 anyio.from_thread.run(report, fraction, text)
             return given_up.is_set()
 
-        def call() -> dict[str, Any]:
-            return _call(session, params, progress)
-
+        call = partial(_call, session, params, progress)
         try:
             async with one_at_a_time:
                 envelope = await anyio.to_thread.run_sync(call, abandon_on_cancel=True)

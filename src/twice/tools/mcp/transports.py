@@ -171,7 +171,7 @@ def serve_http(
     host: str,
     place: socket.socket,
     token: str | None,
-    ready: Callable[[int], None],
+    announce: Callable[[str], None],
     *,
     payload_bytes: int,
 ) -> None:
@@ -182,7 +182,7 @@ def serve_http(
         host: address that the socket is bound to, as it was given.
         place: the socket.
         token: asked of every request; None on this machine alone.
-        ready: told the port, once requests are taken.
+        announce: told the address, once requests are taken.
         payload_bytes: of arguments at most, as the contract says; a request may be somewhat larger, and
             one that is larger still is answered with status 413 before it is read.
 
@@ -205,7 +205,8 @@ def serve_http(
         async def startup(self, sockets: Any = None) -> None:
             await super().startup(sockets)
             if self.servers:
-                ready(int(place.getsockname()[1]))
+                shown = f"[{host}]" if ":" in host else host
+                announce(f"http://{shown}:{place.getsockname()[1]}{PATH}")
 
     config = uvicorn.Config(application, http=TimedProtocol, log_level="warning", lifespan="on")
     Announcing(config).run(sockets=[place])

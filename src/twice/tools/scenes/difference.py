@@ -1,6 +1,6 @@
 """Where two states of a scene differ, bit by bit or under a tolerance; nothing here makes a fingerprint.
 
-The trees are walked first, so the work follows the difference and not the scene. What is equal
+Digests are compared first, so the work follows the difference and not the scene. What is equal
 within a tolerance is not one thing (a is near b and b near c, and a is not near c), so a comparison
 says how far apart two states are and never carries a digest.
 
@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Any, Final
 
 from twice.foundation.comparison import FieldDifference, Tolerance, differences
-from twice.tools.scenes.state import Block, SceneState
+from twice.tools.scenes.state import Block, SceneState, Section
 
 _FIELDS_PER_BLOCK: Final = 20
 
@@ -62,28 +62,6 @@ def compare_scenes(a: SceneState, b: SceneState, *, within: Tolerance) -> dict[s
     return found | {"same": found["distance"] <= within.limit}
 
 
-def _changed_blocks(
-    a: SceneState, b: SceneState
-) -> Iterator[tuple[str, str, Block | None, Block | None]]:
-    """Place, section and both sides of each block that differs or stands on one side only."""
-    for section in sorted({*a.sections, *b.sections}):
-        if a.tree.sections.get(section) == b.tree.sections.get(section):
-            continue
-        one, two = (
-            {
-                block.key: (block, digest)
-                for block, digest in zip(
-                    state.sections.get(section, ()), state.tree.blocks.get(section, ()), strict=True
-                )
-            }
-            for state in (a, b)
-        )
-        for key in sorted({*one, *two}):
-            (left, mark), (right, other) = one.get(key, (None, None)), two.get(key, (None, None))
-            if mark != other:
-                yield f"{section}[{key[1]!r}]", section, left, right
-
-
 def _walk(a: SceneState, b: SceneState) -> Iterator[dict[str, Any]]:
     for place, section, one, two in _changed_blocks(a, b):
         block = one or two
@@ -95,12 +73,10 @@ def _walk(a: SceneState, b: SceneState) -> Iterator[dict[str, Any]]:
             fields = differences(
                 dict(one.value), dict(two.value), component=place, limit=_FIELDS_PER_BLOCK
             )
+        head = {"section": section, "type": block.type, "name": block.name, "id": block.id}
         for field in sorted(fields, key=lambda field: field.path):
             yield {
-                "section": section,
-                "type": block.type,
-                "name": block.name,
-                "id": block.id,
+                **head,
                 "path": field.path,
                 "kind": field.kind,
                 "a": field.a,
@@ -109,3 +85,18 @@ def _walk(a: SceneState, b: SceneState) -> Iterator[dict[str, Any]]:
                 "differing": field.differing,
                 "of": field.of,
             }
+
+
+def _changed_blocks(
+    a: SceneState, b: SceneState
+) -> Iterator[tuple[str, str, Block | None, Block | None]]:
+    """Place, section and both sides of each block that differs or stands on one side only."""
+    for name in sorted({*a.sections, *b.sections}):
+        sides = [state.sections.get(name) or Section(name, ()) for state in (a, b)]
+        if sides[0].label == sides[1].label:
+            continue
+        one, two = ({block.key: block for block in side.blocks} for side in sides)
+        for key in sorted({*one, *two}):
+            left, right = one.get(key), two.get(key)
+            if left is None or right is None or left.label != right.label:
+                yield f"{name}[{key[1]!r}]", name, left, right

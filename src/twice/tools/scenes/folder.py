@@ -25,7 +25,6 @@ from twice.worker.process import NESTED
 from twice.writing import write
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-
 _FILE_BYTES_MAX: Final = 1 << 30
 
 
@@ -99,29 +98,12 @@ def check_file(path: Path) -> None:
     )
 
 
-class SessionFiles:
-    """The part of a scene that keeps files: one folder, made when it is first needed.
+@private
+def put_file(folder: Path, name: str, data: bytes) -> None:
+    """Write a file in the folder, whole or not at all.
 
-    Args:
-        folder: where the session's files lie; a private folder when None.
+    Raises:
+        SceneArgumentRefused: E-SCENE-005, the name does not stay in the folder.
+        OutputUnwritable: E-OUTPUT-002, it cannot be written.
     """
-
-    def __init__(self, folder: Path | None) -> None:
-        self._folder = folder
-
-    @property
-    def folder(self) -> Path:
-        """Where files of the session lie."""
-        if self._folder is None:
-            self._folder = make_private_folder()
-        return self._folder
-
-    @private
-    def put(self, name: str, data: bytes) -> None:
-        """Write a file in the folder, whole or not at all.
-
-        Raises:
-            SceneArgumentRefused: E-SCENE-005, the name does not stay in the folder.
-            OutputUnwritable: E-OUTPUT-002, it cannot be written.
-        """
-        write(resolve_inside(self.folder, name), data)
+    write(resolve_inside(folder, name), data)

@@ -13,11 +13,10 @@ of a face is an edge exactly once, and faces of primitives look outwards.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from types import MappingProxyType
-from typing import Final
+from typing import Final, Literal, assert_never
 
 import numpy as np
 
@@ -26,6 +25,7 @@ from twice.tools.errors import SceneArgumentRefused
 from twice.tools.scenes.state import Array, array
 
 ELEMENTS_MAX: Final = 5_000_000
+Primitive = Literal["cone", "cube", "cylinder", "grid", "plane", "sphere"]
 _Point = tuple[float, float, float]
 
 
@@ -84,15 +84,15 @@ def mesh_data(
             f"Expected at most {ELEMENTS_MAX} of each.",
             "Split it into several.",
         )
+    _check_numbers(edges, count, "edge")
+    _check_numbers(faces, count, "face")
     made: dict[tuple[int, int], tuple[int, int]] = {}
-    for edge in edges:
-        _check_numbers(edge, count, "edge")
-        a, b = edge
-        made.setdefault((min(a, b), max(a, b)), (a, b))
+    for a, b in edges:
+        made.setdefault((a, b) if a < b else (b, a), (a, b))
     for face in faces:
-        _check_numbers(face, count, "face")
         for a, b in zip(face, [*face[1:], face[0]], strict=True):
-            made.setdefault((min(a, b), max(a, b)), (min(a, b), max(a, b)))
+            side = (a, b) if a < b else (b, a)
+            made.setdefault(side, side)
     return MeshData(
         positions,
         array(list(made.values()), "<i4").reshape(-1, 2),
@@ -102,19 +102,15 @@ def mesh_data(
     )
 
 
-def _check_numbers(numbers: Sequence[int], count: int, what: str) -> None:
-    fits = len(numbers) == 2 if what == "edge" else len(numbers) >= 3
-    if (
-        fits
-        and len(set(numbers)) == len(numbers)
-        and all(type(n) is int and 0 <= n < count for n in numbers)
-    ):
-        return
-    raise SceneArgumentRefused(
-        f"The {what} {list(numbers)[:12]} was given in a mesh of {pluralize(count, 'vertex', 'vertices')}.",
-        "Expected vertex numbers from 0 to one less than the number of vertices.",
-        f"Give {'two' if what == 'edge' else 'three or more'} different vertices per {what}.",
-    )
+def _check_numbers(rows: Sequence[Sequence[int]], count: int, what: str) -> None:
+    least, most = (2, 2) if what == "edge" else (3, count)
+    for row in rows:
+        if not least <= len({*row}) == len(row) <= most or min(row) < 0 or max(row) >= count:
+            raise SceneArgumentRefused(
+                f"The {what} {list(row)[:12]} was given in a mesh of {pluralize(count, 'vertex', 'vertices')}.",
+                "Expected vertex numbers from 0 to one less than the number of vertices.",
+                f"Give {'two' if most == 2 else 'three or more'} different vertices per {what}.",
+            )
 
 
 def corner_edges(mesh: MeshData) -> Array:
@@ -158,40 +154,58 @@ def cross(a: Array, b: Array) -> Array:
     return np.stack([x, y, z], axis=1)
 
 
-def primitive(kind: str, *, size: float, segments: int, rings: int) -> MeshData:
+def primitive(kind: Primitive, *, size: float, segments: int, rings: int) -> MeshData:
     """Build a primitive around the origin.
 
     Args:
-        kind: one of ``PRIMITIVES``.
+        kind: which.
         size: length of its sides, or its diameter and height; above 0.
         segments: corners of a circle, or steps along a grid; 3 or more.
         rings: steps from pole to pole, or across a grid; 2 or more.
     """
-    return PRIMITIVES[kind](size / 2, segments, rings)
-
-
-def _cube(r: float, _segments: int, _rings: int) -> MeshData:
-    corners = [(x, y, z) for z in (-r, r) for y in (-r, r) for x in (-r, r)]
-    faces = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
-    return mesh_data(corners, faces)
-
-
-def _plane(r: float, _segments: int, _rings: int) -> MeshData:
-    return mesh_data([(-r, -r, 0), (r, -r, 0), (r, r, 0), (-r, r, 0)], [(0, 1, 2, 3)])
-
-
-def _grid(r: float, columns: int, rows: int) -> MeshData:
-    points = [
-        (-r + 2 * r * i / columns, -r + 2 * r * j / rows, 0.0)
-        for j in range(rows + 1)
-        for i in range(columns + 1)
-    ]
-    wide = columns + 1
-    faces = [
-        (j * wide + i, j * wide + i + 1, (j + 1) * wide + i + 1, (j + 1) * wide + i)
-        for j in range(rows)
-        for i in range(columns)
-    ]
+    r, n = size / 2, segments
+    points: list[_Point] = []
+    faces: list[tuple[int, ...]] = []
+    match kind:
+        case "cube":
+            points = [(x, y, z) for z in (-r, r) for y in (-r, r) for x in (-r, r)]
+            faces = [
+                (0, 2, 3, 1),
+                (4, 5, 7, 6),
+                (0, 1, 5, 4),
+                (2, 6, 7, 3),
+                (0, 4, 6, 2),
+                (1, 3, 7, 5),
+            ]
+        case "plane":
+            points = [(-r, -r, 0), (r, -r, 0), (r, r, 0), (-r, r, 0)]
+            faces = [(0, 1, 2, 3)]
+        case "grid":
+            for row in range(rings + 1):
+                points += [
+                    (-r + 2 * r * i / n, -r + 2 * r * row / rings, 0.0) for i in range(n + 1)
+                ]
+            starts = [row * (n + 1) + i for row in range(rings) for i in range(n)]
+            faces = [(at, at + 1, at + n + 2, at + n + 1) for at in starts]
+        case "cylinder":
+            points = _circle(r, -r, n) + _circle(r, r, n)
+            faces = [*_belt(0, n, n), tuple(reversed(range(n))), tuple(range(n, 2 * n))]
+        case "cone":
+            points = [*_circle(r, -r, n), (0.0, 0.0, r)]
+            faces = [*[(i, (i + 1) % n, n) for i in range(n)], tuple(reversed(range(n)))]
+        case "sphere":
+            points.append((0.0, 0.0, -r))
+            faces += [(0, 1 + (i + 1) % n, 1 + i) for i in range(n)]
+            for ring in range(1, rings):
+                angle = math.pi * ring / rings
+                points += _circle(r * math.sin(angle), -r * math.cos(angle), n)
+                if ring > 1:
+                    faces += _belt(len(points) - 2 * n, len(points) - n, n)
+            top = len(points)
+            points.append((0.0, 0.0, r))
+            faces += [(top - n + i, top - n + (i + 1) % n, top) for i in range(n)]
+        case _:
+            assert_never(kind)
     return mesh_data(points, faces)
 
 
@@ -206,44 +220,3 @@ def _belt(lower: int, upper: int, segments: int) -> list[tuple[int, ...]]:
         (lower + i, lower + (i + 1) % segments, upper + (i + 1) % segments, upper + i)
         for i in range(segments)
     ]
-
-
-def _cylinder(r: float, segments: int, _rings: int) -> MeshData:
-    points = _circle(r, -r, segments) + _circle(r, r, segments)
-    faces = _belt(0, segments, segments)
-    faces += [tuple(reversed(range(segments))), tuple(range(segments, 2 * segments))]
-    return mesh_data(points, faces)
-
-
-def _cone(r: float, segments: int, _rings: int) -> MeshData:
-    points = [*_circle(r, -r, segments), (0.0, 0.0, r)]
-    faces: list[tuple[int, ...]] = [(i, (i + 1) % segments, segments) for i in range(segments)]
-    faces.append(tuple(reversed(range(segments))))
-    return mesh_data(points, faces)
-
-
-def _sphere(r: float, segments: int, rings: int) -> MeshData:
-    points: list[_Point] = [(0.0, 0.0, -r)]
-    for ring in range(1, rings):
-        angle = math.pi * ring / rings
-        points += _circle(r * math.sin(angle), -r * math.cos(angle), segments)
-    top = len(points)
-    points.append((0.0, 0.0, r))
-    faces: list[tuple[int, ...]] = [(0, 1 + (i + 1) % segments, 1 + i) for i in range(segments)]
-    for ring in range(rings - 2):
-        faces += _belt(1 + ring * segments, 1 + (ring + 1) * segments, segments)
-    last = 1 + (rings - 2) * segments
-    faces += [(last + i, last + (i + 1) % segments, top) for i in range(segments)]
-    return mesh_data(points, faces)
-
-
-PRIMITIVES: Final = MappingProxyType[str, Callable[[float, int, int], MeshData]](
-    {
-        "cone": _cone,
-        "cube": _cube,
-        "cylinder": _cylinder,
-        "grid": _grid,
-        "plane": _plane,
-        "sphere": _sphere,
-    }
-)

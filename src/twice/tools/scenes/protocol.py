@@ -16,16 +16,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Literal, Protocol, runtime_checkable
+from typing import Any, Final, Literal, Protocol
 
 from twice.foundation.digests import digest_value
 from twice.foundation.printable import pluralize
 from twice.tools.backend import Backend
 from twice.tools.errors import SceneArgumentRefused, SceneNameTaken, SceneNotFound
+from twice.tools.scenes.folder import make_private_folder
 from twice.tools.scenes.mesh import MeshData
 from twice.tools.scenes.state import ALGORITHM, Array, SceneState
-from twice.tools.scenes.transform import Transform, Triple
+from twice.tools.scenes.state_file import to_plain
 
+Triple = tuple[float, float, float]
+Change = Triple | None  # a new value, or None to leave the old one
 Operation = Literal["UNION", "DIFFERENCE", "INTERSECT"]
 LightKind = Literal["POINT", "SUN", "SPOT"]
 CameraKind = Literal["PERSP", "ORTHO"]
@@ -79,42 +82,32 @@ class Shot:
     seed: int
 
 
-@dataclass(frozen=True)
-class Pixels:
-    """A rendered picture as numbers; files of pictures carry times and are never compared.
+class Scene(Backend, Protocol):
+    """A scene that tools act on, and its files: in one folder, made when it is first needed.
 
     Args:
-        values: float32, height by width by 4: rows from the bottom up, each from left to right, of
-            red, green, blue and alpha in linear light.
+        folder: where they lie; a private temporary folder when None.
     """
 
-    values: Array
+    _folder: Path | None
 
-    @property
-    def fingerprint(self) -> str:
-        """The labelled digest of size, order and every bit of the decoded pixels."""
-        height, width, _ = self.values.shape
-        picture = {
-            "format": "pixels-1",
-            "width": width,
-            "height": height,
-            "channels": "RGBA",
-            "rows": "bottom-up",
-            "values": self.values,
-        }
-        return str(digest_value(picture, ALGORITHM))
-
-
-@runtime_checkable
-class Scene(Backend, Protocol):
-    """A scene that tools act on."""
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
 
     @property
     def folder(self) -> Path:
         """Where files of the session lie."""
+        if self._folder is None:
+            self._folder = make_private_folder()
+        return self._folder
 
-    def put(self, name: str, data: bytes) -> None:
-        """Write a file in that folder."""
+    def state(self) -> Mapping[str, Any]:
+        """Return the whole state as plain data."""
+        return to_plain(self.snapshot())
+
+    def fingerprint(self) -> str:
+        """Return the full fingerprint of the state, bound to the profile."""
+        return self.snapshot().fingerprint
 
     def snapshot(self, *, evaluated: bool = False) -> SceneState:
         """Everything that the scene holds; with geometry after modifiers when asked."""
@@ -128,8 +121,17 @@ class Scene(Backend, Protocol):
     def delete_object(self, name: str) -> None:
         """Remove an object, and its data if nothing else uses it; its children stay, unparented."""
 
-    def transform(self, name: str, change: Transform) -> None:
-        """Move an object."""
+    def transform(
+        self, name: str, location: Change = None, rotation: Change = None, scale: Change = None
+    ) -> None:
+        """Place an object; what is None stays.
+
+        Args:
+            name: of the object.
+            location: in units of the scene, relative to the parent.
+            rotation: Euler angles in radians, about X, then Y, then Z.
+            scale: along the object's own axes.
+        """
 
     def set_parent(self, name: str, parent: str | None) -> None:
         """Hang an object under another, or under none; where it stands is now relative to it."""
@@ -158,8 +160,8 @@ class Scene(Backend, Protocol):
     def assign_material(self, name: str, material: str) -> None:
         """Make a material the only one of an object's data."""
 
-    def render(self, shot: Shot) -> Pixels:
-        """Render a picture, without changing anything in the scene."""
+    def render(self, shot: Shot) -> Array:
+        """Render a picture as ``digest_pixels`` takes it, without changing anything in the scene."""
 
     def save(self, path: Path) -> None:
         """Write the scene to a file."""
@@ -174,26 +176,35 @@ class Scene(Backend, Protocol):
 NAME_BYTES_MAX: Final = 63
 """What the narrowest of the programs keeps of a name, in bytes of UTF-8."""
 
+_FAR: Final = 1e6
 # For each modifier its settings: default, least, most. A whole default takes whole numbers alone.
 # Left out are those that draw numbers of their own, follow a cache from frame to frame, or answer
 # differently from process to process, such as the fast boolean.
-MODIFIERS: Final[Mapping[str, Mapping[str, tuple[float, float, float]]]] = MappingProxyType(
-    {
-        "ARRAY": {
-            "count": (2, 1, 1000),
-            "x": (1.0, -1e6, 1e6),
-            "y": (0.0, -1e6, 1e6),
-            "z": (0.0, -1e6, 1e6),
-        },
-        "BEVEL": {"width": (0.1, 0.0, 1e6), "segments": (1, 1, 100)},
-        "DECIMATE": {"ratio": (0.5, 0.0, 1.0)},
-        "MIRROR": {"axis": (0, 0, 2)},
-        "SOLIDIFY": {"thickness": (0.01, -1e6, 1e6)},
-        "SUBSURF": {"levels": (1, 0, 6)},
-        "TRIANGULATE": {},
-        "WELD": {"distance": (0.001, 0.0, 1e6)},
-    }
-)
+MODIFIERS: Final[Mapping[str, Mapping[str, tuple[float, float, float]]]] = MappingProxyType({
+    "ARRAY": {
+        "count": (2, 1, 1000), "x": (1.0, -_FAR, _FAR), "y": (0.0, -_FAR, _FAR), "z": (0.0, -_FAR, _FAR),
+    },
+    "BEVEL": {"width": (0.1, 0.0, _FAR), "segments": (1, 1, 100)},
+    "DECIMATE": {"ratio": (0.5, 0.0, 1.0)},
+    "MIRROR": {"axis": (0, 0, 2)},
+    "SOLIDIFY": {"thickness": (0.01, -_FAR, _FAR)},
+    "SUBSURF": {"levels": (1, 0, 6)},
+    "TRIANGULATE": {},
+    "WELD": {"distance": (0.001, 0.0, _FAR)},
+})  # fmt: skip
+
+
+def digest_pixels(values: Array) -> str:
+    """Return the labelled digest of a picture; files of pictures carry times and are never compared.
+
+    Args:
+        values: float32, height by width by 4: rows from the bottom up, each from left to right, of
+            red, green, blue and alpha in linear light.
+    """
+    height, width, _ = values.shape
+    head = {"format": "pixels-1", "width": width, "height": height}
+    order = {"channels": "RGBA", "rows": "bottom-up"}
+    return str(digest_value({**head, **order, "values": values}, ALGORITHM))
 
 
 def check_name(name: str) -> str:
@@ -224,25 +235,26 @@ def complete_settings(kind: str, given: Mapping[str, float]) -> dict[str, int | 
         SceneArgumentRefused: E-SCENE-005, an unknown kind or setting, or a number out of range.
     """
     known = MODIFIERS.get(kind)
-    remedy = "Change the settings and call modifier.add again."
     if known is None:
-        expected = f"Expected: {', '.join(MODIFIERS)}."
-        raise SceneArgumentRefused(f"The modifier {kind!r} is not offered.", expected, remedy)
+        raise _not_offered(f"The modifier {kind!r} is not offered.", ", ".join(MODIFIERS))
     for name in given:
         if name not in known:
-            expected = f"Expected: {', '.join(known) or 'no settings'}."
-            raise SceneArgumentRefused(f"{kind} has no setting {name!r}.", expected, remedy)
+            names = ", ".join(known) or "no settings"
+            raise _not_offered(f"{kind} has no setting {name!r}.", names)
     complete: dict[str, int | float] = {}
     for name, (default, least, most) in known.items():
         value, whole = given.get(name, default), isinstance(default, int)
         if not least <= value <= most or (whole and not float(value).is_integer()):
-            raise SceneArgumentRefused(
-                f"{kind} was given {name} = {value!r}.",
-                f"Expected: {'a whole number' if whole else 'a number'} from {least} to {most}.",
-                remedy,
-            )
+            number = "a whole number" if whole else "a number"
+            wanted = f"{number} from {least} to {most}"
+            raise _not_offered(f"{kind} was given {name} = {value!r}.", wanted)
         complete[name] = int(value) if whole else float(value)
     return complete
+
+
+def _not_offered(happened: str, expected: str) -> SceneArgumentRefused:
+    remedy = "Change the settings and call modifier.add again."
+    return SceneArgumentRefused(happened, f"Expected: {expected}.", remedy)
 
 
 def name_taken(name: str, what: str) -> SceneNameTaken:

@@ -21,13 +21,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from twice.foundation.digests import Algorithm, Digest, digest_value
+from twice.foundation.digests import Algorithm, digest_bytes, digest_value
+from twice.foundation.encoding import encode
+from twice.foundation.encoding import format as fmt
 from twice.foundation.with_blocks import gc_paused
 from twice.tools.errors import SceneValueRefused
 
@@ -65,9 +68,9 @@ version to version. The list only grows with a new number of the format.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Block:
-    """One thing in a scene.
+    """One thing in a scene; never changed once it is made.
 
     Args:
         type: what it is, in the words of its section: ``MESH``, ``POINT``.
@@ -75,95 +78,115 @@ class Block:
         id: where it comes from when it is not the scene's own, such as the path of a library; else
             empty. Never a number that counts.
         value: its properties.
-        memo: keeps the digest for the next state that has the same block; None to keep nothing.
+
+    Attributes:
+        key: what blocks are sorted and told apart by.
+        label: the labelled digest of the value; empty until that of its section is asked for.
+        row: the canonical form of the list of type, name, id and label; empty until then.
     """
 
     type: str
     name: str
     id: str
     value: Mapping[str, Value]
-    memo: list[Digest] | None = field(default=None, compare=False, repr=False)
+    key: tuple[str, str, str] = field(init=False, compare=False, repr=False)
+    label: str = field(default="", init=False, compare=False, repr=False)
+    row: bytes = field(default=b"", init=False, compare=False, repr=False)
 
-    @property
-    def key(self) -> tuple[str, str, str]:
-        """What blocks are sorted and told apart by."""
-        return (self.type, self.name, self.id)
+    def __post_init__(self) -> None:
+        self.key = (self.type, self.name, self.id)
 
 
-@dataclass(frozen=True, slots=True)
-class StateTree:
-    """Digests of a state, of its sections, and of the blocks of each in order."""
+class Section:
+    """The blocks of one kind in order, and their digests, each made once and when it is asked for.
 
-    root: Digest
-    sections: Mapping[str, Digest]
-    blocks: Mapping[str, tuple[Digest, ...]]
+    A scene hands one section to state after state, until something in it changes.
+
+    Args:
+        name: of the section.
+        blocks: in any order; no two of one type, name and id.
+    """
+
+    def __init__(self, name: str, blocks: Iterable[Block]) -> None:
+        self.name = name
+        self.blocks = tuple(sorted(blocks, key=attrgetter("key")))
+
+    @cached_property
+    def label(self) -> str:
+        """The labelled digest of all blocks."""
+        known: dict[int, str] = {}  # of settings, by identity: blocks of equal settings share them
+        for block in self.blocks:
+            if block.row:
+                continue
+            value = dict(block.value)
+            if SETTINGS in value:
+                settings = value[SETTINGS]
+                if id(settings) not in known:
+                    known[id(settings)] = _label(settings)
+                value[SETTINGS] = known[id(settings)]
+            block.label = _label(value)
+            block.row = encode([*block.key, block.label])
+        # The form of the list of all rows, of which most are those of the state before.
+        head = fmt.pack_count(fmt.LIST, len(self.blocks))
+        return str(digest_bytes(head + b"".join([block.row for block in self.blocks]), ALGORITHM))
+
+    @cached_property
+    def core_label(self) -> str:
+        """The labelled digest of the properties in ``CORE``."""
+        kept = CORE[self.name]
+        return _label(
+            [
+                [*block.key, _label({k: block.value[k] for k in kept if k in block.value})]
+                for block in self.blocks
+            ]
+        )
 
 
 @dataclass(frozen=True)
 class SceneState:
-    """What a scene holds at one moment; made by ``scene_state``."""
+    """What a scene holds at one moment; made by ``scene_state``.
+
+    Args:
+        profile: the factors of full results apart from the scene, by a stable key.
+        sections: by name.
+    """
 
     profile: Mapping[str, str]
-    sections: Mapping[str, tuple[Block, ...]]
+    sections: Mapping[str, Section]
 
     @cached_property
-    def tree(self) -> StateTree:
-        """The tree over everything."""
-        settings: dict[int, str] = {}  # digests by identity: blocks of equal settings share them
-        with gc_paused():
-            blocks = {
-                name: tuple(_digest_block(block, settings) for block in section)
-                for name, section in self.sections.items()
-            }
-            head = {"kind": "full", "profile": dict(self.profile)}
-            return _build_tree(self.sections, blocks, head)
-
-    @cached_property
-    def core_tree(self) -> StateTree:
-        """The tree over the properties that every version and every kind of scene has."""
-        sections = {name: self.sections.get(name, ()) for name in CORE}
-        blocks = {
-            name: tuple(
-                digest_value({k: b.value[k] for k in CORE[name] if k in b.value}, ALGORITHM)
-                for b in section
-            )
-            for name, section in sections.items()
-        }
-        return _build_tree(sections, blocks, {"kind": "core"})
-
-    @property
     def fingerprint(self) -> str:
         """The labelled digest of everything, bound to the profile."""
-        return str(self.tree.root)
+        with gc_paused():
+            labels = {name: section.label for name, section in self.sections.items()}
+        profile = dict(self.profile)
+        return _label({"format": FORMAT, "kind": "full", "profile": profile, "sections": labels})
 
-    @property
+    @cached_property
     def core_fingerprint(self) -> str:
-        """The labelled digest of the core properties, comparable between versions."""
-        return str(self.core_tree.root)
+        """The labelled digest of the properties that every version and kind of scene has."""
+        labels = {name: (self.sections.get(name) or Section(name, ())).core_label for name in CORE}
+        return _label({"format": FORMAT, "kind": "core", "sections": labels})
 
     def block(self, section: str, name: str) -> Block | None:
         """Return the scene's own block of this name, if there is one."""
-        for block in self.sections.get(section, ()):
+        for block in self.sections[section].blocks:
             if block.name == name and not block.id:
                 return block
         return None
 
 
 def scene_state(profile: Mapping[str, str], sections: Mapping[str, Iterable[Block]]) -> SceneState:
-    """Build a state from blocks in any order.
-
-    Args:
-        profile: the factors of full results apart from the scene, by a stable key.
-        sections: blocks by the name of their section; ``evaluated`` only on request.
-    """
-    ordered = {
-        name: tuple(sorted(sections[name], key=lambda block: block.key))
-        for name in sorted(sections)
-    }
+    """Build a state from blocks in any order; the section ``evaluated`` only on request."""
+    ordered = {name: Section(name, sections[name]) for name in sorted(sections)}
     for name, section in ordered.items():
-        keys = [block.key for block in section]
-        assert len(set(keys)) == len(keys), f"two blocks of {name} have one type, name and id"
-    return SceneState(dict(sorted(profile.items())), ordered)
+        keys = {block.key for block in section.blocks}
+        assert len(keys) == len(section.blocks), f"two blocks of {name} have one type, name and id"
+    return SceneState(profile, ordered)
+
+
+def _label(value: Value) -> str:
+    return str(digest_value(value, ALGORITHM))
 
 
 @lru_cache(maxsize=1 << 16)
@@ -235,37 +258,3 @@ def _refuse_number(value: float, of: str, where: str = "") -> SceneValueRefused:
         "Set it to a finite number, then ask again.",
         value=repr(value),
     )
-
-
-def _digest_block(block: Block, known: dict[int, str]) -> Digest:
-    """Digest a block; ``known`` has the digests of settings of earlier blocks, by identity."""
-    if block.memo:
-        return block.memo[0]
-    value = dict(block.value)
-    if SETTINGS in value:
-        settings = value[SETTINGS]
-        digest = known.get(id(settings))
-        if digest is None:
-            digest = known[id(settings)] = str(digest_value(settings, ALGORITHM))
-        value[SETTINGS] = digest
-    found = digest_value(value, ALGORITHM)
-    if block.memo is not None:
-        block.memo.append(found)
-    return found
-
-
-def _build_tree(
-    sections: Mapping[str, tuple[Block, ...]],
-    blocks: Mapping[str, tuple[Digest, ...]],
-    head: Mapping[str, Any],
-) -> StateTree:
-    joined = {
-        name: digest_value(
-            [[*block.key, str(own)] for block, own in zip(section, blocks[name], strict=True)],
-            ALGORITHM,
-        )
-        for name, section in sections.items()
-    }
-    labels = {name: str(digest) for name, digest in joined.items()}
-    root = digest_value({"format": FORMAT, **head, "sections": labels}, ALGORITHM)
-    return StateTree(root, joined, blocks)

@@ -10,7 +10,7 @@ Invariant: what is read back has the fingerprints of what was written, or is ref
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,34 +18,22 @@ import numpy as np
 
 from twice.errors import DecodingRefused
 from twice.foundation.digests import digest_bytes
-from twice.foundation.encoding import decode, encode
+from twice.foundation.encoding import decode
 from twice.tools.errors import SceneStateForeign
+from twice.tools.scenes import state as states
 from twice.tools.scenes.folder import check_file, private
-from twice.tools.scenes.state import (
-    ALGORITHM,
-    DTYPES,
-    FORMAT,
-    Array,
-    Block,
-    SceneState,
-    Value,
-    scene_state,
-)
-from twice.tools.scenes.state import array as build_array
+from twice.tools.scenes.state import ALGORITHM, FORMAT, Array, Block, SceneState, Value
 
 _SCALARS: Final = (bool, int, str, type(None))
 
 
 def to_plain(state: SceneState) -> dict[str, Any]:
     """Convert the state to dicts with text keys, lists, text, bytes, booleans, numbers and None."""
-    return {
-        "format": FORMAT,
-        "profile": dict(state.profile),
-        "sections": {
-            name: [[*block.key, _replace_arrays(block.value, _write_array)] for block in section]
-            for name, section in state.sections.items()
-        },
+    sections = {
+        name: [[*block.key, _replace_arrays(block.value)] for block in section.blocks]
+        for name, section in state.sections.items()
     }
+    return {"format": FORMAT, "profile": dict(state.profile), "sections": sections}
 
 
 def from_plain(document: Any) -> SceneState:
@@ -74,67 +62,61 @@ def summarize(state: SceneState, *, values: bool = False) -> dict[str, Any]:
     Returns:
         Plain JSON data.
     """
-    sections: dict[str, list[dict[str, Any]]] = {}
-    for name, section in state.sections.items():
-        sections[name] = []
-        for block, digest in zip(section, state.tree.blocks[name], strict=True):
-            entry: dict[str, Any] = {"type": block.type, "name": block.name, "digest": str(digest)}
-            if block.id:
-                entry["id"] = block.id
-            if values:
-                entry["value"] = _replace_arrays(block.value, _name_array)
-            sections[name].append(entry)
-    return {
+    summary: dict[str, Any] = {
         "format": FORMAT,
         "fingerprint": state.fingerprint,
         "core_fingerprint": state.core_fingerprint,
         "profile": dict(state.profile),
-        "sections": sections,
+        "sections": {},
     }
-
-
-def state_bytes(state: SceneState) -> bytes:
-    """Return the bytes of a file that stores a state."""
-    return encode(to_plain(state))
+    for name, section in state.sections.items():
+        entries = summary["sections"][name] = []
+        for block in section.blocks:
+            entry: dict[str, Any] = {"type": block.type, "name": block.name, "digest": block.label}
+            if block.id:
+                entry["id"] = block.id
+            if values:
+                entry["value"] = _replace_arrays(block.value, by_digest=True)
+            entries.append(entry)
+    return summary
 
 
 @private
-def read_state(path: Path) -> SceneState:
-    """Read a state from a file.
+def read_document(path: Path) -> Any:
+    """Read the plain data of a file that ``scene.keep``, or ``scene.save`` in memory, wrote.
 
     Raises:
-        SceneArgumentRefused: E-SCENE-005, there is no such file, or it is larger than 1 GiB.
-        SceneStateForeign: E-SCENE-007, the file is not a state.
+        SceneArgumentRefused: E-SCENE-005, there is no such file, or it is too large.
+        SceneStateForeign: E-SCENE-007, it is not such a file.
     """
     check_file(path)
     try:
-        document = decode(path.read_bytes())
+        return decode(path.read_bytes())
     except DecodingRefused as error:
         raise SceneStateForeign(
             f"{path.name} is not a scene state: {error.happened}",
             "Expected a file that scene.keep or scene.save of a scene in memory wrote.",
             "Write one: twice tools call memory scene.save",
         ) from error
-    return from_plain(document)
 
 
-def _replace_arrays(value: Value, instead: Callable[[Array], Any]) -> Any:
+def read_array(*, array: Any, shape: Any, bytes: Any) -> Array:  # noqa: A002  (keys of the form)
+    """Read the plain data of one array; whatever is wrong with it raises by itself."""
+    if array not in states.DTYPES or not all(type(side) is int and side >= 0 for side in shape):
+        raise ValueError(f"an array is of {array!r} and the shape {shape!r}")
+    return states.array(np.frombuffer(bytes, array).reshape(shape), array)
+
+
+def _replace_arrays(value: Value, *, by_digest: bool = False) -> Any:
     if isinstance(value, np.ndarray):
-        return instead(value)
+        raw = value.tobytes()
+        inside = {"digest": str(digest_bytes(raw, ALGORITHM))} if by_digest else {"bytes": raw}
+        return {"array": value.dtype.str, "shape": list(value.shape), **inside}
     if isinstance(value, Mapping):
-        return {key: _replace_arrays(inner, instead) for key, inner in value.items()}
+        return {k: _replace_arrays(inner, by_digest=by_digest) for k, inner in value.items()}
     if isinstance(value, list):
-        return [_replace_arrays(inner, instead) for inner in value]
+        return [_replace_arrays(inner, by_digest=by_digest) for inner in value]
     return value
-
-
-def _write_array(value: Array) -> dict[str, Any]:
-    return {"array": value.dtype.str, "shape": list(value.shape), "bytes": value.tobytes()}
-
-
-def _name_array(value: Array) -> dict[str, Any]:
-    digest = str(digest_bytes(value.tobytes(), ALGORITHM))
-    return {"array": value.dtype.str, "shape": list(value.shape), "digest": digest}
 
 
 def _read_document(document: Any) -> SceneState:
@@ -148,11 +130,11 @@ def _read_document(document: Any) -> SceneState:
         ]
         for name, blocks in document["sections"].items()
     }
-    for name, read in sections.items():
-        if len({block.key for block in read}) != len(read):
+    for name, blocks in sections.items():
+        if len({block.key for block in blocks}) != len(blocks):
             raise ValueError(f"two blocks of {name} have one type, name and id")
     profile = {_text(key): _text(value) for key, value in document["profile"].items()}
-    return scene_state(profile, sections)
+    return states.scene_state(profile, sections)
 
 
 def _text(written: Any) -> str:
@@ -173,11 +155,5 @@ def _read(written: Any) -> Value:
         return [_read(inner) for inner in written]
     if isinstance(written, Mapping):
         whole = set(written) == {"array", "shape", "bytes"}
-        return _read_array(**written) if whole else _read_dict(written)
+        return read_array(**written) if whole else _read_dict(written)
     raise TypeError(f"a value is {written!r:.80} of type {kind.__name__}")
-
-
-def _read_array(*, array: Any, shape: Any, bytes: Any) -> Array:  # noqa: A002  (keys of the form)
-    if array not in DTYPES or not all(type(side) is int and side >= 0 for side in shape):
-        raise ValueError(f"an array is of {array!r} and the shape {shape!r}")
-    return build_array(np.frombuffer(bytes, array).reshape(shape), array)

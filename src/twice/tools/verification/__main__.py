@@ -11,7 +11,8 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,11 +24,12 @@ from twice.recorder.environment.fingerprint import measure, settings_at_start
 from twice.recorder.environment.libraries import load_numpy_for_forks
 from twice.recorder.interrupts import ignore
 from twice.recorder.user_code import digest_sources, list_user_modules
+from twice.tools.cases import Case
 from twice.tools.deadlines import now_s
 from twice.tools.declaration import Tool
 from twice.tools.registry import Registry, find_registry
 from twice.tools.verification.cases import choose_cases, read_cases
-from twice.tools.verification.report import parse
+from twice.tools.verification.report import RegistryDescription, ToolDescription, parse
 from twice.tools.verification.trial import ToolTrial, TrialPoint, run_trial
 from twice.worker.channel import Channel
 from twice.worker.fork_server import call_in_fork, count_threads
@@ -59,11 +61,12 @@ def do_job(registry: Registry, job: Mapping[str, Any]) -> dict[str, Any]:
     """Carry out a trial, or describe the registry."""
     if "trial" in job:
         return {"point": to_plain(run_trial(registry, parse(ToolTrial, job["trial"])))}
-    return describe(registry, job["cases"])
+    found: dict[str, Any] = to_plain(describe(registry, job["cases"]))
+    return found
 
 
-def describe(registry: Registry, cases: str) -> dict[str, Any]:
-    """Describe a registry, its backend, its sources and this environment, as ``RegistryDescription`` reads it.
+def describe(registry: Registry, cases: str) -> RegistryDescription:
+    """Describe a registry, its backend, its sources and this environment.
 
     Args:
         registry: that was loaded.
@@ -74,42 +77,31 @@ def describe(registry: Registry, cases: str) -> dict[str, Any]:
     """
     backend = registry.open_backend()
     given = read_cases(Path(cases), registry.names) if cases else {}
-    places = {each.name: _find_source(each) for each in registry}
-    named = [Path(place[0]).resolve() for place in places.values() if place]
+    tools = [_describe_tool(each, given.get(each.name, ())) for each in registry]
+    named = [Path(each.source[0]).resolve() for each in tools if each.source]
     files = sorted({*list_user_modules(), *(path for path in named if is_user_file(str(path)))})
     root = Path(os.path.commonpath([path.parent for path in files])) if files else Path()
-    return {
-        "registry_fingerprint": registry.fingerprint,
-        "backend": "" if backend is None else backend.name,
-        "profile": {} if backend is None else {k: str(v) for k, v in backend.profile().items()},
+    return RegistryDescription(
+        registry_fingerprint=registry.fingerprint,
+        backend="" if backend is None else backend.name,
+        profile={} if backend is None else {k: str(v) for k, v in backend.profile().items()},
         # A module that a tool imports only when it is called is not among them.
-        "sources": digest_sources(files, root),
-        "environment": measure(probes=False).to_json(),
-        "tools": [
-            {
-                "name": each.name,
-                "fingerprint": each.fingerprint,
-                "determinism": each.determinism.value,
-                "reads_only": each.reads_only,
-                "idempotent": each.idempotent,
-                "is_macro": each.is_macro,
-                "tolerance": None if each.tolerance is None else each.tolerance.to_json(),
-                "source": places[each.name],
-                **choose_cases(each, given.get(each.name, ())),
-            }
-            for each in registry
-        ],
-    }
+        sources=digest_sources(files, root),
+        environment=measure(probes=False).to_json(),
+        tools=tuple(tools),
+    )
 
 
-def _find_source(tool: Tool) -> list[Any] | None:
-    """Find a tool's file, and its first and last line."""
-    try:
-        path = inspect.getsourcefile(tool.function)
+def _describe_tool(tool: Tool, given: Sequence[Case]) -> ToolDescription:
+    source = None
+    with suppress(OSError, TypeError):
         lines, first = inspect.getsourcelines(tool.function)
-    except (OSError, TypeError):
-        return None
-    return None if path is None else [path, first, first + len(lines) - 1]
+        source = (inspect.getfile(tool.function), first, first + len(lines) - 1)
+    cases, origin, why = choose_cases(tool, given)
+    return ToolDescription(
+        tool.name, tool.fingerprint, tool.determinism.value, tool.reads_only, tool.idempotent, tool.is_macro,
+        None if tool.tolerance is None else tool.tolerance.to_json(), source, origin, cases, why,
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -13,43 +13,37 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
 from twice.errors import UsageError
 from twice.tools.cases import Case
 from twice.tools.declaration import Tool
+from twice.tools.errors import ToolRefused
 from twice.tools.seeds import RESERVED
-from twice.tools.verification.report import read_document
+from twice.tools.verification.report import parse, read_document
 
 FORMAT: Final = "twice.tools-cases/1"
-_DEPTH_MAX: Final = 12
 _NUMBER: Final = 3
 _WORDS: Final = ("ash", "birch", "cedar", "elm", "fir", "hazel", "maple", "oak")
 _FEW: Final = 2
 """Elements of a list in the least example."""
+_KEYS: Final = {"tool", *(each.name for each in fields(Case))}
 
 
 class NoExample(ValueError):
     """Nothing that fits could be made."""
 
 
-def choose_cases(tool: Tool, given: Sequence[Case]) -> dict[str, Any]:
-    """Choose the cases of a tool: ``cases`` as plain data, their ``origin``, and ``why`` there are none.
-
-    Args:
-        tool: that is tried.
-        given: the cases of a file.
-    """
-    cases, origin, why = given or tool.cases, "file" if given else "declared", ""
-    if not cases:
-        origin = "generated"
-        try:
-            cases = [Case(each) for each in list_arguments(tool.parameters.schema)]
-        except (NoExample, KeyError, TypeError) as error:
-            why = f"no arguments could be made: {error}"
-    return {"cases": [each.to_json() for each in cases], "origin": origin, "why": why}
+def choose_cases(tool: Tool, given: Sequence[Case]) -> tuple[tuple[Case, ...], str, str]:
+    """Choose the cases of a tool: those of a file, its own, or made ones; where they are from, and why there are none."""
+    if cases := given or tool.cases:
+        return tuple(cases), "file" if given else "declared", ""
+    try:
+        return tuple(map(Case, list_arguments(tool.parameters.schema))), "generated", ""
+    except (NoExample, KeyError, TypeError) as error:
+        return (), "generated", f"no arguments could be made: {error}"
 
 
 def read_cases(path: Path, names: Collection[str]) -> dict[str, list[Case]]:
@@ -63,27 +57,24 @@ def read_cases(path: Path, names: Collection[str]) -> dict[str, list[Case]]:
         UsageError: E-USE-001, when it is no such file, or names a tool that there is not.
     """
     found: dict[str, list[Case]] = {}
+    at: int | None = None
     try:
         rows = read_document(path, FORMAT).get("cases")
-        for at, row in enumerate(rows if isinstance(rows, list) else [None]):
+        for at, row in enumerate(rows if isinstance(rows, list) else [None]):  # noqa: B007  (for the message)
             name = row.get("tool") if isinstance(row, Mapping) else None
             if not isinstance(name, str) or name not in names:
-                raise _refuse(path, f"cases[{at}] is of no tool of this registry: {name!r:.80}")
-            try:
-                found.setdefault(name, []).append(Case.from_json(row))
-            except ValueError as error:
-                raise _refuse(path, f"cases[{at}] {error}") from error
-    except (OSError, ValueError, RecursionError) as error:
-        raise _refuse(path, str(error)) from error
+                raise ValueError(f"it is of no tool of this registry: {name!r:.80}")  # noqa: TRY301
+            if unknown := [key for key in row if key not in _KEYS]:
+                raise ValueError(f"it has {unknown[0]!r}, and there are only {sorted(_KEYS)}")  # noqa: TRY301
+            found.setdefault(name, []).append(parse(Case, row))
+    except (OSError, ValueError, RecursionError, ToolRefused) as error:
+        where = "" if at is None else f"in cases[{at}], "
+        raise UsageError(
+            f"The cases in {path} cannot be used: {where}{getattr(error, 'happened', error)}.",
+            f'Expected {{"format": "{FORMAT}", "cases": [{{"tool": …, "arguments": {{…}}}}]}}.',
+            "Correct the file, or leave --cases out.",
+        ) from error
     return found
-
-
-def _refuse(path: Path, why: str) -> UsageError:
-    return UsageError(
-        f"The cases in {path} cannot be used: {why}.",
-        f'Expected {{"format": "{FORMAT}", "cases": [{{"tool": …, "arguments": {{…}}}}]}}.',
-        "Correct the file, or leave --cases out.",
-    )
 
 
 def list_arguments(schema: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -95,10 +86,10 @@ def list_arguments(schema: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     known = schema.get("$defs", {})
     own = [name for name in schema.get("required", ()) if name not in RESERVED]
     schema = {**schema, "required": own}
-    least = _Example(known, is_full=False).make_object(schema, 0, None)
+    least = _Example(known, is_full=False).make_object(schema, None)
     yield least
     with suppress(NoExample):
-        full = _Example(known, is_full=True).make_object(schema, 0, None)
+        full = _Example(known, is_full=True).make_object(schema, None)
         if full != least:
             yield full
 
@@ -110,21 +101,20 @@ class _Example:
     known: Mapping[str, Any]
     is_full: bool
 
-    def make_object(self, schema: Mapping[str, Any], depth: int, at: int | None) -> dict[str, Any]:
+    def make_object(self, schema: Mapping[str, Any], at: int | None) -> dict[str, Any]:
         properties, free = schema.get("properties", {}), schema.get("additionalProperties")
         if not properties and isinstance(free, Mapping):
             count = self._count(schema, "Properties", 0)
-            return {_word(n): self._make(free, depth + 1, n) for n in range(count)}
-        return {
-            name: self._make(properties.get(name, {}), depth + 1, at)
-            for name in schema.get("required", ())
-        }
+            return {_make_word(n): self._make(free, n) for n in range(count)}
+        required = schema.get("required", ())
+        try:
+            return {name: self._make(properties.get(name, {}), at) for name in required}
+        except RecursionError:
+            raise NoExample("the schema refers to itself without an end") from None
 
-    def _make(self, schema: Mapping[str, Any], depth: int, at: int | None) -> Any:
-        if depth > _DEPTH_MAX:
-            raise NoExample("the schema refers to itself without an end")
+    def _make(self, schema: Mapping[str, Any], at: int | None) -> Any:
         if "$ref" in schema:
-            return self._make(self.known[str(schema["$ref"]).rpartition("/")[2]], depth + 1, at)
+            return self._make(self.known[str(schema["$ref"]).rpartition("/")[2]], at)
         for fixed in ("default", "const"):
             if fixed in schema:
                 return schema[fixed]
@@ -132,25 +122,27 @@ class _Example:
             return schema["enum"][(at or 0) % len(schema["enum"])]
         for several in ("anyOf", "oneOf", "allOf"):
             if several in schema:
-                return self._make(schema[several][0], depth + 1, at)
-        kind = schema.get("type", "object" if "properties" in schema else "null")
-        if kind == "object":
-            return self.make_object(schema, depth, at)
-        if kind == "array":
-            return self._make_array(schema, depth)
-        if kind == "string":
-            return self._make_text(schema, at)
-        if kind in ("integer", "number"):
-            return _make_number(schema, at or 0, whole=kind == "integer")
-        return (at or 0) % 2 == 0 if kind == "boolean" else None
+                return self._make(schema[several][0], at)
+        match schema.get("type", "object" if "properties" in schema else "null"):
+            case "object":
+                return self.make_object(schema, at)
+            case "array":
+                return self._make_array(schema)
+            case "string":
+                return self._make_text(schema, at)
+            case "integer" | "number" as kind:
+                return _make_number(schema, at or 0, whole=kind == "integer")
+            case "boolean":
+                return (at or 0) % 2 == 0
+        return None
 
-    def _make_array(self, schema: Mapping[str, Any], depth: int) -> list[Any]:
+    def _make_array(self, schema: Mapping[str, Any]) -> list[Any]:
         if "prefixItems" in schema:
-            return [self._make(each, depth + 1, n) for n, each in enumerate(schema["prefixItems"])]
+            return [self._make(each, at) for at, each in enumerate(schema["prefixItems"])]
         count = self._count(schema, "Items", _FEW)
-        made = [self._make(schema.get("items", {}), depth + 1, n) for n in range(count)]
+        made = [self._make(schema.get("items", {}), at) for at in range(count)]
         if schema.get("uniqueItems"):
-            made = [each for n, each in enumerate(made) if each not in made[:n]]
+            made = [each for at, each in enumerate(made) if each not in made[:at]]
         if len(made) < schema.get("minItems", 0):
             raise NoExample("too few different elements could be made")
         return made
@@ -162,28 +154,27 @@ class _Example:
     def _make_text(self, schema: Mapping[str, Any], at: int | None) -> str:
         if "pattern" in schema or "format" in schema:
             raise NoExample("no text is made for a pattern")
-        plain = " ".join(_WORDS) if self.is_full else "a"
-        made = plain if at is None else _word(at)
+        alone = " ".join(_WORDS) if self.is_full else "a"
+        made = alone if at is None else _make_word(at)
         return made[: schema.get("maxLength", len(made))].ljust(schema.get("minLength", 0), "a")
 
 
-def _word(at: int) -> str:
+def _make_word(at: int) -> str:
     return _WORDS[at % len(_WORDS)] + str(at // len(_WORDS) or "")
 
 
 def _make_number(schema: Mapping[str, Any], at: int, *, whole: bool) -> Any:
     """Make a number within the limits, another one at each position as long as the limits allow it."""
-    step = schema.get("multipleOf", 1 if whole else None)
+    least_step = 1 if whole else 0.5
+    step = schema.get("multipleOf", least_step)
     low, high = schema.get("minimum", -math.inf), schema.get("maximum", math.inf)
-    if "exclusiveMinimum" in schema:
-        low = max(low, schema["exclusiveMinimum"] + (step or 0.5))
-    if "exclusiveMaximum" in schema:
-        high = min(high, schema["exclusiveMaximum"] - (step or 0.5))
+    low = max(low, schema.get("exclusiveMinimum", -math.inf) + step)
+    high = min(high, schema.get("exclusiveMaximum", math.inf) - step)
     found = min(max(_NUMBER if whole else 0.5, low), high)
-    if step:
+    if whole or "multipleOf" in schema:
         found = math.ceil(found / step) * step
     if not low <= found <= high:
         raise NoExample("no number lies within the limits")
-    others = (found + at * (step or 0.5), found - at * (step or 0.5))
+    others = (found + at * step, found - at * step)
     found = next((each for each in others if low <= each <= high), found)
     return int(found) if whole else float(found)

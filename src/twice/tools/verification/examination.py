@@ -180,7 +180,11 @@ class Examination:
         if all(each.ok and not self._find_difference(each) for each in points):
             self._expose("another seed", f"{count} gave the same")
             return
-        one, *others = ([_outline(part) for part in each.parts] for each in (self.first, *points))
+        # What stays the same of a part that does the same under another seed.
+        keys = ("path", "before", "after", "result")
+        one, *others = (
+            [[part[key] for key in keys] for part in each.parts] for each in (self.first, *points)
+        )
         for part, own in zip(self.first.parts, one, strict=True):
             if part["seeded"] and all(own in each for each in others):
                 path = " > ".join(part["path"])
@@ -242,8 +246,3 @@ def _show_first(root: str, one: object, other: object) -> str:
 
 def _tell(point: TrialPoint) -> str:
     return "it gave a result" if point.ok else point.failure
-
-
-def _outline(part: Mapping[str, Any]) -> list[Any]:
-    """Return what stays the same of a part that does the same under another seed."""
-    return [part[key] for key in ("path", "before", "after", "result")]

@@ -21,7 +21,6 @@ from twice.foundation.dataclass_codec import from_plain, to_plain
 from twice.foundation.printable import pluralize, printable
 from twice.tools.canonical_json import canonical, fingerprint, plain
 from twice.tools.cases import Case
-from twice.tools.contract import read_level
 from twice.tools.determinism import Level
 
 FORMAT: Final = "twice.tools-verification/1"
@@ -268,7 +267,7 @@ def read_verification(path: Path) -> RegistryVerification:
         document = plain(read_document(path, FORMAT))
         for tool in document["tools"]:
             tool["determinism"] = tool.pop("class")
-            read_level(tool["level"])
+            Level(tool["level"])
             ToolVerdict(tool["verdict"])
         return parse(RegistryVerification, document)
     except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:

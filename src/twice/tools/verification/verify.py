@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from twice.errors import UsageError
+from twice.foundation.dataclass_codec import to_plain
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.tools.determinism import Determinism, Level
 from twice.tools.registry import BUILT_IN
@@ -159,7 +160,7 @@ def _summarize(seen: Examination) -> CaseResult:
     is_exact = first.ok and seen.tool.tolerance is None
     result = str(digest_bytes(first.result_form, Algorithm.SHA256)) if is_exact else ""
     state = first.after if first.ok else ""
-    return CaseResult(case.to_json(), case.digest, seen.tool.origin, seen.failure, result, state)
+    return CaseResult(to_plain(case), case.digest, seen.tool.origin, seen.failure, result, state)
 
 
 def _resolve(registry: str) -> str:

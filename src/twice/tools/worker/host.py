@@ -128,11 +128,33 @@ class HostedSession(Closing):
             ToolSessionLost: E-TOOL-005, when the session cannot go on.
         """
         message = {"tool": tool, "arguments": arguments, "require": require, "time": time}
+        replies: list[bool] = []
+        failures: list[Exception] = []
+
+        def reply(fraction: float, text: str) -> bool:
+            is_given_up = bool(failures)
+            if progress is not None and not failures:
+                try:
+                    is_given_up = bool(progress(fraction, text))
+                except Exception as error:  # noqa: BLE001  (raised again when the line is free)
+                    failures.append(error)
+                    is_given_up = True
+            replies.append(is_given_up)  # A successor has to be given the same.
+            return is_given_up
+
         with self._busy:
-            worker = self._require_worker()
-            listener, began_s = _Listener(progress), now_s()
+            if self._worker is None:
+                raise SessionMisuse(
+                    "This session is over.",
+                    "Expected calls before close.",
+                    f"Open its record: twice show {self.out}",
+                )
+            limits = [self.contract["limits"]["seconds"]]
+            limits += [each["seconds"] for each in self.tools if each["name"] == tool]
+            limit_s = min((each for each in limits if each is not None), default=None)
+            began_s = now_s()
             try:
-                answer = worker.ask(message, self._find_limit(tool), listener)
+                answer = self._worker.ask(message, limit_s, reply)
             except EncodingRefused as error:
                 refusal = CallRefused(
                     "invalid_arguments",
@@ -143,14 +165,13 @@ class HostedSession(Closing):
                 return envelope.failure(refusal)
             except _WorkerLost as lost:
                 message |= {"lost": lost.how, "state": self._state}
-                answer = self._replace(message)
-            replies, took_s = tuple(listener.replies), now_s() - began_s
-            self._state = answer["state"]
+                answer = self._replace(self._worker, message)
+            took_s, self._state = now_s() - began_s, answer["state"]
             self._answered.append(
                 _AnsweredCall(message, replies, took_s, self._state, _digest(answer))
             )
-            if listener.failure is not None:
-                raise listener.failure
+            if failures:
+                raise failures[0]
             found: envelope.Envelope = answer["envelope"]
             return found
 
@@ -185,85 +206,50 @@ class HostedSession(Closing):
             f"See what it says: twice tools list {registry}",
         )
 
-    def _replace(self, lost: Mapping[str, Any]) -> dict[str, Any]:
-        """Bring a new worker to where the old one stood; return its answer to the lost call."""
-        worker = self._require_worker()
+    def _replace(self, worker: _Worker, lost: Mapping[str, Any]) -> dict[str, Any]:
+        """Bring a new worker to where the lost one stood; return its answer to the lost call."""
         self._worker = None
         with contextlib.suppress(TwiceError):
             worker.end()
         self.replaced += 1
-        kept = self._keep_record()
-        try:
-            worker, hello = self._start()
-        except TwiceError as error:
-            raise _lose_session(lost, "could not begin", "the beginning", kept) from error
-        try:
-            if _digest(hello) != self._hello:
-                raise _lose_session(lost, "agreed on another contract", "the beginning", kept)
-            for each in self._answered:
-                self._execute_again(worker, each, lost, kept)
-            answer = worker.ask(lost, _REPLAY_S, _Listener(None))
-        except _WorkerLost as error:
-            raise _lose_session(lost, _LOST_TOO[error.how], str(lost["tool"]), kept) from error
-        except ToolSessionLost:
-            worker.kill()
-            with contextlib.suppress(TwiceError):
-                worker.end()
-            raise
-        self._worker = worker
-        return answer
-
-    def _execute_again(
-        self, worker: _Worker, call: _AnsweredCall, lost: Mapping[str, Any], kept: Path
-    ) -> None:
-        """Execute an answered call again, and hold the outcome against what the client was told."""
-        replies = iter(call.replies)  # A call that reports more often than then is continued.
-        listener = _Listener(lambda *_: next(replies, False))
-        tool = str(call.message["tool"])
-        try:
-            answer = worker.ask(call.message, _REPLAY_S + 10 * call.took_s, listener)
-        except _WorkerLost as error:
-            raise _lose_session(lost, _LOST_TOO[error.how], tool, kept) from error
-        if answer["state"] != call.state:
-            raise _lose_session(lost, "came to another state", tool, kept)
-        if _digest(answer) != call.answer:
-            raise _lose_session(lost, "answered differently", tool, kept)
-
-    def _keep_record(self) -> Path:
-        """Move the record of a worker that died to a path beside, and return it."""
-        at = 1
-        while (kept := self.out.with_name(f"{self.out.stem}.died-{at}{self.out.suffix}")).exists():
-            at += 1
+        number = 1
+        while (kept := self.out.with_stem(f"{self.out.stem}.died-{number}")).exists():
+            number += 1
         with contextlib.suppress(FileNotFoundError):
             self.out.rename(kept)
-        return kept
+        where, successor = "the beginning", None
+        try:
+            successor, hello = self._start()
+            _expect(_digest(hello) == self._hello, "agreed on another contract")
+            for each in self._answered:
+                where = str(each.message["tool"])
+                answer = successor.ask(
+                    each.message, _REPLAY_S + 10 * each.took_s, each.repeat_reply()
+                )
+                _expect(answer["state"] == each.state, "came to another state")
+                _expect(_digest(answer) == each.answer, "answered differently")
+            where = str(lost["tool"])
+            answer = successor.ask(lost, _REPLAY_S, lambda *_: False)
+        except (TwiceError, _WorkerLost) as error:
+            if successor is not None:
+                successor.kill()
+                with contextlib.suppress(TwiceError):
+                    successor.end()
+            how = getattr(error, "how", "could not begin")
+            how = {"died": "died too", "timeout": "did not come back"}.get(how, how)
+            raise ToolSessionLost(
+                f"A worker was lost in {lost['tool']}, and its successor {how} at {where}.",
+                "Expected the calls before it to give again what they gave, and the state that they left.",
+                f"The session is over. See what parted: twice verify {kept}",
+                tool=where,
+            ) from error
+        self._worker = successor
+        return answer
 
-    def _require_worker(self) -> _Worker:
-        if self._worker is None:
-            raise SessionMisuse(
-                "This session is over.",
-                "Expected calls before close.",
-                f"Open its record: twice show {self.out}",
-            )
-        return self._worker
 
-    def _find_limit(self, tool: str) -> float | None:
-        limits = [self.contract["limits"]["seconds"]]
-        limits += [each["seconds"] for each in self.tools if each["name"] == tool]
-        return min((each for each in limits if each is not None), default=None)
-
-
-_LOST_TOO: Final = {"died": "died too", "timeout": "did not come back"}
-
-
-def _lose_session(lost: Mapping[str, Any], how: str, where: str, kept: Path) -> ToolSessionLost:
-    """Say that the answered calls cannot be reproduced; what the state is, nobody knows."""
-    return ToolSessionLost(
-        f"A worker was lost in {lost['tool']}, and its successor {how} at {where}.",
-        "Expected the calls before it to give again what they gave, and the state that they left.",
-        f"The session is over. See what parted: twice verify {kept}",
-        tool=where,
-    )
+def _expect(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise _WorkerLost(otherwise)
 
 
 class _AnsweredCall(NamedTuple):
@@ -275,37 +261,18 @@ class _AnsweredCall(NamedTuple):
     state: str | None
     answer: Digest
 
+    def repeat_reply(self) -> Progress:
+        """Reply as it was replied then; a call that reports more often than then is continued."""
+        left = iter(self.replies)
+        return lambda *_: next(left, False)
+
 
 class _WorkerLost(Exception):
-    """A worker gives no answer: it ``died``, or was stopped at a ``timeout``."""
+    """A worker gives no answer: it ``died``, or was stopped at a ``timeout``; or it is not where it should be."""
 
     def __init__(self, how: str) -> None:
         super().__init__(how)
         self.how = how
-
-
-class _Listener:
-    """Hears how far a call is, and remembers every reply: a successor has to be given the same.
-
-    Args:
-        progress: who is told; None when nobody is.
-    """
-
-    def __init__(self, progress: Callable[..., bool] | None) -> None:
-        self.replies: list[bool] = []
-        self.failure: Exception | None = None
-        self._progress = progress
-
-    def reply(self, fraction: float, text: str) -> bool:
-        """Whether the call is given up; it is when whoever is told fails."""
-        is_given_up = self.failure is not None
-        if self._progress is not None and not is_given_up:
-            try:
-                is_given_up = bool(self._progress(fraction, text))
-            except Exception as error:  # noqa: BLE001  (raised again when the line is free)
-                self.failure, is_given_up = error, True
-        self.replies.append(is_given_up)
-        return is_given_up
 
 
 class _Worker:
@@ -323,9 +290,9 @@ class _Worker:
         self._thread.start()
 
     def ask(
-        self, message: Mapping[str, Any], limit_s: float | None, listener: _Listener
+        self, message: Mapping[str, Any], limit_s: float | None, reply: Progress
     ) -> dict[str, Any]:
-        """Send a call and wait for its answer, however often it tells its progress.
+        """Send a call and wait for its answer, replying however often it tells its progress.
 
         Raises:
             _WorkerLost: the worker died, or did not answer in time and was stopped.
@@ -339,8 +306,7 @@ class _Worker:
                     raise _WorkerLost("died")
                 if "progress" not in found:
                     return found
-                reply = listener.reply(*found["progress"])
-                self.line.send({"cancelled": reply}, deadline.left_s())
+                self.line.send({"cancelled": reply(*found["progress"])}, deadline.left_s())
         except TimeoutError:
             self.kill()
             raise _WorkerLost("timeout") from None
@@ -348,7 +314,7 @@ class _Worker:
     def kill(self) -> None:
         """Stop it at once, or as soon as it is there."""
         self._is_killed = True
-        if self._pid is not None:
+        if self._pid is not None and self._thread.is_alive():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self._pid, signal.SIGKILL)
 

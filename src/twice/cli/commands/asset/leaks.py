@@ -9,22 +9,21 @@ from typing import Annotated, Final, Literal
 import click
 
 from twice.assets.errors import ScrubRefused
-from twice.assets.leaks.known import gathered
-from twice.assets.leaks.looking import look
-from twice.assets.leaks.reporting import place_of, to_json, to_sarif, to_text
-from twice.assets.leaks.scanning import Limits
+from twice.assets.leaks.folders import scan_paths
+from twice.assets.leaks.known import load_known_values
+from twice.assets.leaks.report import to_json, to_sarif, to_text
+from twice.assets.leaks.scan import ScanLimits
 from twice.assets.scrub import scrub
 from twice.cli.console import Status
 from twice.cli.options import AsJson, Limit, argument, build_command, option
 from twice.cli.output import align, limit_rows, tell
 from twice.foundation.printable import pluralize, printable
 from twice.foundation.severity import Severity
-from twice.foundation.version import VERSION
 from twice.recorder.recorder import refuse_existing
 from twice.writing import write
 
-_DEPTH: Final = Limits().depth
-_UNPACKED: Final = Limits().unpacked >> 20
+_DEPTH: Final = ScanLimits().depth
+_UNPACKED: Final = ScanLimits().unpacked >> 20
 
 
 @build_command
@@ -55,12 +54,12 @@ def find_leaks(
 
     Exit code 0 nothing leaks, 1 something does, 2 something could not be looked into and nothing leaks, or wrong use.
     """
-    values = gathered(list(known), list(logs))
+    values = load_known_values(list(known), list(logs))
     with Status() as status:
-        leaks = look(
+        leaks = scan_paths(
             paths,
             known=values,
-            limits=Limits(depth=depth, unpacked=unpacked << 20),
+            limits=ScanLimits(depth=depth, unpacked=unpacked << 20),
             empty=allow_empty,
             progress=lambda name, done, of: status(f"{100 * done // max(of, 1)} % {name}"),
         )
@@ -69,7 +68,7 @@ def find_leaks(
         print(said, file=sys.stderr)
     shown = Severity.INFORMATIONAL if every else Severity.LOW
     if form == "sarif" and not as_json:
-        sys.stdout.write(to_sarif(leaks, shown, version=VERSION))
+        sys.stdout.write(to_sarif(leaks, shown))
         return leaks.exit_code
     as_json = as_json or form == "json"
     document = to_json(leaks, shown)
@@ -121,7 +120,7 @@ def scrub_asset(
         *align([(each.name, pluralize(each.size_bytes, "byte")) for each in made.removed]),
     ]
     for each in made.left:
-        place = printable(place_of(each))
+        place = printable(each.place)
         lines.append(f"left: {each.rule} {printable(each.message)} {place}")
         lines.append(f"  do {each.remedy}")
     lines.append(f"next: twice asset leaks {printable(output)}")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 from twice.assets.errors import LogUnreadable
-from twice.assets.gate.facts import collect_facts
-from twice.assets.importers.log_import import LogImport, Target, import_into_log
+from twice.assets.gate.collector import collect_facts
+from twice.assets.importers.merge import LogImport, import_into_log
 from twice.assets.log.block import Mode
 from twice.assets.log.diff import compare
 from twice.assets.log.drafts import draft
@@ -163,8 +163,7 @@ def import_file(
         for at, text in given.items()
     }
     with Status() as status:
-        target = Target(into=into, merge=merge, force=force)
-        found = import_into_log(file, target, chosen, status)
+        found = import_into_log(file, chosen, status, into=into, merge=merge, force=force)
     lines = [*_list_imported(found), *_conclude(found, file, into)]
     return tell(found.to_json(), lines, as_json=as_json, code=found.exit_code)
 
@@ -201,7 +200,7 @@ def _conclude(found: LogImport, file: Path, log: Path | None) -> Iterator[str]:
                 f"next: twice asset import {file} --choose '{doubts[0].pointer}={value}'"
             )
         return
-    sorted_into = {
+    sorted_into: dict[str, Sized] = {
         "filled": merge.filled, "confirmed": merge.confirmed, "taken": merge.taken,
         "the same": merge.same, "in conflict": merge.conflicts, "unfit": merge.unfit,
     }  # fmt: skip

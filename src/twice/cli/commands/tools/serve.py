@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -40,12 +41,11 @@ def command(
     from twice.tools.worker.host import HostedSession
 
     token = None if token_file is None else read_token(token_file)
-    place = None if http is None else parse_place(http)
-    if place is not None:
-        transports.require_token(place[0], token)
+    host, port = parse_place(http or "localhost:0")
+    transports.require_token(host, token)
     levels = {key: str(level) for key, level in session.find_levels(registry, python).items()}
     with contextlib.ExitStack() as stack:
-        listening = None if place is None else stack.enter_context(transports.bind(*place))
+        place = None if http is None else stack.enter_context(transports.bind(host, port))
         folder = out or stack.enter_context(tempfile.TemporaryDirectory(prefix="twice-tools-"))
         hosted = stack.enter_context(
             HostedSession(
@@ -53,20 +53,13 @@ def command(
                 levels=levels, force=force, python=python,
             )
         )  # fmt: skip
-        server = build_server(hosted, registry)
-        size = hosted.contract["limits"]["payload_bytes"]
+        server, size = build_server(hosted, registry), hosted.contract["limits"]["payload_bytes"]
         with end_by_signals():
-            if place is None or listening is None:
+            if place is None:
                 transports.serve_stdio(server, payload_bytes=size)
             else:
-                host = f"[{place[0]}]" if ":" in place[0] else place[0]
-
-                def say_ready(port: int) -> None:
-                    print(f"serving http://{host}:{port}/mcp", file=sys.stderr, flush=True)
-
-                transports.serve_http(
-                    server, place[0], listening, token, say_ready, payload_bytes=size
-                )
+                announce = partial(print, "serving", file=sys.stderr, flush=True)
+                transports.serve_http(server, host, place, token, announce, payload_bytes=size)
     if out is not None:
         sys.stderr.write(f"recorded {out}\nnext: twice verify {out}\n")
     return 0

@@ -30,22 +30,20 @@ def create_data(data: Any, name: str, given: MeshData | Lens | Lamp | None) -> A
     """Create what an object of this name shows, in ``bpy.data``; None for an empty one."""
     match given:
         case MeshData():
-            mesh = check_kept(data.meshes.new(name), name)
-            fill_mesh(mesh, given)
-            return mesh
+            made = check_kept(data.meshes.new(name), name)
+            fill_mesh(made, given)
         case Lens():
-            camera = check_kept(data.cameras.new(name), name)
-            camera.type, camera.lens, camera.ortho_scale = given.kind, given.lens, given.ortho_scale
-            camera.clip_start, camera.clip_end = given.clip_start, given.clip_end
-            return camera
+            made = check_kept(data.cameras.new(name), name)
+            made.type, made.lens, made.ortho_scale = given.kind, given.lens, given.ortho_scale
+            made.clip_start, made.clip_end = given.clip_start, given.clip_end
         case Lamp():
-            light = check_kept(data.lights.new(name, given.kind), name)
-            light.energy, light.color = given.energy, given.color
-            return light
+            made = check_kept(data.lights.new(name, given.kind), name)
+            made.energy, made.color = given.energy, given.color
         case None:
-            return None
+            made = None
         case _:
             assert_never(given)
+    return made
 
 
 def fill_mesh(mesh: Any, data: MeshData) -> None:
@@ -112,35 +110,15 @@ def fill_material(material: Any, surface: Surface) -> None:
 
 
 def set_modifier(modifier: Any, kind: str, settings: Mapping[str, Any]) -> None:
-    """Set a new modifier, and read it back.
+    """Set a new modifier by the settings of ``protocol.MODIFIERS``, and read it back.
 
     Raises:
         SceneFailed: E-SCENE-006, Blender stores another number.
     """
-    for name, value in _modifier_properties(kind, settings).items():
-        setattr(modifier, name, value)
-        there = getattr(modifier, name)
-        if isinstance(value, tuple):
-            same = list(there) == [_narrow(each) for each in value]
-        else:
-            same = there == _narrow(value)
-        if not same:
-            raise SceneFailed(
-                f"{kind}.{name} was set to {value!r} and is {there!r}.",
-                "Expected Blender to keep what it is given.",
-                "Give a number that this modifier takes as it is.",
-            )
-
-
-def _narrow(value: Any) -> Any:
-    return float(np.float32(value)) if isinstance(value, float) else value
-
-
-def _modifier_properties(kind: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of ``protocol.MODIFIERS`` in Blender's words."""
+    properties: Mapping[str, Any] = settings
     match kind:
         case "ARRAY":
-            return {
+            properties = {
                 "fit_type": "FIXED_COUNT",
                 "count": settings["count"],
                 "use_relative_offset": False,
@@ -149,10 +127,24 @@ def _modifier_properties(kind: str, settings: Mapping[str, Any]) -> dict[str, An
             }
         case "MIRROR":
             axes = tuple(i == settings["axis"] for i in range(3))
-            return {"use_axis": axes, "use_mirror_merge": False}
+            properties = {"use_axis": axes, "use_mirror_merge": False}
         case "SUBSURF":
-            return {"levels": settings["levels"], "render_levels": settings["levels"]}
+            properties = {"levels": settings["levels"], "render_levels": settings["levels"]}
         case "WELD":
-            return {"merge_threshold": settings["distance"]}
-        case _:
-            return dict(settings)
+            properties = {"merge_threshold": settings["distance"]}
+    for name, value in properties.items():
+        setattr(modifier, name, value)
+        there = getattr(modifier, name)
+        kept = tuple(there) if isinstance(value, tuple) else there
+        if kept != _narrow(value):
+            raise SceneFailed(
+                f"{kind}.{name} was set to {value!r} and is {there!r}.",
+                "Expected Blender to keep what it is given.",
+                "Give a number that this modifier takes as it is.",
+            )
+
+
+def _narrow(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(_narrow, value))
+    return float(np.float32(value)) if isinstance(value, float) else value

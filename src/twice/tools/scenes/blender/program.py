@@ -17,8 +17,6 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,8 +25,8 @@ import numpy as np
 from twice.errors import ExtraMissing
 from twice.foundation.printable import pluralize
 from twice.tools.errors import SceneFailed, SceneUnable
-from twice.tools.scenes.protocol import Pixels, Shot
-from twice.tools.scenes.state import array
+from twice.tools.scenes.protocol import Shot
+from twice.tools.scenes.state import Array, array
 
 VERSIONS: Final = ((4, 5),)
 """The versions whose properties have been looked at, one by one."""
@@ -57,34 +55,30 @@ def import_blender() -> Any:
     ) from cause
 
 
-@contextmanager
-def redirect_prints() -> Iterator[None]:
-    """While Blender works, let what its C code prints go to standard error.
+def operate(what: str, operator: Any, **options: Any) -> None:
+    """Run an operator, and look at its outcome: some are cancelled without a word.
 
-    It prints times and folders, which differ from run to run; a run compares its standard output.
+    What its C code prints, such as times and folders, goes to standard error: a run compares its
+    standard output.
+
+    Raises:
+        SceneFailed: E-SCENE-006, it did not finish.
     """
     sys.stdout.flush()
     saved = os.dup(1)
     os.dup2(2, 1)
     try:
-        yield
+        done = operator(**options)
+    except RuntimeError as error:
+        raise _gave_up(what, str(error).splitlines()[0]) from error
     finally:
         os.dup2(saved, 1)
         os.close(saved)
-
-
-def check_finished(done: set[str], what: str) -> None:
-    """Look at the outcome of an operator: some are cancelled without a word.
-
-    Raises:
-        SceneFailed: E-SCENE-006, it did not finish.
-    """
     if done != {"FINISHED"}:
-        raise gave_up(what, ", ".join(sorted(done)))
+        raise _gave_up(what, ", ".join(sorted(done)))
 
 
-def gave_up(what: str, why: str) -> SceneFailed:
-    """Build the error of an operator that did not finish."""
+def _gave_up(what: str, why: str) -> SceneFailed:
     return SceneFailed(
         f"Blender gave up {what}: {why}.",
         "Expected it to finish.",
@@ -99,7 +93,7 @@ def find_kernel() -> str:
     return lines[0].removeprefix(_KERNEL).strip() if lines else "unknown"
 
 
-def render(bpy: Any, shot: Shot, folder: Path) -> Pixels:
+def render(bpy: Any, shot: Shot, folder: Path) -> Array:
     """Render the scene as it is, and leave it changed.
 
     Args:
@@ -122,16 +116,14 @@ def render(bpy: Any, shot: Shot, folder: Path) -> Pixels:
     _pin(scene, shot, bpy.data.objects[shot.camera])
     path = folder / "picture.exr"
     scene.render.filepath = str(path)
-    with redirect_prints():
-        done = bpy.ops.render.render(write_still=True)
-    check_finished(done, "rendering")
+    operate("rendering", bpy.ops.render.render, write_still=True)
     if not path.is_file():
-        raise gave_up("rendering", "there is no picture")
+        raise _gave_up("rendering", "there is no picture")
     image = bpy.data.images.load(str(path))
     values = np.empty(len(image.pixels), dtype=np.float32)
     image.pixels.foreach_get(values)
     path.unlink()
-    return Pixels(array(values.reshape(shot.height, shot.width, 4), "<f4"))
+    return array(values.reshape(shot.height, shot.width, 4), "<f4")
 
 
 def _pin(scene: Any, shot: Shot, camera: Any) -> None:

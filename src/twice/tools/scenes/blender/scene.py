@@ -1,10 +1,12 @@
 """The scene that Blender holds in this process: one process, one scene.
 
-Everything is found by name when it is needed; nothing of Blender's is kept from call to call,
-because going back to a checkpoint replaces all of it.
+What its methods promise stands in ``protocol.Scene``. Everything is found by name when it is
+needed; nothing of Blender's is kept from call to call, because going back to a checkpoint replaces
+all of it.
 
 Invariant: the canonical state is that of a saved and loaded file, and a checkpoint is such a file.
 """
+# ruff: noqa: D102  (the protocol has the docstrings)
 
 from __future__ import annotations
 
@@ -16,6 +18,8 @@ from typing import Any, Final
 
 from twice.tools.enforcement import pause_watch
 from twice.tools.errors import SceneArgumentRefused, SceneFailed
+from twice.tools.scenes import protocol
+from twice.tools.scenes.blender import program
 from twice.tools.scenes.blender.data import (
     check_kept,
     create_data,
@@ -23,35 +27,11 @@ from twice.tools.scenes.blender.data import (
     refill_mesh,
     set_modifier,
 )
-from twice.tools.scenes.blender.program import (
-    THREADS,
-    check_finished,
-    find_kernel,
-    gave_up,
-    import_blender,
-    redirect_prints,
-    render,
-)
 from twice.tools.scenes.blender.snapshot import read_mesh_data, read_snapshot
-from twice.tools.scenes.folder import SessionFiles, check_file, make_private_folder, private
+from twice.tools.scenes.folder import check_file, make_private_folder, private
 from twice.tools.scenes.mesh import MeshData
-from twice.tools.scenes.protocol import (
-    Lamp,
-    Lens,
-    Operation,
-    Pixels,
-    Shot,
-    Surface,
-    check_name,
-    complete_settings,
-    name_taken,
-    not_a_mesh,
-    not_found,
-    own_ancestor,
-)
-from twice.tools.scenes.state import SceneState
-from twice.tools.scenes.state_file import to_plain
-from twice.tools.scenes.transform import Transform
+from twice.tools.scenes.protocol import Change, Lamp, Lens, Shot, Surface, check_name
+from twice.tools.scenes.state import Array, SceneState
 
 _SCRATCH: Final = "twice-boolean"
 
@@ -64,7 +44,7 @@ class _Checkpoint:
         weakref.finalize(self, private(path.unlink), missing_ok=True)
 
 
-class BlenderScene(SessionFiles):
+class BlenderScene(protocol.Scene):
     """Blender, started in this process and brought to its factory settings.
 
     Args:
@@ -77,55 +57,42 @@ class BlenderScene(SessionFiles):
     name = "blender"
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._bpy = import_blender()
+        self._bpy = program.import_blender()
         super().__init__(folder)
         self._private = make_private_folder()
         self._saved = 0
         self.reset()
 
     def profile(self) -> Mapping[str, str]:
-        """Return the versions and settings that results depend on, apart from the scene."""
         app = self._bpy.app
         return {
             **self._build(),
             "addon:cycles": app.version_string,
-            "driver:cpu": find_kernel(),
+            "driver:cpu": program.find_kernel(),
             "platform": f"{platform.system()} {platform.machine()}",
             "python": platform.python_version(),
-            "threads": str(THREADS),
+            "threads": str(program.THREADS),
         }
 
     def _build(self) -> dict[str, str]:
         app = self._bpy.app
         return {"version": app.version_string, "build": app.build_hash.decode()}
 
-    def state(self) -> Mapping[str, Any]:
-        """Return the whole state as plain data."""
-        return to_plain(self.snapshot())
-
-    def fingerprint(self) -> str:
-        """Return the full fingerprint of the state, bound to this build of Blender."""
-        return self.snapshot().fingerprint
-
     def snapshot(self, *, evaluated: bool = False) -> SceneState:
-        """Everything that the scene holds; with geometry after modifiers when asked."""
         profile = {"name": self.name, **self._build()}
         return read_snapshot(self._bpy, profile, evaluated=evaluated)
 
     def reset(self) -> None:
-        """Load factory settings, an empty scene, and Cycles on the processor."""
         # Blender looks for its own add-ons by variables of the environment.
-        with redirect_prints(), pause_watch():
-            done = self._bpy.ops.wm.read_factory_settings(use_empty=True)
-        check_finished(done, "reset")
+        with pause_watch():
+            program.operate("reset", self._bpy.ops.wm.read_factory_settings, use_empty=True)
         self._bpy.context.preferences.filepaths.save_version = 0
         scene = self._bpy.context.scene
         scene.render.engine = "CYCLES"
         scene.cycles.device, scene.cycles.seed = "CPU", 0
-        scene.render.threads_mode, scene.render.threads = "FIXED", THREADS
+        scene.render.threads_mode, scene.render.threads = "FIXED", program.THREADS
 
     def holds(self, name: str) -> bool:
-        """Whether any kind of data has this name."""
         data = self._bpy.data
         return any(
             name in getattr(data, prop.identifier)
@@ -135,7 +102,6 @@ class BlenderScene(SessionFiles):
 
     @private
     def checkpoint(self) -> object:
-        """Save a copy of everything."""
         self._saved += 1
         path = self._private / f"{self._saved}.blend"
         self.save(path)
@@ -143,26 +109,17 @@ class BlenderScene(SessionFiles):
 
     @private
     def rollback(self, checkpoint: object) -> None:
-        """Go back to a checkpoint."""
         assert isinstance(checkpoint, _Checkpoint), "a checkpoint is what checkpoint() gave"
         self._open(checkpoint.path)
 
     @private
     def save(self, path: Path) -> None:
-        """Write a .blend file."""
-        with redirect_prints():
-            done = self._bpy.ops.wm.save_as_mainfile(
-                filepath=str(path),
-                copy=True,
-                check_existing=False,
-                compress=False,
-                relative_remap=False,
-            )
-        check_finished(done, f"saving {path.name}")
+        quiet = {"check_existing": False, "compress": False, "relative_remap": False}
+        save = self._bpy.ops.wm.save_as_mainfile
+        program.operate(f"saving {path.name}", save, filepath=str(path), copy=True, **quiet)
 
     @private
     def load(self, path: Path) -> None:
-        """Load a .blend file, without running any script or driver in it."""
         check_file(path)
         before = self.checkpoint()
         try:
@@ -172,80 +129,68 @@ class BlenderScene(SessionFiles):
             raise
 
     def object_names(self) -> Sequence[str]:
-        """Return the names of all objects in the scene, by code point."""
         return sorted(each.name for each in self._bpy.context.scene.objects)
 
     def create_object(self, name: str, data: MeshData | Lens | Lamp | None) -> None:
-        """Create an object at the origin, with data of its name; the first camera is the scene's."""
         self._check_free(name)
         made = self._add(name, create_data(self._bpy.data, name, data))
         if isinstance(data, Lens) and self._bpy.context.scene.camera is None:
             self._bpy.context.scene.camera = made
 
     def create_instance(self, name: str, of: str) -> None:
-        """Create an object that shares the data of another."""
         self._check_free(name)
-        self._add(name, self._object(of).data)
+        self._add(name, self._find("object", of).data)
 
     def delete_object(self, name: str) -> None:
-        """Remove an object, and its data if nothing else uses it."""
-        thing = self._object(name)
+        thing = self._find("object", name)
         data = thing.data
         self._bpy.data.objects.remove(thing)
         if data is not None and not data.users:
             self._bpy.data.batch_remove([data])
 
-    def transform(self, name: str, change: Transform) -> None:
-        """Move an object that is turned by Euler angles."""
-        thing = self._object(name)
-        if change.rotation is not None and thing.rotation_mode != "XYZ":
+    def transform(
+        self, name: str, location: Change = None, rotation: Change = None, scale: Change = None
+    ) -> None:
+        thing = self._find("object", name)
+        if rotation is not None and thing.rotation_mode != "XYZ":
             raise SceneArgumentRefused(
                 f"{name!r} is turned by {thing.rotation_mode}.",
                 "Expected XYZ: changing the mode would rewrite its angles.",
                 "Leave out the rotation.",
             )
-        for part, value in (
-            ("location", change.location),
-            ("rotation_euler", change.rotation),
-            ("scale", change.scale),
-        ):
+        given = {"location": location, "rotation_euler": rotation, "scale": scale}
+        for part, value in given.items():
             if value is not None:
                 setattr(thing, part, value)
 
     def set_parent(self, name: str, parent: str | None) -> None:
-        """Hang an object under another, or under none."""
-        thing = self._object(name)
-        above = None if parent is None else self._object(parent)
+        thing = self._find("object", name)
+        above = None if parent is None else self._find("object", parent)
         looked = above
         while looked is not None:
             if looked == thing:
-                raise own_ancestor(name)
+                raise protocol.own_ancestor(name)
             looked = looked.parent
         thing.parent = above
 
     def create_collection(self, name: str, parent: str | None) -> None:
-        """Create an empty collection under another, or under the scene's own."""
         root = self._bpy.context.scene.collection
-        above = root if parent is None else self._collection(parent)
+        above = root if parent is None else self._find("collection", parent)
         self._check_free(name)
         above.children.link(check_kept(self._bpy.data.collections.new(name), name))
 
     def link(self, name: str, collection: str) -> None:
-        """Put an object into a collection, and leave it in its others."""
-        thing, inside = self._object(name), self._collection(collection)
+        thing, inside = self._find("object", name), self._find("collection", collection)
         if name not in inside.objects:
             inside.objects.link(thing)
 
     def read_mesh(self, name: str) -> MeshData:
-        """Return the mesh of an object, in its own space."""
         return read_mesh_data(self._mesh_object(name).data)
 
     def replace_mesh(self, name: str, mesh: MeshData) -> None:
-        """Change the shape of an object's mesh."""
         refill_mesh(self._mesh_object(name).data, mesh)
 
-    def boolean(self, name: str, other: str, operation: Operation) -> MeshData:
-        """Combine two meshes by the exact solver: the fast one follows addresses."""
+    def boolean(self, name: str, other: str, operation: protocol.Operation) -> MeshData:
         thing, cutter = self._mesh_object(name), self._mesh_object(other)
         scratch = thing.copy()
         try:
@@ -255,7 +200,7 @@ class BlenderScene(SessionFiles):
             self._bpy.context.scene.collection.objects.link(scratch)
             modifier = scratch.modifiers.new(_SCRATCH, "BOOLEAN")
             modifier.operation, modifier.object = operation, cutter
-            modifier.solver = "EXACT"
+            modifier.solver = "EXACT"  # the fast one follows addresses
             assert modifier.solver == "EXACT", "no other solver is asked"
             self._bpy.context.view_layer.update()
             after = scratch.evaluated_get(self._bpy.context.evaluated_depsgraph_get())
@@ -267,73 +212,57 @@ class BlenderScene(SessionFiles):
             self._bpy.data.objects.remove(scratch)
 
     def add_modifier(self, name: str, modifier: str, kind: str, given: Mapping[str, Any]) -> None:
-        """Add a modifier at the end of an object's list."""
-        thing, complete = self._mesh_object(name), complete_settings(kind, given)
+        thing, complete = self._mesh_object(name), protocol.complete_settings(kind, given)
         if check_name(modifier) in thing.modifiers:
-            raise name_taken(modifier, f"a modifier of {name!r}")
+            raise protocol.name_taken(modifier, f"a modifier of {name!r}")
         made = check_kept(thing.modifiers.new(modifier, kind), modifier)
         set_modifier(made, kind, complete)
 
     def create_material(self, name: str, surface: Surface) -> None:
-        """Create a material of two nodes; keep it although nothing uses it yet."""
         self._check_free(name)
         material = check_kept(self._bpy.data.materials.new(name), name)
-        material.use_fake_user = True
+        material.use_fake_user = True  # kept although nothing uses it yet
         fill_material(material, surface)
 
     def assign_material(self, name: str, material: str) -> None:
-        """Make a material the only one of an object's data."""
-        thing = self._mesh_object(name)
-        found = self._bpy.data.materials.get(material)
-        if found is None:
-            raise not_found("material", material)
-        thing.data.materials.clear()
-        thing.data.materials.append(found)
+        slots = self._mesh_object(name).data.materials
+        found = self._find("material", material)
+        slots.clear()
+        slots.append(found)
 
     @private
-    def render(self, shot: Shot) -> Pixels:
-        """Render a picture by Cycles, and restore everything afterwards."""
-        if self._object(shot.camera).type != "CAMERA":
-            raise not_found("camera", shot.camera)
+    def render(self, shot: Shot) -> Array:
+        if self._find("object", shot.camera).type != "CAMERA":
+            raise protocol.not_found("camera", shot.camera)
         before = self.checkpoint()
         try:
-            return render(self._bpy, shot, self._private)
+            return program.render(self._bpy, shot, self._private)
         finally:
             self.rollback(before)
 
     def _open(self, path: Path) -> None:
-        try:
-            with redirect_prints():
-                done = self._bpy.ops.wm.open_mainfile(
-                    filepath=str(path), load_ui=False, use_scripts=False
-                )
-        except RuntimeError as error:
-            raise gave_up(f"loading {path.name}", str(error).splitlines()[0]) from error
-        check_finished(done, f"loading {path.name}")
+        quiet = {"load_ui": False, "use_scripts": False}
+        load = self._bpy.ops.wm.open_mainfile
+        program.operate(f"loading {path.name}", load, filepath=str(path), **quiet)
 
     def _check_free(self, name: str) -> None:
         if self.holds(check_name(name)):
-            raise name_taken(name, "something in the file")
+            raise protocol.name_taken(name, "something in the file")
 
     def _add(self, name: str, data: Any) -> Any:
         thing = check_kept(self._bpy.data.objects.new(name, data), name)
         self._bpy.context.scene.collection.objects.link(thing)
         return thing
 
-    def _object(self, name: str) -> Any:
-        found = self._bpy.context.scene.objects.get(name)
+    def _find(self, kind: str, name: str) -> Any:
+        data = self._bpy.context.scene if kind == "object" else self._bpy.data
+        found = getattr(data, f"{kind}s").get(name)
         if found is None or found.name != name:
-            raise not_found("object", name)
+            raise protocol.not_found(kind, name)
         return found
 
     def _mesh_object(self, name: str) -> Any:
-        thing = self._object(name)
+        thing = self._find("object", name)
         if thing.type != "MESH":
-            raise not_a_mesh(name, thing.type)
+            raise protocol.not_a_mesh(name, thing.type)
         return thing
-
-    def _collection(self, name: str) -> Any:
-        found = self._bpy.data.collections.get(name)
-        if found is None:
-            raise not_found("collection", name)
-        return found

@@ -14,33 +14,22 @@ from typing import Any, Final
 import numpy as np
 
 from twice.foundation.with_blocks import gc_paused
-from twice.tools.scenes.blender.structs import Structs, load_exclusions
+from twice.tools.scenes.blender.structs import Structs, is_excluded, load_exclusions
 from twice.tools.scenes.mesh import MeshData
-from twice.tools.scenes.state import (
-    Array,
-    Block,
-    SceneState,
-    Value,
-    array,
-    float32,
-    floats32,
-    scene_state,
-)
+from twice.tools.scenes.state import Array, Block, SceneState, Value, array, floats32, scene_state
 
 _ROTATIONS: Final = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
-_PLACES: Final = (
-    "data", "parent", "location", "rotation_mode", "rotation_euler", "rotation_quaternion",
-    "rotation_axis_angle", "scale", "hide_render",
-    "matrix_world",
-)  # fmt: skip
 _WITH_SURFACE: Final = ("CURVE", "CURVES", "FONT", "MESH", "META", "SURFACE")
 _CORE_OF: Final[dict[str, tuple[str, ...]]] = {
     "cameras": ("type", "lens", "clip_start", "clip_end"),
     "collections": ("objects", "children"),
     "lights": ("type", "energy", "color"),
     "meshes": ("materials",),
-    "objects": _PLACES,
-}
+    "objects": (
+        "data", "parent", "location", "rotation_mode", "rotation_euler", "rotation_quaternion",
+        "rotation_axis_angle", "scale", "hide_render", "matrix_world",
+    ),
+}  # fmt: skip
 
 # For each type of attribute: the property, numbers an element, and how they stand in a state.
 _KINDS: Final = {
@@ -87,17 +76,17 @@ class BlenderReader:
 
     def __init__(self, bpy: Any) -> None:
         self._bpy = bpy
-        self._excluded = load_exclusions()
+        self._reasons = load_exclusions()
         self.sections = tuple(
             prop.identifier
             for prop in bpy.data.bl_rna.properties
             if prop.type == "COLLECTION"
-            and not self._excluded.excludes("BlendData", prop.identifier)
+            and not is_excluded(self._reasons, "BlendData", prop.identifier)
         )
         self._kinds = {
             data[0].id_type: name for name in self.sections if len(data := getattr(bpy.data, name))
         }
-        self.structs = Structs(bpy.types.ID, self._reference, self._excluded)
+        self.structs = Structs(bpy.types.ID, self._reference, self._reasons)
         self._grouped = {
             thing.data.name_full
             for thing in bpy.data.objects
@@ -147,7 +136,9 @@ class BlenderReader:
         if section == "meshes" and data.name_full in self._grouped:
             value["vertex_groups"] = _read_weights(data)
         if section == "shape_keys":
-            value["points"] = [_read_points(key) for key in data.key_blocks]
+            # Kinds of points differ; where a key puts each is common to all.
+            places = [[list(point.co) for point in key.data] for key in data.key_blocks]
+            value["points"] = [array(each, "<f4").reshape(-1, 3) for each in places]
         if section in ("hair_curves", "pointclouds"):
             value["attributes"] = _read_attributes(data)
         return value
@@ -156,17 +147,18 @@ class BlenderReader:
         if section == "objects":
             return self._read_place(data)
         if section == "meshes":
-            names = [None if each is None else each.name for each in data.materials]
-            return {**_read_mesh(data), "materials": names}
+            slots = [None if each is None else each.name for each in data.materials]
+            return {**_read_mesh(data), "materials": slots}
         if section == "collections":
             objects = sorted(each.name for each in data.objects)
             return {"objects": objects, "children": sorted(each.name for each in data.children)}
         if section == "cameras":
-            numbers = {name: float32(getattr(data, name)) for name in _CORE_OF[section][1:]}
-            return {"kind": data.type, **numbers}
+            names = _CORE_OF[section][1:]
+            numbers = floats32(getattr(data, name) for name in names)
+            return {"kind": data.type, **dict(zip(names, numbers, strict=True))}
         if section == "lights":
-            color = floats32(data.color)
-            return {"kind": data.type, "energy": float32(data.energy), "color": color}
+            energy, *color = floats32([data.energy, *data.color])
+            return {"kind": data.type, "energy": energy, "color": color}
         return {}
 
     def _read_place(self, thing: Any) -> dict[str, Value]:
@@ -181,14 +173,9 @@ class BlenderReader:
             "rotation": floats32(getattr(thing, active)),
             "rotations_unused": [floats32(getattr(thing, name)) for name in others],
             "scale": floats32(thing.scale),
-            "matrix_world": [float32(x) for row in thing.matrix_world for x in row],
+            "matrix_world": floats32(x for row in thing.matrix_world for x in row),
             "hide_render": thing.hide_render,
         }
-
-
-def _read_points(key: Any) -> Value:
-    """Where a shape key puts each point; kinds of points differ, places are common to all."""
-    return array([list(point.co) for point in key.data], "<f4").reshape(-1, 3)
 
 
 def _library(data: Any) -> str:
@@ -197,15 +184,13 @@ def _library(data: Any) -> str:
 
 def read_mesh_data(mesh: Any) -> MeshData:
     """Vertices, edges and faces of a mesh."""
-    starts = np.empty(len(mesh.polygons) + 1, dtype=np.int32)
-    starts[:-1] = _read_bulk(mesh.polygons, "loop_start", 1, np.int32)
-    starts[-1] = len(mesh.loops)
+    starts = _read_bulk(mesh.polygons, "loop_start", "<i4")
     return MeshData(
-        array(_read_bulk(mesh.vertices, "co", 3, np.float32).reshape(-1, 3), "<f4"),
-        array(_read_bulk(mesh.edges, "vertices", 2, np.int32).reshape(-1, 2), "<i4"),
-        array(_read_bulk(mesh.loops, "vertex_index", 1, np.int32), "<i4"),
-        array(starts, "<i4"),
-        array(_read_bulk(mesh.polygons, "material_index", 1, np.int32), "<i4"),
+        _read_bulk(mesh.vertices, "co", "<f4", 3),
+        _read_bulk(mesh.edges, "vertices", "<i4", 2),
+        _read_bulk(mesh.loops, "vertex_index", "<i4"),
+        array(np.append(starts, len(mesh.loops)), "<i4"),
+        _read_bulk(mesh.polygons, "material_index", "<i4"),
     )
 
 
@@ -217,11 +202,18 @@ def _read_mesh(mesh: Any) -> dict[str, Value]:
 
 def _read_attributes(owner: Any, *, without: tuple[str, ...] = ()) -> list[dict[str, Value]]:
     """List the named arrays of a mesh, a point cloud or curves, by name, without selection."""
-    return [
-        _read_attribute(each)
-        for each in sorted(owner.attributes, key=lambda each: str(each.name))
-        if each.name not in without and not each.name.startswith(_INTERFACE)
-    ]
+    found: list[dict[str, Value]] = []
+    for each in sorted(owner.attributes, key=lambda each: str(each.name)):
+        if each.name in without or each.name.startswith(_INTERFACE):
+            continue
+        if each.data_type in _KINDS:
+            name, width, dtype = _KINDS[each.data_type]
+            values: Value = _read_bulk(each.data, name, dtype, width)
+        else:  # texts are read one by one
+            values = [str(item.value) for item in each.data]
+        head = {"name": each.name, "domain": each.domain, "type": each.data_type}
+        found.append({**head, "values": values})
+    return found
 
 
 def _read_weights(mesh: Any) -> dict[str, Value]:
@@ -233,18 +225,7 @@ def _read_weights(mesh: Any) -> dict[str, Value]:
     }
 
 
-def _read_attribute(each: Any) -> dict[str, Value]:
-    head = {"name": each.name, "domain": each.domain, "type": each.data_type}
-    known = _KINDS.get(each.data_type)
-    if known is None:  # texts are read one by one
-        return {**head, "values": [str(item.value) for item in each.data]}
-    name, width, dtype = known
-    raw = {"<f4": np.float32, "<i4": np.int32, "|b1": np.bool_}[dtype]
-    values = _read_bulk(each.data, name, width, raw)
-    return {**head, "values": array(values.reshape(-1, width) if width > 1 else values, dtype)}
-
-
-def _read_bulk(items: Any, name: str, width: int, dtype: type) -> Array:
-    values: Array = np.empty(len(items) * width, dtype=dtype)
+def _read_bulk(items: Any, name: str, dtype: str, width: int = 1) -> Array:
+    values: Array = np.empty(len(items) * width, dtype)
     items.foreach_get(name, values)
-    return values
+    return array(values.reshape(-1, width) if width > 1 else values, dtype)

@@ -50,46 +50,35 @@ _TELLING: Final = ("type", "bl_idname", "identifier")
 """Properties that nobody can set and that say what the struct is."""
 
 IdReference = Callable[[Any], list[str]]
-
-
-class Exclusions:
-    """Properties that are not read.
-
-    Args:
-        reasons: for each struct, or ``*`` for every one, reasons by the name of the property.
-    """
-
-    def __init__(self, reasons: Mapping[str, Mapping[str, str]]) -> None:
-        self.reasons = reasons
-
-    def excludes(self, kind: str, name: str, rna: Any = None) -> bool:
-        """Whether a property of a struct is left out; an entry holds for what is derived from it."""
-        kinds = [kind, "*"]
-        while rna is not None:
-            kinds.append(rna.identifier)
-            rna = rna.base
-        return any(name in self.reasons.get(each, {}) for each in kinds)
+Reasons = Mapping[str, Mapping[str, str]]
 
 
 @cache
-def load_exclusions() -> Exclusions:
-    """Load the list of this version."""
-    text = files(__package__).joinpath("exclusions.toml").read_text("utf-8")
-    return Exclusions(tomllib.loads(text))
+def load_exclusions() -> Reasons:
+    """Load what this version leaves out: reasons by property, by struct, or by ``*`` for every one."""
+    return tomllib.loads(files(__package__).joinpath("exclusions.toml").read_text("utf-8"))
+
+
+def is_excluded(reasons: Reasons, kind: str, name: str, rna: Any = None) -> bool:
+    """Whether a property of a struct is left out; an entry holds for what is derived from it."""
+    kinds = [kind, "*"]
+    while rna is not None:
+        kinds.append(rna.identifier)
+        rna = rna.base
+    return any(name in reasons.get(each, {}) for each in kinds)
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """How structs of one type are read."""
+    """How structs of one type are read: values by name, and parts by name, each with a flag."""
 
     kind: str
     plain: tuple[str, ...]
     plain_of: Callable[[Any], tuple[Any, ...]]
-    convert: tuple[Callable[[Any], Value] | None, ...]
     arrays: tuple[str, ...]
     arrays_of: Callable[[Any], tuple[Any, ...]]
-    pointers: tuple[tuple[str, bool], ...]
-    collections: tuple[tuple[str, bool], ...]
+    pointers: tuple[tuple[str, bool], ...]  # whether the target is owned
+    collections: tuple[tuple[str, bool], ...]  # whether the order counts
     registered: frozenset[str]
 
 
@@ -99,13 +88,13 @@ class Structs:
     Args:
         id_type: the class of data that has a name of its own, ``bpy.types.ID``.
         reference: how such data is referred to.
-        exclusions: what is not read.
+        reasons: what is not read, and why.
     """
 
-    def __init__(self, id_type: Any, reference: IdReference, exclusions: Exclusions) -> None:
+    def __init__(self, id_type: Any, reference: IdReference, reasons: Reasons) -> None:
         self._id = id_type
         self._reference = reference
-        self._exclusions = exclusions
+        self._reasons = reasons
         self._plans: dict[str, _Plan] = {}
         self._alike: dict[tuple[Any, ...], Any] = {}
 
@@ -131,8 +120,7 @@ class Structs:
         arrays = tuple([_flatten(values) for values in plan.arrays_of(struct)])
         parts: list[Any] = []
         for name, owned in plan.pointers:
-            target = getattr(struct, name)
-            parts.append(self._read_target(target, depth, owned=owned))
+            parts.append(self._read_target(getattr(struct, name), depth, owned=owned))
         for name, ordered in plan.collections:
             items = [self._read_target(item, depth, owned=True) for item in getattr(struct, name)]
             parts.append(self._share(tuple(items if ordered else sorted(items, key=_name_first))))
@@ -140,33 +128,22 @@ class Structs:
         key = (kind, plain, arrays, tuple(map(id, parts)), repr(custom) if custom else "")
         alike = self._alike.get(key)
         if alike is None:
-            alike = self._alike[key] = self._build_value(struct, plan, plain, arrays, parts, custom)
+            value: dict[str, Value] = {"rna": kind}
+            try:
+                for name, given in zip(plan.plain, plain, strict=True):
+                    value[name] = _round(given)
+                for name, row in zip(plan.arrays, arrays, strict=True):
+                    value[name] = list(map(_round, row))
+            except SceneValueRefused as error:
+                raise SceneValueRefused(
+                    f"{struct!r}.{name}: {error.happened}", error.expected, error.remedy
+                ) from error
+            names = [name for name, _ in (*plan.pointers, *plan.collections)]
+            value.update(zip(names, parts, strict=True))
+            if custom:
+                value["custom_properties"] = custom
+            alike = self._alike[key] = value
         return alike
-
-    def _build_value(
-        self,
-        struct: Any,
-        plan: _Plan,
-        plain: tuple[Any, ...],
-        arrays: tuple[Any, ...],
-        parts: list[Any],
-        custom: list[Value],
-    ) -> dict[str, Value]:
-        value: dict[str, Value] = {"rna": plan.kind}
-        try:
-            for name, given, convert in zip(plan.plain, plain, plan.convert, strict=True):
-                value[name] = given if convert is None else convert(given)
-            for name, row in zip(plan.arrays, arrays, strict=True):
-                value[name] = [float32(x) if type(x) is float else x for x in row]
-        except SceneValueRefused as error:
-            raise SceneValueRefused(
-                f"{struct!r}.{name}: {error.happened}", error.expected, error.remedy
-            ) from error
-        names = [name for name, _ in (*plan.pointers, *plan.collections)]
-        value.update(zip(names, parts, strict=True))
-        if custom:
-            value["custom_properties"] = custom
-        return value
 
     def _read_target(self, target: Any, depth: int, *, owned: bool) -> Value:
         if target is None:
@@ -175,7 +152,8 @@ class Structs:
             if not (owned and target.is_embedded_data):
                 return self._share(tuple(self._reference(target)))
         elif not owned:
-            return self._share(tuple(_name_target(target)))
+            names = [str(getattr(target, name, "")) for name in ("name", "identifier")]
+            return self._share((target.bl_rna.identifier, *filter(None, names)))
         assert depth < _DEPTH_MAX, f"{target!r} is nested too deep: is it a reference?"
         return self._read(target, frozenset(), depth + 1)
 
@@ -188,32 +166,33 @@ class Structs:
         return found
 
     def _make_plan(self, rna: Any, kind: str, without: frozenset[str]) -> _Plan:
-        plain: list[tuple[str, Callable[[Any], Value] | None]] = []
+        plain: list[str] = []
         arrays: list[str] = []
         pointers: list[tuple[str, bool]] = []
         collections: list[tuple[str, bool]] = []
         for prop in sorted(rna.properties, key=lambda prop: str(prop.identifier)):
             name = prop.identifier
-            if name in without or self._exclusions.excludes(kind, name, rna):
+            either = {(kind, name), ("*", name)}
+            if name in without or is_excluded(self._reasons, kind, name, rna):
                 continue
             if prop.type == "POINTER":
-                pointers.append((name, _is_owned(prop, kind)))
+                # A part of the struct, which is where it is read: one that nobody can set.
+                part = prop.is_readonly or (kind, name) == ("GreasePencilFrame", "drawing")
+                pointers.append((name, part and either.isdisjoint(REFERENCES)))
             elif prop.type == "COLLECTION":
-                collections.append((name, not _is_listed(SORTED, kind, name)))
+                collections.append((name, either.isdisjoint(SORTED)))
             elif prop.is_readonly and name not in _TELLING:
                 continue
             elif getattr(prop, "is_array", False) or (prop.type == "ENUM" and prop.is_enum_flag):
                 arrays.append(name)
             else:
-                plain.append((name, float32 if prop.type == "FLOAT" else None))
-        names = tuple(name for name, _ in plain)
+                plain.append(name)
         return _Plan(
             kind,
-            names,
-            _getter(names),
-            tuple(convert for _, convert in plain),
+            tuple(plain),
+            _getter(plain),
             tuple(arrays),
-            _getter(tuple(arrays)),
+            _getter(arrays),
             tuple(pointers),
             tuple(collections),
             frozenset(prop.identifier for prop in rna.properties),
@@ -226,50 +205,47 @@ class Structs:
             return []
         found: list[Value] = []
         for name in sorted(names):
-            if name in plan.registered or self._exclusions.excludes(plan.kind, name):
+            if name in plan.registered or is_excluded(self._reasons, plan.kind, name):
                 continue
             value = struct[name]
             if plan.kind == "NodesModifier" and isinstance(value, bool):
                 value = int(value)  # saving writes its switches so, and loading leaves them so
-            found.append([name, *_write_custom(value, self._id, self._reference)])
+            found.append([name, *self._write_custom(value)])
         return found
 
-
-def _write_custom(value: Any, id_type: Any, reference: IdReference) -> list[Value]:
-    """Write a custom property with its type; whole numbers as text, because they have 64 bits."""
-    if isinstance(value, bool):
-        return ["bool", value]
-    if isinstance(value, int):
-        return ["int", str(value)]
-    if isinstance(value, float):
-        return ["double", float64(value)]
-    if isinstance(value, str):
-        return ["text", value]
-    if isinstance(value, bytes):
-        return ["bytes", value.hex()]
-    if value is None or isinstance(value, id_type):
-        return ["id", None if value is None else reference(value)]
-    if hasattr(value, "to_dict"):
-        inner = [
-            [key, *_write_custom(value[key], id_type, reference)] for key in sorted(value.keys())
-        ]
-        return ["group", inner]
-    return ["list", [_write_custom(item, id_type, reference) for item in value]]
-
-
-def _is_owned(prop: Any, kind: str) -> bool:
-    """Whether a pointer leads to a part of its struct, which is where it is read."""
-    owned = prop.is_readonly or (kind, prop.identifier) == ("GreasePencilFrame", "drawing")
-    return owned and not _is_listed(REFERENCES, kind, prop.identifier)
+    def _write_custom(self, value: Any) -> list[Value]:
+        """Write a custom property with its type; whole numbers as text, because they have 64 bits."""
+        match value:
+            case bool():
+                return ["bool", value]
+            case int():
+                return ["int", str(value)]
+            case float():
+                return ["double", float64(value)]
+            case str():
+                return ["text", value]
+            case bytes():
+                return ["bytes", value.hex()]
+            case None:
+                return ["id", None]
+        if isinstance(value, self._id):
+            return ["id", self._reference(value)]
+        if hasattr(value, "to_dict"):
+            return [
+                "group",
+                [[key, *self._write_custom(value[key])] for key in sorted(value.keys())],
+            ]
+        return ["list", [self._write_custom(item) for item in value]]
 
 
-def _getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
+def _round(value: Value) -> Value:
+    return float32(value) if type(value) is float else value
+
+
+def _getter(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
     if len(names) > 1:
         return attrgetter(*names)
-    if not names:
-        return lambda _: ()
-    only = attrgetter(names[0])
-    return lambda struct: (only(struct),)
+    return lambda struct: tuple([getattr(struct, name) for name in names])
 
 
 def _flatten(values: Any) -> tuple[Any, ...]:
@@ -278,16 +254,6 @@ def _flatten(values: Any) -> tuple[Any, ...]:
     if row and not isinstance(row[0], str) and hasattr(row[0], "__len__"):
         return tuple(inner for part in row for inner in _flatten(part))
     return row
-
-
-def _is_listed(table: frozenset[tuple[str, str]], kind: str, name: str) -> bool:
-    return (kind, name) in table or ("*", name) in table
-
-
-def _name_target(target: Any) -> list[str]:
-    """Identify a target that is not a data block, by the names that it has."""
-    names = [getattr(target, name, "") for name in ("name", "identifier")]
-    return [target.bl_rna.identifier, *(str(name) for name in names if name)]
 
 
 def _name_first(value: Value) -> tuple[str, str]:

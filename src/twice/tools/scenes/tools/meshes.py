@@ -15,14 +15,12 @@ from pydantic import Field
 
 from twice.tools.cases import Call
 from twice.tools.context import Context
-from twice.tools.scenes.mesh import MeshData, mesh_data, primitive, vertex_normals
+from twice.tools.scenes.mesh import MeshData, Primitive, mesh_data, primitive, vertex_normals
 from twice.tools.scenes.noise import noise, scatter_points
 from twice.tools.scenes.protocol import Operation, Scene
 from twice.tools.scenes.tools import Name, Number, Point, Size, scene_tool
-from twice.tools.scenes.transform import Transform
 
 Index = Annotated[int, Field(ge=0, le=5_000_000)]
-Kind = Literal["cone", "cube", "cylinder", "grid", "plane", "sphere"]
 ModifierKind = Literal[
     "ARRAY", "BEVEL", "DECIMATE", "MIRROR", "SOLIDIFY", "SUBSURF", "TRIANGULATE", "WELD"
 ]
@@ -48,7 +46,7 @@ def create_mesh(
 @scene_tool("mesh.primitive", {"kind": "sphere", "segments": 8, "rings": 5})
 def create_primitive(
     context: Context,
-    kind: Kind,
+    kind: Primitive,
     name: Name | None = None,
     size: Size = 2.0,
     segments: Annotated[int, Field(ge=3, le=1024)] = 32,
@@ -140,7 +138,7 @@ def scatter(
         each = f"{made}-{i}"
         scene.create_instance(each, instance_of)
         scene.set_parent(each, target)
-        scene.transform(each, Transform(location=(x, y, z)))
+        scene.transform(each, location=(x, y, z))
     return {"object": made, "points": count}
 
 

@@ -12,7 +12,6 @@ from pydantic import Field
 from twice.tools.context import Context
 from twice.tools.scenes.protocol import CameraKind, Lamp, Lens, LightKind, Scene, Surface
 from twice.tools.scenes.tools import Color, Name, Point, Share, Size, scene_tool
-from twice.tools.scenes.transform import Transform
 
 _ORIGIN = (0.0, 0.0, 0.0)
 
@@ -45,7 +44,7 @@ def transform_object(
 ) -> dict[str, Any]:
     """Set location, rotation (radians about X, then Y, then Z) or scale; what is left out stays."""
     scene: Scene = context.backend
-    scene.transform(name, Transform(location, rotation, scale))
+    scene.transform(name, location, rotation, scale)
     return {"object": name}
 
 
@@ -121,7 +120,7 @@ def create_camera(
     scene: Scene = context.backend
     made = name or context.name("camera")
     scene.create_object(made, Lens(kind, lens, ortho_scale))
-    scene.transform(made, Transform(location, rotation))
+    scene.transform(made, location, rotation)
     return {"object": made}
 
 
@@ -139,5 +138,5 @@ def create_light(
     scene: Scene = context.backend
     made = name or context.name("light")
     scene.create_object(made, Lamp(kind, energy, color))
-    scene.transform(made, Transform(location, rotation))
+    scene.transform(made, location, rotation)
     return {"object": made}

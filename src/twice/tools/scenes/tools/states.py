@@ -13,13 +13,14 @@ import numpy as np
 from pydantic import Field
 
 from twice.foundation.comparison import Abs
+from twice.foundation.encoding import encode
 from twice.tools.cases import Call
 from twice.tools.context import Context
 from twice.tools.scenes.difference import compare_scenes, scene_differences
-from twice.tools.scenes.folder import resolve_inside
-from twice.tools.scenes.protocol import Scene, Shot
+from twice.tools.scenes.folder import put_file, resolve_inside
+from twice.tools.scenes.protocol import Scene, Shot, digest_pixels
 from twice.tools.scenes.state import SceneState
-from twice.tools.scenes.state_file import read_state, state_bytes, summarize
+from twice.tools.scenes.state_file import from_plain, read_document, summarize, to_plain
 from twice.tools.scenes.tools import File, Name, scene_tool
 
 Pixel = Annotated[int, Field(ge=1, le=4096)]
@@ -40,7 +41,7 @@ def keep_state(context: Context, file: File, evaluated: bool = False) -> dict[st
     """Write the scene's state to a file, for scene.diff and scene.compare."""
     scene: Scene = context.backend
     state = scene.snapshot(evaluated=evaluated)
-    scene.put(file, state_bytes(state))
+    put_file(scene.folder, file, encode(to_plain(state)))
     return {"file": file, "fingerprint": state.fingerprint}
 
 
@@ -138,20 +139,20 @@ def render(
     picture = scene.render(Shot(camera, width, height, samples, sampling_seed))
     if file is not None:
         written = BytesIO()
-        np.save(written, picture.values, allow_pickle=False)
-        scene.put(file, written.getvalue())
+        np.save(written, picture, allow_pickle=False)
+        put_file(scene.folder, file, written.getvalue())
     return {
-        "pixels": picture.fingerprint,
+        "pixels": digest_pixels(picture),
         "width": width,
         "height": height,
-        "covered": int((picture.values[..., 3] > 0).sum()),
+        "covered": int((picture[..., 3] > 0).sum()),
         "file": file,
     }
 
 
 def _load_sides(context: Context, before: str, after: str | None) -> tuple[SceneState, SceneState]:
     scene: Scene = context.backend
-    one = read_state(resolve_inside(scene.folder, before))
+    one = from_plain(read_document(resolve_inside(scene.folder, before)))
     if after is not None:
-        return one, read_state(resolve_inside(scene.folder, after))
+        return one, from_plain(read_document(resolve_inside(scene.folder, after)))
     return one, scene.snapshot(evaluated="evaluated" in one.sections)

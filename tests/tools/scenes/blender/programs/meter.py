@@ -1,12 +1,15 @@
 """Changes every settable property of one thing of each kind, and answers those that nobody sees.
 
 A thing is found anew by its path before every change, because some changes replace what they touch.
-A change counts as seen when the digest of its own block moves, or else the fingerprint of the whole.
+A change counts as seen when what is read of its thing changes, or else the fingerprint of the whole.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
+from copy import deepcopy
 from typing import Any
 
 import bpy
@@ -14,30 +17,24 @@ import rich
 from answering import answer, request
 
 from twice.errors import TwiceError
-from twice.foundation.digests import digest_value
+from twice.foundation.encoding import encode
 from twice.tools.scenes.blender import snapshot
-from twice.tools.scenes.blender.structs import Exclusions, load_exclusions
-from twice.tools.scenes.state import ALGORITHM, Block, scene_state
+from twice.tools.scenes.blender.structs import is_excluded, load_exclusions
 
 Path = tuple[tuple[str, Any], ...]
 DEPTH_MAX = 9
+REFUSED = (TypeError, ValueError, RuntimeError, AttributeError)
+GONE = (KeyError, IndexError)
 
 
 def everything(scene: Any) -> None:
     """One modifier, constraint, node, light, texture and force of each kind."""
-    thing = bpy.data.objects.new("everything", rich._mesh("everything", 21))
-    scene.collection.objects.link(thing)
+    thing = rich.link(scene, "everything", rich.mesh("everything", 21))
     for kind in thing.modifiers.bl_rna.functions["new"].parameters["type"].enum_items.keys():
-        try:
+        with suppress(RuntimeError, TypeError, AttributeError):
             thing.modifiers.new(kind, kind).show_viewport = False
-        except (RuntimeError, TypeError, AttributeError):
-            continue
     for kind in thing.constraints.bl_rna.functions["new"].parameters["type"].enum_items.keys():
         thing.constraints.new(kind).enabled = False
-    for kind in bpy.types.Light.bl_rna.properties["type"].enum_items.keys():
-        bpy.data.lights.new(f"light {kind}", kind).use_fake_user = True
-    for kind in bpy.types.Texture.bl_rna.properties["type"].enum_items.keys():
-        bpy.data.textures.new(f"texture {kind}", kind).use_fake_user = True
     thing.field.type = "WIND"
     trees = {
         "ShaderNode": bpy.data.materials["paint 0"].node_tree,
@@ -47,22 +44,23 @@ def everything(scene: Any) -> None:
     for prefix, tree in trees.items():
         for name in sorted(dir(bpy.types)):
             if name.startswith((prefix, "FunctionNode")):
-                try:
+                with suppress(RuntimeError):
                     tree.nodes.new(name)
-                except RuntimeError:
-                    continue
-    bpy.data.images.new("image", 4, 4).use_fake_user = True
-    bpy.data.linestyles.new("line").use_fake_user = True
-    bpy.data.speakers.new("speaker").use_fake_user = True
-    bpy.data.hair_curves.new("strands").use_fake_user = True
-    bpy.data.grease_pencils_v3.new("drawing").use_fake_user = True
-    for kind in ("SPHERE", "PLANE", "VOLUME"):
-        bpy.data.lightprobes.new(f"probe {kind}", kind).use_fake_user = True
-    bpy.data.masks.new("mask").use_fake_user = True
-    bpy.data.volumes.new("volume").use_fake_user = True
+    data = bpy.data
+    made = [make.new("other") for make in (data.linestyles, data.speakers, data.hair_curves)]
+    made += [make.new("other") for make in (data.grease_pencils_v3, data.masks, data.volumes)]
+    made.append(data.images.new("other", 4, 4))
+    for make, kinds in (
+        (data.lights, bpy.types.Light.bl_rna.properties["type"].enum_items.keys()),
+        (data.textures, bpy.types.Texture.bl_rna.properties["type"].enum_items.keys()),
+        (data.lightprobes, ("SPHERE", "PLANE", "VOLUME")),
+    ):
+        made += [make.new(f"other {kind}", kind) for kind in kinds]
+    for each in made:
+        each.use_fake_user = True
 
 
-def found(path: Path) -> Any:
+def find(path: Path) -> Any:
     at: Any = bpy.data
     for step, key in path:
         at = getattr(at, key) if step == "." else at[key]
@@ -82,7 +80,7 @@ def targets() -> dict[str, Path]:
             name = prop.identifier
             if prop.type not in ("POINTER", "COLLECTION"):
                 continue
-            if load_exclusions().excludes(kind, name, struct.bl_rna):
+            if is_excluded(REASONS, kind, name, struct.bl_rna):
                 continue
             value = getattr(struct, name)
             if prop.type == "COLLECTION":
@@ -94,209 +92,175 @@ def targets() -> dict[str, Path]:
             ):
                 walk(value, (*path, (".", name)))
 
-    for section in snapshot.BlenderReader(bpy).sections:
-        for data in sorted(getattr(bpy.data, section), key=lambda data: data.name):
-            if data.users:
-                walk(data, ((".", section), ("[]", data.name)))
+    for section, data in used():
+        walk(data, ((".", section), ("[]", data.name)))
     return there
 
 
-def other(struct: Any, prop: Any) -> Iterator[Any]:
+def used() -> Iterator[tuple[str, Any]]:
+    for section in READER.sections:
+        for data in sorted(getattr(bpy.data, section), key=lambda data: data.name):
+            if data.users:
+                yield section, data
+
+
+def list_others(struct: Any, prop: Any) -> list[Any]:
     """Values that the property may have instead of its own."""
-    old = getattr(struct, prop.identifier)
+    old = plain(getattr(struct, prop.identifier))
     if prop.type == "POINTER":
-        if old is not None:
-            yield None
-        for section in snapshot.BlenderReader(bpy).sections:
-            for data in sorted(getattr(bpy.data, section), key=lambda data: data.name):
-                if data.users and data != old and isinstance(data, _class(prop)):
-                    yield data
-                    break
-        return
-    if prop.is_array if prop.type in ("BOOLEAN", "INT", "FLOAT") else False:
-        flat = [list(x) if hasattr(x, "__len__") else x for x in old]
-        first = flat[0] if not isinstance(flat[0], list) else flat[0][0]
-        for new in _numbers(first, prop):
-            yield (
-                [new, *flat[1:]]
-                if not isinstance(flat[0], list)
-                else [[new, *flat[0][1:]], *flat[1:]]
-            )
-    elif prop.type in ("BOOLEAN", "INT", "FLOAT"):
-        yield from _numbers(old, prop)
-    elif prop.type == "ENUM":
-        if prop.is_enum_flag:
-            yield {item.identifier for item in prop.enum_items} ^ old
-        else:
-            yield from (item.identifier for item in prop.enum_items if item.identifier != old)
-    else:
-        yield f"{old}x"
+        kind = getattr(bpy.types, prop.fixed_type.identifier, bpy.types.ID)
+        found = [data for _, data in used() if data != old and isinstance(data, kind)]
+        return [None] * (old is not None) + found[:3]
+    if prop.type == "ENUM":
+        names = [item.identifier for item in prop.enum_items]
+        return [{*names} ^ old] if prop.is_enum_flag else [name for name in names if name != old]
+    if prop.type == "STRING":
+        return [f"{old}x"]
+    if not prop.is_array:
+        return list_numbers(old, prop)
+    first = old[0][0] if isinstance(old[0], list) else old[0]
+    others = []
+    for number in list_numbers(first, prop):
+        other = deepcopy(old)
+        (other[0] if isinstance(old[0], list) else other)[0] = number
+        others.append(other)
+    return others
 
 
-def _declaring(rna: Any, name: str) -> str:
-    """Return the struct that a property is inherited from: tried once, not once for each kind of node."""
-    while rna.base is not None and name in rna.base.properties:
-        rna = rna.base
-    return str(rna.identifier)
-
-
-def _lost(path: Path) -> bool:
-    """Return whether an earlier change removed the target of the path."""
-    try:
-        return found(path) is None
-    except (AttributeError, KeyError, IndexError):
-        return True
-
-
-def _class(prop: Any) -> Any:
-    return getattr(bpy.types, prop.fixed_type.identifier, bpy.types.ID)
-
-
-def _numbers(old: Any, prop: Any) -> list[Any]:
+def list_numbers(old: Any, prop: Any) -> list[Any]:
     if prop.type == "BOOLEAN":
         return [not old]
     steps = (1, -1) if prop.type == "INT" else (0.25, -0.25, 0.01, 1.0)
     return [old + s for s in steps if prop.hard_min <= old + s <= prop.hard_max]
 
 
-def settable(struct: Any) -> Iterator[Any]:
-    for prop in struct.bl_rna.properties:
-        # What begins with bl_ belongs to the class of a node, for all scenes.
-        if prop.is_readonly or prop.type == "COLLECTION" or prop.identifier.startswith("bl_"):
-            continue
-        if prop.type == "POINTER" and not _is_id(prop.fixed_type):
-            continue
-        yield prop
-
-
-def _is_id(kind: Any) -> bool:
-    while kind is not None:
-        if kind.identifier == "ID":
-            return True
-        kind = kind.base
-    return False
-
-
-class Meter:
-    """Tells whether a change is seen, by the nearest digest that is a part of the fingerprint."""
-
-    def __init__(self) -> None:
-        self.reading = snapshot.BlenderReader(bpy)
-        self._inside: dict[str, bool] = {}
-
-    def near(self, path: Path) -> str:
-        """Return the digest of a struct, where its value is a part of its block's; else of the block."""
-        struct = found(path)
-        if len(path) > 2 and self._is_inside(struct, path):
-            return str(digest_value(self.reading.structs.read(struct), ALGORITHM))
-        section, data = path[0][1], found(path[:2])
-        block = Block(
-            self.reading.block_type(data), data.name, "", self.reading.read_value(section, data)
-        )
-        return scene_state({}, {section: [block]}).fingerprint
-
-    def _is_inside(self, struct: Any, path: Path) -> bool:
-        """Equal structs are one value, so a part of a block is known by identity; looked at once."""
-        kind = struct.bl_rna.identifier
-        if kind not in self._inside:
-            part = self.reading.structs.read(struct)
-            whole = self.reading.read_value(path[0][1], found(path[:2]))
-            self._inside[kind] = _holds(whole, part)
-        return self._inside[kind]
-
-    def whole(self) -> str:
-        return snapshot.read_snapshot(bpy, {}, evaluated=False).fingerprint
-
-    def _far(self, path: Path, name: str, old: Any, new: Any) -> bool:
-        """Return whether the change shows anywhere else."""
-        after = self.whole()
-        setattr(found(path), name, old)
-        before = self.whole()
-        setattr(found(path), name, new)
-        return before != after
-
-    def try_one(self, path: Path, name: str) -> str:
-        """``seen``, ``unseen`` or ``unchanged``."""
-        struct = found(path)
-        if name not in struct.bl_rna.properties:
-            return "lost"
-        prop = struct.bl_rna.properties[name]
-        old = _plain(getattr(struct, name))
-        if name == "name" and len(path) == 2:  # the path itself: data stays where it is
-            before = self.whole()
-            struct.name = f"{old}x"
-            seen = self.whole() != before
-            struct.name = old
-            return "seen" if seen else "unseen"
-        for new in other(struct, prop):
-            before = self.near(path)
-            try:
-                setattr(struct, name, new)
-                if _plain(getattr(found(path), name)) == old:
-                    continue
-            except (TypeError, ValueError, RuntimeError, AttributeError):
-                continue
-            except (KeyError, IndexError):
-                return "seen"  # what the path led to has another name or kind now
-            try:
-                seen = self.near(path) != before or self._far(path, name, old, new)
-            except (TwiceError, KeyError, IndexError):
-                seen = True
-            try:
-                setattr(found(path), name, old)
-            except (TypeError, ValueError, RuntimeError, AttributeError, KeyError, IndexError):
-                pass
-            return "seen" if seen else "unseen"
-        return "unchanged"
-
-
-def _holds(value: Any, part: Any) -> bool:
-    if value is part:
-        return True
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return any(_holds(each, part) for each in inner)
-
-
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     if isinstance(value, str | bytes | bpy.types.ID) or not hasattr(value, "__len__"):
         return value
-    return set(value) if isinstance(value, set | frozenset) else [_plain(item) for item in value]
+    return set(value) if isinstance(value, set | frozenset) else [plain(item) for item in value]
 
 
-def unknown() -> list[str]:
+def list_bases(rna: Any) -> list[Any]:
+    return [] if rna is None else [rna, *list_bases(rna.base)]
+
+
+def list_settable(struct: Any) -> list[Any]:
+    """Its properties; what begins with bl_ belongs to the class of a node, for all scenes."""
+    return [
+        prop
+        for prop in sorted(struct.bl_rna.properties, key=lambda prop: prop.identifier)
+        if not (prop.is_readonly or prop.type == "COLLECTION" or prop.identifier.startswith("bl_"))
+        and (
+            prop.type != "POINTER"
+            or "ID" in [base.identifier for base in list_bases(prop.fixed_type)]
+        )
+    ]
+
+
+def look(path: Path, inside: dict[str, bool] = {}) -> bytes:
+    """What is read of a struct, where that is a part of what is read of its block; else of the block.
+
+    Equal structs are one value, so a part is known by identity; looked at once for each kind.
+    """
+    struct, data = find(path), find(path[:2])
+    kind = struct.bl_rna.identifier
+    if len(path) > 2 and inside.get(kind, True):
+        part = READER.structs.read(struct)
+        if kind not in inside:
+            inside[kind] = holds(READER.read_value(path[0][1], data), part)
+        if inside[kind]:
+            return encode(part)
+    return encode([READER.block_type(data), READER.read_value(path[0][1], data)])
+
+
+def holds(value: Any, part: Any) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return value is part or any(holds(each, part) for each in inner)
+
+
+def whole() -> str:
+    return snapshot.read_snapshot(bpy, {}, evaluated=False).fingerprint
+
+
+def shows(path: Path, name: str, old: Any, before: bytes) -> bool:
+    """Whether a change that was made shows, near or anywhere."""
+    try:
+        if look(path) != before:
+            return True
+        after = whole()
+        setattr(find(path), name, old)
+        return whole() != after
+    except (TwiceError, *GONE):
+        return True
+
+
+def try_one(path: Path, name: str) -> str:
+    """``seen``, ``unseen`` or ``unchanged``."""
+    struct = find(path)
+    if name not in struct.bl_rna.properties:
+        return "lost"
+    old = plain(getattr(struct, name))
+    if name == "name" and len(path) == 2:  # the path itself: data stays where it is
+        before, struct.name = whole(), f"{old}x"
+        after, struct.name = whole(), old
+        return "seen" if after != before else "unseen"
+    for new in list_others(struct, struct.bl_rna.properties[name]):
+        near = look(path)
+        try:
+            setattr(struct, name, new)
+            if plain(getattr(find(path), name)) == old:
+                continue
+        except REFUSED:
+            continue
+        except GONE:
+            return "seen"  # what the path led to has another name or kind now
+        seen = shows(path, name, old, near)
+        with suppress(*REFUSED, *GONE):
+            setattr(find(path), name, old)
+        return "seen" if seen else "unseen"
+    return "unchanged"
+
+
+def judge(kind: str, path: Path, name: str, tried: set[tuple[str, str]]) -> str:
+    try:
+        rna = find(path).bl_rna
+    except (AttributeError, *GONE):
+        return "lost"  # an earlier change removed the target of the path
+    # A property is tried once, not once for each kind of node that inherits it.
+    declaring = [base for base in list_bases(rna) if name in base.properties][-1:] or [rna]
+    declared = (declaring[0].identifier, name)
+    if declared in tried:
+        return "inherited"
+    tried.add(declared)
+    return "listed" if is_excluded(REASONS, kind, name, rna) else try_one(path, name)
+
+
+def list_unknown() -> list[str]:
     """Entries of the list that name what this Blender does not have."""
-    kinds = {name: getattr(bpy.types, name, None) for name in load_exclusions().reasons}
+    kinds = {kind: getattr(bpy.types, kind, None) for kind in REASONS if kind != "*"}
     return [
         f"{kind}.{name}"
-        for kind, names in load_exclusions().reasons.items()
-        for name in names
-        if kind != "*" and (kinds[kind] is None or name not in kinds[kind].bl_rna.properties)
+        for kind, rna in kinds.items()
+        for name in REASONS[kind]
+        if rna is None or name not in rna.bl_rna.properties
     ]
 
 
 asked = request() or {}
+REASONS = dict(load_exclusions())
 if asked.get("blind"):  # a hole that is not in the list
-    blind = {**load_exclusions().reasons, asked["only"]: {asked["blind"]: "planted"}}
-    snapshot.load_exclusions = lambda: Exclusions(blind)
-scene = rich.build()
-everything(scene)
+    blind = {**REASONS, asked["only"]: {asked["blind"]: "planted"}}
+    snapshot.load_exclusions = lambda: blind
+everything(rich.build())
 bpy.context.view_layer.update()
-meter, unseen, covered, tried = Meter(), [], {}, set()
-for kind, path in sorted(targets().items()):
-    if kind != asked.get("only", kind):
-        continue
-    for name in sorted(prop.identifier for prop in settable(found(path))):
-        declared = (_declaring(found(path).bl_rna, name), name) if not _lost(path) else None
-        if declared is None:
-            verdict = "lost"
-        elif declared in tried:
-            verdict = "inherited"
-        elif load_exclusions().excludes(kind, name, found(path).bl_rna):
-            verdict = "listed"
-        else:
-            verdict = meter.try_one(path, name)
-        tried.add(declared)
-        covered[verdict] = covered.get(verdict, 0) + 1
-        if verdict == "unseen":
-            unseen.append(f"{kind}.{name}")
-answer({"kinds": len(targets()), "unseen": unseen, "counts": covered, "unknown": unknown()})
+READER = snapshot.BlenderReader(bpy)
+verdicts: dict[str, str] = {}
+tried: set[tuple[str, str]] = set()
+found = targets()
+for kind, path in sorted(found.items()):
+    if kind == asked.get("only", kind):
+        for prop in [prop.identifier for prop in list_settable(find(path))]:
+            verdicts[f"{kind}.{prop}"] = judge(kind, path, prop, tried)
+unseen = [place for place, verdict in verdicts.items() if verdict == "unseen"]
+counts = Counter(verdicts.values())
+answer({"kinds": len(found), "unseen": unseen, "counts": counts, "unknown": list_unknown()})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import bpy
 import numpy as np
 from answering import answer
@@ -9,9 +11,8 @@ from answering import answer
 from twice.tools.errors import CallRefused
 from twice.tools.scenes.blender.scene import BlenderScene
 from twice.tools.scenes.memory import MemoryScene
-from twice.tools.scenes.mesh import PRIMITIVES, primitive
+from twice.tools.scenes.mesh import Primitive, primitive
 from twice.tools.scenes.protocol import MODIFIERS, Lamp, Lens, Shot, Surface
-from twice.tools.scenes.transform import Transform
 
 scene, found = BlenderScene(), {}
 
@@ -34,7 +35,7 @@ found["data goes along"] = refused(
     lambda: scene.create_object("Cube", primitive("cube", size=2, segments=3, rings=2))
 )
 found["meshes"] = sorted(mesh.name for mesh in bpy.data.meshes)
-scene.transform("Cube", Transform(location=(5, 6, 7)))
+scene.transform("Cube", location=(5, 6, 7))
 block = scene.snapshot().block("objects", "Cube")
 found["matrix is up to date"] = block.value["matrix_world"][3::4] == [5.0, 6.0, 7.0, 1.0]
 
@@ -79,13 +80,13 @@ found["script ran"] = "ran" in bpy.data.objects
 scene.reset()
 other = MemoryScene()
 for each in (scene, other):
-    for kind in PRIMITIVES:
+    for kind in get_args(Primitive):
         each.create_object(kind, primitive(kind, size=2, segments=8, rings=4))
     each.create_object("Camera", Lens())
     each.create_object("Sun", Lamp("SUN"))
     each.create_collection("Props", None)
     each.link("cube", "Props")
-    each.transform("cube", Transform(location=(1, 2, 3.5)))
+    each.transform("cube", location=(1, 2, 3.5))
     each.create_material("Red", Surface((1, 0, 0)))
     each.assign_material("cube", "Red")
 found["core as in memory"] = [
