@@ -22,6 +22,7 @@ from leakfiles import INFOTEXT, png, zipped
 from twice.assets.leaks.folders import scan_paths
 from twice.assets.leaks.report import LeakFinding, NotOpened
 from twice.assets.leaks.scan import FileScan, ScanLimits
+from twice.assets.leaks.signatures import find_inside
 from twice.assets.media.archives import UnpackBudget, decompress, unpack
 from twice.assets.scrub import scrub
 from twice.foundation.severity import Severity
@@ -32,6 +33,12 @@ TEXT = INFOTEXT.encode()
 def raw_deflate(data: bytes) -> bytes:
     packer = zlib.compressobj(9, wbits=-15)
     return packer.compress(data) + packer.flush()
+
+
+def pdf(data: bytes) -> bytes:
+    packed = zlib.compress(data)
+    head = b"1 0 obj\n<< /Filter /FlateDecode /Length %d >>\nstream\n" % len(packed)
+    return b"%PDF-1.5\n" + head + packed + b"\nendstream\nendobj\n"
 
 
 def lz4_frame(data: bytes) -> bytes:
@@ -128,6 +135,7 @@ def test_without_the_extra_a_file_named_for_brotli_is_reported(
         zstandard.compress,
         raw_deflate,
         lambda data: lzma.compress(data, lzma.FORMAT_ALONE),
+        pdf,
         lambda data: pytest.importorskip("brotli").compress(data, quality=1),
     ],
 )
@@ -205,3 +213,11 @@ def _chunk(name: bytes, body: bytes) -> bytes:
 )  # fmt: skip
 def test_a_form_of_technique_is_accused(text: str) -> None:
     assert any(isinstance(each, LeakFinding) for each in found(text.encode("latin-1")))
+
+
+def test_bytes_that_begin_like_lzma_and_are_none_are_no_stream() -> None:
+    samples = b"\x5d\0\0\x20" + bytes(range(1, 240)) * 20
+    assert find_inside(samples) == []
+    assert [codec for _, codec in find_inside(b"\1" + lzma.compress(TEXT, lzma.FORMAT_ALONE))] == [
+        "LZMA"
+    ]

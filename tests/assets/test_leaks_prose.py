@@ -112,9 +112,14 @@ ORDINARY = (
     "20 steps with guidance from a coach", "waves around 2.5 metres", "Ozone 0.06 ppm", "ver la imagen 1.2",
     "apiKey: getApiKeyFromKeychain()", 'api_key = "your_api_key_goes_here_0001"', "a.als, e.cpr; x.flp)",
     '{"log_id": 5512, "event": "login"}', "audio_render: 48000", "seeds: 1204, peers: 88", "/home/pi/garden/water.py",
-    "rng = np.random.default_rng(seed=12345)", "Photoshop 3.0", "the reaper 1.0 of the village",
+    "rng = np.random.default_rng(seed=12345)", "Photoshop 3.0", "int32_t seed = 0xDEADBEEF;",
+    '{"steps": 12, "easing": "out", "level": 4, "seed": 8812345}',
+    '{"model_name": "stairs", "steps": 12}', "dungeon_seed: 881204",
+    "level-seed=-4172144997902289642", "autoRandomSeed: 1\nrandomSeed: 84733271", "Seed: 1200 kg per hectare",
+    "seed: 1234\nepochs: 10", "C:\\Users\\Public\\Games\\quay", "the reaper 1.0 of the village",
 )  # fmt: skip
 TECHNICAL = (
+    '{"prompt": "a mill", "seed": 41}',
     "Seed: 41, Size: 512x512", '{"seed": 41, "sampler": "euler"}', "Seed: 2218840917.", '{"seed": 439212}',
     "noise_seed: 7719", '{"steps": 20, "cfg": 7, "seed": 12}', "Steps: 20, Sampler: Euler", "Blender 4.1", "Kontakt 7.10",
     '{"inputs": {"seed": 5, "steps": 20}, "class_type": "SamplerCustom"}', '{"log_id": "a", "payload": "determinism"}',

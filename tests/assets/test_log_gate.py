@@ -486,3 +486,15 @@ def test_samples_that_are_no_numbers_are_not_sealed(tmp_path: Path, odd: float) 
     with pytest.raises(PayloadRefused, match="NaN or infinite"):
         seal(store, store.root / "cue.wav", audio_draft(store), HOW)
     assert list(store.root.glob("*.detlog.json")) == []
+
+
+def test_a_log_of_a_retired_payload_method_is_read_and_needs_a_new_seal() -> None:
+    old = changed(
+        "audio", "/asset/payload", {"method": "packets/1", "digest": f"sha256:{64 * 'a'}"}
+    )
+
+    assert "hash" not in [check for check, _ in reds(old)]
+    assert yellows(old) == ["hash"]
+    (row,) = [row for row in judge_facts([facts_of(old)]).rows if row.check == "hash"]
+    assert "packets/1 is no longer computed" in row.evidence
+    assert "seal it again" in row.fix

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,10 @@ import pytest
 pytest.importorskip("PIL")
 pytest.importorskip("soundfile")
 
+import av
 import soundfile
 from leakfiles import CLEAN, LEAKING, PIXELS, TITLED, dirty_png, exif
+from mediafiles import box, encode, remux, widen_last_box
 from PIL import Image
 
 from twice.assets.errors import ScrubRefused
@@ -57,6 +60,76 @@ def test_a_decoder_hears_the_same(name: str) -> None:
 
     assert rate == again
     assert np.array_equal(before, after)
+
+
+TAGS = {"comment": "seed 439212", "title": "REAPER 7.03", "language": "fra"}
+CONTAINERS = {
+    "mp3": ["libmp3lame"], "flac": ["flac"], "ogg": ["libopus"], "webm": ["libvpx", "libopus"],
+    "mp4": ["libx264", "aac"], "mov": ["mpeg4", "aac"], "ipod": ["alac"], "matroska": ["libx264", "aac"],
+}  # fmt: skip
+
+
+def timeline(data: bytes) -> list[tuple[int, str | None, object, object, str]]:
+    """Return which packets begin when, in which language, and how their pictures are turned."""
+    with av.open(io.BytesIO(data)) as file:
+        return [
+            (
+                each.stream_index,
+                each.stream.language,
+                each.pts * each.time_base,
+                each.size,
+                str(each.stream.disposition),
+            )
+            for each in file.demux()
+            if each.size
+        ]
+
+
+@pytest.mark.parametrize("form", CONTAINERS)
+def test_a_film_or_sound_without_its_tags_has_its_times_and_languages(form: str) -> None:
+    tagged = remux(encode(form, *CONTAINERS[form]), form, TAGS)
+
+    made, copy = copied(tagged)
+
+    assert b"439212" in tagged
+    assert b"439212" not in copy
+    assert b"REAPER" not in copy
+    assert timeline(copy) == timeline(tagged)
+    assert {"tag comment", "tag COMMENT", "tag comment of stream 0"} & {
+        each.name for each in made.removed
+    }
+    assert copied(tagged)[1] == copy
+
+
+def test_a_film_that_is_shown_turned_stays_turned() -> None:
+    turned = encode("mp4", "mpeg4")
+    # The matrix of a track, by a quarter of a turn.
+    straight = struct.pack(">9i", 1 << 16, 0, 0, 0, 1 << 16, 0, 0, 0, 1 << 30)
+    quarter = struct.pack(">9i", 0, 1 << 16, 0, -1 << 16, 0, 0, 0, 0, 1 << 30)
+    at = turned.index(straight, turned.index(b"tkhd"))
+    turned = turned[:at] + quarter + turned[at + 36 :]
+
+    copy = copied(turned)[1]
+
+    assert copy[copy.index(b"tkhd") :].count(quarter[:20]) == 1
+
+
+def test_no_byte_behind_a_length_of_64_bits_is_taken_for_a_trace() -> None:
+    """A player reads the box to its end; there is nothing after it."""
+    made, _ = copied(widen_last_box(encode("mp4", "mpeg4")))
+
+    assert not [each.name for each in made.removed if "after" in each.name]
+
+
+@pytest.mark.parametrize("form", ["mp3", "adts", "flac", "mp4", "ogg", "matroska"])
+def test_bytes_behind_the_sound_do_not_reach_the_copy(form: str) -> None:
+    codec = {"mp3": "libmp3lame", "adts": "aac", "mp4": "aac", "ogg": "libopus"}.get(form, "flac")
+    tail = box(b"uuid", b"seed 439212" * 9) if form == "mp4" else b"TAG" + b"seed 439212".ljust(125)
+
+    made, copy = copied(encode(form, codec) + tail)
+
+    assert b"439212" not in copy
+    assert made.removed
 
 
 def test_a_clean_file_stays_byte_for_byte() -> None:

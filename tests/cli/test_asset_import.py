@@ -69,7 +69,9 @@ def test_what_was_measured_stands_apart(capsys: pytest.CaptureFixture[str]) -> N
     found = json.loads(capsys.readouterr().out)
 
     assert (found["format"], found["result"]) == ("twice.asset-import/1", "settled")
+    decoder = found["measured"].pop("decoder")
     assert found["measured"] == {"width_px": 64, "height_px": 64, "mode": "RGB"}
+    assert decoder.startswith("pillow ")
     assert (found["values"]["/art/width_px"], found["log"]) == (1024, None)
 
 

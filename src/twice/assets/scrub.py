@@ -1,16 +1,16 @@
 """The cold copy: a file with its payload and what decoding needs, and nothing that is said about it.
 
-Pictures, WAV, AIFF and FLAC are copied piece by piece: pixels, palettes, animation, colour profile and orientation, samples, loops
-and cue points stay. Of MP3 and AAC the frames stay, and the frame that says how they are trimmed. Other sound and film is put into
-a new container of the same kind by FFmpeg, packet by packet: sound, film and subtitles with their languages stay, tags, chapters,
-covers, attached files and data tracks do not. Pixels and packets are never changed: text that is hidden in them stays, and is
-reported.
+``media.metadata_filter`` copies pictures, WAV, AIFF, FLAC, MP3 and AAC piece by piece. FFmpeg puts other sound and film
+into a new container of the same kind, packet by packet: sound, film and subtitles with their languages stay, tags,
+chapters, covers, attached files and data tracks do not. Pixels and packets are never changed: text that is hidden in
+them stays, and is reported.
 
 Invariant: no copy leaves here whose payload differs from its original's.
 """
 
 from __future__ import annotations
 
+import io
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -82,6 +82,9 @@ def scrub(file: BinaryIO, name: str) -> ScrubbedFile:
         before = digest_open_file(file, name)
         if kind in _MUXERS:
             removed += _remux(file, copy.name, kind)
+            rest = file.seek(0, io.SEEK_END) - copy.seek(0, io.SEEK_END)
+            rest -= sum(each.size_bytes for each in removed)
+            removed.append(RemovedPart("other parts of the container", None, max(rest, 0)))
         else:
             for piece in FILTERS[kind](file):
                 if isinstance(piece, RemovedPart):

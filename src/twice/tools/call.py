@@ -88,16 +88,7 @@ class Host:
 
 
 class Operation:
-    """One tool at work.
-
-    Args:
-        session: whose call it is.
-        asked: the tool, or its name.
-        given: arguments as they were given.
-        host: of the whole call.
-        outer: the operation that this is a part of, if any.
-        step: what the part is called.
-    """
+    """One tool at work, or what was asked for as one; ``outer`` is the operation that it is a part of, by ``step``."""
 
     tool: Tool
     arguments: Arguments
@@ -119,7 +110,8 @@ class Operation:
         self.deadline: Deadline | None = None
         self.steps_taken: set[str] = set()
         self.inexact = False
-        self._asked, self._given, self._host = asked, given, host
+        self.host = host
+        self._asked, self._given = asked, given
         self._limit_s: float | None = None
         name = asked if isinstance(asked, str) else asked.name
         self.note = Note(session.calls, self.path, name, given)
@@ -160,7 +152,7 @@ class Operation:
     def _carry_out(self) -> envelope.Envelope:
         phases = self.note.phases
         phases.append("validate")
-        self.require = self._find_requirement()
+        self.require = preconditions.find_requirement(self)
         self.tool = tool = preconditions.find_tool(self.session.registry, self._asked)
         self.note.fingerprint = tool.fingerprint
         self.arguments = self._validate()
@@ -178,14 +170,6 @@ class Operation:
             backend, may_have_written = self.session.backend, not self.path and not tool.reads_only
             state = backend.fingerprint() if backend is not None and may_have_written else None
             return envelope.success(result, tool, self.seeded, exact=not self.inexact, state=state)
-
-    def _find_requirement(self) -> Requirement:
-        """Require of a part what the whole promises, and what was required of the whole."""
-        if self.outer is None:
-            return self.session.admit(self._host)
-        kind = self.outer.tool.determinism
-        promise = None if kind is Determinism.NONDETERMINISTIC else kind
-        return self.outer.require.and_also(Requirement(promise))
 
     def _validate(self) -> Arguments:
         given = {} if self._given is None else self._given
@@ -278,16 +262,12 @@ class Operation:
             raise
 
     def call_part(self, asked: Tool | str, given: Mapping[str, Any], step: str) -> Any:
-        """Carry out a part; its result.
-
-        Raises:
-            CallRefused: as the part was refused, or because it cannot be a part here.
-        """
+        """Carry out a part, and return its result; raise what it was refused for."""
         name = asked if isinstance(asked, str) else asked.name
         step = step or name
         preconditions.check_part(self, name, step)
         self.steps_taken.add(step)
-        part = Operation(self.session, asked, given, self._host, outer=self, step=step)
+        part = Operation(self.session, asked, given, self.host, outer=self, step=step)
         with pause_watch():
             found = part.run()
         if self.deadline is not None:
@@ -299,26 +279,18 @@ class Operation:
         raise CallRefused(error["code"], error["message"], "", "", **error["details"])
 
     def list_folder(self, folder: str | os.PathLike[str]) -> list[str]:
-        """List a folder's names, sorted, while nobody watches.
-
-        Raises:
-            OSError: when it cannot be read.
-        """
+        """List a folder's names, sorted, while nobody watches."""
         with pause_watch():
             return sorted(os.listdir(folder))  # noqa: PTH208  (names, not paths)
 
     def report_progress(self, fraction: float, text: str) -> None:
-        """Tell the host, and hear whether it still wants the call.
-
-        Raises:
-            CallRefused: when it does not.
-        """
+        """Tell the host, and refuse to go on when it does not want the call any more."""
         with pause_watch():
             if self.deadline is not None:
                 self.deadline.check()
-            if self._host.progress is not None:
-                self._host.progress(min(max(float(fraction), 0.0), 1.0), str(text))
-            cancelled = self._host.cancelled is not None and self._host.cancelled()
+            if self.host.progress is not None:
+                self.host.progress(min(max(float(fraction), 0.0), 1.0), str(text))
+            cancelled = self.host.cancelled is not None and self.host.cancelled()
         if cancelled:
             raise CallRefused(
                 "execution_failed",

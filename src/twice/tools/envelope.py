@@ -38,14 +38,10 @@ _FOLDERS = re.compile(r"(?<![\w./])(?:[A-Za-z]:)?[/\\](?![/\\])(?:[^\s'\"/\\]+[/
 def success(
     result: Any, tool: Tool, seeded: Seeded | None, *, exact: bool, state: str | None
 ) -> Envelope:
-    """Build the envelope of a result; a tolerance leaves no fingerprint, which claims equality.
+    """Build the envelope of a result that is plain JSON.
 
-    Args:
-        result: as plain JSON.
-        tool: that gave it.
-        seeded: its seed, if it has one.
-        exact: whether none of its parts gave a result within a tolerance.
-        state: fingerprint of the state that a tool left which may write; None for others.
+    A fingerprint claims equality: there is none within a tolerance, of the tool or of a part (then it is not exact).
+    A tool that may write has the fingerprint of the state that it left.
     """
     return {
         "ok": True,

@@ -1,6 +1,6 @@
-"""What is checked before a tool runs: name, arguments, class, needs, level, seed.
+"""What is checked before a tool runs: time and limits, name, arguments, class, needs, level, seed.
 
-Each check refuses with the code, the values and the step to blame; none changes anything.
+Each check refuses with the code, the values and the step to blame; none changes anything but the session's time.
 
 Invariant: a call that passes has a class that meets what was required of it, and nothing that it
 declares to need is missing.
@@ -9,12 +9,14 @@ declares to need is missing.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import pydantic
 
 from twice.foundation.printable import pluralize
 from twice.foundation.seeds import derive_in, path_segments
+from twice.tools.contract import read_time, write_time
 from twice.tools.declaration import Tool
 from twice.tools.determinism import Determinism, Requirement
 from twice.tools.errors import CallRefused, blame_tool, refuse_limit
@@ -23,17 +25,70 @@ from twice.tools.seeds import Seeded
 
 if TYPE_CHECKING:
     from twice.tools.call import Operation
+    from twice.tools.session import Session
 
 DEPTH_MAX: Final = 16
 _PROBLEMS_MAX: Final = 20
 
 
-def find_tool(registry: Registry, asked: Tool | str) -> Tool:
-    """Return the requested tool, which must be one of the registry's.
+def find_requirement(operation: Operation) -> Requirement:
+    """Return what is required: of a call by contract and host, of a part also what the whole promises.
 
-    Raises:
-        CallRefused: ``not_found``.
+    A call outside of its contract's limits or time is refused: ``contract_violation``.
     """
+    session, host, outer = operation.session, operation.host, operation.outer
+    if outer is not None:
+        kind = outer.tool.determinism
+        promise = None if kind is Determinism.NONDETERMINISTIC else kind
+        return outer.require.and_also(Requirement(promise))
+    if host.time is not None:
+        session.time = _read_time(session, host.time)
+    limits = session.contract.limits
+    if limits.calls is not None and session.calls >= limits.calls:
+        raise _refuse_expired("calls", f"it covers {limits.calls} calls")
+    if limits.until is not None and session.time is not None and session.time > limits.until:
+        raise _refuse_expired("until", f"it ended at {write_time(limits.until)}")
+    try:
+        required = None if host.require is None else Determinism(host.require)
+    except ValueError as error:
+        raise CallRefused(
+            "invalid_arguments",
+            f"The required class {host.require!r:.80} is none of {', '.join(Determinism)}.",
+            "Expected a class, or none.",
+            "For example: deterministic.",
+        ) from error
+    return session.contract.requirement.and_also(Requirement(required))
+
+
+def _read_time(session: Session, value: object) -> datetime:
+    try:
+        time = read_time(value)
+        why = "" if session.contract.time is not None else "needs a contract with a time"
+        if session.time is not None and time < session.time:
+            why = f"lies before {write_time(session.time)}"
+    except ValueError as error:
+        why = str(error)
+    if why:
+        raise refuse_limit(
+            "time",
+            f"The time cannot be set: {value!r:.80} {why}.",
+            "Expected a moment with a zone, not before the last one, under a contract with a time.",
+            'For example: "2026-01-31T12:00:00Z".',
+        )
+    return time
+
+
+def _refuse_expired(limit: str, why: str) -> CallRefused:
+    return refuse_limit(
+        limit,
+        f"The contract has expired: {why}.",
+        "Expected calls within its limits.",
+        "Negotiate another contract.",
+    )
+
+
+def find_tool(registry: Registry, asked: Tool | str) -> Tool:
+    """Return the requested tool, which must be one of the registry's: ``not_found``."""
     name = asked if isinstance(asked, str) else asked.name
     tool = registry.get(name)
     if tool is None or (isinstance(asked, Tool) and tool is not asked):
@@ -77,11 +132,7 @@ def list_problems(error: pydantic.ValidationError) -> list[dict[str, str]]:
 
 
 def check_size(operation: Operation, size: int, what: str) -> None:
-    """Refuse arguments or a result that are larger than agreed.
-
-    Raises:
-        CallRefused: ``contract_violation``.
-    """
+    """Refuse arguments or a result that are larger than agreed: ``contract_violation``."""
     allowed = operation.session.contract.limits.payload_bytes
     if size > allowed:
         raise refuse_limit(
@@ -97,8 +148,7 @@ def check_size(operation: Operation, size: int, what: str) -> None:
 def check_permissions(operation: Operation) -> None:
     """Hold class, needs and level of a tool against caller, contract and backend.
 
-    Raises:
-        CallRefused: ``nondeterministic_refused``, ``capability_missing`` or ``execution_failed``.
+    ``nondeterministic_refused``, ``capability_missing``; ``execution_failed`` of a part that may write where it may not.
     """
     tool, session, outer = operation.tool, operation.session, operation.outer
     kind, asked = tool.determinism, operation.require.determinism
@@ -185,11 +235,7 @@ def _check_needs(operation: Operation) -> None:
 
 
 def find_seed(operation: Operation) -> Seeded | None:
-    """Return the seed of a call: its parameter, else the outer call's or the session's.
-
-    Raises:
-        CallRefused: ``seed_required``, when there is none.
-    """
+    """Return the seed of a call: its parameter, else the outer call's or the session's, else ``seed_required``."""
     tool, given, outer = operation.tool, operation.arguments, operation.outer
     if tool.determinism is not Determinism.SEEDED:
         return None
@@ -214,11 +260,7 @@ def find_seed(operation: Operation) -> Seeded | None:
 
 
 def check_part(operation: Operation, name: str, step: str) -> None:
-    """Refuse a part that is not declared, contains itself, lies too deep, or takes a step's seed again.
-
-    Raises:
-        CallRefused: ``execution_failed``.
-    """
+    """Refuse a part that is not declared, contains itself, lies too deep, or takes a step's seed again."""
     tool, why = operation.tool, ""
     above: Operation | None = operation
     while above is not None:

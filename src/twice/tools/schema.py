@@ -105,11 +105,7 @@ class Parameters:
         self.schema = {"$schema": DIALECT, **schema}
 
     def read(self, given: Mapping[str, Any]) -> Arguments:
-        """Read arguments that are plain JSON.
-
-        Raises:
-            pydantic.ValidationError: when they are not what the schema says.
-        """
+        """Read arguments that are plain JSON; raise pydantic's error when they are not what the schema says."""
         text = json.dumps(given, ensure_ascii=False)
         found = self._model.model_validate_json(text, strict=True, extra="forbid")
         values = {name: getattr(found, field) for field, name in self._fields.items()}
@@ -180,15 +176,9 @@ def _refuse_unordered(value: object, path: str) -> None:
 def read_signature(
     function: Callable[..., Any], given: type, *, seeded: bool
 ) -> tuple[dict[str, tuple[Any, Any]], Any, str | None]:
-    """Read a function's parameters, its result type, and the parameter that the runtime gives.
+    """Read a function's parameters, its result type, and the parameter that the runtime gives, by the type ``given``.
 
-    Args:
-        function: typed, without ``*args`` and ``**kwargs``.
-        given: the type that marks a parameter as the runtime's.
-        seeded: whether a parameter ``seed`` may stand for the call's seed; it is left out here.
-
-    Raises:
-        ToolRefused: E-TOOL-001.
+    In a seeded tool the parameter ``seed`` stands for the call's seed, and is left out here.
     """
     tool = getattr(function, "__name__", repr(function))
     hints = _read_hints(function, tool)

@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from typing import Any
 
 from twice.tools import envelope
 from twice.tools.backend import Backend
 from twice.tools.call import Host, Observer, Operation
-from twice.tools.contract import Contract, negotiate, read_time, write_time
+from twice.tools.contract import Contract, negotiate
 from twice.tools.declaration import Tool
-from twice.tools.determinism import Determinism, Level, Requirement
-from twice.tools.errors import CallRefused, refuse_limit
+from twice.tools.determinism import Level
+from twice.tools.errors import refuse_limit
 from twice.tools.registry import Registry
 
 
@@ -100,59 +99,6 @@ class Session:
             self.calls += 1
             self._busy.release()
 
-    def admit(self, host: Host) -> Requirement:
-        """Admit a call: set the time that the host says, and hold it against the contract.
-
-        Returns:
-            What contract and host require of the call together.
-
-        Raises:
-            CallRefused: ``contract_violation``, or ``invalid_arguments`` for a class that is none.
-        """
-        if host.time is not None:
-            self.time = self._read_time(host.time)
-        limits = self.contract.limits
-        if limits.calls is not None and self.calls >= limits.calls:
-            raise _refuse_expired("calls", f"it covers {limits.calls} calls")
-        if limits.until is not None and self.time is not None and self.time > limits.until:
-            raise _refuse_expired("until", f"it ended at {write_time(limits.until)}")
-        try:
-            required = None if host.require is None else Determinism(host.require)
-        except ValueError as error:
-            raise CallRefused(
-                "invalid_arguments",
-                f"The required class {host.require!r:.80} is none of {', '.join(Determinism)}.",
-                "Expected a class, or none.",
-                "For example: deterministic.",
-            ) from error
-        return self.contract.requirement.and_also(Requirement(required))
-
     def level(self, tool: Tool) -> Level:
         """How far a tool's declaration was tried."""
         return self._levels.get(tool.fingerprint, Level.DECLARED)
-
-    def _read_time(self, value: object) -> datetime:
-        try:
-            time = read_time(value)
-            why = "" if self.contract.time is not None else "needs a contract with a time"
-            if self.time is not None and time < self.time:
-                why = f"lies before {write_time(self.time)}"
-        except ValueError as error:
-            why = str(error)
-        if why:
-            raise refuse_limit(
-                "time",
-                f"The time cannot be set: {value!r:.80} {why}.",
-                "Expected a moment with a zone, not before the last one, under a contract with a time.",
-                'For example: "2026-01-31T12:00:00Z".',
-            )
-        return time
-
-
-def _refuse_expired(limit: str, why: str) -> CallRefused:
-    return refuse_limit(
-        limit,
-        f"The contract has expired: {why}.",
-        "Expected calls within its limits.",
-        "Negotiate another contract.",
-    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import struct
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,17 +13,19 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from madefiles import USER_COMMENT, imported, picture, png, riff
 from test_import_comfy import FLUX, plain
+from test_import_daw_xml import ALS
 from test_import_midi_and_wave import END, TEMPO_120, bext, midi
-from test_import_workstations import ALS, RPP
+from test_import_reaper import RPP
 
 from twice.assets.importers.result import Imported
+from twice.errors import ExtraMissing
 
 DATA = Path(__file__).with_name("data")
 SEEDS = [
     *(path.read_bytes() for path in sorted(DATA.glob("*.png"))),
     png(("prompt", json.dumps(FLUX)), ("workflow", json.dumps({"nodes": [], "links": []}))),
     picture("JPEG", {USER_COMMENT: b"ASCII\0\0\0a\nSteps: 2, Sampler: b, Seed: 3"}),
-    riff((b"bext", bext(history="A=PCM,F=1")), (b"iXML", b"<A><B>c</B></A>")),
+    riff(bext(history="A=PCM,F=1")),
     midi(TEMPO_120 + END),
     RPP.encode(),
     gzip.compress(ALS.replace("ENVELOPES", "").encode(), mtime=0),
@@ -54,6 +57,23 @@ def test_files_with_bytes_changed_end_in_a_result(whole: bytes, data: st.DataObj
     for _ in range(data.draw(st.integers(1, 8))):
         changed[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
     holds(imported(bytes(changed[: data.draw(st.integers(0, len(whole)))])))
+
+
+@pytest.mark.parametrize(
+    ("library", "data"),
+    [
+        ("mido", midi(TEMPO_120 + END)), ("defusedxml.ElementTree", ALS.encode()), ("PIL.Image", png()),
+        ("av", riff(bext())),
+    ],
+    ids=["mido", "defusedxml", "Pillow", "PyAV"],
+)  # fmt: skip
+def test_a_library_that_is_missing_is_named_with_the_extra(
+    library: str, data: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+
+    with pytest.raises(ExtraMissing, match=library):
+        imported(data)
 
 
 LEAVES = (

@@ -96,8 +96,7 @@ def test_a_graph_with_settings_in_other_nodes_is_read_whole() -> None:
         ({**FLUX, "8": node("SamplerDPMPP_2M_SDE", eta=1)}, {"/art/sampler": "SamplerDPMPP_2M_SDE"}),
         ({**FLUX, "7": node("DisableNoise")}, {"/seed/effective": None}),
         *((with_sampler(seed=["30", 0]) | holders, {"/seed/effective": "77"}) for holders in (
-            {"30": node("PrimitiveInt", value=77)},
-            {"30": node("Seed (rgthree)", seed=77)},
+            {"30": node("PrimitiveInt", value=77)}, {"30": node("Seed (rgthree)", seed=77)},
             {"30": node("Reroute", a=["31", 0]), "31": node("easy seed", seed=77, control="fixed")},
             {"30": node("CR Seed", seed=["31", 0]), "31": node("PrimitiveInt", value=77)},
         )),
@@ -122,8 +121,7 @@ def test_a_setting_is_followed_to_its_value(graph: dict[str, Any], values: dict[
     [
         ({"30": node("MathExpression|pysssss", expression="a+1", seed_a=4)}, ("4",), "computes it"),
         ({"30": node("Seed (rgthree)", seed=-1)}, (), "-1"),
-        ({"30": node("PrimitiveInt", value="randomize")}, (), "randomize"),
-        ({}, (), "not in the graph"),
+        ({"30": node("PrimitiveInt", value="randomize")}, (), "randomize"), ({}, (), "not in the graph"),
         ({"30": node("Reroute", a=["31", 0]), "31": node("Reroute", a=["30", 0])}, (), "not in the graph"),
         ({"30": node("CR Seed", seed=["31", 0]), "31": node("CR Seed", seed=["30", 0])}, (), "says nothing"),
         ({"30": node("PrimitiveInt", value=77.0)}, (), "77.0"),

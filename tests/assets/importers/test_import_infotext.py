@@ -85,6 +85,7 @@ def test_networks_of_the_prompt_meet_their_hashes() -> None:
          {"/art/prompt": ("one", "one\nNegative prompt: two"),
           "/art/negative_prompt": ("two\nNegative prompt: three", "three")}),
         (f"a\n{TAIL}, Seed: 43, Model: other", {"/seed/effective": ("42", "43"), "/model/name": ("base", "other")}),
+        (f"a\n{TAIL}, Size: 64x768", {"/art/width_px": (512, 64)}),
         *((f"a\nSteps: 2, Sampler: x, Seed: {seed}, Size: 8x8", {"/seed/effective": ()})
           for seed in ("-1", "random", "1.5", "", str(2**64), "9" * 400, "\uff11\uff12")),
     ],
@@ -104,7 +105,6 @@ def test_what_can_be_read_in_two_ways_is_open(text: str, candidates: dict[str, A
         (f"a\n{TAIL.replace('scale: 7', 'scale: -3')}", "CFG scale: ", "/art/guidance"),
         (f"a\n{TAIL}, Denoising strength: 1.5", "Denoising strength: ", "/art/denoise"),
         (f"a\n{TAIL}, Clip skip: two", "Clip skip: ", "/art/settings/clip_skip"),
-        (f"a\n{TAIL}, Size: 64x64", "Size: Size is there 2 times", "/art/width_px"),
         (f'a\n{TAIL}, Styles: "never ends, Clip skip: 2', "Styles: its quotes do not end", ""),
         (f"a\n{TAIL}, Batch size: 4", "its position is not said", "/art/batch_index"),
         (f"a\n{TAIL}, Model hash: nonsense", "hashes: 'Model hash: nonsense' is not", "/model/sha256"),
@@ -152,6 +152,12 @@ def test_an_infotext_beside_its_picture_is_read() -> None:
     found = imported(f"a lamp\n{TAIL}\n".encode())
 
     assert (found.values["/art/steps"], found.evidence["/art/steps"].chunk) == (20, "text")
+
+
+def test_a_batch_in_one_of_two_chunks_is_no_trouble() -> None:
+    texts = (("parameters", f"a\n{TAIL}{more}") for more in (", Batch size: 4, Batch pos: 1", ""))
+
+    assert imported(png(*texts)).values["/art/batch_size"] == 4
 
 
 def test_two_chunks_that_differ_are_ambiguous() -> None:

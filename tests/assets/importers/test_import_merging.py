@@ -23,15 +23,11 @@ from twice.assets.log.kinds import Fault
 DATA = Path(__file__).with_name("data")
 DECLARED = {"level": "declared", "who": "a maker", "when": "2026-01-01T00:00:00Z"}
 LOG: dict[str, Any] = {
-    "format": "twice.determinism-log/1",
-    "log_id": "pier-01",
-    "kind": "art",
-    "revision": 3,
-    "supersedes": "sha256:" + "0" * 64,
-    "promise": {"mode": "deterministic", "grade": "payload"},
+    "format": "twice.determinism-log/1", "log_id": "pier-01", "kind": "art", "revision": 3,
+    "supersedes": "sha256:" + "0" * 64, "promise": {"mode": "deterministic", "grade": "payload"},
     "art": {"steps": 20, "sampler": "ddim", "scheduler": "unknown"},
     "evidence": {"/art/steps": DECLARED, "/art/sampler": DECLARED},
-}
+}  # fmt: skip
 SWARM = import_file(DATA / "swarm.png")
 
 
@@ -143,7 +139,7 @@ def test_a_log_takes_all_that_the_samples_say(name: str) -> None:
 
 
 def test_a_log_takes_all_that_a_project_says() -> None:
-    from test_import_workstations import rpp
+    from test_import_reaper import rpp
 
     found = merge_into({"kind": "audio", "promise": LOG["promise"]}, rpp(), {})
     wrong = [p for p in examine(found.document).problems if p.fault is not Fault.MISSING]

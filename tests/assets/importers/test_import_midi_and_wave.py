@@ -87,8 +87,7 @@ def test_a_tempo_is_open_where_time_is_not_counted_in_quarter_notes(division: in
         midi(TEMPO_120 + END)[:30], midi(TEMPO_120 + b"\xff\xff\xff\xff\x51"), midi(b"\0\x40\x40"),
         midi(b"\0\xff\x51\x7f\x01"), midi(b"\0\x90\xff\x51\x03\0" + TEMPO_120),
         midi(b"\0\xff\x51\x03\0\0\0" + END), midi(b"\0\xff\x59\x02\x0f\0" + END),
-        midi(b"\0\xff\x58\x04\0\x02\x18\x08" + END), b"MThd\0\0",
-        midi(b"\0\x90\x3c\x40" * 600_000),
+        midi(b"\0\xff\x58\x04\0\x02\x18\x08" + END), b"MThd\0\0", midi(b"\0\x90\x3c\x40" * 600_000),
     ],
     ids=["cut", "length", "status", "meta", "data", "tempo", "key", "meter", "header", "long"],
 )  # fmt: skip
@@ -99,75 +98,63 @@ def test_a_damaged_midi_file_says_nothing_and_that_it_does(data: bytes) -> None:
     assert places(found).startswith("MIDI: ")
 
 
-def bext(originator: str = "REAPER 7.03", history: str = "", *, version: int = 2) -> bytes:
+def bext(originator: str = "REAPER 7.03", history: str = "") -> tuple[bytes, bytes]:
     head = b"a pier at night".ljust(256, b"\0") + originator.encode().ljust(32, b"\0")
     head += b"TU-2025-11-05-AP01".ljust(32, b"\0") + b"2026-01-0210:11:12"
-    loud = struct.pack("<hhhhh", -1600, 520, -120, 0x7FFF, 0)
-    said = head + struct.pack("<QH", 96000, version) + bytes(64) + loud
-    return said.ljust(602, b"\0") + history.encode()
+    return b"bext", (head + struct.pack("<QH", 96000, 2)).ljust(602, b"\0") + history.encode()
+
+
+HISTORY = "A=PCM,F=96000,W=24,M=stereo,T=REAPER v7.03;render\r\nA=PCM,F=44100,T=Nuendo 13"
 
 
 def test_a_broadcast_wave_names_its_workstation_and_keeps_the_rest() -> None:
-    history = ["A=PCM,F=96000,W=24,M=stereo,T=REAPER v7.03;render", "A=PCM,F=44100,R=48000"]
-    found = imported(riff((b"bext", bext(history="\r\n".join(history)))))
+    found = imported(riff(bext(history=HISTORY)))
 
     assert found.values == {"/audio/daw/name": "REAPER", "/audio/daw/version": "7.03"}
-    assert found.other["bext"] == {
-        "Description": "a pier at night", "Originator": "REAPER 7.03",
-        "OriginatorReference": "TU-2025-11-05-AP01", "OriginationDate": "2026-01-02",
-        "OriginationTime": "10:11:12", "TimeReference_samples": 96000, "Version": 2,
-        "LoudnessValue_LUFS": -16.0, "LoudnessRange_LU": 5.2, "MaxTruePeakLevel_dBTP": -1.2,
-        "coding history 1": history[0], "coding history 2": history[1],
+    assert found.evidence["/audio/daw/name"].chunk == "tag encoded_by"
+    assert {key: said for kept in found.other.values() for key, said in kept.items()} == {
+        "comment": "a pier at night", "encoded_by": "REAPER 7.03", "date": "2026-01-02",
+        "originator_reference": "TU-2025-11-05-AP01", "creation_time": "10:11:12",
+        "time_reference": "96000", "coding_history": HISTORY,
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("originator", ["A. Recordist", "ReaperFan", "", "Zoom F6"])
-def test_an_originator_that_is_no_workstation_names_none(originator: str) -> None:
-    assert imported(riff((b"bext", bext(originator)))).values == {}
+@pytest.mark.parametrize(
+    ("originator", "history", "values"),
+    [
+        ("", HISTORY, {"/audio/daw/name": "REAPER", "/audio/daw/version": "7.03"}),
+        ("Pro Tools", "", {"/audio/daw/name": "Pro Tools"}),
+        *((name, "A=PCM,F=44100,W=16", {}) for name in ("A. Recordist", "ReaperFan", "", "Zoom F6")),
+    ],
+)  # fmt: skip
+def test_only_a_known_workstation_is_named(
+    originator: str, history: str, values: dict[str, str]
+) -> None:
+    assert imported(riff(bext(originator, history))).values == values
 
 
 def test_originator_and_history_that_differ_are_ambiguous() -> None:
-    found = imported(riff((b"bext", bext("REAPER 7.03", "A=PCM,T=Nuendo 13"))))
+    found = imported(riff(bext("REAPER 7.03", "A=PCM,T=Nuendo 13")))
 
     assert doubts(found) == {
         "/audio/daw/name": ("REAPER", "Nuendo"), "/audio/daw/version": ("7.03", "13"),
     }  # fmt: skip
 
 
-def test_no_rate_of_a_delivered_file_becomes_the_sessions() -> None:
-    ixml = b"<BWFXML><PROJECT>pier</PROJECT><SPEED><FILE_SAMPLE_RATE>44100</FILE_SAMPLE_RATE></SPEED></BWFXML>"
-    found = imported(riff((b"bext", bext("x", "A=PCM,F=44100,W=16")), (b"iXML", ixml)))
-
-    assert found.values == {}
-    assert found.other["iXML"] == {"PROJECT": "pier", "SPEED/FILE_SAMPLE_RATE": "44100"}
-
-
 @pytest.mark.parametrize("magic", [b"RF64", b"BW64"])
-@pytest.mark.parametrize("size", [200, 201])
-def test_what_follows_the_samples_of_a_large_wave_is_read(magic: bytes, size: int) -> None:
-    sizes = b"ds64" + struct.pack("<IQQQI", 28, 0, size, 100, 0)
-    samples = b"data\xff\xff\xff\xff" + bytes(size + size % 2)
-    said = bext()
-    last = b"bext" + struct.pack("<I", len(said)) + said
-    found = imported(magic + b"\xff\xff\xff\xffWAVE" + sizes + samples + last)
+def test_what_follows_the_samples_of_a_large_wave_is_read(magic: bytes) -> None:
+    name, said = bext()
+    form = b"fmt " + struct.pack("<IHHIIHH", 16, 1, 1, 44100, 88200, 2, 16)
+    after = name + struct.pack("<I", len(said)) + said
+    samples = b"data\xff\xff\xff\xff" + bytes(200)
+    body = b"WAVE" + b"ds64" + struct.pack("<IQQQI", 28, 1000, 200, 100, 0) + form + samples + after
+    found = imported(magic + b"\xff\xff\xff\xff" + body)
 
     assert (found.values["/audio/daw/version"], places(found)) == ("7.03", "")
 
 
-@pytest.mark.parametrize(
-    ("data", "why"),
-    [
-        (riff((b"bext", b"short")), "it is cut off: 5 bytes"),
-        (riff((b"iXML", b"<BWFXML>")), "line 1"),
-        (riff((b"iXML", b'<!DOCTYPE a [<!ENTITY b "c">]><BWFXML>&b;</BWFXML>')), "DOCTYPE"),
-        (riff((b"bext", "é".encode("latin-1") * 700)), "it was read as Latin-1"),
-        (riff((b"bext", bext("x")))[:400], "bext: the chunk is cut off"),
-        # A chunk of odd length without its padding: the next name is read from the wrong byte.
-        (riff((b"junk", b"abc"), (b"bext", bext())).replace(b"abc\0", b"abc"), "cut off"),
-    ],
-)  # fmt: skip
-def test_a_damaged_chunk_says_what_is_wrong(data: bytes, why: str) -> None:
+@pytest.mark.parametrize("data", [riff((b"bext", b"short")), riff(bext())[:400], b"RIFF    WAVE"])
+def test_a_damaged_wave_says_nothing_and_that_it_does(data: bytes) -> None:
     found = imported(data)
 
-    assert found.values == {}
-    assert why in places(found)
+    assert (found.values, places(found) != "") == ({}, True)

@@ -42,35 +42,18 @@ A1111_OTHER = {
     }
 }
 COMFY = {
-    "/provider/name": "ComfyUI",
-    "/seed/effective": "156680208700286",
-    "/art/steps": 20,
-    "/art/guidance": 8.0,
-    "/art/sampler": "euler",
-    "/art/scheduler": "normal",
-    "/art/denoise": 1.0,
-    "/art/prompt": "a weathered badge scanner",
-    "/art/negative_prompt": "text, watermark",
-    "/art/width_px": 512,
-    "/art/height_px": 768,
-    "/art/batch_size": 1,
-    "/art/batch_index": 0,
+    "/provider/name": "ComfyUI", "/seed/effective": "156680208700286", "/art/steps": 20, "/art/guidance": 8.0,
+    "/art/sampler": "euler", "/art/scheduler": "normal", "/art/denoise": 1.0,
+    "/art/prompt": "a weathered badge scanner", "/art/negative_prompt": "text, watermark", "/art/width_px": 512,
+    "/art/height_px": 768, "/art/batch_size": 1, "/art/batch_index": 0,
     "/model/name": "v1-5-pruned-emaonly.safetensors",
-}
+}  # fmt: skip
 INVOKE = {
-    "/provider/name": "InvokeAI",
-    "/environment/packages/InvokeAI": "5.4.0",
-    "/art/prompt": "sodium lamps",
-    "/art/negative_prompt": "text",
-    "/art/width_px": 1024,
-    "/art/height_px": 1024,
-    "/art/rng_device": "cpu",
-    "/art/guidance": 7.5,
-    "/art/steps": 30,
-    "/art/scheduler": "dpmpp_2m_k",
-    "/seed/effective": "439212",
+    "/provider/name": "InvokeAI", "/environment/packages/InvokeAI": "5.4.0", "/art/prompt": "sodium lamps",
+    "/art/negative_prompt": "text", "/art/width_px": 1024, "/art/height_px": 1024, "/art/rng_device": "cpu",
+    "/art/guidance": 7.5, "/art/steps": 30, "/art/scheduler": "dpmpp_2m_k", "/seed/effective": "439212",
     "/model/name": "sdxl-base",
-}
+}  # fmt: skip
 INVOKE_OTHER = {
     "tEXt invokeai_metadata": {
         "generation_mode": "sdxl_txt2img",
@@ -81,37 +64,20 @@ INVOKE_OTHER = {
     }
 }
 NOVEL = {
-    "/provider/name": "NovelAI",
-    "/provider/endpoint": "hosted",
-    "/model/name": "Stable Diffusion XL",
-    "/art/prompt": "1girl, lamp",
-    "/art/negative_prompt": "text",
-    "/art/steps": 28,
-    "/art/width_px": 64,
-    "/art/height_px": 64,
-    "/art/guidance": 5.0,
-    "/art/sampler": "k_euler",
-    "/seed/effective": "3088",
-}
+    "/provider/name": "NovelAI", "/provider/endpoint": "hosted", "/model/name": "Stable Diffusion XL",
+    "/art/prompt": "1girl, lamp", "/art/negative_prompt": "text", "/art/steps": 28, "/art/width_px": 64,
+    "/art/height_px": 64, "/art/guidance": 5.0, "/art/sampler": "k_euler", "/seed/effective": "3088",
+}  # fmt: skip
 NOVEL_OTHER = {
     "tEXt Source": {"model hash": "c1e1da1d"},
     "tEXt Title": {"Title": "AI generated image"},
 }
 SWARM = {
-    "/provider/name": "SwarmUI",
-    "/environment/packages/SwarmUI": "0.9.5.0",
-    "/art/prompt": "a pier",
-    "/art/negative_prompt": "text",
-    "/art/steps": 20,
-    "/art/guidance": 7.0,
-    "/art/aspect_ratio": "1:1",
-    "/art/width_px": 1024,
-    "/art/height_px": 1024,
-    "/art/sampler": "euler",
-    "/art/scheduler": "normal",
-    "/seed/effective": "42",
-    "/model/name": "sdxl_base",
-}
+    "/provider/name": "SwarmUI", "/environment/packages/SwarmUI": "0.9.5.0", "/art/prompt": "a pier",
+    "/art/negative_prompt": "text", "/art/steps": 20, "/art/guidance": 7.0, "/art/aspect_ratio": "1:1",
+    "/art/width_px": 1024, "/art/height_px": 1024, "/art/sampler": "euler", "/art/scheduler": "normal",
+    "/seed/effective": "42", "/model/name": "sdxl_base",
+}  # fmt: skip
 SWARM_OTHER = {
     "tEXt parameters": {
         "sui_models": [{"name": "sdxl_base.safetensors", "param": "model", "hash": "0xabc"}],
@@ -119,15 +85,9 @@ SWARM_OTHER = {
     }
 }
 UNI = {
-    "/art/prompt": "雨の路地",
-    "/art/negative_prompt": "x",
-    "/art/steps": 5,
-    "/art/sampler": "Euler",
-    "/art/guidance": 2,
-    "/art/width_px": 64,
-    "/art/height_px": 64,
-    "/seed/effective": "9",
-}
+    "/art/prompt": "雨の路地", "/art/negative_prompt": "x", "/art/steps": 5, "/art/sampler": "Euler",
+    "/art/guidance": 2, "/art/width_px": 64, "/art/height_px": 64, "/seed/effective": "9",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 
 from twice.foundation.encoding import decode, encode
 from twice.tools.backend import Backend, Restorable, Revertible
-from twice.tools.errors import CallRefused, SceneStateForeign, SceneUnable
+from twice.tools.errors import CallRefused, SceneStateForeign, SceneUnable, SceneValueRefused
 from twice.tools.scenes.memory import MemoryScene
 from twice.tools.scenes.mesh import primitive
 from twice.tools.scenes.protocol import Lamp, Lens, Surface
-from twice.tools.scenes.state_file import from_plain
 
 CUBE = primitive("cube", size=2, segments=8, rings=4)
 
@@ -88,6 +87,13 @@ MOVES: dict[str, Callable[[MemoryScene], object]] = {
 }
 
 
+def made_anew(scene: MemoryScene) -> str:
+    """The fingerprint of the same scene, by one that has kept nothing."""
+    fresh = MemoryScene()
+    fresh.rollback(scene.checkpoint())
+    return fresh.fingerprint()
+
+
 @settings(max_examples=60)
 @given(st.lists(st.sampled_from([*sorted(MOVES), "checkpoint", "rollback"]), max_size=12))
 def test_what_is_kept_from_state_to_state_is_what_would_be_made_anew(moves: list[str]) -> None:
@@ -104,7 +110,20 @@ def test_what_is_kept_from_state_to_state_is_what_would_be_made_anew(moves: list
             with suppress(CallRefused):
                 MOVES[move](scene)
 
-    assert scene.fingerprint() == from_plain(scene.state()).fingerprint
+    assert scene.fingerprint() == made_anew(scene)
+
+
+def test_nothing_is_kept_of_a_state_without_a_fingerprint() -> None:
+    scene = built()
+    for name in ("Box", "Ball"):
+        scene.transform(name, scale=(1e30, 1e30, 1e30))
+    with pytest.raises(SceneValueRefused, match="finite"):
+        scene.fingerprint()
+
+    scene.delete_object("cam")
+    scene.transform("Box", scale=(1, 1, 1))
+
+    assert scene.fingerprint() == made_anew(scene)
 
 
 def test_another_scene_takes_a_state_over() -> None:
@@ -167,6 +186,16 @@ def test_faces_that_overlap_are_refused_before_they_are_listed() -> None:
     block[3]["face_starts"]["bytes"] = np.array([0, 24, 0, 24, 0, 24, 24], "<i4").tobytes()
 
     with pytest.raises(SceneStateForeign, match="overlap"):
+        scene.restore(state)
+
+
+@pytest.mark.parametrize(("field", "strange"), [("color", "abc"), ("color", ""), ("metallic", "")])
+def test_a_text_in_place_of_a_number_is_refused(field: str, strange: str) -> None:
+    scene = built()
+    state = scene.state()
+    state["sections"]["materials"][0][3][field] = strange
+
+    with pytest.raises(SceneStateForeign):
         scene.restore(state)
 
 

@@ -66,16 +66,12 @@ def test_a_mesh_that_is_none_is_refused(
         mesh_data([(0, 0, 0), (1, 0, 0), (0, 1, 0)], faces, edges)
 
 
-def test_words_are_those_of_splitmix64() -> None:
+def test_words_are_those_of_splitmix64_and_units_lie_below_one() -> None:
     # The first outputs of the reference implementation for the seed 1234567.
     known = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431]
 
     assert splitmix64(1234567, np.arange(4, dtype=np.uint64)).tolist() == known
-
-
-def test_units_lie_below_one() -> None:
     drawn = draw_units(3, np.arange(10_000, dtype=np.uint64))
-
     assert 0 <= drawn.min() < 0.001
     assert 0.999 < drawn.max() < 1
 
@@ -92,13 +88,10 @@ def test_noise_is_a_function_of_seed_and_place(seed: int, octaves: int) -> None:
     assert drawn.tobytes() != noise(seed + 1, places, octaves=octaves).tobytes()
 
 
-def test_noise_is_smooth() -> None:
+def test_noise_is_smooth_and_far_away_it_is_refused() -> None:
     line = np.stack([np.linspace(0, 4, 4001), np.full(4001, 0.3), np.full(4001, 0.7)], axis=1)
 
     assert np.abs(np.diff(noise(1, line, octaves=1))).max() < 0.01
-
-
-def test_noise_far_away_is_refused() -> None:
     with pytest.raises(SceneArgumentRefused, match="origin"):
         noise(1, np.array([[2.0**31, 0, 0]]), octaves=1)
 
@@ -111,17 +104,14 @@ def test_a_point_does_not_depend_on_how_many_there_are() -> None:
 
 
 def test_points_lie_on_the_mesh_and_are_spread_by_area() -> None:
-    wide = mesh_data([(0, 0, 0), (3, 0, 0), (3, 1, 0), (0, 1, 0), (0, 0, 5), (1, 0, 5), (1, 1, 5), (0, 1, 5)],
-                     [(0, 1, 2, 3), (4, 5, 6, 7)])  # fmt: skip
+    rows = [
+        (x, y, z) for z, wide in ((0, 3), (5, 1)) for x, y in ((0, 0), (wide, 0), (wide, 1), (0, 1))
+    ]
 
-    points = scatter_points(wide, 4000, 1)
+    points = scatter_points(mesh_data(rows, [(0, 1, 2, 3), (4, 5, 6, 7)]), 4000, 1)
 
-    on_the_large_one = (points[:, 2] == 0).mean()
     assert set(np.unique(points[:, 2])) == {0.0, 5.0}
-    assert math.isclose(on_the_large_one, 0.75, abs_tol=0.03)
-
-
-def test_a_mesh_without_area_has_no_points() -> None:
+    assert math.isclose((points[:, 2] == 0).mean(), 0.75, abs_tol=0.03)
     with pytest.raises(SceneArgumentRefused, match="no area"):
         scatter_points(mesh_data([(0, 0, 0), (1, 0, 0)], [], [(0, 1)]), 3, 1)
 

@@ -25,6 +25,7 @@ from twice.assets.log.models import (
     RerenderOutcome,
     RerenderVerdict,
 )
+from twice.assets.media.payload import RETIRED_METHODS
 from twice.assets.media.similarity import PROFILES, explain_loose_limits
 
 CHECKS: Final = {
@@ -94,7 +95,13 @@ def _check_hash(facts: AssetFacts) -> Iterator[GateRow]:
     if asset is None or facts.is_faulty("/asset/file_sha256") or facts.is_faulty("/asset/payload"):
         return
     renamed = "" if seen.path == facts.name else f"; it is now {seen.path}"
-    if seen.file_sha256 == asset.file_sha256:
+    method = asset.payload.method if asset.payload else None
+    if method in RETIRED_METHODS:
+        fix = "seal it again: twice asset seal ASSET --log LOG --revise"
+        is_same = seen.file_sha256 == asset.file_sha256
+        why = f"{'the same' if is_same else 'other'} bytes; {method} is no longer computed{renamed}"
+        yield (facts.yellow if is_same else facts.red)("hash", why, fix)
+    elif seen.file_sha256 == asset.file_sha256:
         if renamed:
             fix = f"name it {facts.name.rpartition('/')[2]} again, or revise the log"
             yield facts.yellow("hash", f"the same bytes under another name{renamed}", fix)

@@ -31,33 +31,10 @@ from twice.assets.store.store import Store, find_store
 from twice.errors import TwiceError, UsageError
 from twice.foundation.digests import Algorithm, digest_bytes
 
-ASSET_SUFFIXES: Final = frozenset(
-    [
-        ".png",
-        ".jpg",
-        ".jpeg",
-        ".webp",
-        ".avif",
-        ".gif",
-        ".tif",
-        ".tiff",
-        ".bmp",
-        ".svg",
-        ".wav",
-        ".flac",
-        ".mp3",
-        ".ogg",
-        ".oga",
-        ".opus",
-        ".m4a",
-        ".aac",
-        ".aif",
-        ".aiff",
-        ".mp4",
-        ".webm",
-        ".mkv",
-    ]
-)
+ASSET_SUFFIXES: Final = frozenset({
+    ".png", ".jpg", ".jpeg", ".webp", ".avif", ".gif", ".tif", ".tiff", ".bmp", ".svg", ".wav", ".flac", ".mp3",
+    ".ogg", ".oga", ".opus", ".m4a", ".aac", ".aif", ".aiff", ".mp4", ".webm", ".mkv",
+})  # fmt: skip
 """Files that are asked for a log when they have none."""
 ProgressCallback = Callable[[int, int], None]
 

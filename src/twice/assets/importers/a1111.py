@@ -21,12 +21,11 @@ from twice.assets.importers.result import (
     NO_MODEL,
     Reading,
     Value,
-    distinct,
+    drop_none,
     to_number,
     to_sha256,
     to_text,
     to_weight,
-    without_none,
 )
 from twice.foundation.printable import pluralize
 
@@ -57,10 +56,10 @@ _KEYS: Final = {
     "Clip skip": "/art/settings/clip_skip", "RNG": "/art/rng_device", "Model": "/model/name",
     "Batch size": "/art/batch_size", "Batch pos": "/art/batch_index",
 }  # fmt: skip
-_READ_APART: Final = ("Size", "Model hash", "VAE", "VAE hash", "Lora hashes", "Version")
+_READ_APART: Final = ("Model hash", "VAE", "VAE hash", "Lora hashes", "Version")
 
 
-def looks_like_infotext(text: str) -> bool:
+def is_infotext(text: str) -> bool:
     """Whether a text may be an infotext; a page that quotes one is none."""
     return "Steps:" in text and text.lstrip()[:5].lower() not in {"<?xml", "<html", "<!doc"}
 
@@ -73,31 +72,44 @@ def read_infotext(text: str, reading: Reading) -> None:
         why = at if isinstance(at, str) else f"it is longer than {TEXT_MAX} characters"
         reading.add_unparsed("infotext", why)
         return
-    pairs = _read_pairs(lines[at], reading)
     prompts = [*_split_prompts(lines[:at])]
     why = f"{pluralize(len(prompts), 'line')} begin with {_NEGATIVE}, and any of them may be part of a prompt"
-    for pointer, readings in zip(
-        ("/art/prompt", "/art/negative_prompt"), zip(*prompts, strict=True), strict=True
-    ):
+    for pointer, side in (("/art/prompt", 0), ("/art/negative_prompt", 1)):
         if len(prompts) == 1:
-            reading.set(pointer, to_text(readings[0]))
+            reading.set(pointer, to_text(prompts[0][side]))
         else:
-            reading.add_candidates(pointer, readings, why)
-    for key, value in pairs.items():
-        if key in _KEYS:
+            reading.add_candidates(pointer, [each[side] for each in prompts], why)
+    pairs: dict[str, str | bool] = {}
+    for number, (key, value, trouble) in enumerate(split_pairs(lines[at])):
+        if number == PAIRS_MAX:
+            reading.add_unparsed(key, f"it is beyond the {PAIRS_MAX} pairs that are read")
+            break
+        if trouble:
+            reading.add_unparsed(key, trouble)
+        elif key in _KEYS:
             reading.take(_KEYS[key], value, key)
+        elif key == "Size":
+            size = _SIZE.fullmatch(str(value))
+            for pointer, group in (("/art/width_px", 1), ("/art/height_px", 2)):
+                reading.take(pointer, size[group] if size else value, key)
         elif key not in _READ_APART:
-            number = None if isinstance(value, bool) else to_number(value)
-            reading.add_other(key, value if number is None else number)
-    if reading.says("/art/batch_size") and "Batch pos" not in pairs and pairs["Batch size"] != "1":
+            figure = to_number(value)
+            reading.add_other(key, value if figure is None else figure)
+        pairs.setdefault(key, value)
+    if "Batch pos" not in pairs and pairs.get("Batch size", "1") != "1":
         why = "the picture is one of a batch, and its position is not said"
         reading.add_unparsed("Batch size", why)
-    if "Size" in pairs:
-        size = _SIZE.fullmatch(str(pairs["Size"]))
-        for pointer, group in (("/art/width_px", 1), ("/art/height_px", 2)):
-            reading.take(pointer, size[group] if size else pairs["Size"], "Size")
     _read_models(pairs, prompts[0][0] if len(prompts) == 1 else "", reading)
-    _read_version(pairs.get("Version"), reading)
+    version = to_text(pairs.get("Version"))
+    for name, pattern in _PROGRAMS:
+        if version and pattern.match(version):
+            reading.name_generator(name, version)
+            reading.set("/provider/name", name)
+            reading.set(f"/environment/packages/{name}", version)
+            break
+    else:  # Others write the same form.
+        reading.name_generator("infotext", version)
+        reading.add_other("Version", version)
     reading.add_other("after the parameters", "\n".join(lines[at + 1 :]).strip() or None)
 
 
@@ -147,49 +159,7 @@ def split_pairs(line: str) -> Iterator[tuple[str, str | bool, str]]:
         try:
             yield key, json.loads(value, strict=False), ""
         except ValueError:
-            yield (
-                key,
-                "",
-                "its quotes do not end before the next pair, or hold an escape that JSON does not have",
-            )
-
-
-def _read_pairs(line: str, reading: Reading) -> dict[str, str | bool]:
-    """Give the pairs by key; a key that comes twice with two values is ambiguous or not understood."""
-    found: dict[str, list[Value]] = {}
-    for number, (key, value, trouble) in enumerate(split_pairs(line)):
-        if trouble or number >= PAIRS_MAX:
-            why = trouble or f"it is beyond the {PAIRS_MAX} pairs that are read"
-            reading.add_unparsed(key, why)
-            if not trouble:
-                break
-        else:
-            found.setdefault(key, []).append(value)
-    pairs: dict[str, str | bool] = {}
-    for key, values in found.items():
-        if len(distinct(values)) == 1:
-            assert isinstance(values[0], str | bool), "a pair holds text or a mark"
-            pairs[key] = values[0]
-            continue
-        why = f"{key} is there {pluralize(len(values), 'time')}, with different values"
-        if key in _KEYS:
-            reading.add_candidates(_KEYS[key], values, why)
-        else:
-            reading.add_unparsed(key, why)
-    return pairs
-
-
-def _read_version(version: str | bool | None, reading: Reading) -> None:
-    """Say which program wrote the text, where its version says so; others write the same form."""
-    said = to_text(version)
-    for name, pattern in _PROGRAMS:
-        if said and pattern.match(said):
-            reading.name_generator(name, said)
-            reading.set("/provider/name", name)
-            reading.set(f"/environment/packages/{name}", said)
-            return
-    reading.name_generator("infotext", said)
-    reading.add_other("Version", said)
+            yield key, "", "its quotes do not end before the next pair, or hold a wrong escape"
 
 
 def _read_models(pairs: Mapping[str, str | bool], prompt: str, reading: Reading) -> None:
@@ -216,10 +186,10 @@ def _read_models(pairs: Mapping[str, str | bool], prompt: str, reading: Reading)
             reading.add_other(f"{kind} {name}", strength)
         known = "other" if kind == "hypernet" else "lora"
         sha256 = to_sha256(hashes.pop(name, None))
-        adapters.append(without_none(kind=known, name=name, sha256=sha256, weight=weight))
+        adapters.append(drop_none(kind=known, name=name, sha256=sha256, weight=weight))
     for name, digest in hashes.items():
-        adapters.append(without_none(kind="lora", name=name, sha256=to_sha256(digest)))
+        adapters.append(drop_none(kind="lora", name=name, sha256=to_sha256(digest)))
     vae = to_text(pairs.get("VAE"))
     if vae and vae.lower() not in NO_MODEL:
-        adapters.append(without_none(kind="vae", name=vae, sha256=vae_sha256))
+        adapters.append(drop_none(kind="vae", name=vae, sha256=vae_sha256))
     reading.set("/model/adapters", adapters or None)

@@ -16,17 +16,17 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from twice.assets.importers.json_dialects import holds_secret
+from twice.assets.importers.json_dialects import has_secret
 from twice.assets.importers.result import (
     CONVERTERS,
     Converter,
     Reading,
     Value,
+    drop_none,
     to_count,
     to_seed,
     to_text,
     to_weight,
-    without_none,
 )
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.printable import pluralize
@@ -101,7 +101,7 @@ class GraphNode(NamedTuple):
         return (each for each in self.inputs.values() if isinstance(each, _Link))
 
 
-def looks_like_prompt(found: Mapping[str, Any]) -> bool:
+def is_prompt_graph(found: Mapping[str, Any]) -> bool:
     """Whether an object is the graph that was executed: nodes by id, each with its class."""
     return bool(found) and all(isinstance(n, Mapping) and "class_type" in n for n in found.values())
 
@@ -118,7 +118,7 @@ def read_prompt(text: str, found: Mapping[str, Any], reading: Reading) -> None:
     _GraphReader(graph, reading).read()
     kept = text if len(text) <= _TEXT_MAX else None
     for node in graph.values():
-        if any(holds_secret(key, value) for key, value in node.inputs.items()):
+        if any(has_secret(key, value) for key, value in node.inputs.items()):
             why = "it holds what looks like a secret; the graph is kept by its digest alone"
             reading.add_unparsed(node.place, why)
             kept = None
@@ -141,7 +141,7 @@ def read_workflow(text: str, found: Mapping[str, Any], reading: Reading, *, is_a
 
 def _describe_workflow(name: str, text: str, kept: str | None) -> dict[str, Value]:
     digest = digest_bytes(text.encode("utf-8", "surrogatepass"), Algorithm.SHA256)
-    return without_none(name=name, sha256=digest.hex, text=kept)
+    return drop_none(name=name, sha256=digest.hex, text=kept)
 
 
 def _build_graph(found: Mapping[str, Any]) -> dict[str, GraphNode]:
@@ -208,11 +208,11 @@ class _GraphReader:
             before = self._find_upstream(self._behind(inputs.get("latent_image")))
             if not any(each.kind in _SAMPLERS and each.id != sampler.id for each in before):
                 self._read_size(inputs)  # The other passes refine what these made.
+        self._reading.chunk = self._chunk
         if len(seeds) == len(samplers) > 1:
             self._reading.set("/seed/each", seeds)
         for each in adapters if any(adapters) else ():
             self._reading.set("/model/adapters", each)
-        self._reading.chunk = self._chunk
         for node in nodes:
             self._doubt_settings(node)
 
@@ -349,7 +349,7 @@ class _GraphReader:
                     why = f"the adapter's name or weight is open: {open_name or open_weight}"
                     self._reading.add_unparsed(place, why)
                 if name is not None:
-                    adapters.append(without_none(kind="lora", name=name, weight=weight))
+                    adapters.append(drop_none(kind="lora", name=name, weight=weight))
             key = next((each for each in _LOADED if each in node.inputs), None)
             if key is not None and "model" not in node.inputs:
                 self._take("/model/name", node.inputs[key])
@@ -393,5 +393,5 @@ class _GraphReader:
         elif _RESIZING.search(node.kind):
             pointers = ("/art/width_px", "/art/height_px")
         for pointer in pointers:
-            if self._reading.says(pointer):
+            if self._reading.has_statement(pointer):
                 self._reading.add_candidates(pointer, [], why)

@@ -22,12 +22,12 @@ from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 from twice.assets.importers.result import (
     Reading,
     Value,
+    drop_none,
     to_integer,
     to_meter,
     to_number,
     to_tempo,
     to_text,
-    without_none,
 )
 from twice.assets.media.sniff import load_library
 from twice.foundation.digests import Algorithm, digest_parts
@@ -63,7 +63,7 @@ _TROUBLE: Final = (
 )  # fmt: skip
 
 
-class XmlRefused(ValueError):
+class _XmlRefused(ValueError):
     """A text is not XML within the bounds; the message says why."""
 
 
@@ -78,7 +78,7 @@ class _BoundedTree(TreeBuilder):
         self._count += 1
         self._depth += 1
         if self._depth > DEPTH_MAX or self._count > ELEMENTS_MAX:
-            raise XmlRefused(
+            raise _XmlRefused(
                 f"it is nested deeper than {DEPTH_MAX}, or has more than {ELEMENTS_MAX} elements"
             )
         if self._skipping or tag in _SKIPPED:
@@ -98,11 +98,11 @@ class _BoundedTree(TreeBuilder):
             super().data(data)
 
 
-def parse_xml(pieces: Iterable[bytes]) -> Element:
+def _parse_xml(pieces: Iterable[bytes]) -> Element:
     """Read a document; clips and notes are left out.
 
     Raises:
-        XmlRefused: it is no XML, has a DOCTYPE, or is beyond the bounds.
+        _XmlRefused: it is no XML, has a DOCTYPE, or is beyond the bounds.
     """
     xml = load_library("defusedxml.ElementTree")
     parser = xml.DefusedXMLParser(target=_BoundedTree(), forbid_dtd=True)
@@ -112,31 +112,36 @@ def parse_xml(pieces: Iterable[bytes]) -> Element:
             size += len(piece)
             parser.feed(piece)
             if size - parser.parser.CurrentByteIndex > TOKEN_MAX + len(piece):
-                raise XmlRefused(f"a tag is longer than {TOKEN_MAX >> 20} MiB")
+                raise _XmlRefused(f"a tag is longer than {TOKEN_MAX >> 20} MiB")
         root: Element = parser.close()
     except (xml.DTDForbidden, xml.EntitiesForbidden, xml.ExternalReferenceForbidden) as error:
-        raise XmlRefused("it has a DOCTYPE, which could declare entities") from error
+        raise _XmlRefused("it has a DOCTYPE, which could declare entities") from error
     except ParseError as error:
-        raise XmlRefused(str(error)) from error
+        raise _XmlRefused(str(error)) from error
     except LookupError as error:
-        raise XmlRefused(f"its encoding cannot be read: {error}") from error
+        raise _XmlRefused(f"its encoding cannot be read: {error}") from error
     return root
 
 
-def _read_pieces(stream: IO[bytes] | gzip.GzipFile) -> Iterator[bytes]:
-    left = BYTES_MAX
-    while piece := stream.read(_PIECE):
-        left -= len(piece)
-        if left < 0:
-            raise XmlRefused(f"it unpacks to more than {BYTES_MAX >> 20} MiB")
-        yield piece
+class _Unpacking:
+    """Gives what a file and its members unpack to, up to one bound for all of them."""
+
+    def __init__(self) -> None:
+        self._left = BYTES_MAX
+
+    def read(self, stream: IO[bytes] | gzip.GzipFile) -> Iterator[bytes]:
+        while piece := stream.read(_PIECE):
+            self._left -= len(piece)
+            if self._left < 0:
+                raise _XmlRefused(f"it unpacks to more than {BYTES_MAX >> 20} MiB")
+            yield piece
 
 
 def read_ableton(file: BinaryIO, reading: Reading, *, is_packed: bool) -> None:
     """Read an Ableton Live set."""
     reading.begin("Ableton set")
     try:
-        root = parse_xml(_read_pieces(gzip.GzipFile(fileobj=file) if is_packed else file))
+        root = _parse_xml(_Unpacking().read(gzip.GzipFile(fileobj=file) if is_packed else file))
     except _TROUBLE as error:
         reading.add_unparsed("set", str(error))
         return
@@ -202,12 +207,11 @@ def _read_live_tempo(master: Element, reading: Reading) -> None:
             for event in events
             if len(events) == 1 or to_number(event.get("Time")) != _BEFORE_START
         ]
-        said = [each for each in said if each is not None]
         values = [to_tempo(each) if name == "Tempo" else _to_live_meter(each) for each in said]
         for text, value in zip(said, values, strict=True):
-            if value is None:
+            if value is None and text is not None:
                 reading.add_unparsed(name, f"{text!r} is no value for it"[:200])
-        reading.settle(pointer, [each for each in values if each is not None], "it is automated")
+        reading.settle(pointer, values, "it is automated")
 
 
 def _to_live_meter(said: str | None) -> str | None:
@@ -237,8 +241,8 @@ def _describe_live_device(device: Element, track: str) -> dict[str, Value]:
         if info is not None:
             name, said = _value_of(info, key) or device.tag, to_text(_value_of(info, "Version"))
             version = said if form == "VST2" and said != "0" else None
-            return without_none(name=name, track=track, format=form, version=version, bypass=bypass)
-    return without_none(name=device.tag, track=track, format="Live", bypass=bypass)
+            return drop_none(name=name, track=track, format=form, version=version, bypass=bypass)
+    return drop_none(name=device.tag, track=track, format="Live", bypass=bypass)
 
 
 def read_dawproject(file: BinaryIO, reading: Reading) -> None:
@@ -253,59 +257,61 @@ def read_dawproject(file: BinaryIO, reading: Reading) -> None:
                 )
                 return
             reading.begin("DAWproject")
+            unpacking = _Unpacking()
             with archive.open(PROJECT) as member:
-                root = parse_xml(_read_pieces(member))
+                root = _parse_xml(unpacking.read(member))
             if root.tag != "Project":
-                raise XmlRefused(f"its first element is {root.tag[:40]}, not Project")
-            _read_project(root, archive, reading)
+                raise _XmlRefused(f"its first element is {root.tag[:40]}, not Project")
+            _read_project(root, archive, unpacking, reading)
     except _TROUBLE as error:
         reading.add_unparsed(PROJECT, str(error) or type(error).__name__)
 
 
-def _read_project(root: Element, archive: zipfile.ZipFile, reading: Reading) -> None:
-    application = root.find("Application")
-    name, version = (
-        to_text(application.get(key)) if application is not None else None
-        for key in ("name", "version")
-    )
+def _read_project(
+    root: Element, archive: zipfile.ZipFile, unpacking: _Unpacking, reading: Reading
+) -> None:
+    said = next(root.iterfind("Application"), Element("Application"))
+    version = to_text(said.get("version"))
     reading.name_generator("DAWproject", version)
-    reading.set("/audio/daw/name", name)
+    reading.set("/audio/daw/name", to_text(said.get("name")))
     reading.set("/audio/daw/version", version)
     reading.set("/audio/daw/project_sha256", reading.sha256)
     reading.add_other("format version", root.get("version"))
-    tempos = [_value_of(root, "Transport/Tempo")]
-    tempos += [each.get("value") for each in root.iterfind("Arrangement/TempoAutomation/RealPoint")]
-    meters = [
+    points = [
+        *root.iterfind("Transport/Tempo"),
+        *root.iterfind("Arrangement/TempoAutomation/RealPoint"),
+    ]
+    tempos = [to_tempo(each.get("value")) for each in points]
+    reading.settle("/audio/tempo_bpm", tempos, "it is automated")
+    points = [
         *root.iterfind("Transport/TimeSignature"),
         *root.iterfind("Arrangement/TimeSignatureAutomation/*"),
     ]
-    found = [to_tempo(each) for each in tempos]
-    reading.settle(
-        "/audio/tempo_bpm", [each for each in found if each is not None], "it is automated"
-    )
-    said = [to_meter(each.get("numerator"), each.get("denominator")) for each in meters]
-    reading.settle("/audio/time_signature", [each for each in said if each], "it is automated")
+    meters = [to_meter(each.get("numerator"), each.get("denominator")) for each in points]
+    reading.settle("/audio/time_signature", meters, "it is automated")
     chain: list[Value] = []
     for around in root.iterfind("Structure//*"):
         for channel in around.findall("Channel"):
             track = around.get("name") or channel.get("name") or channel.get("role") or "channel"
-            devices = channel.iterfind("Devices/*")
-            chain += [_describe_device(each, track, archive, reading) for each in devices]
+            for device in channel.iterfind("Devices/*"):
+                state, path = (
+                    None,
+                    "".join(each.get("path", "") for each in device.iterfind("State")),
+                )
+                try:
+                    if path:
+                        with archive.open(path) as member:
+                            state = digest_parts(unpacking.read(member), Algorithm.SHA256).hex
+                except _TROUBLE as error:
+                    why = f"the state of a device cannot be read: {error}"
+                    reading.add_unparsed(path[:200], why)
+                chain.append(_describe_device(device, track, state))
     reading.set("/audio/chain", chain)
 
 
-def _describe_device(
-    device: Element, track: str, archive: zipfile.ZipFile, reading: Reading
-) -> dict[str, Value]:
+def _describe_device(device: Element, track: str, state: str | None) -> dict[str, Value]:
     name, own = to_text(device.get("name")), device.get("deviceName")
-    state, path = None, "".join(each.get("path", "") for each in device.iterfind("State"))
-    try:
-        if path:
-            with archive.open(path) as member:
-                state = digest_parts(_read_pieces(member), Algorithm.SHA256).hex
-    except _TROUBLE as error:
-        reading.add_unparsed(path[:200], f"the state of a device cannot be read: {error}")
-    return without_none(
+    return drop_none(
         name=own or name or device.tag,
         track=track,
         format=_PLUGINS.get(device.tag, device.tag),

@@ -18,9 +18,9 @@ from typing import Any, BinaryIO, Final, NamedTuple
 
 from twice.assets.errors import AssetMissing
 from twice.assets.importers import daw_xml, json_dialects, reaper
-from twice.assets.importers.a1111 import looks_like_infotext, read_infotext
-from twice.assets.importers.comfyui import looks_like_prompt, read_prompt, read_workflow
-from twice.assets.importers.midi_wav import read_midi, read_wave
+from twice.assets.importers.a1111 import is_infotext, read_infotext
+from twice.assets.importers.comfyui import is_prompt_graph, read_prompt, read_workflow
+from twice.assets.importers.midi_wav import name_workstation, read_midi
 from twice.assets.importers.result import Imported, Reading
 from twice.assets.media.av import open_media
 from twice.assets.media.images import PLUGINS, open_image
@@ -34,7 +34,7 @@ _PIECE: Final = 1 << 20
 _TEXTS_MAX: Final = 4096
 _KEPT_MAX: Final = 4096
 _RECORDINGS: Final = (
-    Format.AIFF, Format.FLAC, Format.OGG, Format.MPEG, Format.AAC, Format.MP4, Format.MATROSKA, Format.AVI,
+    Format.WAV, Format.AIFF, Format.FLAC, Format.OGG, Format.MPEG, Format.AAC, Format.MP4, Format.MATROSKA, Format.AVI,
 )  # fmt: skip
 _PIXELS: Final = (Format.PNG, Format.WEBP)
 """Pictures in whose pixels generators hide text."""
@@ -104,22 +104,27 @@ def _read_container(file: BinaryIO, head: bytes, reading: Reading) -> None:
         reaper.read_reaper(file, reading)
     elif begins.startswith((b"<?xml", b"<Ableton")) and b"<Ableton" in head:
         daw_xml.read_ableton(file, reading, is_packed=False)
-    elif kind is Format.GZIP and _holds_set(head):
+    elif kind is Format.GZIP and _is_packed_set(head):
         daw_xml.read_ableton(file, reading, is_packed=True)
     elif kind is Format.ZIP:
         daw_xml.read_dawproject(file, reading)
     elif kind is Format.MIDI:
         read_midi(file, reading)
-    elif kind is Format.WAV:
-        read_wave(file, reading)
-    elif kind is Format.TEXT:
-        _read_text_file(file, reading)
+    elif kind is Format.TEXT:  # a saved graph, or an infotext beside its picture
+        reading.begin("text")
+        data = file.read(TEXT_MAX + 1)
+        if len(data) > TEXT_MAX or not _read_by_form(data.decode("utf-8-sig", "replace"), reading):
+            why = f"it is in no form that is known here, or larger than {TEXT_MAX >> 20} MiB"
+            reading.add_unparsed("text", why)
     elif kind in PLUGINS or kind in _RECORDINGS:
-        read = _read_png if kind is Format.PNG else _read_tags if kind in PLUGINS else _read_media
         try:
-            read_texts(read(file, reading), reading)
+            read_texts(_read_file_texts(file, kind, reading), reading)
             for where, data in extract_pixel_text(file) if kind in _PIXELS else ():
-                _read_hidden(where, data.decode("utf-8", "replace"), reading)
+                text = data.decode("utf-8", "replace")
+                reading.begin(where)
+                if not _read_by_form(text, reading):
+                    why = f"hidden text in no form that is known; it begins {text[:60]!r}"
+                    reading.add_unparsed("text", why)
         except (Damaged, ValueError) as damage:
             reading.chunk = ""
             reading.add_unparsed(reading.file, str(damage))
@@ -127,7 +132,7 @@ def _read_container(file: BinaryIO, head: bytes, reading: Reading) -> None:
         reading.add_unparsed(reading.file, f"{kind} is in no form that is known here")
 
 
-def _holds_set(head: bytes) -> bool:
+def _is_packed_set(head: bytes) -> bool:
     """Whether a gzip file begins as an Ableton Live set does."""
     try:
         return b"<Ableton" in zlib.decompressobj(31).decompress(head, HEAD)
@@ -135,14 +140,24 @@ def _holds_set(head: bytes) -> bool:
         return False
 
 
-def _read_text_file(file: BinaryIO, reading: Reading) -> None:
-    """Read a text on its own: a saved graph, or an infotext beside its picture."""
-    reading.begin("text")
-    data = file.read(TEXT_MAX + 1)
-    if len(data) > TEXT_MAX:
-        reading.add_unparsed("text", f"it is larger than {TEXT_MAX >> 20} MiB")
-    elif not _read_by_form(data.decode("utf-8-sig", "replace"), reading):
-        reading.add_unparsed("text", "it is in no form that is known here")
+def _read_file_texts(file: BinaryIO, kind: Format, reading: Reading) -> Iterator[FileText]:
+    """Give the texts of a picture, and the tags of a sound or a film and of its streams."""
+    load_library("PIL.Image")
+    if kind is Format.PNG:
+        yield from _read_png(file, reading)
+    elif kind in PLUGINS:
+        picture = open_image(file)
+        with decoding("Pillow"):
+            yield from _read_exif(picture.getexif(), "Exif")
+        for key in ("comment", "xmp"):
+            value = picture.info.get(key, "")
+            text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+            if text.strip("\0 "):
+                yield FileText(f"tag {key}", key, text.rstrip("\0"))
+    else:
+        with open_media(file) as opened:
+            for tags in (each.metadata for each in (opened.container, *opened.container.streams)):
+                yield from (FileText(f"tag {key}", key, text) for key, text in tags.items())
 
 
 def _read_png(file: BinaryIO, reading: Reading) -> Iterator[FileText]:
@@ -217,33 +232,6 @@ def _decode_comment(value: bytes) -> str:
     return (said if marked == b"ASCII\0\0\0" else value).decode("utf-8", "replace")
 
 
-def _read_tags(file: BinaryIO, _: Reading) -> Iterator[FileText]:
-    """Give the texts of a picture that Pillow opens."""
-    picture = open_image(file)
-    with decoding("Pillow"):
-        yield from _read_exif(picture.getexif(), "Exif")
-    for key in ("comment", "xmp"):
-        value = picture.info.get(key, "")
-        text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-        if text.strip("\0 "):
-            yield FileText(f"tag {key}", key, text.rstrip("\0"))
-
-
-def _read_media(file: BinaryIO, _: Reading) -> Iterator[FileText]:
-    """Give the tags of a sound or a film that FFmpeg opens, and of its streams."""
-    with open_media(file) as opened:
-        for tags in (each.metadata for each in (opened.container, *opened.container.streams)):
-            yield from (FileText(f"tag {key}", key, text) for key, text in tags.items())
-
-
-def _read_hidden(where: str, text: str, reading: Reading) -> None:
-    """Read what is hidden in the lowest bits of pixels."""
-    reading.begin(where)
-    if not _read_by_form(text, reading):
-        why = f"hidden text in no form that is known; it begins {text[:60]!r}"
-        reading.add_unparsed("text", why)
-
-
 def read_texts(found: Iterable[FileText], reading: Reading) -> None:
     """Read the texts of one file, those of NovelAI together."""
     texts = [_split_prefix(each) for each in found]
@@ -257,6 +245,8 @@ def read_texts(found: Iterable[FileText], reading: Reading) -> None:
     has_prompt = any(each.key == "prompt" and '"class_type"' in each.text for each in texts)
     for chunk, key, text in texts:
         reading.begin(chunk)
+        if key in {"encoded_by", "coding_history"}:  # FFmpeg's names for what bext says.
+            name_workstation(text, reading)
         if key in _OWNED:
             found_object = json_dialects.read_object(text, reading)
             if found_object:
@@ -268,7 +258,7 @@ def read_texts(found: Iterable[FileText], reading: Reading) -> None:
             reading.add_unparsed("text", why)
         else:
             kept = text if len(text) <= _KEPT_MAX else pluralize(len(text), "character")
-            reading.add_other(key or chunk, json_dialects.without_secrets(kept, key))
+            reading.add_other(key or chunk, json_dialects.remove_secrets(kept, key))
 
 
 def _split_prefix(text: FileText) -> FileText:
@@ -290,10 +280,10 @@ def _read_by_form(text: str, reading: Reading, *, is_alone: bool = True) -> bool
         is_alone: whether a graph on screen would be all that the file has of ComfyUI.
     """
     if text.lstrip()[:1] != "{":
-        is_infotext = looks_like_infotext(text)
-        if is_infotext:
+        if is_infotext(text):
             read_infotext(text, reading)
-        return is_infotext
+            return True
+        return False
     try:
         found = json_dialects.parse_json(text)
     except ValueError as error:
@@ -305,7 +295,7 @@ def _read_by_form(text: str, reading: Reading, *, is_alone: bool = True) -> bool
     inner = found.get("prompt")
     if dialect := json_dialects.find_dialect(found):
         json_dialects.read_json_dialect(found, dialect, reading)
-    elif looks_like_prompt(found):
+    elif is_prompt_graph(found):
         read_prompt(text, found, reading)
     elif isinstance(found.get("nodes"), list) and "links" in found:
         read_workflow(text, found, reading, is_alone=is_alone)
@@ -315,7 +305,7 @@ def _read_by_form(text: str, reading: Reading, *, is_alone: bool = True) -> bool
             for key, each in found.items()
         )
         json_dialects.read_novelai([(reading.chunk, key, each) for key, each in said], reading)
-    elif isinstance(inner, dict) and looks_like_prompt(inner):
+    elif isinstance(inner, dict) and is_prompt_graph(inner):
         read_prompt(
             json.dumps(inner), inner, reading
         )  # Some savers write both graphs as one object.

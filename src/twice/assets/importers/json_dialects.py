@@ -21,10 +21,10 @@ from twice.assets.importers.result import (
     Reading,
     Value,
     describe,
+    drop_none,
     to_sha256,
     to_text,
     to_weight,
-    without_none,
 )
 from twice.foundation.printable import pluralize
 from twice.recorder.redaction.fields import is_secret_value
@@ -149,7 +149,7 @@ def read_json_dialect(found: Mapping[str, Any], dialect: JsonDialect, reading: R
             only = value[0] if isinstance(value, list) and len(value) == 1 else value
             reading.take("/art/prompt", only.get(key) if isinstance(only, Mapping) else only, key)
         elif key not in _READ_APART:
-            reading.add_other(key, without_secrets(value, key))
+            reading.add_other(key, remove_secrets(value, key))
     adapters = list(_read_adapters(said, reading))
     reading.set("/model/adapters", adapters or None)
 
@@ -192,7 +192,7 @@ def _describe_model(
         return {}
     for key, value in said.items():
         reading.add_other(f"{place}/{key}", to_text(value) if value != name else None)
-    return without_none(name=name, sha256=to_sha256(str(said.get("hash")).partition("sha256:")[2]))
+    return drop_none(name=name, sha256=to_sha256(str(said.get("hash")).partition("sha256:")[2]))
 
 
 def _read_adapters(said: Mapping[str, Any], reading: Reading) -> Iterator[Value]:
@@ -212,7 +212,7 @@ def _read_adapters(said: Mapping[str, Any], reading: Reading) -> Iterator[Value]
             model, weight = each.get("model") or each.get("lora"), each.get("weight")
         found = _describe_model(model, f"loras/{at}", reading, digest)
         if found:
-            yield without_none(kind="lora", **found, weight=to_weight(weight))
+            yield drop_none(kind="lora", **found, weight=to_weight(weight))
     for kind, key in (("other", "refiner_model"), ("vae", "vae")):
         if said.get(key) and str(said[key]).lower() not in NO_MODEL:
             found = _describe_model(said[key], key, reading)
@@ -262,7 +262,7 @@ def read_object(text: str, reading: Reading) -> dict[str, Any]:
     return {}
 
 
-def without_secrets(value: object, name: str = "", depth: int = 0) -> Value | None:
+def remove_secrets(value: object, name: str = "", depth: int = 0) -> Value | None:
     """Give a JSON value without secrets, by name and by form; cut off below some depth."""
     if isinstance(value, str):
         return REDACTED if is_secret(name, value) else value
@@ -271,11 +271,11 @@ def without_secrets(value: object, name: str = "", depth: int = 0) -> Value | No
     if depth == _KEPT_DEPTH_MAX:
         return f"<{describe(value)}>"
     if isinstance(value, dict):
-        return without_none(
-            **{key: without_secrets(each, key, depth + 1) for key, each in value.items()}
+        return drop_none(
+            **{key: remove_secrets(each, key, depth + 1) for key, each in value.items()}
         )
     assert isinstance(value, list), "JSON holds nothing else"
-    members = (without_secrets(each, name, depth + 1) for each in value)
+    members = (remove_secrets(each, name, depth + 1) for each in value)
     return [each for each in members if each is not None]
 
 
@@ -287,10 +287,10 @@ def is_secret(name: str, value: str) -> bool:
     return named or _CREDENTIAL.search(value) is not None
 
 
-def holds_secret(name: str, value: object) -> bool:
+def has_secret(name: str, value: object) -> bool:
     """Whether a JSON value has a secret anywhere in it."""
     if isinstance(value, dict):
-        return any(holds_secret(str(key), each) for key, each in value.items())
+        return any(has_secret(str(key), each) for key, each in value.items())
     if isinstance(value, list):
-        return any(holds_secret(name, each) for each in value)
+        return any(has_secret(name, each) for each in value)
     return isinstance(value, str) and is_secret(name, value)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -169,8 +170,13 @@ def import_into_log(
         imported=imported, measured=measured, merge=merged, result=result, settled=settled
     )
     if into is not None and merged is not None and found.written:
-        if not force:
-            _bind(merged.document, file)
+        if not force and "asset" not in merged.document:
+            # A draft says which picture or sound filled it, so that it is sealed with that one alone.
+            with suppress(PayloadRefused):
+                own = digest_payload(file)
+                if own.method != NO_PAYLOAD:
+                    said = {"method": own.method, "digest": own.digest}
+                    merged.document["asset"] = {"payload": said}
         write_log(into, merged.document)
     return found
 
@@ -206,18 +212,6 @@ def _refuse_other(log: Mapping[str, Any], path: Path, file: Path) -> None:
         )
 
 
-def _bind(document: dict[str, Any], file: Path) -> None:
-    """Say in a draft which picture or sound filled it, so that it is sealed with that one alone."""
-    if "asset" in document:
-        return
-    try:
-        found = digest_payload(file)
-    except PayloadRefused:
-        return
-    if found.method != NO_PAYLOAD:
-        document["asset"] = {"payload": {"method": found.method, "digest": found.digest}}
-
-
 def merge_into(
     document: Mapping[str, Any], imported: Imported, chosen: Mapping[str, Value]
 ) -> LogMerge:
@@ -244,7 +238,9 @@ def merge_into(
     result = LogMerge(after)
     for pointer, value in imported.values.items():
         known = _find(after, pointer)
-        is_open = known is _MISSING or _says_nothing(known)
+        # What nobody filled in of a draft counts as missing, like null and "unknown".
+        is_wanted = isinstance(known, dict | list) and known and not without_wanted([known])
+        is_open = known is _MISSING or is_wanted or says_nothing(known)
         if is_open or (not is_same(known, value) and is_same(chosen.get(pointer, known), value)):
             if why := _find_misfit(after, pointer, value):
                 result.unfit.append((pointer, why))
@@ -270,12 +266,6 @@ def merge_into(
         after["revision"] = revision + 1
         after["supersedes"] = log_digest(examine(document).log)
     return result
-
-
-def _says_nothing(value: object) -> bool:
-    if isinstance(value, dict | list):
-        return bool(value) and not without_wanted([value])
-    return value is None or (says_nothing(value))
 
 
 def _find(document: Mapping[str, Any], pointer: str) -> Any:

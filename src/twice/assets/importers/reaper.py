@@ -20,11 +20,11 @@ from typing import BinaryIO, Final
 from twice.assets.importers.result import (
     Reading,
     Value,
+    drop_none,
     to_count,
     to_meter,
     to_tempo,
     to_text,
-    without_none,
 )
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.printable import pluralize
@@ -121,7 +121,21 @@ def read_reaper(file: BinaryIO, reading: Reading) -> None:
     reading.set("/audio/daw/version", version)
     reading.set("/audio/daw/project_sha256", reading.sha256)
     reading.add_other("platform", to_text(said[2]))
-    _read_tempo(root, reading)
+    tempos: list[Value | None] = []
+    meters: list[Value | None] = []
+    for line in root.lines("TEMPO"):
+        tempos.append(to_tempo(line[1]))
+        meters.append(to_meter(line[2], line[3]))
+        if None in (tempos[-1], meters[-1]):
+            why = f"{' '.join(line).strip()[:80]!r} says no tempo or no time signature"
+            reading.add_unparsed("TEMPO", why)
+    for envelope in root.blocks("TEMPOENVEX"):
+        for point in envelope.lines("PT"):
+            tempos.append(to_tempo(point[2]))
+            packed = to_count(point[4]) or 0
+            meters.append(to_meter(packed & 0xFFFF, packed >> 16))
+    reading.settle("/audio/tempo_bpm", tempos, "the project changes it")
+    reading.settle("/audio/time_signature", meters, "the project changes it")
     for line in root.lines("SAMPLERATE"):
         rate = to_count(line[1])
         if rate is None:
@@ -141,26 +155,6 @@ def read_reaper(file: BinaryIO, reading: Reading) -> None:
         reading.add_unparsed(
             "effects", f"{pluralize(len(effects), 'effect')} are more than are read"
         )
-
-
-def _read_tempo(root: _Block, reading: Reading) -> None:
-    tempos: list[Value] = []
-    meters: list[Value] = []
-    for line in root.lines("TEMPO"):
-        tempo, meter = to_tempo(line[1]), to_meter(line[2], line[3])
-        tempos += [tempo] if tempo is not None else []
-        meters += [meter] if meter is not None else []
-        if tempo is None or meter is None:
-            why = f"{' '.join(line).strip()[:80]!r} says no tempo or no time signature"
-            reading.add_unparsed("TEMPO", why)
-    for envelope in root.blocks("TEMPOENVEX"):
-        for point in envelope.lines("PT"):
-            tempo, packed = to_tempo(point[2]), to_count(point[4]) or 0
-            meter = to_meter(packed & 0xFFFF, packed >> 16)
-            tempos += [tempo] if tempo is not None else []
-            meters += [meter] if meter is not None else []
-    reading.settle("/audio/tempo_bpm", tempos, "the project changes it")
-    reading.settle("/audio/time_signature", meters, "the project changes it")
 
 
 def _read_all_effects(root: _Block, reading: Reading) -> Iterator[Value]:
@@ -237,7 +231,7 @@ def _describe_effect(block: _Block, track: str, bypass: bool | None) -> dict[str
         state = b"".join(b64decode(each, validate=True) for each in lines)
     except ValueError:
         state = "\n".join(lines).encode("utf-8", "surrogatepass")
-    return without_none(
+    return drop_none(
         name=(name if colon and known else said).strip() or block.words[0],
         track=track,
         format=known,

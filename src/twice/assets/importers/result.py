@@ -30,8 +30,6 @@ _INTEGER = re.compile(r"[+-]?[0-9]{1,20}")
 _NUMBER = re.compile(
     r"[+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,3})?"
 )
-_ASPECT = re.compile(r"[1-9][0-9]{0,8}:[1-9][0-9]{0,8}")
-_FULL_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +146,9 @@ class Reading:
         elif raw is not None and raw != "":
             self.add_unparsed(key, f"{describe(raw)} is no value for {pointer}")
 
-    def settle(self, pointer: str, values: Iterable[Value], why: str) -> None:
-        """State the one value that all say, or report several as ambiguous."""
-        found = distinct(values)
+    def settle(self, pointer: str, values: Iterable[Value | None], why: str) -> None:
+        """State the one value that all say, or report several as ambiguous; ``None`` says nothing."""
+        found = list_distinct(each for each in values if each is not None)
         if len(found) == 1:
             self.set(pointer, found[0])
         elif found:
@@ -177,7 +175,7 @@ class Reading:
         if len(self._unparsed) < UNPARSED_MAX and noted not in self._unparsed:
             self._unparsed.append(noted)
 
-    def says(self, pointer: str) -> bool:
+    def has_statement(self, pointer: str) -> bool:
         """Whether a value is stated."""
         return pointer in self._statements
 
@@ -189,7 +187,7 @@ class Reading:
         for pointer in dict.fromkeys([*self._statements, *self._doubts]):
             said = self._statements.get(pointer, [])
             doubted, why = self._doubts.get(pointer, ([], ""))
-            candidates = distinct([*(each.value for each in said), *doubted])
+            candidates = list_distinct([*(each.value for each in said), *doubted])
             why = why or self._find_conflict(said)
             if why:
                 few = tuple(candidates[:CANDIDATES_MAX])
@@ -220,13 +218,13 @@ class Reading:
         # Chunks with two seeds tell of two pictures: what one of them says alone may be of either.
         seeded = {each.part: each for each in self._statements.get(_SEED, [])}
         silent = [part for part in seeded if part not in {each.part for each in said}]
-        seeds = distinct(each.value for each in seeded.values())
+        seeds = list_distinct(each.value for each in seeded.values())
         if len(seeds) > 1 and 0 < len(silent) < len(seeded):
             return f"{said[0].chunk} says it, and {seeded[silent[0]].chunk} has another seed"
         return ""
 
 
-def distinct(values: Iterable[Value]) -> list[Value]:
+def list_distinct(values: Iterable[Value]) -> list[Value]:
     """Give each value once, in the order in which they came; 8 is 8.0, and 1 is not true."""
     found: dict[object, Value] = {}
     for value in values:
@@ -271,7 +269,7 @@ def to_text(value: object) -> str | None:
     return value if isinstance(value, str) and not says_nothing(value) else None
 
 
-def _within(
+def _make_limited(
     convert: Callable[[object], _N | None], least: float, most: float
 ) -> Callable[[object], _N | None]:
     def convert_within(value: object) -> _N | None:
@@ -281,11 +279,11 @@ def _within(
     return convert_within
 
 
-to_count = _within(to_integer, 1, 10**9)
+to_count = _make_limited(to_integer, 1, 10**9)
 """Give a number of steps or pixels."""
-to_weight = _within(to_number, -1000, 1000)
+to_weight = _make_limited(to_number, -1000, 1000)
 """Give an adapter's weight."""
-to_tempo = _within(to_number, 0.001, 10**6)
+to_tempo = _make_limited(to_number, 0.001, 10**6)
 """Give beats per minute."""
 
 
@@ -295,17 +293,17 @@ def to_meter(beats: object, unit: object) -> str | None:
     return f"{parts[0]}/{parts[1]}" if all(each and each < 10**4 for each in parts) else None
 
 
-def to_sha256(value: object) -> str | None:
-    """Give a whole sha256 in hexadecimal; a short hash is none."""
-    return value if isinstance(value, str) and _FULL_SHA256.fullmatch(value) else None
+def _make_matcher(pattern: str) -> Callable[[object], str | None]:
+    compiled = re.compile(pattern)
+    return lambda value: value if isinstance(value, str) and compiled.fullmatch(value) else None
+
+
+to_sha256 = _make_matcher("[0-9a-f]{64}")
+"""Give a whole sha256 in hexadecimal; a short hash is none."""
 
 
 def _to_prompt(value: object) -> str | None:
     return "" if value == "" else to_text(value)  # An empty prompt is one; it fills no field.
-
-
-def _to_aspect(value: object) -> str | None:
-    return value if isinstance(value, str) and _ASPECT.fullmatch(value) else None
 
 
 Converter: TypeAlias = Callable[[object], "Value | None"]
@@ -316,22 +314,22 @@ CONVERTERS: Final[Mapping[str, Converter]] = {
     "/art/negative_prompt": _to_prompt,
     "/art/width_px": to_count,
     "/art/height_px": to_count,
-    "/art/aspect_ratio": _to_aspect,
+    "/art/aspect_ratio": _make_matcher("[1-9][0-9]{0,8}:[1-9][0-9]{0,8}"),
     "/art/steps": to_count,
-    "/art/guidance": _within(to_number, 0, 10**6),
+    "/art/guidance": _make_limited(to_number, 0, 10**6),
     "/art/sampler": to_text,
     "/art/scheduler": to_text,
-    "/art/denoise": _within(to_number, 0, 1),
+    "/art/denoise": _make_limited(to_number, 0, 1),
     "/art/rng_device": to_text,
     "/art/batch_size": to_count,
-    "/art/batch_index": _within(to_integer, 0, 10**9),
+    "/art/batch_index": _make_limited(to_integer, 0, 10**9),
     "/art/settings/clip_skip": to_integer,
-    "/art/settings/conditioning_guidance": _within(to_number, 0, 10**6),
+    "/art/settings/conditioning_guidance": _make_limited(to_number, 0, 10**6),
 }
 """How a field of a log takes what a file says, for the fields that dialects name in tables."""
 
 
-def without_none(**members: Value | None) -> dict[str, Value]:
+def drop_none(**members: Value | None) -> dict[str, Value]:
     """Give a block of a log in which what is not known is left out."""
     return {key: value for key, value in members.items() if value is not None}
 

@@ -23,6 +23,8 @@ from urllib.parse import unquote_to_bytes
 import numpy as np
 
 from twice.assets.leaks.keywords import merge_spans
+from twice.assets.leaks.rules import PDF_WORDS
+from twice.assets.media.sniff import HEAD, Format, sniff
 
 _IN, _OUT = b"x", b" "  # marks of bytes that belong to a run, and of those that do not
 
@@ -54,9 +56,7 @@ _IN_85: Final = re.compile(rb"[!-uz]*+\r?")
 _NUMBERS: Final = re.compile(
     rb"(?:(?:0x[0-9a-f]{1,2}|\d{1,3})\s{0,12},?\s{0,12}){40,}+", re.IGNORECASE
 )
-_PERCENT: Final = re.compile(rb"%[0-9A-Fa-f]{2}[^\s\"<>]*+")
-_WORD_END: Final = re.compile(rb"[^\s\"<>]*+\Z")
-_LEAD_MAX: Final = 1 << 12  # bytes of a word before its first percent sign
+_PERCENT: Final = re.compile(rb"%(?:u00)?[0-9A-Fa-f]{2}")
 _ESCAPE: Final = re.compile(
     rb"\\(?:x([0-9A-Fa-f]{2})|u\{?(?:00)?([0-9A-Fa-f]{2})\}?(?![0-9A-Fa-f])|([0-3][0-7]{2})(?!\d)"
     rb"|'([0-9a-f]{2})|0{2,4}([0-9A-Fa-f]{2}) ?(?![0-9A-Fa-f]))"
@@ -79,18 +79,13 @@ _ODD: Final = re.compile(
     rb"\xc2[\xad\xa0]|\xe2(?:\x80[\x87\x89\x8b-\x8f\xaf]|\x81\xa0)|\xe3\x80\x80|\xef(?:\xbb\xbf|[\xbc\xbd])"
 )
 _ASCII: Final = bytes(range(128))
-_OFTEN, _NEAR = (
-    4,
-    96,
-)  # matches, each within so many bytes of the next, for a text to count as encoded
+_OFTEN: Final = 4  # matches, each near the next, for a text to count as encoded
 _AROUND: Final = 256  # bytes on each side of a telling word that are read as they are shown
 _MANY: Final = 64  # wide texts beyond which they are joined: one costs less than many
-_FILE_HEADS: Final = (
-    b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"\x1f\x8b\x08", b"PK\3\4", b"%PDF", b"ID3", b"OggS", b"fLaC",
-    b"wOF", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ", b"\x04\x22\x4d\x18", b"II*\0", b"MM\0*", b"Exif\0\0", b"\0\1\0\0\0",
-    b"OTTO", b"glTF", b"\x1aE\xdf\xa3", b"SQLite format 3", b"x\x01", b"x\x5e", b"x\x9c", b"x\xda", b"7z\xbc\xaf",
-    b"\0\0\0\x18ftyp", b"\0\0\0\x1cftyp", b"\0\0\0\x20ftyp",
-)  # fmt: skip
+_ZLIB: Final = (b"x\x01", b"x\x5e", b"x\x9c", b"x\xda")
+_CHANCE: Final = frozenset(  # formats that a few bytes of anything may have
+    {Format.BINARY, Format.TEXT, Format.ZLIB, Format.BMP, Format.MPEG, Format.AAC}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +115,7 @@ class TextWindow:
         raw: the stretch.
         data: the text, runs apart by line ends.
         lowered: the same in lower case.
+        controls: how many bytes of the stretch no text has.
         starts: where runs begin in ``data``; empty when it is the stretch itself.
         offsets: where they began in the stretch.
     """
@@ -127,6 +123,7 @@ class TextWindow:
     raw: bytes
     data: bytes
     lowered: bytes
+    controls: int
     starts: list[int]
     offsets: list[int]
 
@@ -135,8 +132,8 @@ class TextWindow:
         """Make a window of bytes; leave out unreadable bytes if they are more than a few."""
         starts: list[int] = []
         offsets: list[int] = []
-        data = raw
-        if 50 * count_controls(raw) > len(raw):
+        data, controls = raw, count_controls(raw)
+        if 50 * controls > len(raw):
             parts, at = [], 0
             for start, end in find_runs(raw, _READABLE, _READABLE_MIN):
                 starts.append(at)
@@ -144,7 +141,7 @@ class TextWindow:
                 parts.append(raw[start:end])
                 at += end - start + 1
             data = b"\n".join(parts)
-        return cls(raw, data, data.lower(), starts, offsets)
+        return cls(raw, data, data.lower(), controls, starts, offsets)
 
     def to_offset(self, at: int) -> int:
         """Return where a byte of ``data`` stands in the stretch."""
@@ -185,8 +182,11 @@ def decode_layers(window: TextWindow, places: dict[bytes, list[int]]) -> Iterato
         places: where words of technique stand in the text; around them it is read as it is shown.
     """
     yield from _decode_wide(window.raw)
-    for layers in (_decode_base64, _decode_base85, _decode_numbers, _decode_escapes, _decode_pdf):
-        for layer in layers(window.data):
+    decoders = [_decode_base64, _decode_base85, _decode_numbers, _decode_escapes]
+    if not places.keys().isdisjoint(PDF_WORDS):
+        decoders.append(_decode_pdf)
+    for decoder in decoders:
+        for layer in decoder(window.data):
             yield replace(layer, offset=window.to_offset(layer.offset))
     for layer in _show(window.data, places):
         yield replace(layer, offset=window.to_offset(layer.offset))
@@ -241,8 +241,10 @@ def _decode_base64(data: bytes) -> Iterator[DecodedLayer]:
 def _decode_base85(data: bytes) -> Iterator[DecodedLayer]:
     """Yield what PostScript's base 85 stands for up to its end mark, in comments too."""
     before = 0
-    while (end := data.find(b"~>", before)) >= 0:
-        stretch, before = data[before:end], end + 2
+    while (end := data.find(b"~", before)) >= 0:  # A search for one byte costs least.
+        stretch, before = data[before:end], end + 1
+        if data[end + 1 : end + 2] != b">":
+            continue
         lines = stretch.rpartition(b"<~")[2].split(b"\n")
         last = list(takewhile(_IN_85.fullmatch, reversed(lines)))[::-1]
         plain = b"".join(each.removeprefix(b"%").rstrip() for each in last)
@@ -264,24 +266,18 @@ def _decode_numbers(data: bytes) -> Iterator[DecodedLayer]:
 
 
 def _decode_escapes(data: bytes) -> Iterator[DecodedLayer]:
-    if data.count(b"%") >= _OFTEN:
-        data = data.replace(b"%u00", b"%")
-        for found in _PERCENT.finditer(data):
-            if found[0].count(b"%") >= _OFTEN - 1:
-                lead = _WORD_END.search(data, max(found.start() - _LEAD_MAX, 0), found.start())
-                start = found.start() if lead is None else lead.start()
-                yield DecodedLayer("percent", start, unquote_to_bytes(data[start : found.end()]))
-    if data.count(b"\\") >= _OFTEN:
-        for start, text in _find_dense(_ESCAPE, data):
-            yield DecodedLayer("escapes", start, _ESCAPE.sub(_unescape, text))
-    if data.count(b"&") >= _OFTEN and b";" in data:
-        for start, text in _find_dense(_ENTITY, data):
-            said = html.unescape(text.decode("utf-8", "replace")).encode("utf-8", "replace")
-            yield DecodedLayer("entities", start, said)
-    if b"=3D" in data or b"=\r\n" in data or b"=20" in data:
-        for start, text in _find_dense(_QUOTED, data):
-            plain = _QUOTED.sub(lambda found: bytes.fromhex((found[1] or b"").decode()), text)
-            yield DecodedLayer("quoted-printable", start, plain)
+    for start, text in _find_dense(_PERCENT, b"%", data, near=1024):
+        words = text.replace(b"%u00", b"%")
+        yield DecodedLayer("percent", start, unquote_to_bytes(words))
+    for start, text in _find_dense(_ESCAPE, b"\\", data):
+        yield DecodedLayer("escapes", start, _ESCAPE.sub(_unescape, text))
+    for start, text in _find_dense(_ENTITY, b"&", data):
+        said = html.unescape(text.decode("utf-8", "replace")).encode("utf-8", "replace")
+        yield DecodedLayer("entities", start, said)
+    is_quoted = any(each in data for each in (b"=3D", b"=20", b"=\r\n"))
+    for start, text in _find_dense(_QUOTED, b"=", data) if is_quoted else ():
+        plain = _QUOTED.sub(lambda found: bytes.fromhex((found[1] or b"").decode()), text)
+        yield DecodedLayer("quoted-printable", start, plain)
 
 
 def _unescape(found: re.Match[bytes]) -> bytes:
@@ -290,10 +286,20 @@ def _unescape(found: re.Match[bytes]) -> bytes:
     return bytes([number]) if number < 128 else chr(number).encode("utf-8")
 
 
-def _find_dense(pattern: re.Pattern[bytes], data: bytes) -> Iterator[tuple[int, bytes]]:
+def _find_dense(
+    pattern: re.Pattern[bytes], mark: bytes, data: bytes, near: int = 160
+) -> Iterator[tuple[int, bytes]]:
     """Yield the parts of a text where a pattern is frequent: only there can it hide anything."""
-    spans = ((at.start() - _NEAR, at.end() + _NEAR) for at in pattern.finditer(data))
-    for start, end in merge_spans(spans):
+    at = np.flatnonzero(np.frombuffer(data, np.uint8) == mark[0])
+    if len(at) < _OFTEN:
+        return
+    breaks = np.flatnonzero(np.diff(at) > near)
+    firsts, lasts = np.append(0, breaks + 1), np.append(breaks, len(at) - 1)
+    are_many = lasts - firsts >= _OFTEN - 1
+    for first, last in zip(
+        at[firsts[are_many]].tolist(), at[lasts[are_many]].tolist(), strict=True
+    ):
+        start, end = max(first - near, 0), last + near
         if len(pattern.findall(data, start, end)) >= _OFTEN:
             yield start, data[start:end]
 
@@ -314,8 +320,6 @@ def _show(data: bytes, places: dict[bytes, list[int]]) -> Iterator[DecodedLayer]
 
 def _decode_pdf(data: bytes) -> Iterator[DecodedLayer]:
     """Yield the strings of a PDF as a reader shows them: those that stand apart are one word."""
-    if b" 0 obj" not in data and not (b" Tf" in data and (b"Tj" in data or b"TJ" in data)):
-        return
     shown = [_read_string(found) for found in _STRING.finditer(data)]
     if shown:
         yield DecodedLayer("PDF strings", 0, b"\n".join([b"".join(shown), *shown]))
@@ -341,9 +345,9 @@ def _read_escape(found: re.Match[bytes]) -> bytes:
 
 def is_worth(data: bytes) -> bool:
     """Return whether decoded bytes are more than chance: a known file, or text."""
-    if data.startswith(_FILE_HEADS):
-        return data[:1] != b"x" or data[1] in b"\x01\x5e\x9c\xda"
     head = data[:256]
+    if sniff(data[:HEAD]) not in _CHANCE or data.startswith((b"Exif\0\0", b"ID3", *_ZLIB)):
+        return True
     if b"image/" in head:
         return True  # A picture block of FLAC or Ogg.
     if head[1::2].count(0) * 4 > len(head) or head[::2].count(0) * 4 > len(head):

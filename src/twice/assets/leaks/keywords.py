@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 _GRAM: Final = 4
 _SHORT: Final = 1 << 10  # bytes of a text below which one search for each word costs less
-_SPREAD: Final = np.uint32(
-    2654435761
-)  # Knuth's multiplier; the upper 16 bits of a product are its slot
-_OFTEN: Final = (
-    b"zqjxkvbywgpfmucdlhrsnioate"  # letters, the most frequent last; other bytes count as rare
-)
+_SPREAD: Final = np.uint32(2654435761)  # Knuth's; the upper half of a product is its slot
+_LETTERS: Final = b"zqjxkvbywgpfmucdlhrsnioate"  # the most frequent last; other bytes count as rare
+_FREQUENT: Final = (  # in code and prose, more than their letters say
+    b"able", b"comp", b"_nam", b" key", b"_typ", b"ampl", b"_val", b".com", b"rmin", b"num_", b"bili", b"max_", b"gram",
+    b"prom", b"audi", b"ndom", b"deno", b"del ", b"ey_b", b"ck_v",
+)  # fmt: skip
 
 
 class Keywords:
@@ -36,11 +36,11 @@ class Keywords:
         self._few = tuple(each for each in self._words if len(each) < _GRAM)
         self._by_gram: dict[int, list[tuple[bytes, int]]] = {}
         for word in self._words:
-            starts = range(len(word) - _GRAM + 1)
-            if starts:
-                at = min(starts, key=lambda at: sum(map(_OFTEN.find, word[at : at + _GRAM])))
-                gram = int.from_bytes(word[at : at + _GRAM], "little")
-                self._by_gram.setdefault(gram, []).append((word, at))
+            grams = [word[at : at + _GRAM] for at in range(len(word) - _GRAM + 1)]
+            if grams:
+                rarest = min(grams, key=_frequency)
+                entry = (word, grams.index(rarest))
+                self._by_gram.setdefault(int.from_bytes(rarest, "little"), []).append(entry)
         self._grams = np.array(sorted(self._by_gram), dtype="<u4")
         self._table = np.zeros(1 << 16, dtype=bool)
         self._table[_slots(self._grams)] = True
@@ -74,6 +74,10 @@ class Keywords:
             sure = likely[np.isin(every[likely], self._grams)]
             found += zip((sure * _GRAM + shift).tolist(), every[sure].tolist(), strict=True)
         return found
+
+
+def _frequency(gram: bytes) -> tuple[bool, int]:
+    return gram in _FREQUENT, sum(map(_LETTERS.find, gram))
 
 
 def _slots(grams: NDArray[np.uint32]) -> NDArray[np.uint32]:

@@ -85,19 +85,26 @@ class LeakRule:
         around = lowered[max(start - _AROUND, 0) : start] + b"\n" + lowered[end : end + _AROUND]
         if _TECHNIQUE.search(around):
             return True
-        return not is_weak and not _GAMES.search(around)
+        if self.yields_to_games and _GAMES.search(around):
+            return False
+        return not is_weak or (self.yields_to_games and _SETTINGS.search(around) is not None)
 
 
 _TECHNIQUE: Final = re.compile(
-    rb"sampler|\bcfg|guidance|prompt|diffusion|sdxl|\blora\b|safetensors|\.ckpt|ckpt_name|midjourney|dall-?e\b|comfyui"
-    rb"|eleven(?:labs|_)|musicgen|\bsuno\b|stable-audio|\breaper\b|ableton|\blufs\b|detlog|determinism|denois"
-    rb"|\bdaw\b|\bvst|txt2img|img2img|size: \d{2,4}x\d|\bsteps[\"']?\s?[:=]"
+    rb"sampler|\bcfg|guidance_|guidance[ :=]{1,3}\d|negative.prompt|diffusion|sdxl|\blora[:_]|safetensors|\.ckpt|ckpt_name"
+    rb"|midjourney|dall-?e\b|comfyui|eleven(?:labs|_)|musicgen|\bsuno\b|stable-audio|\breaper \d|ableton|\blufs\b"
+    rb"|detlog|determinism|denois|\bdaw\b|\bvst|txt2img|img2img"
 )
+_SETTINGS: Final = re.compile(
+    rb"size: \d{2,4}x\d|\bsteps[\"']?\s?[:=]|\bprompt\b"
+)  # of a seed that is no game's
 _GAMES: Final = re.compile(
     rb"\b(?:worlds?|levels?|maps?|terrain|biomes?|spawn|dungeons?|tile(?:s|map|set)?|players?|game\w*|difficulty|perlin"
     rb"|simplex|fastnoise\w*|octaves|lacunarity|\w?rng|random\w*|mulberry32|xorshift\w*|shuffle\w*|deck|dice|torrents?"
-    rb"|peers|leechers|garden\w*|sow\w*|harvest\w*|unittest|pytest|assert\w*)\b|world_?$|rand\("
-)
+    rb"|particlesystem|autorandomseed|monobehaviour|gd_\w+|peers|leechers|unittest|pytest|fixtures?|faker|assert\w*|epochs?"
+    rb"|garden\w*|sow\w*|harvest\w*|soil|crops?|wheat|barley|pots?|packets?|hectares?|acres?|kg)\b|rand\("
+    rb"|(?:world|level|map|terrain|dungeon|game|daily|loot|spawn|chunk|room|tile)[_-]\n"
+)  # the line end is where the match stood
 
 
 def _rule(
@@ -161,7 +168,7 @@ _TOOL_WORDS: Final = (
     "blender|pov-ray|photoshop|krita|fluidsynth|espeak|imagen-|flux|kandinsky|pixart"
 )
 _OTHERS: Final = (  # accounts of guides and of machines that build
-    rb"(?!(?:user|username|you|me|name|runner|your\w*|example|pi|ubuntu|vagrant|conda|circleci|builder|node|app)[\\/])"
+    rb"(?!(?:user\w{0,8}|you|me|myself|name|runner|your\w*|example|pi|ubuntu|vagrant|conda|circleci|builder|node|app|public|shared|default)[\\/])"
 )
 
 RULES: Final = (
@@ -176,9 +183,10 @@ RULES: Final = (
           rb"\bnegative[ _]?prompts?" + _IS + rb"\S|[\"'](?:positive|style)_?prompt" + _IS + rb"\S"
           rb"|\bsui_image_params\b|\bAIPrompt(?:Information|WriterName)\b"
           rb"|--(?:ar \d+:\d+|v \d|niji|stylize \d+|chaos \d+|seed \d+) [^\n]{0,80}?"
-          rb"--(?:ar|v|niji|stylize|chaos|seed|q)\b"
-          rb"|[\"']prompt[\"']" + _IS + rb"[^\"\n]{2,4000}+\",\s{0,9}[\"'](?:seed|sampler\w*|model\w*|cfg\w*)[\"']",
-          reach=(112, 4608)),
+          rb"--(?:ar|v|niji|stylize|chaos|seed|q)\b", reach=(112, 160)),
+    _rule(102, "a prompt", Severity.CRITICAL, "\"prompt|'prompt",
+          rb"[\"']prompt[\"']" + _IS + rb"[^\"\n]{2,4000}+\",\s{0,9}[\"'](?:seed|sampler\w*|model\w*|cfg\w*)[\"']",
+          reach=(0, 4608)),
     _rule(103, "a generator's workflow", Severity.CRITICAL,
           "class_type|ksampler|checkpointloader|widgets_values|ckpt_name|randomnoise",
           rb"\bKSampler(?:Advanced|Select)?\b|\bCheckpointLoader\w*|[\"']widgets_values\\{0,3}[\"']|\bckpt_name\b"
@@ -188,7 +196,7 @@ RULES: Final = (
     _rule(104, "a seed", Severity.HIGH, "seed",
           rb"(?<![a-z])(?!(?<=, )seed=\d{4,20}\))"
           rb"(?:(?:noise|random|master|rng)_?|variation |detlog )?seed(?:s|_num|_value|_used)?" + _IS + rb"-?\d{4,20}\b"
-          rb"|(?<![a-z])seed[ #\t]{1,2}\d{4,20}\b|(?<![a-z])seed" + _IS + rb"0x[0-9a-f]{4,16}\b"
+          rb"|(?<![a-z])seed[ #\t]{1,2}\d{4,20}\b|(?<![a-z])seed" + _Q + rb"\s{0,4}:\s{0,4}" + _Q + rb"0x[0-9a-f]{4,16}\b"
           rb"|\bseeded (?:with|by) \d{4,20}\b|--seed[ =]\d{4,20}\b"
           rb"|\bseeds" + _Q + rb"\s{0,4}:\s{0,4}\[\s{0,40}" + _Q + rb"\d{4,20}\b"
           rb"|<(?:\w{1,20}:)?seed>\s{0,40}\d{4,20}\s{0,40}</"
@@ -248,7 +256,7 @@ RULES: Final = (
           rb"(?:target|normali[sz]\w*|at|to|stinger|master\w*)[^\n.]{0,24}?-?\d{1,2}(?:\.\d)? ?lufs\b"
           rb"|\blufs\\{0,3}[\"']?" + _IS + rb"-?\d|-\d{1,2}(?:\.\d)? LUFS\b", reach=(80, 48)),
     _rule(114, "a secret", Severity.CRITICAL,
-          "sk-|xi-api|akia|ghp_|gho_|ghu_|ghs_|ghr_|github_pat|hf_|api_key|api-key|apikey|api_token|api-token|apitoken"
+          " sk-|\"sk-|'sk-|=sk-|:sk-|xi-api|akia|ghp_|gho_|ghu_|ghs_|ghr_|github_pat| hf_|\"hf_|'hf_|=hf_|:hf_|api_key|api-key|apikey|api_token|api-token|apitoken"
           "|private key|aiza|xoxa|xoxb|xoxp",
           rb"\bsk-(?!ssh-|ecdsa-)(?:proj-|ant-)?[A-Za-z0-9_-]{20,}|\bAKIA[0-9A-Z]{16}\b"
           rb"|\bgh[pousr]_[A-Za-z0-9]{30,}|\bhf_[A-Za-z0-9]{30,}"
@@ -280,7 +288,11 @@ RULES: Final = (
           rb"|api\.(?:elevenlabs\.io|openai\.com|stability\.ai)/v\d"
           rb"|huggingface\.co/[\w.-]{1,60}/[\w.-]{1,80}/resolve/)", reach=(180, 40)),
 )  # fmt: skip
-TEXT_WORDS: Final = Keywords(word for rule in RULES if not rule.metadata_only for word in rule.near)
+PDF_WORDS: Final = (b" 0 obj", b") tj", b"] tj", b"> tj", b")tj\n", b"]tj\n")
+"""What a PDF has, or the instructions of one of its pages, in lower case."""
+TEXT_WORDS: Final = Keywords(
+    [*PDF_WORDS, *(word for rule in RULES if not rule.metadata_only for word in rule.near)]
+)
 METADATA_WORDS: Final = Keywords(word for rule in RULES if rule.metadata_only for word in rule.near)
 
 KEY: Final = LeakRule(
@@ -299,7 +311,10 @@ OWN: Final = LeakRule("L122", "a value of this project's logs", Severity.CRITICA
 FIELD: Final = LeakRule(
     "L123", "a metadata field", Severity.INFORMATIONAL, metadata_only=True, remedy=SCRUB
 )
-EVERY: Final = (*RULES, KEY, HIDDEN, TRAILING, SIGNED, OWN, FIELD)
+EVERY: Final = tuple(
+    {each.id: each for each in (*RULES, KEY, HIDDEN, TRAILING, SIGNED, OWN, FIELD)}.values()
+)
+"""A rule for each id."""
 
 _KEYS: Final = re.compile(
     r"(?:TXXX:|----:|comment |WXXX:|PRIV:|id3v2_priv\.)?(?:parameters|prompt|workflow|negative_?prompt|invokeai\w*"

@@ -17,13 +17,14 @@ from typing import BinaryIO, Final
 import numpy as np
 
 from twice.assets.leaks import rules
-from twice.assets.leaks.decode import DecodedLayer, TextWindow, count_controls, decode_layers
+from twice.assets.leaks.decode import DecodedLayer, TextWindow, decode_layers
 from twice.assets.leaks.keywords import merge_spans
 from twice.assets.leaks.known import NOTHING, KnownValues
 from twice.assets.leaks.report import LeakFinding, NotOpened, to_excerpt
 from twice.assets.leaks.rules import LeakRule
 from twice.assets.leaks.signatures import find_inside, guess_codec, is_zlib
 from twice.assets.media.archives import (
+    UNREADABLE,
     ArchiveMember,
     ByteRange,
     UnpackBudget,
@@ -35,7 +36,8 @@ from twice.assets.media.archives import (
 )
 from twice.assets.media.documents import MetadataField, read_parts
 from twice.assets.media.pixel_text import extract_pixel_text
-from twice.assets.media.sniff import HEAD, Format, sniff
+from twice.assets.media.sniff import HEAD, Damaged, Format, sniff
+from twice.errors import ExtraMissing
 from twice.foundation.severity import Severity
 
 WINDOW: Final = 4 << 20
@@ -153,8 +155,10 @@ class FileScan:
         if kind in _CLOSED and not place.is_inside:
             why = f"{_CLOSED[kind]} files are not opened; publish a zip, or scan before packing"
             yield NotOpened(place.path, None, why)
-        elif kind in _ARCHIVES:
+        is_packed = kind in _ARCHIVES or (bool(codec) and kind in _CODECS)
+        if kind in _ARCHIVES:
             for member in open_archive(_ARCHIVES[kind], file, self._budget):
+                is_packed &= member.name != UNREADABLE
                 yield from self._scan_name(member.name, place)
                 yield from self._scan_member(member, place)
         elif codec:
@@ -167,7 +171,6 @@ class FileScan:
         if kind is Format.PNG and not place.is_inside:
             yield from self._scan_chunks(file, place)
         if not place.is_inside:
-            is_packed = kind in _ARCHIVES or (bool(codec) and kind in _CODECS)
             yield from self._scan_bytes(file, place, kind, is_packed=is_packed)
 
     def _scan_member(self, member: ArchiveMember, place: _Place) -> Iterator[ScanResult]:
@@ -187,21 +190,16 @@ class FileScan:
                 yield from self._scan_field(part, replace(place.step(part.key), key=part.key))
             elif not (part.file is None and kind is Format.AVIF):  # Pillow does not know HEIC.
                 yield from self._scan_member(part, place)
-        if kind not in _LOSSLESS:
+                whole = 0 if part.file is None else whole
+        if kind not in _LOSSLESS or not whole:
             return
         try:
             for where, text in extract_pixel_text(file):
                 yield self._find(rules.HIDDEN, place.step(where), None, text, 0)
                 yield from self._scan_window(text, place.step(where), 0)
-        except (ImportError, ValueError) as error:
+        except (ExtraMissing, Damaged) as error:
             if not place.is_inside:
-                why = f"pixels were not looked into: {error}"
-                why += (
-                    ": install it with pip install 'twice[assets]'"
-                    if isinstance(error, ImportError)
-                    else ""
-                )
-                yield NotOpened(place.path, None, why)
+                yield NotOpened(place.path, None, f"pixels were not looked into: {error}")
 
     def _scan_field(self, field: MetadataField, place: _Place) -> Iterator[ScanResult]:
         is_signed = b"jumb" in field.value[:32]
@@ -255,8 +253,9 @@ class FileScan:
                     if not (kind in _ARCHIVES and found.rule in _IN_NAMES):
                         yield found
                 continue
-            yield from self._scan_window(data, place, offset)
-            if kind is Format.TEXT and not count_controls(data):
+            window = TextWindow.of(data)
+            yield from self._scan_text(window, place, offset)
+            if kind is Format.TEXT and not window.controls:
                 continue
             for start, codec in find_inside(data):
                 at = offset + start
@@ -306,8 +305,10 @@ class FileScan:
             yield from self._match(TextWindow.of(data[start:end]), place, base + start)
 
     def _scan_window(self, data: bytes, place: _Place, base: int) -> Iterator[ScanResult]:
+        yield from self._scan_text(TextWindow.of(data), place, base)
+
+    def _scan_text(self, window: TextWindow, place: _Place, base: int) -> Iterator[ScanResult]:
         """Scan one window: rules, then what is encoded in it."""
-        window = TextWindow.of(data)
         places = rules.TEXT_WORDS.find(window.lowered)
         yield from self._match(window, place, base, places)
         if place.depth > self._limits.depth:

@@ -16,6 +16,7 @@ from typing import Final
 from twice.assets.leaks.keywords import Keywords
 from twice.assets.media.archives import DAMAGED, decompress
 from twice.assets.media.sniff import HEAD, Format, sniff
+from twice.errors import ExtraMissing
 
 # Files and streams in other bytes, by four of their first bytes; a codec with the bytes before its stream, or a file.
 _STREAMS: Final = {
@@ -42,13 +43,22 @@ def is_zlib(data: bytes) -> bool:
         return False
 
 
+def is_lzma(head: bytes) -> bool:
+    """Return whether 14 bytes that begin like LZMA without a container are its head; sound has such bytes by chance."""
+    size = int.from_bytes(head[5:13], "little")
+    dictionary = int.from_bytes(head[1:5], "little")
+    return (
+        head[13:14] == b"\0" and dictionary <= 1 << 30 and (size < 1 << 40 or size == (1 << 64) - 1)
+    )
+
+
 def guess_codec(head: bytes, *, is_brotli: bool) -> str:
     """Return the compression of bytes that no first bytes tell, if text comes out of their beginning."""
     if is_brotli:
         return "Brotli"
     for codec in ("deflate", "Brotli"):
         out = b""
-        with suppress(ImportError, *DAMAGED):
+        with suppress(ExtraMissing, *DAMAGED):
             for piece in decompress(codec, io.BytesIO(head)):
                 out += piece
         if len(out) >= _TEXT_MIN and sniff(out[:HEAD]) is Format.TEXT:
@@ -63,6 +73,8 @@ def find_inside(data: bytes) -> list[tuple[int, str]]:
         codec, skip = _STREAMS.get(mark, ("", 0))
         for at in places:
             start = at - 4 if mark == b"ftyp" else at + skip
+            if codec == "LZMA" and not is_lzma(data[at : at + 14]):
+                continue
             if mark != _ZIPPED:
                 found.append((max(start, 0), codec))
             elif data[at + 8 : at + 10] == b"\x08\0":  # What is stored is read as it is.

@@ -116,6 +116,7 @@ class Measured(LogBlock):
     true_peak_dbtp: Known[Annotated[float, NumberKind(-1000, 100)]] = optional(
         "the true peak in dBTP"
     )
+    decoder: Text | None = optional("the libraries that read the file, with their versions")
 
 
 class Asset(LogBlock):

@@ -24,12 +24,17 @@ from typing import Any, BinaryIO, Final, Protocol, cast
 
 import zstandard
 
+from twice.assets.media.sniff import load_library
+from twice.errors import ExtraMissing
+
 STEP: Final = 1 << 16  # bytes that go into a decoder at once
 PIECE: Final = 1 << 20  # bytes that come out of it
 _SPOOLED: Final = 4 << 20  # of one member in memory; the rest lies on disk
 _MEMORY_MAX: Final = 256 << 20  # that a dictionary may take
 _DIRECTORY_MAX: Final = 64 << 20  # of a zip file
 _SOLID_MAX: Final = 256 << 20  # of all members of a 7z file, which its library unpacks at once
+UNREADABLE: Final = "members"
+"""The name of a member that stands for all that could not be read."""
 DAMAGED: Final = (
     zlib.error,
     lzma.LZMAError,
@@ -171,9 +176,7 @@ class _Brotli:
     unused_data = b""
 
     def __init__(self) -> None:
-        import brotli
-
-        self._inner = brotli.Decompressor()
+        self._inner = load_library("brotli").Decompressor()
 
     @property
     def eof(self) -> bool:
@@ -222,9 +225,7 @@ class _Zstd:
 
 
 def _make_lz4() -> _Decoder:
-    import lz4.frame
-
-    return cast("_Decoder", lz4.frame.LZ4FrameDecompressor())
+    return cast("_Decoder", load_library("lz4.frame").LZ4FrameDecompressor())
 
 
 _DECODERS: Final[dict[str, Callable[[], _Decoder]]] = {
@@ -248,7 +249,7 @@ def decompress(codec: str, file: BinaryIO) -> Iterator[bytes]:
         file: read from where it stands.
 
     Raises:
-        ImportError: the library of the codec is not installed.
+        ExtraMissing: E-EXTRA-001, the library of the codec is not installed.
         OSError, ValueError, EOFError, RuntimeError, zlib.error, lzma.LZMAError: it is damaged, or cut off.
     """
     data = file.read(STEP)
@@ -266,6 +267,13 @@ def decompress(codec: str, file: BinaryIO) -> Iterator[bytes]:
             return
 
 
+def explain(error: Exception) -> str:
+    """Return why a part of a file was not read, as a clause."""
+    if isinstance(error, ExtraMissing):
+        return f"{error.happened} {error.remedy}"
+    return f"it cannot be read to its end: {str(error)[:120] or type(error).__name__}"
+
+
 def unpack(name: str, pieces: Iterator[bytes], budget: UnpackBudget) -> ArchiveMember:
     """Return a member of unpacked bytes; it says why they are incomplete, if they are."""
     why = ""
@@ -278,12 +286,8 @@ def unpack(name: str, pieces: Iterator[bytes], budget: UnpackBudget) -> ArchiveM
             if allowed < len(piece):
                 why = "it unpacks to more than the limit"
                 break
-    except ImportError as error:
-        why = f"{error.name} is needed: install it with pip install 'twice[assets]'"
-    except NotImplementedError as error:
-        why = f"it is not unpacked: {error}"
-    except DAMAGED as error:
-        why = f"it cannot be unpacked to its end: {str(error)[:120]}"
+    except (ExtraMissing, NotImplementedError, *DAMAGED) as error:
+        why = explain(error)
     file = cast("BinaryIO", spool)
     return ArchiveMember(name, file if size_of(file) else None, why)
 
@@ -301,21 +305,18 @@ def open_archive(kind: str, file: BinaryIO, budget: UnpackBudget) -> Iterator[Ar
         for member in opener(file, budget):
             budget.parts -= 1
             if budget.parts < 0:
-                yield ArchiveMember("members", None, "there are more members than the limit")
+                yield ArchiveMember(UNREADABLE, None, "there are more members than the limit")
                 return
             yield member
-    except ImportError as error:
-        why = f"{error.name} is needed: install it with pip install 'twice[assets]'"
-        yield ArchiveMember("members", None, why)
     except Exception as error:  # noqa: BLE001 - A stranger's file makes these libraries raise nearly anything.
-        yield ArchiveMember("members", None, f"the {kind} cannot be read: {str(error)[:120]}")
+        yield ArchiveMember(UNREADABLE, None, explain(error))
 
 
 def _open_zip(file: BinaryIO, budget: UnpackBudget) -> Iterator[ArchiveMember]:
     tail = read_at(file, max(size_of(file) - 65557, 0), 65557)
     end = tail.rfind(b"PK\x05\x06")
     if end >= 0 and int.from_bytes(tail[end + 12 : end + 16], "little") > _DIRECTORY_MAX:
-        yield ArchiveMember("members", None, "there are more members than the limit")
+        yield ArchiveMember(UNREADABLE, None, "there are more members than the limit")
         return
     archive = zipfile.ZipFile(file)
     notes = [archive.comment, *(each.comment + each.extra for each in archive.infolist())]
@@ -347,20 +348,18 @@ def _open_tar(file: BinaryIO, budget: UnpackBudget) -> Iterator[ArchiveMember]:
 
 
 def _open_7z(file: BinaryIO, budget: UnpackBudget) -> Iterator[ArchiveMember]:
-    import py7zr
-    from py7zr.io import BytesIOFactory
-
+    library = load_library("py7zr")
     file.seek(0)
-    with py7zr.SevenZipFile(file, "r") as archive:
+    with library.SevenZipFile(file, "r") as archive:
         if archive.needs_password():
-            yield ArchiveMember("members", None, "it is encrypted")
+            yield ArchiveMember(UNREADABLE, None, "it is encrypted")
             return
         size = sum(each.uncompressed for each in archive.list())
         if size > min(_SOLID_MAX, budget.unpacked):
-            yield ArchiveMember("members", None, "it unpacks to more than the limit")
+            yield ArchiveMember(UNREADABLE, None, "it unpacks to more than the limit")
             return
         budget.take(size)
-        factory = BytesIOFactory(size)
+        factory = load_library("py7zr.io").BytesIOFactory(size)
         archive.extractall(factory=factory)  # noqa: S202 - into memory
     for name, made in factory.products.items():
         made.seek(0)

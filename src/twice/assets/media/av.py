@@ -1,12 +1,13 @@
-"""Coded sound and film as FFmpeg demuxes them, through PyAV: streams, what decoding needs of each, and their packets.
+"""Coded sound and film as FFmpeg demuxes them, through PyAV: streams, what decoding needs of each, and packets.
 
-Nothing is decoded beyond what FFmpeg needs to know a stream. FFmpeg reads what it can of a file that is cut off and says
-nothing; therefore the lengths that a container states about itself are held against the file first. MPEG audio, AAC in ADTS and an
-Ogg stream cut between two pages state no length.
+Nothing is decoded beyond what FFmpeg needs to know a stream. FFmpeg reads what it can of a file that is cut off and
+says nothing; therefore the lengths that a container states are held against the file first. MPEG audio, AAC in ADTS
+and an Ogg stream cut between two pages state none.
 
 Source: ISO/IEC 14496-12 (boxes), RFC 8794 and 9559 (EBML, Matroska), RFC 3533 (Ogg), Microsoft AVI.
 
-Invariant: between two packets no more than ``PACKET_MAX`` bytes are read, so that no file decides how much memory is used.
+Invariant: between two packets no more than ``PACKET_MAX`` bytes are read, so that no file decides how much memory is
+used.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ _OGG_PAGE_MAX: Final = 27 + 255 + 255 * 255
 _STRUCTURAL_TAGS: Final = frozenset(
     {"major_brand", "minor_version", "compatible_brands", "duration", "language"}
 )
+_DEMUXERS: Final = "mp3,aac,flac,ogg,mov,matroska,avi,wav,aiff,png_pipe,apng,tiff_pipe"
 _COVER: Final = 0x400  # AV_DISPOSITION_ATTACHED_PIC
 
 
@@ -85,7 +87,7 @@ class MediaReader:
             self._bounded.left = PACKET_MAX
 
     def read_tags(self) -> Iterator[tuple[str, str]]:
-        """Yield names and texts of the tags of the file, its streams and its chapters, and the streams that are no payload."""
+        """Yield names and texts of the tags of file, streams and chapters, and the streams that are no payload."""
         tables = [(self.container.metadata, "")]
         for stream in self.container.streams:
             if stream not in self.streams:
@@ -107,7 +109,7 @@ def open_media(file: BinaryIO, name: str | None = None) -> Iterator[MediaReader]
         name: FFmpeg's name of the format; None lets it find out.
 
     Raises:
-        Damaged: FFmpeg cannot open it, or it is shorter than it says. Errors inside the block are turned into it as well.
+        Damaged: FFmpeg cannot open it, or it is shorter than it says. Errors inside the block become it as well.
         ExtraMissing: E-EXTRA-001, PyAV is not installed.
     """
     av = load_library("av")
@@ -116,7 +118,14 @@ def open_media(file: BinaryIO, name: str | None = None) -> Iterator[MediaReader]
     bounded = _BoundedFile(file)
     with (
         decoding("FFmpeg"),
-        av.open(bounded, format=name, metadata_errors="replace", buffer_size=1 << 18) as container,
+        av.open(
+            bounded,
+            format=name,
+            # No playlist, which would open other files and addresses.
+            container_options={"format_whitelist": _DEMUXERS},
+            metadata_errors="replace",
+            buffer_size=1 << 18,
+        ) as container,
     ):
         yield MediaReader(container, bounded)
 
@@ -145,8 +154,8 @@ def find_setup(stream: Any) -> tuple[str, bytes]:
 def strip_framing(codec: str, data: bytes) -> bytes:
     """Return a packet of AAC, MP3, MP2 or MP1 without what only its file format puts before it.
 
-    That is the header of ADTS, as MP4 and Matroska store AAC, and bytes between two frames, which FFmpeg gives with the second one. It is
-    b"" if nothing of the packet is a frame. Packets of other codecs are returned as they are.
+    That is the header of ADTS, which MP4 and Matroska leave out, and bytes between two frames, which FFmpeg gives with
+    the second one. It is b"" if nothing of the packet is a frame. Packets of other codecs are returned as they are.
     """
     if codec == "aac":
         is_framed = len(data) > 9 and data[0] == 0xFF and data[1] & 0xF6 == 0xF0
@@ -183,7 +192,7 @@ def _split_headers(setup: bytes) -> tuple[bytes, bytes, bytes]:
 
 
 def _clear_completeness(setup: bytes) -> bytes:
-    """Clear the bits of an hvcC that say whether all parameter sets stand in it: MP4 sets them for hvc1, Matroska does not."""
+    """Clear the bits of an hvcC that say whether all parameter sets stand in it; MP4 sets them, Matroska does not."""
     cleared = bytearray(setup)
     at = 23
     while setup[:1] == b"\1" and at + 3 <= len(setup):
@@ -196,7 +205,7 @@ def _clear_completeness(setup: bytes) -> bytes:
 
 
 def _check_lengths(file: BinaryIO) -> None:
-    """Refuse a file that is shorter than its outer structure says, and MP4 tables that promise samples for nothing."""
+    """Refuse a file that is shorter than it says, and tables of MP4 that promise samples for nothing."""
     file.seek(0)
     head = file.read(HEAD)
     size = file.seek(0, io.SEEK_END)
@@ -243,7 +252,7 @@ def _check_boxes(file: BinaryIO, start: int, end: int) -> None:
 
 
 def _check_segment(head: bytes, size: int) -> None:
-    """Hold the segment of a Matroska file against the file; one of unknown length, as browsers write it, goes to the end."""
+    """Hold the segment of a Matroska file against the file; one of unknown length goes to the end."""
     at = head.find(_SEGMENT)
     if at < 0 or len(head) < at + 12:
         raise Damaged("there is no segment")

@@ -1,7 +1,7 @@
 """Pictures as arrays of pixels, frame by frame, without rounding.
 
-Pillow decodes, in the plugin that belongs to the first bytes and in no other. PNG and TIFF of 16 bits a channel, which Pillow
-would round to 8, are decoded by FFmpeg. AVIF of more than 8 bits is rounded to 8.
+Pillow decodes, in the plugin that belongs to the first bytes and in no other. PNG and TIFF of 16 bits a channel, which
+Pillow would round to 8, are decoded by FFmpeg. AVIF of more than 8 bits is rounded to 8.
 
 Invariant: every frame of a reader has all its pixels, or ``Damaged`` is raised.
 """

@@ -1,13 +1,14 @@
 """A delivered file measured: what it is, how large, and what its pixels or samples are.
 
-It does not say whether that is what was asked for; the gate compares. Pillow and soundfile decode. A format that soundfile does not
-know (M4A, Opus in Matroska) keeps the facts of its container, and has no loudness.
+It does not say whether that is what was asked for; the gate compares. A format that soundfile does not know (M4A, Opus
+in Matroska) keeps the facts of its container, and has no loudness.
 
-Source: ITU-R BS.1770-4, annex 1 (weighting, gating) and annex 2 (true peak, table of the 48-tap filter). The filters for rates
-other than 48 kHz follow from their analogue prototypes, as in libebur128. Checked against EBU Tech 3341, cases 1 to 6 and 16.
+Source: ITU-R BS.1770-4, annex 1 (weighting, gating) and annex 2 (true peak, table of the 48-tap filter). The filters
+for rates other than 48 kHz follow from their analogue prototypes, as in libebur128. Checked against EBU Tech 3341,
+cases 1 to 6 and 16.
 
-Invariant: memory does not grow with the length of a sound, and no figure depends on the pieces in which frames come, but for
-rounding below 1e-6 LU.
+Invariant: memory does not grow with the length of a sound, and no figure depends on the pieces in which frames come,
+but for rounding below 1e-6 LU.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ def measure_file(path: Path) -> Asset:
         size_bytes=path.stat().st_size,
         file_sha256=digest,
         payload=Payload(method=taken.method, digest=taken.digest),
-        measured=measured,
+        measured=measured.model_copy(update={"decoder": facts.get("decoder")}),
     )
 
 
@@ -155,8 +156,8 @@ def _measure_samples(file: Any, path: Path) -> Measured:
 class LoudnessMeter:
     """Take frames piece by piece, and then give their integrated loudness: K-weighted, gated.
 
-    The two filters are recursive. Here their frequency response is applied to long pieces; their impulse response is far below the
-    smallest float after a second.
+    The two filters are recursive. Here their frequency response is applied to long pieces; their impulse response is
+    far below the smallest float after a second.
 
     Args:
         sample_rate_hz: frames per second; at least 1000.
@@ -267,8 +268,8 @@ _PEAK_RATE_MAX_HZ: Final = 96_000
 class TruePeakMeter:
     """Take frames piece by piece, and then give the level that a converter reaches between the samples.
 
-    Below 96 kHz the signal is interpolated four times, and the figure reads up to 0.7 dB too low. From 96 kHz on the peak of
-    the samples themselves is taken. Both are as the recommendation says.
+    Below 96 kHz the signal is interpolated four times, and the figure reads up to 0.7 dB too low. From 96 kHz on the
+    peak of the samples themselves is taken. Both are as the recommendation says.
 
     Args:
         sample_rate_hz: frames per second.

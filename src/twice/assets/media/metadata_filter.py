@@ -1,11 +1,11 @@
-"""Files without what is said about them, piece by piece: what is kept of PNG, JPEG, GIF, WebP, WAV, AIFF, FLAC, MPEG audio and AAC.
+"""PNG, JPEG, GIF, WebP, WAV, AIFF, FLAC, MPEG audio and AAC without what is said about them, piece by piece.
 
-Kept are pixels, palettes, animation, colour profile and orientation; samples, their format, loops and cue points; frames of coded sound
-and the frame that says how they are trimmed. Pixels and samples are not decoded here, and nothing proves here that they are
-complete; ``scrub`` does.
+Kept are pixels, palettes, animation, colour profile and orientation; samples, their format, loops and cue points;
+frames of coded sound, and the frame that says how they are trimmed. Nothing is decoded here, and nothing proves here
+that the payload is complete; ``scrub`` does.
 
-Source: W3C PNG, third edition; ITU-T T.81 and T.871; GIF89a; RFC 9649 (WebP); Microsoft, Multimedia Programming Interface 1.0 (RIFF);
-EBU Tech 3306 (RF64); Apple, AIFF-C (1991); RFC 9639 (FLAC).
+Source: W3C PNG, third edition; ITU-T T.81 and T.871; GIF89a; RFC 9649 (WebP); Microsoft, Multimedia Programming
+Interface 1.0 (RIFF); EBU Tech 3306 (RF64); Apple, AIFF-C (1991); RFC 9639 (FLAC).
 
 Invariant: a byte of the file is kept, or it is in a removed part, or it is padding.
 """
@@ -13,6 +13,7 @@ Invariant: a byte of the file is kept, or it is in a removed part, or it is padd
 from __future__ import annotations
 
 import io
+import re
 import struct
 import zlib
 from collections.abc import Callable, Iterator
@@ -82,13 +83,15 @@ _PNG_SIZES: Final = {
 """Chunks that decoding or showing needs, and how many bytes each has at most: a longer one hides something."""
 
 
+_PNG_TEXTS: Final = frozenset({b"EXt", b"TXt"})  # of tEXt, zTXt and iTXt, which begin with a key
+
+
 def _filter_png(file: BinaryIO) -> Pieces:
     data, exif = _load_image(file), _read_orientation(file)
 
     def chunk(name: bytes, body: bytes) -> bytes:
-        return (
-            struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
-        )
+        crc = zlib.crc32(name + body)
+        return struct.pack(">I", len(body)) + name + body + struct.pack(">I", crc)
 
     yield data[:8]
     at, name = 8, b""
@@ -102,14 +105,16 @@ def _filter_png(file: BinaryIO) -> Pieces:
         elif name == b"IEND":
             yield chunk(name, b"")
         else:
-            key = (
-                data[at + 8 : at + 88].partition(b"\0")[0] if name[1:] in {b"EXt", b"TXt"} else b""
-            )
-            yield RemovedPart(f"{name.decode('latin-1')} {key.decode('latin-1')}".strip(), at, size)
+            key = data[at + 8 : at + 88].partition(b"\0")[0] if name[1:] in _PNG_TEXTS else b""
+            yield RemovedPart((name + b" " + key).decode("latin-1").strip(), at, size)
             if name == b"eXIf" and exif:
                 yield chunk(name, exif)
         at = end
     yield from _find_rest(data, at)
+
+
+_SCAN_END: Final = re.compile(rb"\xff[^\0\xff\xd0-\xd7]")
+"""A byte of 255 in a scan is followed by 0, by a mark to start again, or by padding."""
 
 
 def _filter_jpeg(file: BinaryIO) -> Pieces:
@@ -131,14 +136,10 @@ def _filter_jpeg(file: BinaryIO) -> Pieces:
         if end < at + 4 or end > len(data):
             raise Damaged("a JPEG segment is cut off", at)
         if marker == 0xDA:
-            start = end
-            # A byte of 255 in a scan is followed by 0, by a mark to start again, or by padding.
-            while 0 <= (end := data.find(b"\xff", end)) < len(data) - 1 and not (
-                data[end + 1] not in {0, 0xFF} and not 0xD0 <= data[end + 1] <= 0xD7
-            ):
-                end += 1
-            if not 0 <= end < len(data) - 1:
-                raise Damaged("the JPEG picture has no end", start)
+            after = _SCAN_END.search(data, end)
+            if after is None:
+                raise Damaged("the JPEG picture has no end", end)
+            end = after.start()
             yield data[at:end]
         elif marker == 0xE0 and head[:5] == b"JFIF\0":
             yield b"\xff\xe0\0\x10" + head + b"\0\0"  # It may carry a thumbnail.
@@ -150,13 +151,9 @@ def _filter_jpeg(file: BinaryIO) -> Pieces:
         ):
             yield data[at:end]
         else:
-            label = head.partition(b"\0")[0].decode("latin-1") if marker != 0xFE else ""
-            name = (
-                "COM"
-                if marker == 0xFE
-                else f"APP{marker & 15} {label if label.isprintable() else ''}"
-            )
-            yield RemovedPart(name.strip(), at, end - at)
+            label = head.partition(b"\0")[0].decode("latin-1")
+            name = f"APP{marker & 15} {label if label.isprintable() else ''}".strip()
+            yield RemovedPart("COM" if marker == 0xFE else name, at, end - at)
             if exif and marker == 0xE1 and head[:6] == b"Exif\0\0":
                 yield b"\xff\xe1" + struct.pack(">H", len(exif) + 8) + b"Exif\0\0" + exif
         at = end
@@ -290,7 +287,7 @@ def _filter_frames(file: BinaryIO) -> Pieces:
 
 
 def _find_flac_end(frame: bytes) -> int:
-    """Return where the last frame of a FLAC file ends, behind which FFmpeg gives what stands there: where its checksum is right."""
+    """Return where the last frame of a FLAC file ends, by its checksum; FFmpeg gives with it what stands behind."""
     crc, end = 0, 0
     for at, byte in enumerate(frame, 1):
         crc ^= byte << 8

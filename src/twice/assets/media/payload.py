@@ -2,14 +2,15 @@
 
 Renaming, tagging anew, scrubbing and another compression level of a PNG leave it as it was. Each method has a number;
 a change of what it covers gets another one. What a method does not cover: how long a frame of a film is shown, colour
-profiles, orientation, samples trimmed from the ends of coded sound, and the frame of an MP3 that only describes the others.
+profiles, orientation, samples trimmed from the ends of coded sound, and the frame of an MP3 that only describes the
+others.
 
 Methods: ``pixels-rgba8/1``, ``pixels-rgba16/1`` and ``pixels-raw/1`` are size, number of frames and their pixels.
-``pcm/1`` is rate, channels, depth and the samples, little-endian and signed. ``packets/2`` is what decoding needs of each
-stream and its packets, streams put together in the order of their digests. ``packets/1``, of versions up to 2026, is no longer
-computed: a file sealed with it needs a new seal. ``bytes/1`` is the bytes of any other file.
+``pcm/1`` is rate, channels, depth and the samples, little-endian and signed. ``packets/2`` is what decoding needs of
+each stream and its packets, streams put together in the order of their digests. ``bytes/1`` is the bytes of any other
+file.
 
-Invariant: what is hashed begins with the words of the method, so that no two methods give the same digest for different things.
+Invariant: what is hashed begins with the words of the method, so that no two methods give one digest for two things.
 """
 
 from __future__ import annotations
@@ -37,6 +38,9 @@ NO_PAYLOAD: Final = "bytes/1"
 
 PACKETS: Final = "packets/2"
 
+RETIRED_METHODS: Final = frozenset({"packets/1"})
+"""Methods of earlier versions: a log that holds one is read, and its file needs a new seal."""
+
 DEPTHS: Final = {
     "PCM_S8": 8,
     "PCM_U8": 8,
@@ -62,9 +66,9 @@ class PayloadDigest:
     Args:
         method: ``pixels-rgba8/1``, ``pixels-rgba16/1``, ``pixels-raw/1``, ``pcm/1``, ``packets/2`` or ``bytes/1``.
         digest: ``sha256:`` and 64 hexadecimal digits.
-        facts: what was measured on the way: ``media_type`` always; ``decoder``, the libraries that read the file, with their
-            versions, but for ``bytes/1``; ``width``, ``height``, ``frames``, ``mode`` of pictures; ``sample_rate`` (Hz),
-            ``channels``, ``bit_depth``, ``duration_s`` of sound, ``codec`` of packets.
+        facts: what was measured on the way: ``media_type`` always; ``decoder``, the libraries that read the file, with
+            their versions, but for ``bytes/1``; ``width``, ``height``, ``frames``, ``mode`` of pictures;
+            ``sample_rate`` (Hz), ``channels``, ``bit_depth``, ``duration_s`` of sound, ``codec`` of packets.
     """
 
     method: str
@@ -142,7 +146,7 @@ def _digest_pixels(file: BinaryIO) -> tuple[str, Digest, dict[str, Fact]]:
 def _digest_samples(file: BinaryIO) -> tuple[str, Digest, dict[str, Fact]]:
     soundfile = load_library("soundfile")
     file.seek(0)
-    with decoding("libsndfile"), soundfile.SoundFile(file) as sound:
+    with decoding("libsndfile"), soundfile.SoundFile(_ClampedFile(file)) as sound:
         bits, rate, channels = (
             DEPTHS.get(sound.subtype, 0),
             int(sound.samplerate),
@@ -161,20 +165,32 @@ def _digest_samples(file: BinaryIO) -> tuple[str, Digest, dict[str, Fact]]:
 
 
 def _read_samples(sound: Any, bits: int, form: str) -> Iterator[bytes]:
-    width = bits // 8
-    read_as = f"float{bits}" if form == "float" else "int32"
-    total = 0
+    """Yield the samples, little-endian; integers in as many bytes as their bits take."""
+    read_as = f"float{bits}" if form == "float" else "int16" if bits <= 16 else "int32"
+    kind, total = np.dtype(read_as).newbyteorder("<"), 0
     while len(block := sound.read(_FRAMES, dtype=read_as, always_2d=True)):
         total += len(block)
-        data = np.ascontiguousarray(block, dtype=np.dtype(read_as).newbyteorder("<"))
-        # Integers are read with their highest bit first in 32: the lower bytes are nothing.
-        yield (
-            data.tobytes()
-            if form == "float"
-            else data.view(np.uint8).reshape(-1, 4)[:, 4 - width :].tobytes()
-        )
+        data = np.ascontiguousarray(block, dtype=kind)
+        if kind.itemsize > bits // 8:
+            # libsndfile gives the highest bit first: the lower bytes are nothing.
+            data = data.view(np.uint8).reshape(-1, kind.itemsize)[:, kind.itemsize - bits // 8 :]
+        yield data.tobytes()
     if total != sound.frames:
         raise Damaged(f"{total:,} of {pluralize(sound.frames, 'frame is', 'frames are')} there")
+
+
+class _ClampedFile:
+    """A file for libsndfile, which seeks before the beginning when a length is damaged."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.read, self.tell = file.read, file.tell
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        try:
+            return self._file.seek(offset, whence)
+        except (OSError, ValueError):
+            return self._file.seek(0)
 
 
 class _StreamDigest:
@@ -249,7 +265,7 @@ def _name_libraries(*modules: str) -> str:
                 for name in ("libavformat", "libavcodec")
             ]
         elif module == "soundfile":
-            said.append(str(library.__libsndfile_version__))
+            said.append(f"libsndfile {library.__libsndfile_version__}")
     return ", ".join(said)
 
 

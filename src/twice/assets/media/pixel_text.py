@@ -10,12 +10,14 @@ Invariant: a picture is decoded once, and only when its pixels are within the li
 from __future__ import annotations
 
 import re
-import warnings
 import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
 import numpy as np
+
+from twice.assets.media.images import open_image
+from twice.assets.media.sniff import Damaged, decoding
 
 _PIXELS_MAX: Final = 64 << 20
 _SIGNATURES: Final = {
@@ -31,27 +33,19 @@ def extract_pixel_text(file: BinaryIO) -> Iterator[tuple[str, bytes]]:
     """Yield the texts hidden in a picture, each after the name of the bits that contain it.
 
     Args:
-        file: a picture that Pillow opens.
+        file: a picture.
 
     Raises:
-        ImportError: Pillow is not installed.
-        ValueError: the picture cannot be decoded, or has more pixels than the limit.
+        Damaged: the picture cannot be decoded, or has more pixels than the limit.
+        ExtraMissing: E-EXTRA-001, Pillow is not installed.
     """
-    from PIL import Image
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            file.seek(0)
-            picture = Image.open(file)
-            width, height = picture.size
-            if width * height <= _PIXELS_MAX:
-                has_alpha = picture.mode in {"RGBA", "LA", "PA"} or "transparency" in picture.info
-                array = np.asarray(picture.convert("RGBA" if has_alpha else "RGB"))
-        except Exception as error:  # Decoders raise nearly anything of a damaged picture.
-            raise ValueError(f"pillow says: {str(error)[:200]}") from error
+    picture = open_image(file)
+    width, height = picture.size
     if width * height > _PIXELS_MAX:
-        raise ValueError(f"the picture has more than {_PIXELS_MAX >> 20} million pixels")
+        raise Damaged(f"the picture has more than {_PIXELS_MAX >> 20} million pixels")
+    with decoding("pillow"):
+        has_alpha = picture.mode in {"RGBA", "LA", "PA"} or "transparency" in picture.info
+        array = np.asarray(picture.convert("RGBA" if has_alpha else "RGB"))
     planes = [("red, green and blue", array[:, :, :3])]
     if has_alpha:
         planes.insert(0, ("alpha", array[:, :, 3:]))

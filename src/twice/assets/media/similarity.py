@@ -1,16 +1,16 @@
 """How alike two renderings are: figures of pictures and of sounds, and the tolerances that judge by them.
 
-A tolerance says when a second rendering counts as the same. Whether it sounds or looks the same to a person it does not say. Names
-for what is only similar (perceptual hashes, loudness alone) are left out: similar is not reproduced. Colour profiles and
-orientation are not applied.
+A tolerance says when a second rendering counts as the same. Whether it sounds or looks the same to a person it does not
+say. Names for what is only similar (perceptual hashes, loudness alone) are left out: similar is not reproduced. Colour
+profiles and orientation are not applied.
 
-Invariant: every figure is finite, two equal files reach the best value of each, and files of another size, mode, rate, number of
-channels or frames are never compared.
+Invariant: every figure is finite, two equal files reach the best value of each, and files of another size, mode, rate,
+number of channels or frames are never compared.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -24,7 +24,7 @@ from twice.assets.media.sniff import Damaged, decoding, load_library
 from twice.foundation.printable import pluralize
 
 Pixels = NDArray[np.float64]
-Sound = NDArray[np.float64]
+Sound = NDArray[np.floating[Any]]
 
 BEST_DB: Final = 999.0
 """A peak signal-to-noise ratio without any noise; its negative is a residual of nothing."""
@@ -54,6 +54,7 @@ _BAND_ROWS: Final = 16 * _TILE_PX  # of a picture that are compared at once
 _WINDOW_PX: Final = 11
 _SIGMA_PX: Final = 1.5
 _LUMA: Final = (0.299, 0.587, 0.114)  # BT.601
+_PIECE_FRAMES: Final = 1 << 18  # of a sound that are compared at once
 _LAG_FRAMES: Final = 1 << 21  # from the beginning, in which a lag is looked for
 
 
@@ -107,8 +108,8 @@ def compare_images(a: Path, b: Path) -> tuple[dict[str, float], str]:
         b: the other one.
 
     Returns:
-        ``max_error_255`` (full scale is 255), ``psnr_db``, ``worst_tile_psnr_db`` (decibels, at most 999), ``ssim`` (-1 to 1); and "",
-        or no figures and the reason. Alpha counts like a colour.
+        ``max_error_255`` (full scale is 255), ``psnr_db``, ``worst_tile_psnr_db`` (decibels, at most 999), ``ssim``
+        (-1 to 1); and "", or no figures and the reason. Alpha counts like a colour.
 
     Raises:
         PayloadRefused: E-PAYLOAD-001, one is damaged. ExtraMissing: E-EXTRA-001, no Pillow.
@@ -146,7 +147,8 @@ def compare_images(a: Path, b: Path) -> tuple[dict[str, float], str]:
 def compare_pixels(a: NDArray[Any], b: NDArray[Any]) -> dict[str, float]:
     """Return the figures of two arrays of (rows, columns, channels) of the same type.
 
-    Full scale is 255 or 65535 for integers of 8 or 16 bits, and the largest magnitude in ``a`` (in ``b``, if ``a`` is zero) for others.
+    Full scale is 255 or 65535 for integers of 8 or 16 bits, and for others the largest magnitude in ``a`` (in ``b``, if
+    ``a`` is zero).
     """
     scale = {"u1": 1.0, "u2": 255 / 65535}.get(a.dtype.str[1:]) or 255 / (
         _magnitude(a) or _magnitude(b) or 1.0
@@ -223,7 +225,7 @@ def _to_psnr(mean_squared: float) -> float:
 def compare_sounds(a: Path, b: Path) -> tuple[dict[str, float], str]:
     """Return the figures of two sound files, or the reason why they cannot be compared.
 
-    Both are in memory as floats of 64 bits while they are compared.
+    Both are in memory while they are compared, as floats that hold their samples exactly.
 
     Returns:
         the figures of ``compare_samples``, and ""; or no figures and the reason.
@@ -232,61 +234,83 @@ def compare_sounds(a: Path, b: Path) -> tuple[dict[str, float], str]:
         PayloadRefused: E-PAYLOAD-001, one cannot be decoded. ExtraMissing: E-EXTRA-001, no soundfile.
     """
     soundfile = load_library("soundfile")
+    sounds: list[Sound] = []
+    forms: list[str] = []
     try:
-        with decoding("libsndfile"):
-            (first, rate), (second, other) = (
-                soundfile.read(str(each), dtype="float64", always_2d=True) for each in (a, b)
-            )
+        for path in (a, b):
+            with decoding("libsndfile"), soundfile.SoundFile(str(path)) as file:
+                precise = file.subtype in {"PCM_32", "DOUBLE"}
+                sounds.append(file.read(dtype="float64" if precise else "float32", always_2d=True))
+                forms.append(f"{file.samplerate} Hz of {pluralize(file.channels, 'channel')}")
     except Damaged as damage:
         raise PayloadRefused(
             f"{a} and {b} cannot be compared: {damage.why}.",
             "Expected whole sound files.",
             "Render them again.",
         ) from damage
-    if rate != other or first.shape[1] != second.shape[1]:
-        return {}, " and ".join(
-            f"{r} Hz of {pluralize(s.shape[1], 'channel')}"
-            for s, r in ((first, rate), (second, other))
-        )
-    if not (np.isfinite(first).all() and np.isfinite(second).all()):
+    if forms[0] != forms[1]:
+        return {}, " and ".join(forms)
+    if not all(np.isfinite(each).all() for each in sounds):
         return {}, "samples that are no numbers (NaN) or infinite"
-    return compare_samples(first, second), ""
+    return compare_samples(*sounds), ""
 
 
 def compare_samples(a: Sound, b: Sound) -> dict[str, float]:
     """Return the figures of two sounds of one rate, as (frames, channels) at a full scale of 1.
 
-    Lag, gain and polarity are found first and reported, because each alone leaves a large residual of equal material. The residual
-    that a tolerance judges by is that of the sounds as they are; the aligned one explains it.
+    Lag, gain and polarity are found first and reported, because each alone leaves a large residual of equal material.
+    The residual that a tolerance judges by is that of the sounds as they are; the aligned one explains it.
 
     Returns:
         ``length_difference`` and ``lag_samples`` (frames that b is longer and later), ``gain_db`` (that b is louder),
         ``polarity`` (1 or -1), ``null_peak_dbfs`` and ``null_rms_dbfs`` (a subtracted from b as they are),
         ``aligned_null_peak_dbfs`` (after lag, gain and polarity are undone); levels from -999 on.
     """
-    longer, length = len(b) - len(a), max(len(a), len(b))
-    a, b = (np.pad(each, ((0, length - len(each)), (0, 0))) for each in (a, b))
-    residual = b - a
-    lag = _find_lag(a, b) if residual.any() else 0
-    one, two = a[max(0, -lag) : length - max(0, lag)], b[max(0, lag) : length - max(0, -lag)]
-    energy = float((one**2).sum())
-    gain = float((one * two).sum()) / energy if energy else 1.0
-    aligned = two / gain - one if gain else two - one
+    length = max(len(a), len(b))
+    null_peak, null_power = 0.0, 0.0
+    for one, two in _pair_pieces(a, b, 0, length):
+        null_peak = max(null_peak, float(np.abs(two - one).max(initial=0.0)))
+        null_power += float(((two - one) ** 2).sum())
+    lag = _find_lag(a, b, length) if null_peak else 0
+    energy, product = 0.0, 0.0
+    for one, two in _pair_pieces(a, b, lag, length):
+        energy += float((one**2).sum())
+        product += float((one * two).sum())
+    gain = product / energy if energy else 1.0
+    aligned_peak = max(
+        (
+            float(np.abs(two / (gain or 1.0) - one).max(initial=0.0))
+            for one, two in _pair_pieces(a, b, lag, length)
+        ),
+        default=0.0,
+    )
     return {
-        "length_difference": float(longer),
+        "length_difference": float(len(b) - len(a)),
         "lag_samples": float(lag),
         "gain_db": round(20 * float(np.log10(abs(gain))), 4) if gain else -BEST_DB,
         "polarity": -1.0 if gain < 0 else 1.0,
-        "null_peak_dbfs": _to_dbfs(_magnitude(residual)),
-        "null_rms_dbfs": _to_dbfs(float(np.sqrt((residual**2).mean())) if residual.size else 0.0),
-        "aligned_null_peak_dbfs": _to_dbfs(_magnitude(aligned)),
+        "null_peak_dbfs": _to_dbfs(null_peak),
+        "null_rms_dbfs": _to_dbfs(float(np.sqrt(null_power / (length * a.shape[1] or 1)))),
+        "aligned_null_peak_dbfs": _to_dbfs(aligned_peak),
     }
 
 
-def _find_lag(a: Sound, b: Sound) -> int:
+def _pair_pieces(a: Sound, b: Sound, lag: int, length: int) -> Iterator[tuple[Sound, Sound]]:
+    """Yield pieces of ``a`` and of ``b`` moved by a lag, where both are within a length; silence follows their ends."""
+    for start in range(max(0, -lag), length - max(0, lag), _PIECE_FRAMES):
+        count = min(_PIECE_FRAMES, length - max(0, lag) - start)
+        yield _cut_piece(a, start, count), _cut_piece(b, start + lag, count)
+
+
+def _cut_piece(sound: Sound, start: int, count: int) -> Sound:
+    piece = sound[start : start + count].astype(np.float64)
+    return np.pad(piece, ((0, count - len(piece)), (0, 0)))
+
+
+def _find_lag(a: Sound, b: Sound, length: int) -> int:
     """Find how many frames b is late, by correlation of the loudest channel; 0 if nothing is better."""
-    channel = int(np.argmax((a**2).sum(axis=0)))
-    one, two = a[:_LAG_FRAMES, channel], b[:_LAG_FRAMES, channel]
+    channel = int(np.argmax(np.einsum("ij,ij->j", a, a, dtype=np.float64)))
+    one, two = (_cut_piece(each, 0, min(_LAG_FRAMES, length))[:, channel] for each in (a, b))
     size = 1 << (2 * len(one) - 1).bit_length()
     product = np.conj(np.fft.rfft(one, size)) * np.fft.rfft(two, size)
     strength = np.abs(np.fft.irfft(product, size))

@@ -67,43 +67,17 @@ class Format(StrEnum):
 
 
 _BEGINNINGS: Final = (
-    (b"\x89PNG\r\n\x1a\n", Format.PNG),
-    (b"\xff\xd8\xff", Format.JPEG),
-    (b"GIF87a", Format.GIF),
-    (b"GIF89a", Format.GIF),
-    (b"II*\0", Format.TIFF),
-    (b"MM\0*", Format.TIFF),
-    (b"II+\0", Format.TIFF),
-    (b"MM\0+", Format.TIFF),
-    (b"\0\0\0\x0cJXL \r\n\x87\n", Format.JXL),
-    (b"UnityFS\0", Format.UNITY),
-    (b"fLaC", Format.FLAC),
-    (b"OggS", Format.OGG),
-    (b"ID3", Format.MPEG),
-    (b"APETAGEX", Format.MPEG),
-    (b"\x1aE\xdf\xa3", Format.MATROSKA),
-    (b"MThd", Format.MIDI),
-    (b"PK\x03\x04", Format.ZIP),
-    (b"PK\x05\x06", Format.ZIP),
-    (b"\x1f\x8b\x08", Format.GZIP),
-    (b"BZh", Format.BZIP2),
-    (b"\xfd7zXZ\0", Format.XZ),
-    (b"\x28\xb5\x2f\xfd", Format.ZSTD),
-    (b"\x04\x22\x4d\x18", Format.LZ4),
-    (b"7z\xbc\xaf\x27\x1c", Format.SEVEN_ZIP),
-    (b"Rar!\x1a\x07", Format.RAR),
-    (b"MSCF\0\0\0\0", Format.CABINET),
-    (b"ITSF\x03\0\0\0", Format.CHM),
-    (b"MSWIM\0\0\0", Format.WIM),
-    (b"glTF", Format.GLB),
-    (b"\0\x01\0\0", Format.FONT),
-    (b"OTTO", Format.FONT),
-    (b"true", Format.FONT),
-    (b"wOFF", Format.WOFF),
-    (b"wOF2", Format.WOFF2),
-    (b"ttcf", Format.COLLECTION),
-    (b"SQLite format 3\0", Format.SQLITE),
-)
+    (b"\x89PNG\r\n\x1a\n", Format.PNG), (b"\xff\xd8\xff", Format.JPEG), (b"GIF87a", Format.GIF), (b"GIF89a", Format.GIF),
+    (b"II*\0", Format.TIFF), (b"MM\0*", Format.TIFF), (b"II+\0", Format.TIFF), (b"MM\0+", Format.TIFF),
+    (b"\0\0\0\x0cJXL \r\n\x87\n", Format.JXL), (b"UnityFS\0", Format.UNITY), (b"fLaC", Format.FLAC), (b"OggS", Format.OGG),
+    (b"ID3", Format.MPEG), (b"APETAGEX", Format.MPEG), (b"\x1aE\xdf\xa3", Format.MATROSKA), (b"MThd", Format.MIDI),
+    (b"PK\x03\x04", Format.ZIP), (b"PK\x05\x06", Format.ZIP), (b"\x1f\x8b\x08", Format.GZIP), (b"BZh", Format.BZIP2),
+    (b"\xfd7zXZ\0", Format.XZ), (b"\x28\xb5\x2f\xfd", Format.ZSTD), (b"\x04\x22\x4d\x18", Format.LZ4),
+    (b"7z\xbc\xaf\x27\x1c", Format.SEVEN_ZIP), (b"Rar!\x1a\x07", Format.RAR), (b"MSCF\0\0\0\0", Format.CABINET),
+    (b"ITSF\x03\0\0\0", Format.CHM), (b"MSWIM\0\0\0", Format.WIM), (b"glTF", Format.GLB), (b"wOFF", Format.WOFF),
+    (b"\0\x01\0\0", Format.FONT), (b"OTTO", Format.FONT), (b"true", Format.FONT), (b"wOF2", Format.WOFF2),
+    (b"ttcf", Format.COLLECTION), (b"SQLite format 3\0", Format.SQLITE),
+)  # fmt: skip
 _FORMS: Final = {
     b"WAVE": Format.WAV, b"WEBP": Format.WEBP, b"AIFF": Format.AIFF, b"AIFC": Format.AIFF, b"AVI ": Format.AVI,
 }  # fmt: skip
@@ -137,7 +111,8 @@ def decoding(program: str) -> Iterator[None]:
         except (Damaged, ExtraMissing):
             raise
         except Exception as error:
-            raise Damaged(f"{program} says: {str(error)[:200] or type(error).__name__}") from error
+            said = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            raise Damaged(f"{program} says: {said[:200]}") from error
 
 
 def load_library(name: str) -> Any:

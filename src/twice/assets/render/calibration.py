@@ -57,7 +57,7 @@ _MARGINS: Final[Mapping[str, Callable[[float], float]]] = {
     "lag_samples": abs,
     "null_peak_dbfs": lambda value: round(value + _MARGIN_DB, 2),
 }
-"""The figures that judge, each with its limit by the merge_worst that was seen."""
+"""The figures that judge, each with its limit by the worst that was seen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -133,7 +133,7 @@ class Rerender:
         yield printable(f"{self.outcome}: {name}: {self.reason}")
         if self.figures:
             figures = ", ".join(f"{key} {value:g}" for key, value in self.figures.items())
-            yield f"  merge_worst of {self.runs}: {figures}"
+            yield f"  worst of {self.runs}: {figures}"
         if self.elsewhere and self.outcome == RerenderOutcome.REPRODUCED:
             yield printable(f"  although {'; '.join(self.elsewhere)}")
 

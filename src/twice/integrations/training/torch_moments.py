@@ -15,9 +15,10 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from twice.integrations.torch_steps import to_array
+
 if TYPE_CHECKING:
-    from twice.integrations.torch_steps import to_array
-from twice.diagnosis.resume.moments import Moments
+    from twice.diagnosis.resume.moments import Moments
 
 _is_armed = [True]
 """Whether no forward pass was made since the last step."""

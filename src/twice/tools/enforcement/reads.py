@@ -77,11 +77,13 @@ def c_read(function: Any, frame: FrameType) -> Read | None:
     module = getattr(function, "__module__", None)
     if isinstance(module, str):
         need = _OF_MODULES.get(module, {}).get(name)
-        code, at, enough = frame.f_code.co_code, frame.f_lasti, _CLOCK_WITHOUT.get(name, 0)
-        # The instruction says how many arguments there are; where it does not, the call counts as one that reads.
-        is_given = enough and code[at] == _CALL and code[at + 1] >= enough
-        if need is None or is_given:
+        if need is None:
             return None
+        if enough := _CLOCK_WITHOUT.get(name):
+            # The instruction says how many arguments there are; where it does not, the call counts as one that reads.
+            code, at = frame.f_code.co_code, frame.f_lasti
+            if code[at] == _CALL and code[at + 1] >= enough:
+                return None
         return Read(need, f"{'os' if module == 'posix' else module}.{name}")
     if name in _NOW and isinstance(owner, type) and issubclass(owner, date):
         return Read("clock", f"{owner.__name__}.{name}")

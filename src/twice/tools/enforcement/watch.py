@@ -51,12 +51,7 @@ _INSTALLED = f"{os.sep}site-packages{os.sep}"
 
 @contextmanager
 def watch_tool(tool: Tool, path: tuple[str, ...], backend: object) -> Iterator[None]:
-    """Watch a tool while it runs inside.
-
-    Args:
-        tool: whose needs count.
-        path: the steps that led to it.
-        backend: whose own methods are not looked into.
+    """Watch a tool while it runs inside, but for the methods of the backend.
 
     Raises:
         CallRefused: when it did what it does not declare, whatever became of it otherwise.
@@ -129,11 +124,7 @@ class Watch:
         self._readers = python_reads()
 
     def check(self, read: Read | None, frame: FrameType | None) -> None:
-        """Refuse an undeclared operation before it happens.
-
-        Raises:
-            CallRefused: when the tool does not declare it.
-        """
+        """Refuse an operation before it happens, if the tool does not declare it."""
         if read is None or read.need not in self._forbidden:
             return
         line = _find_blamed_line(frame, self._backend)

@@ -48,12 +48,7 @@ _PROGRESS_S: Final = 5.0
 
 
 def build_server(session: HostedSession, name: str) -> Server[Any]:
-    """Build the server of a session.
-
-    Args:
-        session: an open session, which the caller closes.
-        name: the registry's name, as hosts show it.
-    """
+    """Build the server of an open session, which the caller closes; hosts show the name."""
     listed = [describe_tool(each, session.contract) for each in session.tools]
     one_at_a_time = anyio.Lock()
 
@@ -103,12 +98,7 @@ def build_server(session: HostedSession, name: str) -> Server[Any]:
 
 
 def describe_tool(tool: Mapping[str, Any], contract: Mapping[str, Any]) -> Tool:
-    """Describe a tool as a host lists it.
-
-    Args:
-        tool: its descriptor, with its fingerprint, from a hosted session.
-        contract: the session's contract, as a document.
-    """
+    """Describe a tool as a host lists it, from its descriptor in a hosted session and from the contract's document."""
     result = {key: each for key, each in tool["output"].items() if key != "$schema"}
     definitions = {key: result.pop(key) for key in ("$defs",) if key in result}
     envelope = {

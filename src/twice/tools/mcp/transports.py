@@ -80,10 +80,6 @@ class Lines:
     """Lines of a descriptor, each cut at a limit: what is cut is no message any more, and is answered so.
 
     A task that waits for them can be cancelled, which a thread that reads cannot.
-
-    Args:
-        descriptor: to read from.
-        bytes_max: of a line.
     """
 
     def __init__(self, descriptor: int, bytes_max: int) -> None:
@@ -137,15 +133,7 @@ def _limit_bytes(payload_bytes: int) -> int:
 
 @contextmanager
 def bind(host: str, port: int) -> Iterator[socket.socket]:
-    """Yield a socket bound to an address, before opening anything to serve there.
-
-    Args:
-        host: the address to bind.
-        port: the port; 0 for any free one.
-
-    Raises:
-        UsageError: E-USE-001, when the address cannot be bound.
-    """
+    """Yield a socket bound to an address, or refuse before anything is opened to serve there; port 0 is any free one."""
     made: socket.socket | None = None
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(

@@ -17,15 +17,9 @@ from twice.tools.scenes.blender.scene import BlenderScene
 from twice.tools.scenes.memory import MemoryScene
 from twice.tools.scenes.tools import meshes, objects, states
 
-TOOLS: Final[tuple[Tool, ...]] = (
-    meshes.add_modifier, meshes.combine, meshes.create_mesh, meshes.create_primitive,
-    meshes.displace, meshes.scatter,
-    objects.assign_material, objects.create_camera, objects.create_collection,
-    objects.create_light, objects.create_material, objects.create_object, objects.delete_object,
-    objects.link_object, objects.set_parent, objects.transform_object,
-    states.keep_state, states.list_differences, states.load_scene, states.measure_distance,
-    states.render, states.reset_scene, states.save_scene, states.show_scene,
-)  # fmt: skip
+TOOLS: Final = tuple(
+    each for room in (meshes, objects, states) for each in vars(room).values() if type(each) is Tool
+)
 """Every scene tool."""
 
 MEMORY: Final = Registry(TOOLS, "memory", backend=MemoryScene)

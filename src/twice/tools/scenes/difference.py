@@ -18,6 +18,7 @@ from twice.foundation.comparison import FieldDifference, Tolerance, differences
 from twice.tools.scenes.state import Block, SceneState, Section
 
 _FIELDS_PER_BLOCK: Final = 20
+_SHOWN: Final = ("path", "kind", "a", "b", "differing", "of")
 
 
 def scene_differences(a: SceneState, b: SceneState, *, limit: int = 100) -> list[dict[str, Any]]:
@@ -75,16 +76,8 @@ def _walk(a: SceneState, b: SceneState) -> Iterator[dict[str, Any]]:
             )
         head = {"section": section, "type": block.type, "name": block.name, "id": block.id}
         for field in sorted(fields, key=lambda field: field.path):
-            yield {
-                **head,
-                "path": field.path,
-                "kind": field.kind,
-                "a": field.a,
-                "b": field.b,
-                "distance": field.magnitude,
-                "differing": field.differing,
-                "of": field.of,
-            }
+            shown = {key: getattr(field, key) for key in _SHOWN}
+            yield {**head, **shown, "distance": field.magnitude}
 
 
 def _changed_blocks(

@@ -98,12 +98,5 @@ def check_file(path: Path) -> None:
     )
 
 
-@private
-def put_file(folder: Path, name: str, data: bytes) -> None:
-    """Write a file in the folder, whole or not at all.
-
-    Raises:
-        SceneArgumentRefused: E-SCENE-005, the name does not stay in the folder.
-        OutputUnwritable: E-OUTPUT-002, it cannot be written.
-    """
-    write(resolve_inside(folder, name), data)
+write_file = private(write)
+"""Write a file of the session, whole or not at all: ``write``, and no effect of the run."""

@@ -101,8 +101,8 @@ class MemoryScene(protocol.Scene):
             )
 
     def snapshot(self, *, evaluated: bool = False) -> SceneState:
+        self._own.clear()  # first: what follows may raise when it has seen the half of them
         sections = self._made.update(self._sections)
-        self._own.clear()
         if evaluated:
             blocks = [
                 Block("MESH", name, "", self._evaluate(name, value))
@@ -334,11 +334,9 @@ def _new_object(data: list[str] | None) -> dict[str, Any]:
 
 
 def _round_fields(values: Surface | Lens | Lamp) -> dict[str, Any]:
-    """Bring numbers to their 32 bits; texts stay."""
-    rounded: dict[str, Any] = {}
-    for key, value in asdict(values).items():
-        if isinstance(value, tuple | list):
-            rounded[key] = floats32(value)
-        else:
-            rounded[key] = value if isinstance(value, str) else float32(value)
+    """Bring numbers to their 32 bits."""
+    rounded = asdict(values)
+    for key, value in rounded.items():
+        if key != "kind":
+            rounded[key] = float32(value) if np.isscalar(value) else floats32(value)
     return rounded

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, Literal, assert_never
 
@@ -45,18 +45,13 @@ class MeshData:
     edges: Array
     corners: Array
     face_starts: Array
-    face_materials: Array = field(default_factory=lambda: array([], "<i4"))
+    face_materials: Array
 
     @property
     def faces(self) -> list[list[int]]:
         """The vertices of each face."""
         corners, starts = self.corners.tolist(), self.face_starts.tolist()
         return [corners[a:b] for a, b in pairwise(starts)]
-
-    def with_positions(self, positions: object) -> MeshData:
-        """Return the same mesh with other positions of its vertices."""
-        own = array(positions, "<f4").reshape(self.positions.shape)
-        return MeshData(own, self.edges, self.corners, self.face_starts, self.face_materials)
 
 
 def mesh_data(

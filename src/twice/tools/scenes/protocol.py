@@ -21,8 +21,9 @@ from typing import Any, Final, Literal, Protocol
 from twice.foundation.digests import digest_value
 from twice.foundation.printable import pluralize
 from twice.tools.backend import Backend
+from twice.tools.context import NAME_BYTES_MAX
 from twice.tools.errors import SceneArgumentRefused, SceneNameTaken, SceneNotFound
-from twice.tools.scenes.folder import make_private_folder
+from twice.tools.scenes.folder import make_private_folder, resolve_inside
 from twice.tools.scenes.mesh import MeshData
 from twice.tools.scenes.state import ALGORITHM, Array, SceneState
 from twice.tools.scenes.state_file import to_plain
@@ -65,15 +66,7 @@ class Lamp:
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """A picture to be made.
-
-    Args:
-        camera: name of the camera's object.
-        width: in pixels.
-        height: in pixels.
-        samples: light paths per pixel, where the renderer draws any.
-        seed: of those paths, from 0 to 2**31 - 1.
-    """
+    """A picture to be made: its size in pixels, light paths per pixel, and their seed of 31 bits."""
 
     camera: str
     width: int
@@ -100,6 +93,10 @@ class Scene(Backend, Protocol):
         if self._folder is None:
             self._folder = make_private_folder()
         return self._folder
+
+    def path(self, name: str) -> Path:
+        """Return where a file of this name lies; see ``resolve_inside`` for what is refused."""
+        return resolve_inside(self.folder, name)
 
     def state(self) -> Mapping[str, Any]:
         """Return the whole state as plain data."""
@@ -173,9 +170,6 @@ class Scene(Backend, Protocol):
         """Return the names of all objects, by code point."""
 
 
-NAME_BYTES_MAX: Final = 63
-"""What the narrowest of the programs keeps of a name, in bytes of UTF-8."""
-
 _FAR: Final = 1e6
 # For each modifier its settings: default, least, most. A whole default takes whole numbers alone.
 # Left out are those that draw numbers of their own, follow a cache from frame to frame, or answer
@@ -234,27 +228,20 @@ def complete_settings(kind: str, given: Mapping[str, float]) -> dict[str, int | 
     Raises:
         SceneArgumentRefused: E-SCENE-005, an unknown kind or setting, or a number out of range.
     """
-    known = MODIFIERS.get(kind)
-    if known is None:
-        raise _not_offered(f"The modifier {kind!r} is not offered.", ", ".join(MODIFIERS))
-    for name in given:
-        if name not in known:
-            names = ", ".join(known) or "no settings"
-            raise _not_offered(f"{kind} has no setting {name!r}.", names)
+    known, remedy = MODIFIERS.get(kind), "Change the settings and call modifier.add again."
+    if known is None or given.keys() - known.keys():
+        offered = [f"{each} ({', '.join(MODIFIERS[each]) or 'nothing'})" for each in MODIFIERS]
+        happened = f"{kind!r} was given {', '.join(given) or 'nothing'}."
+        raise SceneArgumentRefused(happened, f"Expected one of {', '.join(offered)}.", remedy)
     complete: dict[str, int | float] = {}
     for name, (default, least, most) in known.items():
         value, whole = given.get(name, default), isinstance(default, int)
         if not least <= value <= most or (whole and not float(value).is_integer()):
-            number = "a whole number" if whole else "a number"
-            wanted = f"{number} from {least} to {most}"
-            raise _not_offered(f"{kind} was given {name} = {value!r}.", wanted)
+            number = f"a {'whole ' if whole else ''}number from {least} to {most}"
+            happened = f"{kind} was given {name} = {value!r}."
+            raise SceneArgumentRefused(happened, f"Expected {number}.", remedy)
         complete[name] = int(value) if whole else float(value)
     return complete
-
-
-def _not_offered(happened: str, expected: str) -> SceneArgumentRefused:
-    remedy = "Change the settings and call modifier.add again."
-    return SceneArgumentRefused(happened, f"Expected: {expected}.", remedy)
 
 
 def name_taken(name: str, what: str) -> SceneNameTaken:

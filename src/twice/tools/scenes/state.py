@@ -2,11 +2,8 @@
 
 A state is sections, a section is blocks in the order of (type, name, id), a block is a dict of
 values. Bytes come from the canonical form and sha256; docs/format/scene-state-1.md is the whole
-rule, and tests/vectors/scene-state.json holds known answers. ``foundation.merkle`` is not used: it
-names the parts of a value by another form, and these fingerprints stand in people's files.
-
-Two fingerprints: ``full`` covers everything, and the profile of the program that holds the scene;
-``core`` covers a short list of properties that mean the same in every version, and no profile.
+rule, and tests/vectors/scene-state.json holds known answers. ``foundation.merkle`` names the parts
+of a value by another form; these fingerprints stand in people's files.
 
 Numbers of 32 bits are the shortest decimal that reads back to the same bits. A property that was
 set to 0.1 holds 0.10000000149011612 and is the value 0.1: what people set is what a state says, and
@@ -52,9 +49,7 @@ CORE: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "collections": ("objects", "children"),
         "evaluated": ("positions", "edges", "corners", "face_starts", "face_materials"),
         "lights": ("kind", "energy", "color"),
-        "meshes": (
-            "positions", "edges", "corners", "face_starts", "face_materials", "materials",
-        ),
+        "meshes": ("positions", "edges", "corners", "face_starts", "face_materials", "materials"),
         "objects": (
             "data", "parent", "location", "rotation_mode", "rotation", "scale", "matrix_world",
             "hide_render",
@@ -178,11 +173,7 @@ class SceneState:
 
 def scene_state(profile: Mapping[str, str], sections: Mapping[str, Iterable[Block]]) -> SceneState:
     """Build a state from blocks in any order; the section ``evaluated`` only on request."""
-    ordered = {name: Section(name, sections[name]) for name in sorted(sections)}
-    for name, section in ordered.items():
-        keys = {block.key for block in section.blocks}
-        assert len(keys) == len(section.blocks), f"two blocks of {name} have one type, name and id"
-    return SceneState(profile, ordered)
+    return SceneState(profile, {name: Section(name, sections[name]) for name in sorted(sections)})
 
 
 def _label(value: Value) -> str:

@@ -51,13 +51,7 @@ _Place = tuple[tuple[str, ...], int]
 
 
 class TrialProcesses(Closing):
-    """Where one registry is tried; a context manager.
-
-    Args:
-        registry: its name; a file's path is absolute.
-        python: the interpreter; empty for this one.
-        limit_s: how long one trial may take.
-        progress: told what is being done.
+    """Where one registry is tried; a context manager, with the arguments of ``verify_tools``.
 
     Attributes:
         without_effect: factors that are not varied here, or had no effect when all were, and why.
@@ -67,6 +61,9 @@ class TrialProcesses(Closing):
 
     def __init__(self, registry: str, *, python: str, limit_s: float, progress: Progress) -> None:
         self.starts, self.starting_s = 0, 0.0
+        place, colon, name = registry.rpartition(":")
+        if place.endswith(".py"):  # Trials stand elsewhere.
+            registry = f"{Path(place).resolve()}{colon}{name}"
         self._registry, self._python, self._limit_s = registry, python, limit_s
         self._progress = progress
         self._folder = Path(tempfile.mkdtemp(prefix="twice-tools-")).resolve()

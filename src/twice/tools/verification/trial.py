@@ -9,7 +9,7 @@ Invariant: every trial has a backend, a session and a folder of its own.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Self
@@ -119,23 +119,23 @@ class TrialPoint:
 def run_trial(registry: Registry, trial: ToolTrial) -> TrialPoint:
     """Carry out a trial in this process."""
     backend, unable = registry.open_backend(), {}
+    look = _Look(backend)
     if NETWORK_DENIED in trial.varied:
         sys.addaudithook(_deny_network)
-    parts = _PartLog(backend)
     try:
         if EARLIER_CALLS in trial.varied and (why := _make_past(registry, backend, trial)):
             unable[EARLIER_CALLS] = why
-        session = _open_session(registry, backend, trial, parts)
+        session = _open_session(registry, backend, trial, look)
     except CallRefused as error:
         return TrialPoint(unready=envelopes.failure(error))
     unready = _make_start(session, trial, unable)
     if unready is not None:
         return TrialPoint(unready=unready, unable=unable)
-    before, names = _fingerprint(backend), set(_list_texts(_read_state(backend)))
+    before, names = look.fingerprint(), look.list_texts()
     if trial.steps:
         steps = [session.call(each["tool"], each["arguments"]) for each in trial.steps]
-        return TrialPoint(unable=unable, before=before, after=_fingerprint(backend), steps=steps)
-    parts.rows.clear()
+        return TrialPoint(unable=unable, before=before, after=look.fingerprint(), steps=steps)
+    look.parts.clear()
     envelope, state = session.call(trial.tool, trial.case.arguments), None
     with suppress(Exception):  # A state that has no encoding, or a large one, is not shown.
         if backend is not None and len(encode(backend.state())) <= _STATE_BYTES_MAX:
@@ -143,28 +143,27 @@ def run_trial(registry: Registry, trial: ToolTrial) -> TrialPoint:
     point = TrialPoint(
         unable=unable,
         before=before,
-        after=_fingerprint(backend),
+        after=look.fingerprint(),
         state=state,
         envelope=envelope,
-        parts=list(parts.rows),
+        parts=list(look.parts),
     )
     if trial.watched or not envelope["ok"]:
         return point
-    names |= set(_list_texts(_read_state(backend)))
+    names |= look.list_texts()
     session.call(trial.tool, trial.case.arguments)
-    made = sorted(set(_list_texts(_read_state(backend))) - names)
+    made = sorted(look.list_texts() - names)
     made = [each for each in made if backend is not None and backend.holds(each)]
-    return replace(point, again=_fingerprint(backend), made_again=made)
+    return replace(point, again=look.fingerprint(), made_again=made)
 
 
 def _open_session(
-    registry: Registry, backend: Backend | None, trial: ToolTrial, observer: _PartLog | None = None
+    registry: Registry, backend: Backend | None, trial: ToolTrial, look: _Look | None = None
 ) -> Session:
     offer = {"session_seed": trial.seed, "time": _TIME, "limits": {"seconds": None}}
     contract = negotiate(offer, registry, backend)
-    return Session(
-        registry, backend, contract, observer=observer, alarms=False, watched=trial.watched
-    )
+    watched = trial.watched
+    return Session(registry, backend, contract, observer=look, alarms=False, watched=watched)
 
 
 def _make_past(registry: Registry, backend: Backend | None, trial: ToolTrial) -> str:
@@ -173,7 +172,8 @@ def _make_past(registry: Registry, backend: Backend | None, trial: ToolTrial) ->
     Other cases stand on both sides, for some tools keep what came first, and some what came last. Some begin to
     lie only after many calls.
     """
-    empty, began_s = _fingerprint(backend), now_s()
+    look, began_s = _Look(backend), now_s()
+    empty = look.fingerprint()
     others = [replace(trial, case=each) for each in trial.others]
     many = [trial] * (_PAST_CALLS_MAX - 2 * len(others) - 1)
     for number, past in enumerate((*others, trial.with_seed(_PAST_SEED), *many, *others)):
@@ -184,7 +184,7 @@ def _make_past(registry: Registry, backend: Backend | None, trial: ToolTrial) ->
         session.call(past.tool, past.case.arguments)
         if backend is not None:
             backend.reset()
-    is_empty = _fingerprint(backend) == empty
+    is_empty = look.fingerprint() == empty
     return "" if is_empty else "the backend's reset does not lead back to its empty state"
 
 
@@ -229,39 +229,36 @@ def _reverse_maps(value: Any) -> Any:
     return [_reverse_maps(each) for each in value] if isinstance(value, list) else value
 
 
-def _fingerprint(backend: Backend | None) -> str:
-    return "" if backend is None else backend.fingerprint()
-
-
-def _read_state(backend: Backend | None) -> Any:
-    return {} if backend is None else backend.state()
-
-
-def _list_texts(value: Any) -> Iterator[str]:
-    """Every text in a plain value, keys too."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for key, each in value.items():
-            yield str(key)
-            yield from _list_texts(each)
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from _list_texts(each)
-
-
-class _PartLog:
-    """Writes down the parts of calls, with the state around each."""
+class _Look:
+    """Looks at a backend, where there is one, and writes down the parts of calls with the state around each."""
 
     def __init__(self, backend: Backend | None) -> None:
         self._backend = backend
         self._before: list[str] = []
-        self.rows: list[dict[str, Any]] = []
+        self.parts: list[dict[str, Any]] = []
+
+    def fingerprint(self) -> str:
+        """Return the state's fingerprint; an empty text without a backend."""
+        return "" if self._backend is None else self._backend.fingerprint()
+
+    def list_texts(self) -> set[str]:
+        """Return every text in the state, keys too."""
+        found: set[str] = set()
+        left: list[Any] = [] if self._backend is None else [self._backend.state()]
+        while left:
+            value = left.pop()
+            if isinstance(value, str):
+                found.add(value)
+            elif isinstance(value, Mapping):
+                left += [*value, *value.values()]
+            elif isinstance(value, list | tuple):
+                left += value
+        return found
 
     def on_begin(self, note: Note) -> None:
         """Read the state before a part."""
         if note.path:
-            self._before.append(_fingerprint(self._backend))
+            self._before.append(self.fingerprint())
 
     def on_end(self, note: Note) -> None:
         """Write a part down."""
@@ -270,13 +267,13 @@ class _PartLog:
         arguments = dict(note.arguments)
         if note.seeded is not None:
             arguments["seed"] = seed_to_json(note.seeded.seed)
-        self.rows.append(
+        self.parts.append(
             {
                 "path": list(note.path),
                 "call": {"tool": note.tool, "arguments": arguments},
                 "seeded": note.seeded is not None,
                 "before": self._before.pop(),
-                "after": _fingerprint(self._backend),
+                "after": self.fingerprint(),
                 "result": (note.envelope or {}).get("result"),
             }
         )

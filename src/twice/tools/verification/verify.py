@@ -15,7 +15,6 @@ from twice.errors import UsageError
 from twice.foundation.dataclass_codec import to_plain
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.tools.determinism import Determinism, Level
-from twice.tools.registry import BUILT_IN
 from twice.tools.verification.examination import Examination, advance
 from twice.tools.verification.processes import NAMES, Progress, TrialProcesses
 from twice.tools.verification.report import (
@@ -71,7 +70,7 @@ def verify_tools(
     """
     files = {str(path): read_verification(path) for path in verified}
     doing = progress or (lambda _: None)
-    with TrialProcesses(_resolve(registry), python=python, limit_s=limit_s, progress=doing) as made:
+    with TrialProcesses(registry, python=python, limit_s=limit_s, progress=doing) as made:
         here = parse(RegistryDescription, made.describe(cases))
         chosen = [each for each in here.tools if tool in (None, each.name)]
         if not chosen:
@@ -104,9 +103,8 @@ def find_levels(
         UsageError: E-USE-001. RegistryRefused: E-TOOL-002.
     """
     files = {str(path): read_verification(path) for path in verified}
-    with TrialProcesses(
-        _resolve(registry), python=python, limit_s=LIMIT_S, progress=lambda _: None
-    ) as made:
+    quiet: Progress = lambda _: None  # noqa: E731
+    with TrialProcesses(registry, python=python, limit_s=LIMIT_S, progress=quiet) as made:
         return choose_levels(files, parse(RegistryDescription, made.describe(None)))
 
 
@@ -161,10 +159,3 @@ def _summarize(seen: Examination) -> CaseResult:
     result = str(digest_bytes(first.result_form, Algorithm.SHA256)) if is_exact else ""
     state = first.after if first.ok else ""
     return CaseResult(to_plain(case), case.digest, seen.tool.origin, seen.failure, result, state)
-
-
-def _resolve(registry: str) -> str:
-    """Make the path of a file absolute: trials stand elsewhere."""
-    place, colon, name = registry.rpartition(":")
-    is_file = registry not in BUILT_IN and colon and place.endswith(".py")
-    return f"{Path(place).resolve()}:{name}" if is_file else registry

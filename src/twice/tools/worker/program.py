@@ -86,13 +86,8 @@ class Line:
     """The worker's end of the line to its host: one message each way, as declared effects.
 
     The line is the process's standard input, a socket that the host made. An answer is sent when the
-    next call is asked for, never before: then it is in the record.
-
-    Args:
-        run: whose effects it uses.
-
-    Attributes:
-        is_cancelled: whether the host has given up the call that is at work.
+    next call is asked for, never before: then it is in the record. ``is_cancelled`` says whether the host
+    has given up the call that is at work.
     """
 
     def __init__(self, run: Run) -> None:
@@ -168,11 +163,7 @@ def _read_fingerprint(backend: Backend | None) -> str | None:
 
 
 class _RunObserver:
-    """Writes the parts of calls into the run, and traces beside it.
-
-    Attributes:
-        may_have_written: whether a tool that may write was executed since this was last False.
-    """
+    """Writes the parts of calls into the run, and traces beside it; notes whether a tool that may write was executed."""
 
     def __init__(self, run: Run, registry: Registry) -> None:
         self.may_have_written = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from programs import HANGS_AFTER_S
 
 SOURCE = Path(__file__).parents[4] / "src"
 PROGRAMS = Path(__file__).with_name("programs")
+sys.path.append(str(PROGRAMS))
 
 Ask = Callable[..., Any]
 

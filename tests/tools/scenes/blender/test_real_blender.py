@@ -31,7 +31,7 @@ def test_no_order_of_making_things_counts(ask: Ask, reference: Any, seed: int) -
 
     found = ask("fingerprints", {"order": order}, PYTHONHASHSEED=str(seed * 1000 + 1))
 
-    assert (found["full"], found["core"]) == (reference["full"], reference["core"])
+    assert found["prints"] == reference["prints"]
 
 
 def test_no_surroundings_count(ask: Ask, reference: Any, tmp_path: Any) -> None:
@@ -40,22 +40,20 @@ def test_no_surroundings_count(ask: Ask, reference: Any, tmp_path: Any) -> None:
         LANG="de_DE.UTF-8", TMPDIR=str(tmp_path),
     )  # fmt: skip
 
-    assert (found["full"], found["core"]) == (reference["full"], reference["core"])
+    assert found["prints"] == reference["prints"]
 
 
 @pytest.fixture(scope="module")
 def session(ask: Ask) -> Any:
+    """What a session answers that asserts by itself how its calls end, and what pictures follow."""
     return ask("tools", {}, PYTHONHASHSEED="0")
 
 
-def test_thirty_calls_end_as_they_should(session: Any) -> None:
-    refused = [code for code in session["codes"] if code != "ok"]
-
-    assert len(session["codes"]) >= 30
-    assert refused == [
-        "invalid_arguments",
-        "conflict",
-    ]  # a parent below itself, a name that is taken
+def test_the_profile_names_what_results_depend_on(session: Any) -> None:
+    assert session["profile"]["version"].startswith("4.5.")
+    assert session["profile"].keys() >= {
+        "addon:cycles", "build", "driver:cpu", "platform", "python", "threads"
+    }  # fmt: skip
 
 
 def test_two_sessions_in_other_surroundings_and_order_are_equal(
@@ -66,74 +64,17 @@ def test_two_sessions_in_other_surroundings_and_order_are_equal(
         TZ="America/St_Johns", HOME=str(tmp_path),
     )  # fmt: skip
 
-    assert other["full"] == session["full"]
-    assert other["core"] == session["core"]
-    assert other["pixels"] == session["pixels"]
+    assert other["prints"] == session["prints"]
 
 
 def test_one_core_gives_the_same_scene_and_pixels(ask: Ask, session: Any) -> None:
     one = str(min(os.sched_getaffinity(0)))
 
-    other = ask("tools", {}, before=("taskset", "-c", one))
-
-    assert (other["full"], other["pixels"]) == (session["full"], session["pixels"])
-
-
-def test_a_picture_follows_its_seed(session: Any) -> None:
-    first, again, other = session["pixels"]
-
-    assert first == again
-    assert first != other
-
-
-def test_a_picture_leaves_the_scene_as_it_was(session: Any) -> None:
-    assert session["unmoved"] == []
-
-
-def test_a_millionth_is_found_and_named(session: Any) -> None:
-    assert session["moved"][0]["name"] == "Ball"
-    assert session["moved"][0]["path"] == "objects['Ball'].location[0]"
-    assert (session["moved"][0]["a"], session["moved"][0]["b"]) == ("3.0", "3.000001")
-    assert session["near"]["same"]
-
-
-def test_a_saved_and_loaded_session_is_the_same_scene(session: Any) -> None:
-    assert session["loaded"] == session["full"]
-
-
-def test_the_profile_names_what_results_depend_on(session: Any) -> None:
-    assert session["profile"]["version"].startswith("4.5.")
-    assert {"addon:cycles", "build", "driver:cpu", "platform", "python", "threads"} <= set(
-        session["profile"]
-    )
+    assert ask("tools", {}, before=("taskset", "-c", one))["prints"] == session["prints"]
 
 
 def test_what_blender_does_without_a_word_is_refused_or_mended(ask: Ask) -> None:
-    found = ask("traps")
-
-    one, other = found.pop("core as in memory")
-    modifiers = found.pop("modifiers")
-    assert one == other
-    assert len(modifiers) == 8
-    assert found == {
-        "second Cube": "conflict",
-        "material named like a mesh": "conflict",
-        "64 bytes": "invalid_arguments",
-        "63 bytes": "done",
-        "data goes along": "done",
-        "meshes": ["Cube"],
-        "matrix is up to date": True,
-        "rollback twice": True,
-        "checkpoint files left": False,
-        "rendering changes nothing": True,
-        "EEVEE": "capability_missing",
-        "damaged file": "execution_failed",
-        "other file": "execution_failed",
-        "scene after damaged files": True,
-        "NaN": "invalid_arguments",
-        "script ran": False,
-        "edges keep their order": True,
-    }
+    assert ask("traps") == "held"
 
 
 def test_every_settable_property_is_seen_or_listed(ask: Ask) -> None:

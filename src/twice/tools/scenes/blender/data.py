@@ -11,6 +11,7 @@ from typing import Any, assert_never
 import numpy as np
 
 from twice.tools.errors import SceneFailed
+from twice.tools.scenes.blender.snapshot import read_mesh_data
 from twice.tools.scenes.mesh import MeshData, corner_edges
 from twice.tools.scenes.protocol import Lamp, Lens, Surface, name_taken
 
@@ -76,16 +77,11 @@ def fill_mesh(mesh: Any, data: MeshData) -> None:
 
 def refill_mesh(mesh: Any, data: MeshData) -> None:
     """Change the shape of a mesh; attributes stay if only positions change."""
-    edges = np.empty(len(mesh.edges) * 2, dtype=np.int32)
-    mesh.edges.foreach_get("vertices", edges)
-    corners = np.empty(len(mesh.loops), dtype=np.int32)
-    mesh.loops.foreach_get("vertex_index", corners)
-    if (
-        len(mesh.vertices) == len(data.positions)
-        and len(mesh.polygons) == len(data.face_starts) - 1
-        and np.array_equal(edges, data.edges.ravel())
-        and np.array_equal(corners, data.corners)
-    ):
+    there = read_mesh_data(mesh)
+    shapes = (
+        (each.positions.shape, each.edges, each.corners, each.face_starts) for each in (there, data)
+    )
+    if all(np.array_equal(one, other) for one, other in zip(*shapes, strict=True)):
         mesh.vertices.foreach_set("co", data.positions.ravel())
         mesh.update()
         return

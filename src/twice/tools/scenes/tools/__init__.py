@@ -7,12 +7,24 @@ protocol; a value that fits its type fits 32 bits.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
 from pydantic import Field
 
 from twice.tools.cases import Call, Case
+from twice.tools.context import Context
 from twice.tools.declaration import Tool, tool
+from twice.tools.scenes.protocol import Scene
+
+if TYPE_CHECKING:
+
+    class SceneContext(Context):
+        """The context of a scene tool: its backend is a scene."""
+
+        backend: Scene
+
+else:
+    SceneContext = Context
 
 STAGE: Final = (
     Call("mesh.primitive", {"kind": "cube", "name": "box"}),
@@ -44,13 +56,13 @@ def scene_tool(
     destructive: bool = False,
     idempotent: bool = False,
 ) -> Callable[[Callable[..., Any]], Tool]:
-    """Declare a scene tool, and the case that it is tried with.
+    """Declare a scene tool, deterministic unless it is seeded, and the case that it is tried with.
 
     Args:
         name: dotted, such as ``object.create``.
         case: arguments on the stage.
         more: calls between the stage and the case.
-        seeded: whether it draws numbers; else it is deterministic.
+        seeded: whether it draws numbers.
         reads_only: as in ``tool``.
         destructive: as in ``tool``.
         idempotent: as in ``tool``.

@@ -8,17 +8,18 @@ Invariant: a mesh depends on the parameters, the meshes that were named and the 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
 
 from twice.tools.cases import Call
-from twice.tools.context import Context
 from twice.tools.scenes.mesh import MeshData, Primitive, mesh_data, primitive, vertex_normals
 from twice.tools.scenes.noise import noise, scatter_points
-from twice.tools.scenes.protocol import Operation, Scene
-from twice.tools.scenes.tools import Name, Number, Point, Size, scene_tool
+from twice.tools.scenes.protocol import Operation
+from twice.tools.scenes.state import array
+from twice.tools.scenes.tools import Name, Number, Point, SceneContext, Size, scene_tool
 
 Index = Annotated[int, Field(ge=0, le=5_000_000)]
 ModifierKind = Literal[
@@ -29,23 +30,22 @@ Direction = Literal["NORMAL", "X", "Y", "Z"]
 
 @scene_tool("mesh.from_data", {"vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0]], "faces": [[0, 1, 2]]})
 def create_mesh(
-    context: Context,
+    context: SceneContext,
     vertices: list[Point],
     faces: list[list[Index]] = [],  # noqa: B006  (read, never changed)
     edges: list[tuple[Index, Index]] = [],  # noqa: B006  (as above)
     name: Name | None = None,
 ) -> dict[str, Any]:
     """Create a mesh object from vertices, faces and loose edges."""
-    scene: Scene = context.backend
     made = name or context.name("mesh")
     data = mesh_data(vertices, faces, edges)
-    scene.create_object(made, data)
+    context.backend.create_object(made, data)
     return _summarize(made, data)
 
 
 @scene_tool("mesh.primitive", {"kind": "sphere", "segments": 8, "rings": 5})
 def create_primitive(
-    context: Context,
+    context: SceneContext,
     kind: Primitive,
     name: Name | None = None,
     size: Size = 2.0,
@@ -53,10 +53,9 @@ def create_primitive(
     rings: Annotated[int, Field(ge=2, le=1024)] = 16,
 ) -> dict[str, Any]:
     """Create a cube, plane, grid, cylinder, cone or sphere around the origin."""
-    scene: Scene = context.backend
     made = name or context.name(kind)
     data = primitive(kind, size=size, segments=segments, rings=rings)
-    scene.create_object(made, data)
+    context.backend.create_object(made, data)
     return _summarize(made, data)
 
 
@@ -68,35 +67,33 @@ def create_primitive(
     Call("object.transform", {"name": "other", "location": [0.7, 0.6, 0.5]}),
 )
 def combine(
-    context: Context, name: Name, other: Name, operation: Operation, delete_other: bool = False
+    context: SceneContext, name: Name, other: Name, operation: Operation, delete_other: bool = False
 ) -> dict[str, Any]:
     """Unite, cut or intersect an object's mesh with another's, by an exact solver."""
-    scene: Scene = context.backend
-    data = scene.boolean(name, other, operation)
-    scene.replace_mesh(name, data)
+    data = context.backend.boolean(name, other, operation)
+    context.backend.replace_mesh(name, data)
     if delete_other:
-        scene.delete_object(other)
+        context.backend.delete_object(other)
     return _summarize(name, data)
 
 
 @scene_tool("modifier.add", {"name": "box", "kind": "SUBSURF", "settings": {"levels": 2}})
 def add_modifier(
-    context: Context,
+    context: SceneContext,
     name: Name,
     kind: ModifierKind,
     settings: dict[str, Number] = {},  # noqa: B006  (read, never changed)
     modifier: Name | None = None,
 ) -> dict[str, Any]:
     """Add a modifier to an object; its geometry after modifiers is shown by scene.snapshot."""
-    scene: Scene = context.backend
     made = modifier or context.name(kind.lower())
-    scene.add_modifier(name, made, kind, settings)
+    context.backend.add_modifier(name, made, kind, settings)
     return {"object": name, "modifier": made}
 
 
 @scene_tool("displace.noise", {"name": "box", "strength": 0.3}, seeded=True)
 def displace(
-    context: Context,
+    context: SceneContext,
     name: Name,
     strength: Number = 0.1,
     scale: Size = 1.0,
@@ -104,20 +101,19 @@ def displace(
     direction: Direction = "NORMAL",
 ) -> dict[str, Any]:
     """Move the vertices of an object's mesh by smooth noise, along their normals or an axis."""
-    scene: Scene = context.backend
-    data = scene.read_mesh(name)
+    data = context.backend.read_mesh(name)
     places = data.positions.astype(np.float64)
     amount = noise(context.seed("noise", 0, 2**63), places * scale, octaves=octaves)
     axis = np.eye(3)[["XYZ".find(direction)]]
     along = vertex_normals(data) if direction == "NORMAL" else axis
-    moved = data.with_positions(places + along * (amount * strength)[:, np.newaxis])
-    scene.replace_mesh(name, moved)
-    return _summarize(name, moved)
+    moved = array(places + along * (amount * strength)[:, np.newaxis], "<f4")
+    context.backend.replace_mesh(name, replace(data, positions=moved))
+    return _summarize(name, data)
 
 
 @scene_tool("scatter.points", {"target": "ground", "count": 5, "instance_of": "box"}, seeded=True)
 def scatter(
-    context: Context,
+    context: SceneContext,
     target: Name,
     count: Annotated[int, Field(ge=0, le=100_000)],
     name: Name | None = None,
@@ -127,8 +123,7 @@ def scatter(
 
     Objects are called by the name, a dash and the number of their point, and hang under the target.
     """
-    scene: Scene = context.backend
-    made = name or context.name("points")
+    scene, made = context.backend, name or context.name("points")
     placed = scatter_points(scene.read_mesh(target), count, context.seed("points", 0, 2**63))
     if instance_of is None:
         scene.create_object(made, mesh_data(placed))

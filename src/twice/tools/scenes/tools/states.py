@@ -15,45 +15,42 @@ from pydantic import Field
 from twice.foundation.comparison import Abs
 from twice.foundation.encoding import encode
 from twice.tools.cases import Call
-from twice.tools.context import Context
 from twice.tools.scenes.difference import compare_scenes, scene_differences
-from twice.tools.scenes.folder import put_file, resolve_inside
-from twice.tools.scenes.protocol import Scene, Shot, digest_pixels
+from twice.tools.scenes.folder import write_file
+from twice.tools.scenes.protocol import Shot, digest_pixels
 from twice.tools.scenes.state import SceneState
 from twice.tools.scenes.state_file import from_plain, read_document, summarize, to_plain
-from twice.tools.scenes.tools import File, Name, scene_tool
+from twice.tools.scenes.tools import File, Name, SceneContext, scene_tool
 
 Pixel = Annotated[int, Field(ge=1, le=4096)]
+_KEPT_AND_MOVED = (
+    Call("scene.keep", {"file": "a.state"}),
+    Call("object.transform", {"name": "box", "location": [1, 0, 0]}),
+)
 
 
 @scene_tool("scene.snapshot", {"values": True, "evaluated": True}, reads_only=True)
-def show_scene(context: Context, values: bool = False, evaluated: bool = False) -> dict[str, Any]:
+def show_scene(
+    context: SceneContext, values: bool = False, evaluated: bool = False
+) -> dict[str, Any]:
     """Show what the scene holds: fingerprints, and each thing with its digest, by type and name.
 
     Args are whether properties come along, and geometry after modifiers.
     """
-    scene: Scene = context.backend
-    return summarize(scene.snapshot(evaluated=evaluated), values=values)
+    return summarize(context.backend.snapshot(evaluated=evaluated), values=values)
 
 
 @scene_tool("scene.keep", {"file": "a.state"}, idempotent=True)
-def keep_state(context: Context, file: File, evaluated: bool = False) -> dict[str, Any]:
+def keep_state(context: SceneContext, file: File, evaluated: bool = False) -> dict[str, Any]:
     """Write the scene's state to a file, for scene.diff and scene.compare."""
-    scene: Scene = context.backend
-    state = scene.snapshot(evaluated=evaluated)
-    put_file(scene.folder, file, encode(to_plain(state)))
+    state = context.backend.snapshot(evaluated=evaluated)
+    write_file(context.backend.path(file), encode(to_plain(state)))
     return {"file": file, "fingerprint": state.fingerprint}
 
 
-@scene_tool(
-    "scene.diff",
-    {"before": "a.state"},
-    Call("scene.keep", {"file": "a.state"}),
-    Call("object.transform", {"name": "box", "location": [1, 0, 0]}),
-    reads_only=True,
-)
+@scene_tool("scene.diff", {"before": "a.state"}, *_KEPT_AND_MOVED, reads_only=True)
 def list_differences(
-    context: Context,
+    context: SceneContext,
     before: File,
     after: File | None = None,
     limit: Annotated[int, Field(ge=1, le=10_000)] = 100,
@@ -61,23 +58,15 @@ def list_differences(
     """Show where a kept state and another one, or the scene, differ: object, property, both values."""
     one, two = _load_sides(context, before, after)
     found = scene_differences(one, two, limit=limit)
-    return {
-        "same": not found,
-        "before": one.fingerprint,
-        "after": two.fingerprint,
-        "differences": found,
-    }
+    sides = {"before": one.fingerprint, "after": two.fingerprint}
+    return {"same": not found, **sides, "differences": found}
 
 
 @scene_tool(
-    "scene.compare",
-    {"before": "a.state", "within": 0.5},
-    Call("scene.keep", {"file": "a.state"}),
-    Call("object.transform", {"name": "box", "location": [1, 0, 0]}),
-    reads_only=True,
+    "scene.compare", {"before": "a.state", "within": 0.5}, *_KEPT_AND_MOVED, reads_only=True
 )
 def measure_distance(
-    context: Context,
+    context: SceneContext,
     before: File,
     within: Annotated[float, Field(ge=0, le=1e6)],
     after: File | None = None,
@@ -88,18 +77,16 @@ def measure_distance(
 
 
 @scene_tool("scene.reset", {}, destructive=True, idempotent=True)
-def reset_scene(context: Context) -> dict[str, Any]:
+def reset_scene(context: SceneContext) -> dict[str, Any]:
     """Go back to an empty scene."""
-    scene: Scene = context.backend
-    scene.reset()
+    context.backend.reset()
     return {"reset": True}
 
 
 @scene_tool("scene.save", {"file": "a.scene"}, idempotent=True)
-def save_scene(context: Context, file: File) -> dict[str, Any]:
+def save_scene(context: SceneContext, file: File) -> dict[str, Any]:
     """Write the scene to a file of its own kind."""
-    scene: Scene = context.backend
-    scene.save(resolve_inside(scene.folder, file))
+    context.backend.save(context.backend.path(file))
     return {"file": file}
 
 
@@ -110,11 +97,10 @@ def save_scene(context: Context, file: File) -> dict[str, Any]:
     Call("object.delete", {"name": "box"}),
     destructive=True,
 )
-def load_scene(context: Context, file: File) -> dict[str, Any]:
+def load_scene(context: SceneContext, file: File) -> dict[str, Any]:
     """Take over a scene that scene.save wrote; no script in it is run."""
-    scene: Scene = context.backend
-    scene.load(resolve_inside(scene.folder, file))
-    return {"file": file, "objects": len(scene.object_names())}
+    context.backend.load(context.backend.path(file))
+    return {"file": file, "objects": len(context.backend.object_names())}
 
 
 @scene_tool(
@@ -124,7 +110,7 @@ def load_scene(context: Context, file: File) -> dict[str, Any]:
     Call("light.create", {"kind": "SUN", "name": "sun", "energy": 2.0}),
 )
 def render(
-    context: Context,
+    context: SceneContext,
     camera: Name,
     width: Pixel = 64,
     height: Pixel = 64,
@@ -133,14 +119,12 @@ def render(
     file: File | None = None,
 ) -> dict[str, Any]:
     """Render to pixels: their fingerprint, how many are covered, and, if wanted, a .npy file."""
-    scene: Scene = context.backend
-    if file is not None:
-        resolve_inside(scene.folder, file)
-    picture = scene.render(Shot(camera, width, height, samples, sampling_seed))
-    if file is not None:
+    path = None if file is None else context.backend.path(file)
+    picture = context.backend.render(Shot(camera, width, height, samples, sampling_seed))
+    if path is not None:
         written = BytesIO()
         np.save(written, picture, allow_pickle=False)
-        put_file(scene.folder, file, written.getvalue())
+        write_file(path, written.getvalue())
     return {
         "pixels": digest_pixels(picture),
         "width": width,
@@ -150,9 +134,10 @@ def render(
     }
 
 
-def _load_sides(context: Context, before: str, after: str | None) -> tuple[SceneState, SceneState]:
-    scene: Scene = context.backend
-    one = from_plain(read_document(resolve_inside(scene.folder, before)))
+def _load_sides(
+    context: SceneContext, before: str, after: str | None
+) -> tuple[SceneState, SceneState]:
+    one = from_plain(read_document(context.backend.path(before)))
     if after is not None:
-        return one, from_plain(read_document(resolve_inside(scene.folder, after)))
-    return one, scene.snapshot(evaluated="evaluated" in one.sections)
+        return one, from_plain(read_document(context.backend.path(after)))
+    return one, context.backend.snapshot(evaluated="evaluated" in one.sections)

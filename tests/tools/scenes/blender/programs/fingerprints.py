@@ -21,9 +21,8 @@ bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False, use_scripts=False)
 after = read_snapshot(bpy, {}, evaluated=True)
 answer(
     {
-        "full": before.fingerprint,
-        "core": before.core_fingerprint,
-        "blocks": sum(map(len, before.sections.values())),
+        "prints": [before.fingerprint, before.core_fingerprint],
+        "blocks": sum(len(section.blocks) for section in before.sections.values()),
         "loaded": scene_differences(before, after),
     }
 )

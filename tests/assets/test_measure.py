@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import PIL
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mediafiles import encode
 
 from twice.assets.errors import AssetMissing, PayloadRefused
 from twice.assets.log.block import NotApplicable
@@ -159,3 +161,37 @@ def test_what_is_not_there_or_damaged_is_one_error(tmp_path: Path) -> None:
     (tmp_path / "b.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR")
     with pytest.raises(PayloadRefused):
         measure_file(tmp_path / "b.png")
+
+
+class PublicLibrary:
+    """libsndfile without the constants that stand in a private module of soundfile alone."""
+
+    def __init__(self, library: object) -> None:
+        self._library = library
+
+    def __getattr__(self, name: str) -> object:
+        assert not name.startswith("SF_ERR_UN"), name
+        return getattr(self._library, name)
+
+
+def test_a_format_that_soundfile_does_not_know_keeps_the_facts_of_its_container(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(soundfile, "_snd", PublicLibrary(soundfile._snd))
+    path = tmp_path / "a.m4a"
+    path.write_bytes(encode("ipod", "aac"))
+    measured = measure_file(path).measured
+
+    assert (measured.sample_rate_hz, measured.channels, measured.loudness_lufs) == (48000, 1, None)
+    assert measured.duration_s == pytest.approx(0.576, abs=0.001)
+
+
+def test_the_libraries_that_read_a_file_are_recorded(tmp_path: Path) -> None:
+    Image.new("RGB", (4, 3)).save(tmp_path / "a.png")
+    soundfile.write(tmp_path / "a.wav", sine(-16, 1), 48000)
+    (tmp_path / "a.svg").write_text("<svg/>")
+    found = [measure_file(tmp_path / name).measured.decoder for name in ("a.png", "a.wav", "a.svg")]
+
+    assert found[0] == f"pillow {PIL.__version__}"
+    assert found[1].startswith(f"soundfile {soundfile.__version__}, libsndfile")
+    assert found[2] is None

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from twice.assets.errors import PayloadRefused
 from twice.assets.media import similarity
 from twice.assets.media.similarity import BEST_DB, PROFILES, exceed_limits, merge_worst
+
+Image = pytest.importorskip("PIL.Image")
 
 CHANCE = np.random.default_rng(5)
 NOISE = CHANCE.normal(0, 0.1, (4000, 2))
@@ -137,3 +142,34 @@ def test_the_worst_of_several_goes_by_what_is_bad_of_each_figure() -> None:
 
 def test_a_figure_that_was_not_measured_is_beyond_its_limit() -> None:
     assert exceed_limits({}, {"ssim": 0.9}) == ["ssim"]
+
+
+@pytest.mark.parametrize("peak", [1.0, 255.0, 0.01])
+def test_floats_are_compared_at_their_own_full_scale(peak: float) -> None:
+    """Whether white is 1, 255 or 0.01, noise instead of black is as far from it."""
+    noise = CHANCE.random((64, 64, 1)).astype(np.float32) * np.float32(peak)
+    black = np.zeros_like(noise)
+    for pair in ((black, noise), (noise, black)):
+        figures = similarity.compare_pixels(*pair)
+        assert figures["psnr_db"] == pytest.approx(10 * np.log10(3), abs=0.2)
+        assert len(exceed_limits(figures, PROFILES["image-stochastic"])) == 3
+
+
+def test_a_picture_in_bands_has_the_figures_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    a = CHANCE.integers(0, 256, (200, 40, 3), dtype=np.uint8)
+    b = a ^ CHANCE.integers(0, 2, a.shape, dtype=np.uint8)
+    whole = similarity.compare_pixels(a, b)
+    monkeypatch.setattr(similarity, "_BAND_ROWS", 64)
+    assert similarity.compare_pixels(a, b) == whole
+
+
+def test_what_cannot_be_compared_is_said(tmp_path: Path) -> None:
+    first, wide, grey, cut = (tmp_path / f"{name}.png" for name in ("a", "wide", "grey", "cut"))
+    Image.new("RGB", (8, 8)).save(first)
+    Image.new("RGB", (9, 8)).save(wide)
+    Image.new("L", (8, 8)).save(grey)
+    cut.write_bytes(first.read_bytes()[:45])
+    assert similarity.compare_images(first, wide) == ({}, "8x8 pixels and 9x8 pixels")
+    assert similarity.compare_images(first, grey) == ({}, "RGB of 1 frame and L of 1 frame")
+    with pytest.raises(PayloadRefused, match="cannot be compared"):
+        similarity.compare_images(first, cut)
