@@ -224,9 +224,9 @@ MUTATIONS = (
     ),
     Mutation(
         "gate-declared-witness",
-        "assets/gate/rules/evidence.py",
-        "frozenset({Level.RECORDED, Level.IMPORTED})",
-        "frozenset({Level.RECORDED, Level.IMPORTED, Level.DECLARED})",
+        "assets/gate/provenance_checks.py",
+        "if each.level is not EvidenceLevel.DECLARED]",
+        "if each.level is not None]",
         "a person's word counts as evidence for a deterministic promise",
     ),
 )

@@ -20,7 +20,8 @@ import pytest
 
 import environments
 from completelogs import holder, leaves
-from twice.assets.gate.facts import AssetFacts, collect_facts
+from twice.assets.gate.collector import collect_facts
+from twice.assets.gate.facts import AssetFacts
 from twice.assets.gate.gate import judge_facts, run_gate
 from twice.assets.log.io import examine, to_document
 from twice.assets.log.models import SUFFIX

@@ -20,7 +20,7 @@ from twice.assets.export import (
     build_gatecheck,
     build_lock_document,
 )
-from twice.assets.gate.facts import collect_facts
+from twice.assets.gate.collector import collect_facts
 from twice.assets.gate.gate import run_gate
 from twice.assets.log.block import Mode
 from twice.assets.log.diff import Impact, compare

@@ -79,7 +79,9 @@ def test_the_level_of_compression_and_texts_are_not_counted() -> None:
     assert digest(picture("TIFF", image)) == plain
 
 
-@pytest.mark.parametrize("form", ["gray16be", "ya16be", "rgb48be", "rgba64be", "rgb48le", "rgba64le"])
+@pytest.mark.parametrize(
+    "form", ["gray16be", "ya16be", "rgb48be", "rgba64be", "rgb48le", "rgba64le"]
+)
 def test_the_last_of_sixteen_bits_counts(form: str) -> None:
     """PNG stores big-endian samples, TIFF the others."""
     found = []
@@ -135,7 +137,9 @@ def test_packets_are_the_same_in_every_container_whatever_tags_it_has(name: str)
 
     assert digest(first)[0] == "packets/2"
     assert found == dict.fromkeys(found, digest(first))
-    assert {each: digest(data) for each, data in tagged.items()} == dict.fromkeys(tagged, digest(first))
+    assert {each: digest(data) for each, data in tagged.items()} == dict.fromkeys(
+        tagged, digest(first)
+    )
     assert digest(encode(form, *codecs, seed=2)) != digest(first)
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from twice.assets.gate import checks, figures, provenance_checks, recipe_checks
-from twice.assets.gate.facts import PRODUCER, AssetFacts, ProgressCallback, collect_facts
+from twice.assets.gate.collector import ProgressCallback, collect_facts
+from twice.assets.gate.facts import PRODUCER, AssetFacts
 from twice.assets.gate.report import GateReport, GateRow, RowStatus, clip
 from twice.assets.log.block import value_of
 from twice.foundation.printable import pluralize

@@ -17,7 +17,9 @@ from typing import Any, Final, cast
 
 from twice.assets.log.io import parse, read_bytes
 from twice.assets.render.runner import is_outside
+from twice.assets.store.embed import remove_note
 from twice.errors import TwiceError
+from twice.foundation.digests import Algorithm, digest_bytes
 
 WATCHED_FORMAT: Final = "twice.asset-render/1"
 _UNGOVERNED: Final = ("clock.", "entropy.", "process.start", "network.")
@@ -41,6 +43,14 @@ class RunValues:
     reads: Mapping[str, int] = field(default_factory=dict)
     is_watched: bool = False
     trouble: str = ""
+
+    def has_written(self, output: str, path: Path) -> bool:
+        """Whether the run wrote the bytes of a file, as they are or without a log's note in them."""
+        wanted = self.written.get(output, "")
+        if not wanted:
+            return False
+        data, algorithm = path.read_bytes(), Algorithm(wanted.partition(":")[0])
+        return wanted in {str(digest_bytes(each, algorithm)) for each in (data, remove_note(data))}
 
 
 def read_run(path: Path) -> RunValues:

@@ -143,17 +143,16 @@ def escape(name: str) -> str:
     return name.replace("~", "~0").replace("/", "~1")
 
 
-def resolve(document: Any, pointer: str) -> Any:
-    """Return the value at a JSON pointer whose steps are names; None where there is none."""
-    for step in pointer.split("/")[1:]:
-        name = step.replace("~1", "/").replace("~0", "~")
-        document = document.get(name) if isinstance(document, Mapping) else None
-    return document
-
-
 def unescape(pointer: str) -> list[str]:
     """Read the steps of a JSON pointer."""
     return [each.replace("~1", "/").replace("~0", "~") for each in pointer.split("/")[1:]]
+
+
+def resolve(document: Any, pointer: str) -> Any:
+    """Return the value at a JSON pointer whose steps are names; None where there is none."""
+    for name in unescape(pointer):
+        document = document.get(name) if isinstance(document, Mapping) else None
+    return document
 
 
 def short(value: object, longest: int = 60) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from twice.assets.errors import StoreRefused
-from twice.assets.gate.facts import collect_facts
+from twice.assets.gate.collector import collect_facts
 from twice.assets.gate.gate import judge_facts
 from twice.assets.gate.report import GateReport
 from twice.assets.log.io import canonical, examine, log_digest, read_log, sidecar_name, to_document

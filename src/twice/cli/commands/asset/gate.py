@@ -11,7 +11,7 @@ from typing import Annotated, Final
 import click
 
 from twice.assets.export import build_art_manifest, build_gatecheck, build_lock_document
-from twice.assets.gate.facts import collect_facts
+from twice.assets.gate.collector import collect_facts
 from twice.assets.gate.gate import run_gate, verify_files
 from twice.assets.gate.report import GateReport
 from twice.cli.commands.asset.store import read_clock

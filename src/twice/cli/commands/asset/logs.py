@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 from twice.assets.errors import LogUnreadable
-from twice.assets.gate.facts import collect_facts
+from twice.assets.gate.collector import collect_facts
 from twice.assets.importers.merge import LogImport, import_into_log
 from twice.assets.log.block import Mode
 from twice.assets.log.diff import compare

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import click
 
-from twice.assets.gate.facts import collect_facts
+from twice.assets.gate.collector import collect_facts
 from twice.assets.log.models import SUFFIX, RerenderOutcome
 from twice.assets.media.similarity import PROFILES
 from twice.assets.render.calibration import calibrate, write_limits, write_verdict
