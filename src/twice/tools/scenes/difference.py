@@ -11,7 +11,6 @@ comparison is ``same`` exactly when every property is, under the tolerance that 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 from typing import Any, Final
 
 from twice.foundation.comparison import FieldDifference, Tolerance, differences
@@ -34,7 +33,24 @@ def scene_differences(a: SceneState, b: SceneState, *, limit: int = 100) -> list
         ``objects['Box'].location[0]``; ``kind`` and both values, as in ``FieldDifference``;
         ``distance``, the largest between two numbers, or None; ``differing`` of ``of`` elements.
     """
-    return list(islice(_walk(a, b), limit))
+    found: list[dict[str, Any]] = []
+    for place, section, one, two in _changed_blocks(a, b):
+        block = one or two
+        assert block is not None, "a changed block stands on one side at least"
+        if one is None or two is None:
+            sides = ["(absent)" if side is None else side.type for side in (one, two)]
+            fields = [FieldDifference(place, "missing", sides[0], sides[1])]
+        else:
+            fields = differences(
+                dict(one.value), dict(two.value), component=place, limit=_FIELDS_PER_BLOCK
+            )
+        head = {"section": section, "type": block.type, "name": block.name, "id": block.id}
+        for field in sorted(fields, key=lambda field: field.path):
+            shown = {key: getattr(field, key) for key in _SHOWN}
+            found.append({**head, **shown, "distance": field.magnitude})
+        if len(found) >= limit:
+            break
+    return found[:limit]
 
 
 def compare_scenes(a: SceneState, b: SceneState, *, within: Tolerance) -> dict[str, Any]:
@@ -61,23 +77,6 @@ def compare_scenes(a: SceneState, b: SceneState, *, within: Tolerance) -> dict[s
         if verdict.distance > found["distance"]:
             found |= {"distance": verdict.distance, "where": path}
     return found | {"same": found["distance"] <= within.limit}
-
-
-def _walk(a: SceneState, b: SceneState) -> Iterator[dict[str, Any]]:
-    for place, section, one, two in _changed_blocks(a, b):
-        block = one or two
-        assert block is not None, "a changed block stands on one side at least"
-        if one is None or two is None:
-            sides = ["(absent)" if side is None else side.type for side in (one, two)]
-            fields = [FieldDifference(place, "missing", sides[0], sides[1])]
-        else:
-            fields = differences(
-                dict(one.value), dict(two.value), component=place, limit=_FIELDS_PER_BLOCK
-            )
-        head = {"section": section, "type": block.type, "name": block.name, "id": block.id}
-        for field in sorted(fields, key=lambda field: field.path):
-            shown = {key: getattr(field, key) for key in _SHOWN}
-            yield {**head, **shown, "distance": field.magnitude}
 
 
 def _changed_blocks(

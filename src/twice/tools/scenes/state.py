@@ -25,7 +25,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from twice.foundation.digests import Algorithm, digest_bytes, digest_value
+from twice.foundation.digests import Algorithm, raw_digest
 from twice.foundation.encoding import encode
 from twice.foundation.encoding import format as fmt
 from twice.foundation.with_blocks import gc_paused
@@ -33,6 +33,8 @@ from twice.tools.errors import SceneValueRefused
 
 FORMAT: Final = "scene-state-1"
 ALGORITHM: Final = Algorithm.SHA256
+_PREFIX: Final = f"{ALGORITHM}:"
+_digest: Final = raw_digest(ALGORITHM)
 SETTINGS: Final = "settings"
 """The property under which a block keeps what only its own program knows; hashed on its own."""
 
@@ -123,7 +125,7 @@ class Section:
             block.row = encode([*block.key, block.label])
         # The form of the list of all rows, of which most are those of the state before.
         head = fmt.pack_count(fmt.LIST, len(self.blocks))
-        return str(digest_bytes(head + b"".join([block.row for block in self.blocks]), ALGORITHM))
+        return _name_digest(head + b"".join([block.row for block in self.blocks]))
 
     @cached_property
     def core_label(self) -> str:
@@ -177,7 +179,12 @@ def scene_state(profile: Mapping[str, str], sections: Mapping[str, Iterable[Bloc
 
 
 def _label(value: Value) -> str:
-    return str(digest_value(value, ALGORITHM))
+    return _name_digest(encode(value))
+
+
+def _name_digest(data: bytes) -> str:
+    """As ``str(digest_bytes(data))``, which takes half of the time that a small block takes."""
+    return _PREFIX + _digest(data).hex()
 
 
 @lru_cache(maxsize=1 << 16)
