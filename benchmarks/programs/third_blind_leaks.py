@@ -379,7 +379,7 @@ def leaking_files() -> Iterator[tuple[str, bytes]]:
         yield from group()
 
 
-def main(folder: Path) -> None:
+def build(folder: Path) -> None:
     kinds = (("leaking", LEAKING, leaking_files), ("clean", clean.CLEAN, clean.clean_files))
     for kind, labels, files in kinds:
         place = folder / kind
@@ -393,4 +393,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    build(Path(sys.argv[1]))

@@ -27,7 +27,9 @@ SCRUB: Final = "Publish a copy without it: twice asset scrub FILE -o COPY"
 _EDIT: Final = "Take it out of the text, then build again."
 _AROUND: Final = 400  # bytes on each side of a match in which other words count
 _Q: Final = rb"(?:\\{0,3}[\"']|&quot;|&#34;|&#x22;)?"
-_IS: Final = _Q + rb"\s{0,4}[:=]\s{0,4}" + _Q
+_IS: Final = _Q + rb"\s{0,4}(?:[:=]|&#(?:58|x3a);|&colon;)\s{0,4}" + _Q
+_UNIT: Final = rb"(?! ?(?:fl|oz|g|kg|mg|ml|mm|cm|m|per)\b)"
+"""Numbers of gardens, kitchens and shops are followed by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +164,7 @@ _BESIDE_STEPS: Final = (
     + rb")"
 )
 _TOOL_WORDS: Final = (
-    "diffusion|sdxl|midjourney|dall|comfyui|tic1111|invokeai|invoke-ai|novelai|swarmui|fooocus|eleven|suno|udio|"
+    "stable audio|diffusion|sdxl|midjourney|dall|comfyui|tic1111|invokeai|invoke-ai|novelai|swarmui|fooocus|eleven|suno|udio|"
     "musicgen|audiocraft|stability|firefly|leonardo|runway|ideogram|reaper|ableton|pro tools|"
     "logic pro|cubase|nuendo|fl studio|bitwig|studio one|ardour|garageband|audacity|audition|"
     "blender|pov-ray|photoshop|krita|fluidsynth|espeak|imagen-|flux|kandinsky|pixart"
@@ -187,6 +189,7 @@ RULES: Final = (
     _rule(102, "a prompt", Severity.CRITICAL, "\"prompt|'prompt",
           rb"[\"']prompt[\"']" + _IS + rb"[^\"\n]{2,4000}+\",\s{0,9}[\"'](?:seed|sampler\w*|model\w*|cfg\w*)[\"']",
           reach=(0, 4608)),
+    _rule(102, "a prompt", Severity.CRITICAL, "prompt", rb"\A\W{0,4}(?:negative )?prompt: ?[^\n]{8}", metadata_only=True),
     _rule(103, "a generator's workflow", Severity.CRITICAL,
           "class_type|ksampler|checkpointloader|widgets_values|ckpt_name|randomnoise",
           rb"\bKSampler(?:Advanced|Select)?\b|\bCheckpointLoader\w*|[\"']widgets_values\\{0,3}[\"']|\bckpt_name\b"
@@ -204,7 +207,8 @@ RULES: Final = (
           rb"|\bseed[\"']?\s{1,4}(?:\w{1,12}=[\"'][\w.]{0,24}[\"']\s{1,4}){0,3}value=[\"']-?\d{4,20}\b"
           rb"|\bseed\"?[,;\t]\"?(?:steps|sampler\w*|cfg\w*|model\w*|prompt)\b"
           rb"|\b(?:steps|sampler\w*|cfg\w*|prompt)\"?[,;\t]\"?seed\b",
-          weak=rb"(?<![a-z])seed" + _IS + rb"-?\d{1,3}(?![\d.]|[!?]| \w)|(?<![a-z])seed[ #]\d{2,3}(?!\d|[.!?]\s)"
+          weak=rb"(?<![a-z])seed" + _IS + rb"-?\d{1,3}(?![\d.]|[!?]| \w|\)\s{0,2}[{=])"
+          rb"|(?<![a-z])seed[ #]\d{2,3}(?!\d|[.!?]\s)" + _UNIT +
           rb"|<seed>\s{0,40}\d{1,3}\s{0,40}</",
           yields_to_games=True),
     _rule(105, "a model", Severity.HIGH,
@@ -221,11 +225,13 @@ RULES: Final = (
           _TOOL_WORDS + "|reaeq|reacomp|fabfilter|omnisphere|massive x|kontakt|serum|ozone|valhalla|izotope|soundtoys"
           "|vst:|vst |vst-|vst/|vst3|vsti|\"daw|'daw",
           rb"\b(?:(?:" + _TOOLS + _PLUGINS + rb"))" + _VERSION
-          + rb"|" + _SPELLED + rb"[ /-]{0,2}(?:v(?:ersion)?[ .]?)?[1-9]\d{0,3}(?:\.\d+)+\w{0,8}"
+          + rb"|" + _SPELLED + rb"[ /-]{0,2}(?:v(?:ersion)?[ .]?)?[1-9]\d{0,3}(?:\.\d+)+\w{0,8}" + _UNIT
           + rb"|" + _MADE + rb" (?:in|with|by|using|on|via) "
           rb"(?:sdxl|stable diffusion|midjourney|dall-?e|comfyui|novelai|elevenlabs|suno"
           rb"|(?-i:REAPER|Reaper)|ableton|pro tools|fl studio|cubase|bitwig|logic pro|krita|photoshop|garageband"
           rb"|ardour)\b"
+          rb"|stable audio(?: open)? \d\.\d|(?:fabfilter|izotope|soundtoys|valhalla)\b[\w .-]{1,30} v\d{1,3}\.\d"
+          rb"|[\"']name[\"']: ?[\"'](?:midjourney|stable diffusion|dall-?e|comfyui|suno|udio)[\"'],\s{0,40}[\"']softwareversion[\"']"
           rb"|(?:midjourney|dall-?e|sdxl|suno) v?\d\b|eleven_(?:multilingual|monolingual|turbo|flash)_v\d"
           rb"|stable[ -]diffusion (?:xl|v?\d)|vst3?i?: ?\w)|[\"']daw\\{0,3}[\"']" + _IS + rb"\w", reach=(48, 96)),
     _rule(107, "a tool's name", Severity.HIGH,
