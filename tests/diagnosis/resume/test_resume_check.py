@@ -186,3 +186,45 @@ def test_a_loop_that_writes_other_files_is_not_taken_for_the_one_of_the_checkpoi
     report = check_resume(named, seed=1, at=1)
 
     assert [each.missing for each in report.points] == [["rng"]]
+
+
+NETWORK = """
+import os, sys, torch
+torch.manual_seed(3)
+net = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Dropout(0.5), torch.nn.Linear(4, 1))
+optimiser, first = torch.optim.Adam(net.parameters()), 0
+if os.path.exists("net.pt"):
+    kept = torch.load("net.pt", weights_only=True)
+    net.load_state_dict(kept["net"])
+    optimiser.load_state_dict(kept["optimiser"])
+    first = kept["step"]
+    if "rng" in kept:
+        torch.set_rng_state(kept["rng"])
+for step in range(first, 6):
+    loss = net(torch.full((2, 4), float(step))).square().mean()
+    optimiser.zero_grad()
+    loss.backward()
+    optimiser.step()
+    kept = {"net": net.state_dict(), "optimiser": optimiser.state_dict(), "step": step + 1, "rng": torch.get_rng_state()}
+    for name in sys.argv[1:]:
+        del kept[name]
+    torch.save(kept, "net.pt.new")
+    os.replace("net.pt.new", "net.pt")
+print(float(loss))
+"""
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(("left_out", "result"), [((), "same"), (("rng",), "differs")])
+def test_a_network_is_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left_out: tuple[str, ...], result: str
+) -> None:
+    pytest.importorskip("torch")
+    named = parse_program(script(tmp_path, monkeypatch, NETWORK), arguments=left_out)
+    report = check_resume(named, seed=1, at=1)
+
+    (point,) = report.points
+    assert (report.result, any("Error" in each.where for each in point.differences)) == (
+        result,
+        False,
+    )
