@@ -20,7 +20,7 @@ from typing import Any
 import measuring
 
 from twice.assets.gate.gate import run_gate
-from twice.assets.gate.report import GateResult
+from twice.assets.gate.report import AssetGateResult
 from twice.assets.log.io import canonical_document, examine_bytes
 from twice.assets.log.models import FORMAT
 from twice.foundation.digests import Algorithm, digest_bytes
@@ -92,7 +92,7 @@ def seconds(do: Callable[[], object]) -> float:
 
 def judge(folder: Path) -> None:
     report = run_gate(folder)
-    assert report.result is GateResult.PASS, report.wanting()[:3]
+    assert report.result is AssetGateResult.PASS, report.wanting()[:3]
 
 
 def read(folder: Path) -> None:

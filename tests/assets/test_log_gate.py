@@ -16,7 +16,7 @@ from completelogs import HEX, NA, art, audio, holder, leaves, marked
 from twice.assets.errors import AssetMissing, PayloadRefused
 from twice.assets.gate.facts import AssetFacts, SeenFile
 from twice.assets.gate.gate import CHECKS, judge_facts, run_gate, verify_files
-from twice.assets.gate.report import GateReport, GateResult
+from twice.assets.gate.report import AssetGateReport, AssetGateResult
 from twice.assets.gate.run_values import RunValues
 from twice.assets.log.block import value_of
 from twice.assets.log.io import canonical_document, examine
@@ -52,7 +52,7 @@ def yellows(document: Any) -> list[str]:
     return [row.check for row in judge_facts([facts_of(document)]).rows if row.status == "yellow"]
 
 
-def wanting(report: GateReport) -> list[tuple[str, str, str]]:
+def wanting(report: AssetGateReport) -> list[tuple[str, str, str]]:
     return [(row.status.value, row.asset, row.check) for row in report.wanting()]
 
 
@@ -68,7 +68,7 @@ def test_a_complete_log_passes(name: str) -> None:
     report = judge_facts([facts_of(COMPLETE[name])])
 
     assert wanting(report) == []
-    assert (report.result, report.exit_code) == (GateResult.PASS, 0)
+    assert (report.result, report.exit_code) == (AssetGateResult.PASS, 0)
 
 
 def without(name: str, pointer: str) -> dict[str, Any]:
@@ -202,7 +202,7 @@ def test_a_set_has_one_version_one_policy_one_loudness() -> None:
         (f"{unit} (audio)", "set-loudness:instrument"),
     ]
     documents[1]["work_unit"] = documents[3]["work_unit"] = "TU-other"
-    assert judge_facts([facts_of(each) for each in documents]).result is GateResult.PASS
+    assert judge_facts([facts_of(each) for each in documents]).result is AssetGateResult.PASS
 
 
 def test_every_row_is_of_a_check_that_is_described() -> None:
@@ -242,14 +242,14 @@ def test_no_mutation_of_a_log_stops_the_gate(data: st.DataObject) -> None:
 
     assert report.rows
     if examine(document).problems:
-        assert report.result is GateResult.BLOCK
+        assert report.result is AssetGateResult.BLOCK
     json.dumps(report.to_json())
     report.to_markdown()
 
 
 @given(st.data())
 def test_any_json_at_all_is_judged(data: st.DataObject) -> None:
-    assert judge_facts([facts_of(data.draw(JUNK))]).result is GateResult.BLOCK
+    assert judge_facts([facts_of(data.draw(JUNK))]).result is AssetGateResult.BLOCK
 
 
 # -- real files ---------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from hotstore import HOW, art_draft, laid, picture, sealed_art, sealed_audio, sh
 from completelogs import HEX
 from twice.assets.errors import LogRefused, PayloadRefused, StoreRefused
 from twice.assets.gate.gate import run_gate
-from twice.assets.gate.report import GateResult
+from twice.assets.gate.report import AssetGateResult
 from twice.assets.log.io import canonical, log_digest, read_log, to_document
 from twice.assets.media.payload import digest_payload
 from twice.assets.store import index
@@ -74,7 +74,7 @@ def test_a_revision_names_the_one_before_by_its_digest(tmp_path: Path) -> None:
     found = index.read_index(store)
     assert found is not None
     assert found[1] == {"art-one": {1: log_digest(first.log), 2: log_digest(second.log)}}
-    assert run_gate(store.root).result is GateResult.PASS
+    assert run_gate(store.root).result is AssetGateResult.PASS
 
     seal(store, store.root / "picture.png", art_draft(store), replace(HOW, force=True))
     assert first.path.read_bytes() == text
@@ -257,7 +257,7 @@ def test_a_package_names_every_log_and_the_gate_misses_one_that_it_does_not(tmp_
     sealed_art(store)
     done = package(store, UNIT, {})
     assert done.logs == ("art-one",)
-    assert done.report.result is GateResult.PASS
+    assert done.report.result is AssetGateResult.PASS
     document = json.loads(checkpoint_path(store, UNIT).read_text())
     assert document["payload"]["type"] == "none"
     assert document["safety"]["player_safe"] is False
@@ -272,7 +272,7 @@ def test_a_package_names_every_log_and_the_gate_misses_one_that_it_does_not(tmp_
 
     again = package(store, UNIT, {})
     assert again.logs == ("art-one", "audio-one")
-    assert run_gate(store.root).result is GateResult.PASS
+    assert run_gate(store.root).result is AssetGateResult.PASS
 
 
 def test_a_log_that_was_revised_since_is_not_the_one_that_the_checkpoint_names(

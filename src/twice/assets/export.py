@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from twice.assets.errors import ExportRefused
 from twice.assets.gate.facts import AssetFacts
-from twice.assets.gate.report import GateReport, GateResult, RowStatus, clip
+from twice.assets.gate.report import AssetGateReport, AssetGateResult, RowStatus, clip
 from twice.assets.log.block import value_of
 from twice.assets.log.models import AssetKind
 from twice.foundation.printable import pluralize
@@ -38,13 +38,13 @@ _FORMATS: Final = {
 }  # fmt: skip
 _OTHERS: Final = "the seven other bars are not judged here."
 _VERDICTS: Final = {
-    GateResult.PASS: (RowStatus.GREEN, "conditional pass", f"Determinism is green; {_OTHERS}"),
-    GateResult.CONDITIONAL: (
+    AssetGateResult.PASS: (RowStatus.GREEN, "conditional pass", f"Determinism is green; {_OTHERS}"),
+    AssetGateResult.CONDITIONAL: (
         RowStatus.YELLOW,
         "conditional pass",
         f"Determinism is yellow; {_OTHERS}",
     ),
-    GateResult.BLOCK: (RowStatus.RED, "block", "Determinism is red."),
+    AssetGateResult.BLOCK: (RowStatus.RED, "block", "Determinism is red."),
 }
 """Of each result of the gate: the bar's status, the decision, and why. Of eight bars only one is judged."""
 _CHECKLIST: Final = (
@@ -63,7 +63,9 @@ def abbreviate_role(owner: str) -> str:
     return owner if owner in ROLES.values() else ROLES.get(plain, "GK")
 
 
-def build_gatecheck(report: GateReport, title: str, scope: str, checked: date) -> dict[str, Any]:
+def build_gatecheck(
+    report: AssetGateReport, title: str, scope: str, checked: date
+) -> dict[str, Any]:
     """Make the report of a gate check.
 
     Args:

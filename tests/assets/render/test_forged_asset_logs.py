@@ -19,7 +19,7 @@ from renders import HOW, laid, put, rendered, sealed, synth
 
 from twice.assets.errors import StoreRefused
 from twice.assets.gate.gate import run_gate
-from twice.assets.gate.report import GateResult
+from twice.assets.gate.report import AssetGateResult
 from twice.assets.log.io import canonical_document, read_log, to_document
 from twice.assets.render.calibration import write_verdict
 from twice.assets.render.rerender import Rerender
@@ -148,7 +148,7 @@ def test_a_forged_log_does_not_pass(store: Store, name: str) -> None:
     seal(store, store.root / f"{about}.wav", document, replace(HOW, revise=True))
     report = run_gate(store.root / f"{about}.wav")
 
-    assert report.result is not GateResult.PASS
+    assert report.result is not AssetGateResult.PASS
     assert {row.check for row in report.wanting()} == checks
 
 

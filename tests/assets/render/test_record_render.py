@@ -14,7 +14,7 @@ from renders import DRAW, WHO, laid, put, rendered, sealed, synth
 from programs import cli
 from twice.assets.errors import RenderFailed, RenderIncomplete
 from twice.assets.gate.gate import run_gate
-from twice.assets.gate.report import GateResult
+from twice.assets.gate.report import AssetGateResult
 from twice.assets.render.command import rewrite_command
 from twice.assets.render.declarations import Declarations, RenderProject, read_project
 from twice.assets.render.trust import is_remembered
@@ -34,7 +34,7 @@ def test_a_recorded_render_is_complete_and_passes_the_gate(tmp_path: Path) -> No
     store = laid(tmp_path)
     one = synth(store)
     assert one.missing == ()
-    assert run_gate(store.root).result is GateResult.PASS
+    assert run_gate(store.root).result is AssetGateResult.PASS
 
 
 @pytest.mark.integration

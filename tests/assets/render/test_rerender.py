@@ -26,7 +26,7 @@ from programs import cli
 from tiers import sampled
 from twice.assets.errors import InputChanged, RecipeUntrusted
 from twice.assets.gate.gate import run_gate
-from twice.assets.gate.report import GateResult
+from twice.assets.gate.report import AssetGateResult
 from twice.assets.log.io import read_log, to_document
 from twice.assets.log.models import RerenderOutcome
 from twice.assets.render.calibration import calibrate, with_threads, write_limits, write_verdict
@@ -228,7 +228,7 @@ def test_a_verdict_is_a_new_revision_that_the_gate_takes(tmp_path: Path) -> None
     assert log.verdicts is not None
     assert (log.revision, log.verdicts[0].outcome) == (2, RerenderOutcome.REPRODUCED)
     assert log.verdicts[0].grade == "bytes"
-    assert run_gate(store.root).result is GateResult.PASS
+    assert run_gate(store.root).result is AssetGateResult.PASS
     assert again(one).outcome == RerenderOutcome.REPRODUCED
 
 

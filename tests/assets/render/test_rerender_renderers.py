@@ -11,7 +11,7 @@ from renders import laid, put, rendered, sealed
 
 from twice.assets.errors import InputChanged
 from twice.assets.gate.gate import run_gate
-from twice.assets.gate.report import GateResult
+from twice.assets.gate.report import AssetGateResult
 from twice.assets.log.models import RerenderOutcome
 from twice.assets.media.similarity import exceed_limits
 from twice.assets.render.calibration import calibrate, write_limits
@@ -69,7 +69,7 @@ def test_fluidsynth(tmp_path: Path, suffix: str, grade: str) -> None:
     ))  # fmt: skip
     found = again(one)
     assert (found.outcome, found.grade) == (RerenderOutcome.REPRODUCED, grade), found.reason
-    assert run_gate(store.root).result is GateResult.PASS
+    assert run_gate(store.root).result is AssetGateResult.PASS
 
 
 def test_another_sound_font_is_refused_by_name(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_espeak_reaches_bytes(tmp_path: Path, voice: str) -> None:
     ))  # fmt: skip
     found = again(one)
     assert (found.outcome, found.grade) == (RerenderOutcome.REPRODUCED, "bytes"), found.reason
-    assert run_gate(store.root).result is GateResult.PASS
+    assert run_gate(store.root).result is AssetGateResult.PASS
 
 
 def traced(

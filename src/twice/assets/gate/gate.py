@@ -13,7 +13,7 @@ from typing import Final
 from twice.assets.gate import checks, figures, provenance_checks, recipe_checks
 from twice.assets.gate.collector import ProgressCallback, collect_facts
 from twice.assets.gate.facts import PRODUCER, AssetFacts
-from twice.assets.gate.report import GateReport, GateRow, RowStatus, clip
+from twice.assets.gate.report import AssetGateReport, GateRow, RowStatus, clip
 from twice.assets.log.block import value_of
 from twice.foundation.printable import pluralize
 
@@ -41,7 +41,7 @@ _PER_ASSET: Final[tuple[Callable[[AssetFacts], Iterator[GateRow]], ...]] = (
 
 def run_gate(
     path: Path, *, measure: bool = False, progress: ProgressCallback | None = None
-) -> GateReport:
+) -> AssetGateReport:
     """Judge an asset, a set or a build.
 
     Args:
@@ -56,19 +56,19 @@ def run_gate(
     return judge_facts(collect_facts(path, measure=measure, progress=progress))
 
 
-def verify_files(path: Path, *, progress: ProgressCallback | None = None) -> GateReport:
+def verify_files(path: Path, *, progress: ProgressCallback | None = None) -> AssetGateReport:
     """Judge only whether logs and files belong together; every file is measured again.
 
     Raises:
         AssetMissing, UsageError: as ``run_gate``.
     """
     every = collect_facts(path, measure=True, progress=progress)
-    return GateReport(
+    return AssetGateReport(
         [row for each in every for row in (_check_log(each) or checks.check_integrity(each))]
     )
 
 
-def judge_facts(every: Sequence[AssetFacts]) -> GateReport:
+def judge_facts(every: Sequence[AssetFacts]) -> AssetGateReport:
     """Judge facts."""
     rows: list[GateRow] = []
     sets: dict[tuple[str, str], list[AssetFacts]] = defaultdict(list)
@@ -82,7 +82,7 @@ def judge_facts(every: Sequence[AssetFacts]) -> GateReport:
     for (unit, kind), members in sorted(sets.items()):
         if len(members) > 1:
             rows += _check_set(f"{unit} ({kind})", members)
-    return GateReport(rows)
+    return AssetGateReport(rows)
 
 
 def _check_log(facts: AssetFacts) -> list[GateRow]:

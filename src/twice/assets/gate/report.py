@@ -27,7 +27,7 @@ class RowStatus(StrEnum):
     RED = "red"
 
 
-class GateResult(StrEnum):
+class AssetGateResult(StrEnum):
     """What the gate came to."""
 
     PASS = "pass"  # noqa: S105  (no password)
@@ -66,32 +66,34 @@ def clip(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class GateReport:
+class AssetGateReport:
     """What the gate came to: a row for every check of every asset."""
 
     rows: Sequence[GateRow]
 
     @property
-    def result(self) -> GateResult:
+    def result(self) -> AssetGateResult:
         """Block where a row is red, conditional where one is yellow, else pass."""
         found = {each.status for each in self.rows}
         if RowStatus.RED in found:
-            return GateResult.BLOCK
-        return GateResult.CONDITIONAL if RowStatus.YELLOW in found else GateResult.PASS
+            return AssetGateResult.BLOCK
+        return AssetGateResult.CONDITIONAL if RowStatus.YELLOW in found else AssetGateResult.PASS
 
     @property
     def exit_code(self) -> int:
         """0 pass, 1 block, 2 conditional."""
-        return {GateResult.PASS: 0, GateResult.BLOCK: 1, GateResult.CONDITIONAL: 2}[self.result]
+        return {AssetGateResult.PASS: 0, AssetGateResult.BLOCK: 1, AssetGateResult.CONDITIONAL: 2}[
+            self.result
+        ]
 
     @property
     def assets(self) -> list[str]:
         """Every asset and set that has a row, in order."""
         return list(dict.fromkeys(each.asset for each in self.rows))
 
-    def of(self, asset: str) -> GateResult:
+    def of(self, asset: str) -> AssetGateResult:
         """Say what one asset came to by its own rows."""
-        return GateReport([each for each in self.rows if each.asset == asset]).result
+        return AssetGateReport([each for each in self.rows if each.asset == asset]).result
 
     def wanting(self) -> list[GateRow]:
         """Give the rows that are not green, red ones first."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from twice.assets.errors import StoreRefused
 from twice.assets.gate.collector import collect_facts
 from twice.assets.gate.gate import judge_facts
-from twice.assets.gate.report import GateReport
+from twice.assets.gate.report import AssetGateReport
 from twice.assets.log.io import canonical, examine, log_digest, read_log, sidecar_name, to_document
 from twice.assets.log.models import DeterminismLog
 from twice.assets.store import index
@@ -33,7 +33,7 @@ class Package:
     folder: Path | None
     logs: tuple[str, ...]
     blanked: Mapping[str, tuple[str, ...]]
-    report: GateReport
+    report: AssetGateReport
 
     def to_json(self) -> dict[str, object]:
         """Give it as ``twice asset package --json`` prints it."""

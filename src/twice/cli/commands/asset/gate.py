@@ -13,7 +13,7 @@ import click
 from twice.assets.export import build_art_manifest, build_gatecheck, build_lock_document
 from twice.assets.gate.collector import collect_facts
 from twice.assets.gate.gate import run_gate, verify_files
-from twice.assets.gate.report import GateReport
+from twice.assets.gate.report import AssetGateReport
 from twice.cli.commands.asset.store import read_clock
 from twice.cli.console import show_progress
 from twice.cli.options import AsJson, Limit, argument, build_command, option
@@ -59,7 +59,7 @@ def gate_assets(
 
 
 def _tell_report(
-    report: GateReport, document: Mapping[str, object], limit: int | None, *, as_json: bool
+    report: AssetGateReport, document: Mapping[str, object], limit: int | None, *, as_json: bool
 ) -> int:
     """Print a report's document, or the rows that are not green; the exit code."""
     if as_json:
