@@ -153,6 +153,15 @@ def test_a_hosted_service_cannot_be_judged(tmp_path: Path) -> None:
 
 
 @pytest.mark.integration
+def test_a_payload_by_a_method_of_before_cannot_be_judged(tmp_path: Path) -> None:
+    one = synth(laid(tmp_path))
+    asset = to_document(one.log.asset)
+    asset["payload"]["method"] = "packets/1"
+    found = again(edited(one, asset=asset))
+    assert (found.outcome, "seal it again" in found.reason) == (RerenderOutcome.CANNOT_JUDGE, True)
+
+
+@pytest.mark.integration
 def test_a_renderer_that_is_absent_cannot_be_judged(tmp_path: Path) -> None:
     one = synth(laid(tmp_path))
     found = again(edited(one, recipe=recipe_of(one, argv=["no-such-renderer", "cue.wav"])), TRUSTED)

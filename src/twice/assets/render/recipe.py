@@ -15,7 +15,7 @@ from twice.assets.errors import InputChanged
 from twice.assets.log.block import NotApplicable, value_of
 from twice.assets.log.models import Asset, DeterminismLog, Endpoint, Environment, Payload, Recipe
 from twice.assets.media.measure import digest_file
-from twice.assets.media.payload import NO_PAYLOAD, digest_payload
+from twice.assets.media.payload import NO_PAYLOAD, RETIRED_METHODS, digest_payload
 from twice.assets.render.provenance import ask_version, list_packages
 from twice.assets.render.runner import TIMEOUT_S, Rendering, RenderJob, find_program, is_recordable
 from twice.errors import TwiceError
@@ -29,6 +29,9 @@ def find_obstacle(log: DeterminismLog) -> str:
     """Say why a log's asset cannot be rendered here at all; "" where nothing speaks against it."""
     if log.provider is not None and log.provider.endpoint is Endpoint.HOSTED:
         return f"{log.provider.name} is a hosted service: nobody pins what it runs"
+    payload = log.asset.payload if log.asset is not None else None
+    if payload is not None and payload.method in RETIRED_METHODS:
+        return f"its payload is by {payload.method}, which is no longer computed: seal it again"
     recipe = log.recipe
     if isinstance(recipe, NotApplicable):
         return f"it has no recipe: {recipe.reason}"
