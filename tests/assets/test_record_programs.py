@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from hotstore import laid
 
-from twice.assets.render.command import rewrite_command
+from twice.assets.render.command import is_recordable, looks_python, rewrite_command
 from twice.assets.render.provenance import ask_version
-from twice.assets.render.runner import is_recordable, looks_python
 from twice.assets.store.seal import merge_documents
 
 

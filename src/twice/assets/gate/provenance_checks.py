@@ -20,7 +20,7 @@ from twice.assets.gate.run_values import RunValues
 from twice.assets.log.block import EXCUSE
 from twice.assets.log.io import escape, resolve, short, to_document
 from twice.assets.log.models import EvidenceLevel, LogEvidence, find_evidence
-from twice.assets.render.runner import looks_python
+from twice.assets.render.command import looks_python
 from twice.foundation.printable import pluralize
 
 CHECKS: Final = {

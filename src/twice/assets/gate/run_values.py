@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from twice.assets.log.io import parse, read_bytes
-from twice.assets.render.runner import is_outside
+from twice.assets.render.command import is_outside
 from twice.assets.store.embed import remove_note
 from twice.errors import TwiceError
 from twice.foundation.digests import Algorithm, digest_bytes

@@ -1,4 +1,6 @@
-"""A command as it was typed, rewritten for a clean folder: inputs and outputs by paths inside of it.
+"""A command of a render: which program it is, and as it was typed, rewritten for a clean folder.
+
+Nothing here runs a command, so that a gate that reads records need not load what renders.
 
 An argument is rewritten where the whole of it is a path, or what follows ``=`` or an option of two
 characters such as ``+I`` or ``-o``. A path that stands anywhere else is not seen: name it with --input.
@@ -9,15 +11,23 @@ Invariant: the rewritten command holds no path of a file that was found, but tho
 from __future__ import annotations
 
 import os
+import re
+import shutil
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from twice.assets.render.runner import is_recordable
 from twice.assets.store.store import Store
 from twice.errors import UsageError
 
+PATH: Final = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
+"""Where a child looks for programs, whatever its caller's environment says."""
+_PYTHON: Final = re.compile(r"python(3(\.[0-9]+)?)?")
+FOLDER_PREFIX: Final = "twice-render-"
+_SYSTEM: Final = ("/etc", "/proc", "/sys", "/dev", "/lib", "/lib64", "/usr/lib", "/usr/local/lib")
+"""Where a system keeps its own; nobody gives these to a rendering."""
 SEED: Final = "{seed}"
 OUTSIDE: Final = "outside"
 """The folder of a recipe in which inputs stand that lie outside of the store."""
@@ -38,6 +48,34 @@ class RenderCommand:
     inputs: dict[str, Path]
     outputs: tuple[str, ...]
     seeded: bool
+
+
+def looks_python(argv: Sequence[str]) -> bool:
+    """Whether a command is a Python script, or -m with a module, under whichever interpreter."""
+    if len(argv) < 2 or _PYTHON.fullmatch(Path(argv[0]).name) is None:
+        return False
+    return argv[1].endswith(".py") or (argv[1] == "-m" and len(argv) > 2)
+
+
+def is_recordable(argv: Sequence[str]) -> bool:
+    """Whether the recorder can run a command: a Python program, under no other interpreter than this one."""
+    here = Path(sys.executable).parent
+    return looks_python(argv) and ("/" not in argv[0] or Path(argv[0]).absolute().parent == here)
+
+
+def find_program(name: str, folder: Path | None = None) -> Path | None:
+    """Find a program by its name on the fixed path, or by its path in the folder; None if it is not there."""
+    if "/" in name:
+        path = (folder or Path()) / name
+        return path if path.is_file() else None
+    found = shutil.which(name, path=PATH)
+    return None if found is None else Path(found)
+
+
+def is_outside(path: str) -> bool:
+    """Whether the path of a recorded read is neither in the private folder of a rendering nor the system's."""
+    own = (FOLDER_PREFIX in path) or any(Path(path).is_relative_to(each) for each in _SYSTEM)
+    return path.startswith("/") and not own
 
 
 def rewrite_command(

@@ -19,7 +19,7 @@ from twice.assets.log.io import Problem, examine, to_document
 from twice.assets.log.kinds import Fault
 from twice.assets.log.models import FORMAT, Asset
 from twice.assets.media.measure import digest_file
-from twice.assets.render.command import OUTSIDE, RenderCommand
+from twice.assets.render.command import OUTSIDE, RenderCommand, is_recordable
 from twice.assets.render.declarations import Declarations, list_pointers
 from twice.assets.render.provenance import (
     RENDERERS,
@@ -28,7 +28,6 @@ from twice.assets.render.provenance import (
     describe_environment,
     list_packages,
 )
-from twice.assets.render.runner import is_recordable
 from twice.assets.store.seal import merge_documents
 from twice.assets.store.store import Store
 from twice.foundation.digests import Algorithm, digest_bytes

@@ -19,7 +19,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from twice.assets.render.runner import PATH, find_program, run_program
+from twice.assets.render.command import PATH, find_program
+from twice.assets.render.runner import run_program
 from twice.recorder.environment.fingerprint import measure
 
 _VERSION: Final = re.compile(r"(?<![0-9.])[0-9]+(?:\.[0-9]+)+[0-9A-Za-z.+~-]*")

@@ -16,8 +16,9 @@ from twice.assets.log.block import NotApplicable, value_of
 from twice.assets.log.models import Asset, DeterminismLog, Endpoint, Environment, Payload, Recipe
 from twice.assets.media.measure import digest_file
 from twice.assets.media.payload import NO_PAYLOAD, RETIRED_METHODS, digest_payload
+from twice.assets.render.command import find_program, is_recordable
 from twice.assets.render.provenance import ask_version, list_packages
-from twice.assets.render.runner import TIMEOUT_S, Rendering, RenderJob, find_program, is_recordable
+from twice.assets.render.runner import TIMEOUT_S, Rendering, RenderJob
 from twice.errors import TwiceError
 from twice.recorder.environment.fingerprint import measure
 

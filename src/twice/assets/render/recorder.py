@@ -19,11 +19,11 @@ from typing import Final
 from twice.assets.errors import RenderFailed, RenderIncomplete
 from twice.assets.log.io import Problem
 from twice.assets.media.measure import digest_file, measure_file
-from twice.assets.render.command import SEED, RenderCommand
+from twice.assets.render.command import SEED, RenderCommand, is_recordable, looks_python
 from twice.assets.render.declarations import Declarations
 from twice.assets.render.draft import RenderDraft
 from twice.assets.render.provenance import InstalledProgram, ask_version
-from twice.assets.render.runner import Rendering, RenderJob, is_recordable, looks_python, render
+from twice.assets.render.runner import Rendering, RenderJob, render
 from twice.assets.render.trust import remember_recipe
 from twice.assets.store.store import Store
 from twice.errors import OutputExists, UsageError

@@ -12,12 +12,10 @@ Invariant: a command gets an argument list, never a shell, and copies of its inp
 from __future__ import annotations
 
 import os
-import re
 import resource
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,6 +27,13 @@ from typing import Final
 
 from twice.assets.errors import InputChanged, RenderFailed
 from twice.assets.media.measure import digest_file
+from twice.assets.render.command import (
+    FOLDER_PREFIX,
+    PATH,
+    find_program,
+    is_outside,
+    is_recordable,
+)
 from twice.errors import TwiceError
 from twice.foundation.seeds import Seed
 from twice.recorder.effects.ops import FILE_READ
@@ -40,16 +45,9 @@ from twice.recorder.session_job import RECORDING, hear
 from twice.recorder.setup import Setup
 from twice.worker.process import FreshWorker
 
-PATH: Final = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
-"""Where a child looks for programs, whatever its caller's environment says."""
 TIMEOUT_S: Final = 600.0
 OUTPUT_BYTES_MAX: Final = 4 * 2**30
 """Most bytes of one file that a rendering may write."""
-
-_PYTHON: Final = re.compile(r"python(3(\.[0-9]+)?)?")
-_PREFIX: Final = "twice-render-"
-_SYSTEM: Final = ("/etc", "/proc", "/sys", "/dev", "/lib", "/lib64", "/usr/lib", "/usr/local/lib")
-"""Where a system keeps its own; nobody gives these to a rendering."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,28 +91,6 @@ class Rendering:
     read: tuple[Path, ...] = ()
 
 
-def looks_python(argv: Sequence[str]) -> bool:
-    """Whether a command is a Python script, or -m with a module, under whichever interpreter."""
-    if len(argv) < 2 or _PYTHON.fullmatch(Path(argv[0]).name) is None:
-        return False
-    return argv[1].endswith(".py") or (argv[1] == "-m" and len(argv) > 2)
-
-
-def is_recordable(argv: Sequence[str]) -> bool:
-    """Whether the recorder can run a command: a Python program, under no other interpreter than this one."""
-    here = Path(sys.executable).parent
-    return looks_python(argv) and ("/" not in argv[0] or Path(argv[0]).absolute().parent == here)
-
-
-def find_program(name: str, folder: Path | None = None) -> Path | None:
-    """Find a program by its name on the fixed path, or by its path in the folder; None if it is not there."""
-    if "/" in name:
-        path = (folder or Path()) / name
-        return path if path.is_file() else None
-    found = shutil.which(name, path=PATH)
-    return None if found is None else Path(found)
-
-
 @contextmanager
 def render(job: RenderJob, outputs: Sequence[str]) -> Iterator[Rendering]:
     """Render in a fresh folder, which is there until the block ends.
@@ -127,7 +103,7 @@ def render(job: RenderJob, outputs: Sequence[str]) -> Iterator[Rendering]:
         RenderFailed: E-ASSET-RENDER-001: no such program, a failure, too slow, no output.
         InputChanged: E-ASSET-RENDER-002: an input cannot be read.
     """
-    root = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    root = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
     try:
         folder = root / "work"
         for each in (folder, root / "home", root / "notes"):
@@ -176,12 +152,6 @@ def _list_written(folder: Path, placed: Mapping[str, str]) -> Iterator[str]:
             continue
         if name not in placed or digest_file(path) != placed[name]:
             yield name
-
-
-def is_outside(path: str) -> bool:
-    """Whether the path of a recorded read is neither in the private folder of a rendering nor the system's."""
-    own = (_PREFIX in path) or any(Path(path).is_relative_to(each) for each in _SYSTEM)
-    return path.startswith("/") and not own
 
 
 def _list_read(record: Path) -> Iterator[Path]:
