@@ -76,6 +76,7 @@ class Interception(Closing):
                 **dict.fromkeys(_NETWORK, self._patch_network),
                 "platform": put(environment.platform_patches),
                 "concurrent.futures.thread": put(lineage.pool_patches),
+                "trio._core._run": put(lineage.trio_patches),
             }
         )
 
