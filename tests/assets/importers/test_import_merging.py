@@ -15,7 +15,6 @@ from twice.assets.importers.merge import (
     ImportConflict,
     choose_candidates,
     merge_into,
-    refuse_empty_choices,
 )
 from twice.assets.log.io import examine, log_digest
 from twice.assets.log.kinds import Fault
@@ -114,19 +113,19 @@ def test_an_ambiguity_is_settled_only_by_one_of_its_candidates() -> None:
     tail = "Steps: 20, Sampler: Euler, Seed:"
     file = imported(png(("parameters", f"a\n{tail} 5"), ("parameters", f"a\n{tail} 6")))
 
-    settled = choose_candidates(file, {"/seed/effective": "6"})
+    settled = choose_candidates(file, {"/seed/effective": "6"}, {})
 
     assert (settled.values["/seed/effective"], settled.ambiguities) == ("6", ())
     assert settled.evidence["/seed/effective"].chunk.startswith("chosen among 2: ")
     with pytest.raises(ImportRefused, match="not one of the values"):
-        choose_candidates(file, {"/seed/effective": "7"})
+        choose_candidates(file, {"/seed/effective": "7"}, {})
 
 
 def test_a_choice_of_what_is_not_there_is_refused() -> None:
     with pytest.raises(ImportRefused, match="/art/cfg"):
-        refuse_empty_choices(SWARM, None, {"/art/cfg": 5})
+        choose_candidates(SWARM, {"/art/cfg": 5}, LOG)
     with pytest.raises(ImportRefused, match="not one of the values"):
-        refuse_empty_choices(SWARM, None, {"/art/steps": 21})
+        choose_candidates(SWARM, {"/art/steps": 21}, LOG)
 
 
 @pytest.mark.parametrize("name", ["a1111", "comfy", "invoke", "novel", "swarm", "uni"])

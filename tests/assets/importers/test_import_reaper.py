@@ -49,7 +49,6 @@ RPP = f"""<REAPER_PROJECT 0.1 "7.03/linux-x86_64" 1700000000
   >
   <TRACK {{C}}
     NAME Silent
-    MUTESOLO 1 0 0
     FX 0
     <FXCHAIN
       BYPASS 0 0 0
@@ -86,7 +85,7 @@ def test_a_reaper_project_is_right_in_every_field() -> None:
         ],
     }  # fmt: skip
     assert found.other["REAPER project"] == {
-        "platform": "linux-x86_64", "RENDER_FMT": "0 2 48000", "muted: Silent": True,
+        "platform": "linux-x86_64", "RENDER_FMT": "0 2 48000",
     }  # fmt: skip
     assert (found.ambiguities, found.not_understood) == ((), ())
 
@@ -152,7 +151,6 @@ NESTED = """<REAPER_PROJECT 0.1 "7.03/linux-x86_64" 1700000000
     <FREEZE
     >
     <ITEM
-      MUTE 1 0
       <SOURCE SECTION
         <SOURCE RPP_PROJECT
           FILE "sub.rpp"
@@ -187,4 +185,3 @@ def test_what_sounds_in_nested_items_is_named_where_it_is_not_read(mark: bytes, 
     assert [(each["name"], each["bypass"]) for each in found.values["/audio/chain"]] == [
         ("loser/eq", False), ("Two (x)", True),
     ]  # fmt: skip
-    assert any(key.startswith("muted: Strings, item") for key in found.other["REAPER project"])
