@@ -118,9 +118,8 @@ def _find_parameters(lines: list[str]) -> int:
     if not fitting:
         raise Damaged("no line begins with Steps: and holds parameters")
     if len(fitting) > 1:
-        raise Damaged(
-            f"{len(fitting)} lines look like parameters, and the last is not plainly the one"
-        )
+        found = pluralize(len(fitting), "line")
+        raise Damaged(f"{found} look like parameters, and the last is not plainly the one")
     return fitting[0]
 
 

@@ -141,7 +141,8 @@ def _list_png_texts(file: BinaryIO, reading: Reading) -> Iterator[FileText]:
     while kind != "IEND":
         head = file.read(8)
         size, kind = int.from_bytes(head[:4], "big"), head[4:].decode("latin-1")
-        is_text = kind in {"tEXt", "zTXt", "iTXt", "eXIf"} and size <= TEXT_MAX
+        # ComfyUI puts its texts into chunks of its own (comf) in an animated picture.
+        is_text = kind in {"tEXt", "zTXt", "iTXt", "eXIf", "comf"} and size <= TEXT_MAX
         data = file.read(size) if is_text else b""
         file.seek(size - len(data), 1)
         if len(file.read(4)) < 4:  # the checksum
