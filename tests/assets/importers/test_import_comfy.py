@@ -10,7 +10,7 @@ from typing import Any
 import av
 import numpy as np
 import pytest
-from madefiles import as_text, comfy, doubts, imported, picture, places, png
+from madefiles import as_text, comfy, doubts, imported, places
 
 SEED = 18446744073709551615
 
@@ -243,23 +243,10 @@ def test_what_is_no_graph_is_named(inputs: object) -> None:
     assert "'3' is no node" in places(found)
 
 
-def test_not_a_number_beside_inputs_does_no_harm() -> None:
+def test_a_saved_graph_on_its_own_is_read_with_not_a_number_beside_its_inputs() -> None:
     text = json.dumps(plain()).replace('"inputs"', '"is_changed": [NaN], "inputs"')
 
-    assert imported(png(("prompt", text))).values["/seed/effective"] == "5"
-
-
-def test_tags_of_a_webp_file_are_read() -> None:
-    # ComfyUI puts the prompt into the tag of the camera's model, and the rest into those before it.
-    tags = {0x0110: f"prompt:{json.dumps(plain())}", 0x010F: 'workflow:{"nodes": [], "links": []}'}
-    found = imported(picture("WEBP", tags))
-
-    assert (found.generator, found.values["/seed/effective"]) == ("ComfyUI", "5")
-    assert found.not_understood == ()
-
-
-def test_a_saved_graph_on_its_own_is_read() -> None:
-    assert imported(json.dumps(plain()).encode()).values["/art/steps"] == 20
+    assert imported(text.encode()).values["/art/steps"] == 20
 
 
 def test_a_graph_on_screen_alone_is_kept_by_digest_and_said_to_be_all() -> None:
