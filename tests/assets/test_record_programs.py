@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
-import pytest
 from hotstore import laid
 
 from twice.assets.render.command import is_recordable, looks_python, rewrite_command
 from twice.assets.render.provenance import ask_version
-from twice.assets.store.seal import merge_documents
 
 
 def test_an_installed_program_stays_where_it_is_and_one_of_the_store_is_an_input(
@@ -67,18 +64,3 @@ def test_this_interpreter_by_its_path_is_recorded_and_another_one_is_watched(
     # A copy would have lost the environment that it belongs to.
     assert (elsewhere.argv[0], elsewhere.inputs) == (str(other), {})
     assert (looks_python(elsewhere.argv), is_recordable(elsewhere.argv)) == (True, False)
-
-
-@pytest.mark.parametrize(
-    ("under", "over", "comes"),
-    [
-        ({"not_applicable": "no preset"}, {"room": 0.6}, {"room": 0.6}),
-        ({"room": 0.6}, {"not_applicable": "no preset"}, {"not_applicable": "no preset"}),
-        ({"not_applicable": "a"}, {"not_applicable": "b"}, {"not_applicable": "b"}),
-        ({"room": 0.6}, {"wet": 0.3}, {"room": 0.6, "wet": 0.3}),
-    ],
-)
-def test_a_value_takes_the_place_of_a_reason_and_the_other_way_round(
-    under: Any, over: Any, comes: Any
-) -> None:
-    assert merge_documents({"presets": under}, {"presets": over}) == {"presets": comes}
