@@ -12,21 +12,11 @@ from typing import Final
 
 from twice.assets.gate import checks, figures, provenance_checks, recipe_checks
 from twice.assets.gate.collector import ProgressCallback, collect_facts
-from twice.assets.gate.facts import PRODUCER, AssetFacts
+from twice.assets.gate.facts import AssetFacts
 from twice.assets.gate.report import AssetGateReport, GateRow, RowStatus, clip
 from twice.assets.log.block import value_of
 from twice.foundation.printable import pluralize
 
-CHECKS: Final = {
-    **checks.CHECKS,
-    **recipe_checks.CHECKS,
-    **provenance_checks.CHECKS,
-    **figures.CHECKS,
-    "set-model": "Within a set, one model has one version and one file.",
-    "set-seeds": "Within a set, one model is seeded for all assets or for none.",
-    "set-loudness": "Within a set, sounds of one kind of source aim at one loudness.",
-}
-"""What each check asks, by its id; an id never changes its meaning."""
 _PER_ASSET: Final[tuple[Callable[[AssetFacts], Iterator[GateRow]], ...]] = (
     checks.check_integrity,
     checks.check_completeness,
@@ -89,11 +79,9 @@ def _check_log(facts: AssetFacts) -> list[GateRow]:
     """Say of an asset without a log, or of a log that cannot be read, that it is one."""
     if not facts.log_path:
         fix = f"log it: twice asset seal {facts.name} --log DRAFT"
-        return [facts.red("log-present", "no determinism log is about this file", fix, PRODUCER)]
-    if facts.trouble:
-        fix = "write it anew from where it came, or seal the asset again"
-        return [facts.red("log-readable", facts.trouble, fix, PRODUCER)]
-    return []
+        return [facts.red("log-present", "no determinism log is about this file", fix)]
+    fix = "write it anew from where it came, or seal the asset again"
+    return [facts.red("log-readable", facts.trouble, fix)] if facts.trouble else []
 
 
 def _check_set(name: str, members: list[AssetFacts]) -> Iterator[GateRow]:
@@ -106,9 +94,9 @@ def _check_set(name: str, members: list[AssetFacts]) -> Iterator[GateRow]:
     for check, (find, fix) in rules.items():
         found: dict[str, dict[str, list[AssetFacts]]] = defaultdict(lambda: defaultdict(list))
         for facts in members:
-            said = find(facts)
-            if said is not None:
-                found[said[0]][said[1]].append(facts)
+            key, value = find(facts)
+            if key and value:
+                found[key][value].append(facts)
         split = {key: values for key, values in sorted(found.items()) if len(values) > 1}
         if found and not split:
             seen = f"{pluralize(len(members), 'asset')}, {', '.join(found)}"
@@ -121,29 +109,23 @@ def _check_set(name: str, members: list[AssetFacts]) -> Iterator[GateRow]:
             yield GateRow(name, f"{check}:{key}", RowStatus.RED, clip(seen), clip(odd), owner)
 
 
-def _find_model(facts: AssetFacts) -> tuple[str, str] | None:
+def _find_model(facts: AssetFacts) -> tuple[str | None, str]:
     model = value_of(facts.log.model)
-    name = value_of(model.name) if model is not None else None
-    if model is None or name is None or (model.version is None and model.sha256 is None):
-        return None
-    version, sha256 = value_of(model.version), value_of(model.sha256)
-    return name, f"version {version or '?'}, sha256 {(sha256 or '?')[:12]}"
+    if model is None or (model.version is None and model.sha256 is None):
+        return None, ""
+    version, sha256 = value_of(model.version) or "?", value_of(model.sha256) or "?"
+    return value_of(model.name), f"version {version}, sha256 {sha256[:12]}"
 
 
-def _find_seeding(facts: AssetFacts) -> tuple[str, str] | None:
-    model, seed = value_of(facts.log.model), facts.log.seed
-    name = value_of(model.name) if model is not None else None
-    block = value_of(seed)
-    if name is None or seed is None or (block is not None and block.effective is None):
-        return None
-    return name, "seeded" if block is not None and value_of(block.effective) else "not seeded"
+def _find_seeding(facts: AssetFacts) -> tuple[str | None, str]:
+    seed = value_of(facts.log.seed)
+    is_unsaid = facts.log.seed is None or (seed is not None and seed.effective is None)
+    is_seeded = facts.log.get("/seed/effective") is not None
+    return None if is_unsaid else facts.log.get(
+        "/model/name"
+    ), "seeded" if is_seeded else "not seeded"
 
 
-def _find_loudness(facts: AssetFacts) -> tuple[str, str] | None:
-    audio = facts.log.audio
-    source = value_of(audio.source) if audio is not None else None
-    loudness = value_of(audio.loudness) if audio is not None else None
-    target = value_of(loudness.target_lufs) if loudness is not None else None
-    if source is None or source.kind is None or target is None:
-        return None
-    return source.kind, f"{float(target):g} LUFS"
+def _find_loudness(facts: AssetFacts) -> tuple[str | None, str]:
+    target = facts.log.get("/audio/loudness/target_lufs")
+    return facts.log.get("/audio/source/kind"), "" if target is None else f"{float(target):g} LUFS"
