@@ -13,17 +13,15 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
-from twice.assets.gate.facts import AssetFacts, SeenFile
+from twice.assets.gate.facts import AssetFacts
 from twice.assets.gate.report import GateRow, RowStatus
 from twice.assets.log.block import Mode
 from twice.assets.log.kinds import Fault
 from twice.assets.log.models import (
-    Asset,
     AssetKind,
     Endpoint,
     Grade,
     RerenderOutcome,
-    RerenderVerdict,
 )
 from twice.assets.media.payload import RETIRED_METHODS
 from twice.assets.media.similarity import PROFILES, explain_loose_limits
@@ -49,15 +47,47 @@ _OPEN_MODELS: Final = re.compile(
 _SEAL_AGAIN: Final = "seal it again: twice asset seal ASSET --log LOG --revise"
 
 
-def check_integrity(facts: AssetFacts) -> Iterator[GateRow]:
-    """Check one asset with its log; a damaged file, and one without a log, has one row."""
-    log, asset = facts.log, facts.log.asset
-    if facts.seen is None and log.get("/asset/file"):
-        seen = f"{facts.log_path} is about {log.get('/asset/file')}, which is not there"
-        yield facts.red("asset-present", seen, "put the file beside its log, or take the log out")
-    is_known = not (facts.is_faulty("/asset/file_sha256") or facts.is_faulty("/asset/payload"))
-    if facts.seen is not None and asset is not None and is_known:
-        yield _check_hash(facts, asset, facts.seen)
+def check_hash(facts: AssetFacts) -> Iterator[GateRow]:
+    """Check that the file is there, and is the one that was sealed; a damaged one has one row."""
+    asset, seen = facts.log.asset, facts.seen
+    if seen is None:
+        if name := facts.log.get("/asset/file"):
+            wrong = f"{facts.log_path} is about {name}, which is not there"
+            fix = "put the file beside its log, or take the log out"
+            yield facts.red("asset-present", wrong, fix)
+        return
+    if asset is None or facts.is_faulty("/asset/file_sha256") or facts.is_faulty("/asset/payload"):
+        return
+    is_same = seen.file_sha256 == asset.file_sha256
+    renamed = "" if seen.path == facts.name else f"; it is now {seen.path}"
+    was, now = f"{asset.file_sha256}"[:12], seen.file_sha256[:12]
+    method = asset.payload.method if asset.payload else None
+    status, fix = RowStatus.RED, _SEAL_AGAIN
+    if method in RETIRED_METHODS:
+        wrong = (
+            f"{'the same' if is_same else 'other'} bytes; {method} is no longer computed{renamed}"
+        )
+        status = RowStatus.YELLOW if is_same else status
+    elif is_same:
+        wrong = f"the same bytes under another name{renamed}" if renamed else ""
+        fix = f"name it {facts.name.rpartition('/')[2]} again, or revise the log"
+        status = RowStatus.YELLOW
+    elif seen.measured is None:
+        why = seen.trouble or "it was not measured"
+        wrong = f"the bytes are others, and the payload cannot be told: {why}"
+        fix = "render it again, or restore the file that was sealed"
+    elif asset.payload == seen.measured.payload:
+        wrong = f"other bytes, the same payload: tagged anew{renamed}"
+        status = RowStatus.YELLOW
+    else:
+        wrong = f"sealed sha256 {was}…, found {now}…; the payload is another one as well"
+        fix = "restore the file that was sealed, or log the one that is there: twice asset seal --revise"
+    yield facts.judge("hash", f"sha256 {now}…", wrong, fix, status)
+
+
+def check_store(facts: AssetFacts) -> Iterator[GateRow]:
+    """Check a log against what its store has of it: other logs, the index, the checkpoint."""
+    log = facts.log
     if facts.same:
         fix = "keep one, and revise it: twice asset seal ASSET --log DRAFT --revise"
         yield facts.red("one-log", f"also: {', '.join(facts.same)}", fix)
@@ -65,45 +95,20 @@ def check_integrity(facts: AssetFacts) -> Iterator[GateRow]:
         fix = "seal what it says now: twice asset seal ASSET --log LOG --revise; or restore it"
         yield facts.yellow("sealed", "the log was edited since it was sealed", fix)
     number, latest = log.revision or 1, max(facts.revisions, default=0)
-    denied = f"revision {latest} of it was sealed, and this one says {number}"
-    other = f"revision {number} names another text than was sealed as revision {number - 1}"
-    before = facts.revisions.get(number - 1)
-    wrong = denied if number < latest else ""
-    wrong = other if before and log.supersedes not in {None, before} else wrong
+    before, wrong = facts.revisions.get(number - 1), ""
+    if before and log.supersedes not in {None, before}:
+        wrong = f"revision {number} names another text than was sealed as revision {number - 1}"
+    elif number < latest:
+        wrong = f"revision {latest} of it was sealed, and this one says {number}"
     if wrong:
         fix = "restore the log as it was sealed, or seal the asset under a new id: --id ID"
         yield facts.red("revisions", wrong, fix)
     if facts.listed is not None:
-        of = f"the checkpoint of {log.work_unit}"
-        wrong = f"{of} names another revision" if facts.listed else f"{of} does not name the log"
-        wrong = "" if facts.listed == facts.log_digest and facts.listed else wrong
+        of, wrong = f"the checkpoint of {log.work_unit}", ""
+        if facts.listed != facts.log_digest or not facts.listed:
+            wrong = f"{of} {'names another revision' if facts.listed else 'does not name the log'}"
         fix = f"twice asset package --work-unit {log.work_unit}"
         yield facts.judge("checkpoint", f"named by {of}", wrong, fix)
-
-
-def _check_hash(facts: AssetFacts, asset: Asset, seen: SeenFile) -> GateRow:
-    is_same = seen.file_sha256 == asset.file_sha256
-    renamed = "" if seen.path == facts.name else f"; it is now {seen.path}"
-    was, now = f"{asset.file_sha256}"[:12], seen.file_sha256[:12]
-    method = asset.payload.method if asset.payload else None
-    if method in RETIRED_METHODS:
-        why = f"{'the same' if is_same else 'other'} bytes; {method} is no longer computed{renamed}"
-        return (facts.yellow if is_same else facts.red)("hash", why, _SEAL_AGAIN)
-    if is_same:
-        wrong = f"the same bytes under another name{renamed}" if renamed else ""
-        fix = f"name it {facts.name.rpartition('/')[2]} again, or revise the log"
-        return facts.judge("hash", f"sha256 {now}…", wrong, fix, RowStatus.YELLOW)
-    if seen.measured is None:
-        why = f"the bytes are others, and the payload cannot be told: {seen.trouble or 'it was not measured'}"
-        return facts.red("hash", why, "render it again, or restore the file that was sealed")
-    if asset.payload == seen.measured.payload:
-        why = f"other bytes, the same payload: tagged anew{renamed}"
-        return facts.yellow("hash", why, _SEAL_AGAIN)
-    why = f"sealed sha256 {was}…, found {now}…; the payload is another one as well"
-    fix = (
-        "restore the file that was sealed, or log the one that is there: twice asset seal --revise"
-    )
-    return facts.red("hash", why, fix)
 
 
 def check_completeness(facts: AssetFacts) -> Iterator[GateRow]:
@@ -152,17 +157,6 @@ def check_promise(facts: AssetFacts) -> Iterator[GateRow]:
             wrong = f"{name}: {loose}" if loose else ""
             fix = "narrow the limits, or mark it: promise.mode non-deterministic"
             yield facts.judge("tolerance", f"{name}: {right}", wrong, fix)
-    last = log.last_verdict
-    if last is not None and last.outcome is not RerenderOutcome.REPRODUCED:
-        seen = f"{last.when}: {last.grade or 'it differs'}; {last.reason or ''}"
-        fix = "find what moved, or lower the promise: twice asset rerender LOG"
-        yield facts.red("re-rendered", seen.rstrip("; "), fix)
-    elif last is not None:
-        short = _explain_shortfall(last, promise.grade, facts.log.get("/asset/file_sha256"))
-        right = f"{last.grade or 'reproduced'}, {last.when}"
-        fix = "render it again: twice asset rerender LOG --write"
-        wrong = f"{last.when}: {short}" if short else ""
-        yield facts.judge("re-rendered", right, wrong, fix, RowStatus.YELLOW)
 
 
 def is_hosted(name: str) -> bool:
@@ -171,13 +165,24 @@ def is_hosted(name: str) -> bool:
     return _OPEN_MODELS.search(plain) is None and _HOSTED.search(plain) is not None
 
 
-def _explain_shortfall(last: RerenderVerdict, promised: Grade | None, sha256: str | None) -> str:
-    """Say why a verdict is none on this promise and these bytes; "" where it is."""
-    order = [str(each) for each in Grade]
+def check_verdict(facts: AssetFacts) -> Iterator[GateRow]:
+    """Check that the last re-rendering was on this promise and these bytes, and reproduced them."""
+    last, promised = facts.log.last_verdict, facts.log.get("/promise/grade")
+    if last is None or not facts.log.deterministic:
+        return
+    order, short = [str(each) for each in Grade], ""
+    sealed = f"sha256:{facts.log.get('/asset/file_sha256')}"
+    if last.outcome is not RerenderOutcome.REPRODUCED:
+        wrong = f"{last.when}: {last.grade or 'it differs'}; {last.reason or ''}".rstrip("; ")
+        fix = "find what moved, or lower the promise: twice asset rerender LOG"
+        yield facts.red("re-rendered", wrong, fix)
+        return
     if promised is None or last.grade not in order:
-        return "" if last.grade is None else f"it says reproduced, and {last.grade}"
-    if order.index(last.grade) > order.index(promised):
-        return f"it reached {last.grade}, and {promised} is promised"
-    if last.grade == "bytes" and last.artefacts and f"sha256:{sha256}" not in last.artefacts:
-        return "it reproduced other bytes than those that are logged"
-    return ""
+        short = "" if last.grade is None else f"it says reproduced, and {last.grade}"
+    elif order.index(last.grade) > order.index(promised):
+        short = f"it reached {last.grade}, and {promised} is promised"
+    elif last.grade == "bytes" and last.artefacts and sealed not in last.artefacts:
+        short = "it reproduced other bytes than those that are logged"
+    right, wrong = f"{last.grade or 'reproduced'}, {last.when}", f"{last.when}: {short}"
+    fix = "render it again: twice asset rerender LOG --write"
+    yield facts.judge("re-rendered", right, wrong if short else "", fix, RowStatus.YELLOW)

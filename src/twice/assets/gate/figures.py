@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from math import gcd
 from typing import Any, Final
 
-from twice.assets.gate.facts import AssetFacts, SeenFile
+from twice.assets.gate.facts import AssetFacts
 from twice.assets.gate.report import GateRow, RowStatus
 from twice.assets.log.block import NotApplicable, value_of
-from twice.assets.log.models import Asset, EvidenceLevel, Measured, find_evidence
+from twice.assets.log.models import EvidenceLevel, Measured, find_evidence
 from twice.assets.media.measure import SHORTEST_S
 from twice.foundation.printable import pluralize
 
@@ -24,40 +24,46 @@ _ASPECT_TOLERANCE: Final = 0.02
 _INSTALL: Final = "pip install 'twice[assets]'"
 
 
-def check_figures(facts: AssetFacts) -> Iterator[GateRow]:
-    """Check one log with its file."""
-    asset, seen = facts.log.asset, facts.seen
-    if asset is None or asset.measured is None or facts.is_faulty("/asset/measured"):
-        return
-    figures, is_sealed = asset.measured, seen is not None and seen.file_sha256 == asset.file_sha256
-    if seen is not None and (is_sealed or (seen.measured is None and not seen.trouble)):
-        yield _check_source(facts, asset, seen)
-    if seen is not None and is_sealed and seen.measured is not None:
-        figures = seen.measured.measured or figures
-    yield from _check_sound(facts, figures)
-    yield from _check_image(facts, figures)
-
-
-def _check_source(facts: AssetFacts, asset: Asset, seen: SeenFile) -> GateRow:
+def check_measures(facts: AssetFacts) -> Iterator[GateRow]:
     """Hold the log's figures against those measured now, or say whose they are."""
-    if seen.measured is not None:
+    said, seen = _find_logged(facts), facts.seen
+    if said is None or seen is None:
+        return
+    if seen.measured is None and not seen.trouble:
+        evidence = find_evidence(facts.log, "/asset/measured")
+        is_declared = evidence is not None and evidence[1].level is EvidenceLevel.DECLARED
+        right = "not measured now: the figures are those of the sealing (--measure)"
+        wrong = "not measured now; the figures are declared by a person" if is_declared else ""
+        fix = "measure it: twice asset gate PATH --measure, or seal it again"
+        yield facts.judge("facts", right, wrong, fix, RowStatus.YELLOW)
+    elif seen.file_sha256 != facts.log.get("/asset/file_sha256"):
+        return
+    elif seen.measured is None:
+        fix = f"render it again, or install what measures it: {_INSTALL}"
+        yield facts.yellow("facts", f"it cannot be measured: {seen.trouble}", fix)
+    else:
         now = seen.measured.measured
         odd = [
             f"{name} is {getattr(now, name)}, not {value}"
-            for name, value in asset.measured or ()
+            for name, value in said
             if value is not None and name != "decoder" and not _is_alike(value, getattr(now, name))
         ]
         fix = "seal it again: twice asset seal --revise"
-        return facts.judge("facts", "as measured now", "; ".join(odd), fix)
-    if seen.trouble:
-        fix = f"render it again, or install what measures it: {_INSTALL}"
-        return facts.yellow("facts", f"it cannot be measured: {seen.trouble}", fix)
-    evidence = find_evidence(facts.log, "/asset/measured")
-    is_declared = evidence is not None and evidence[1].level is EvidenceLevel.DECLARED
-    right = "not measured now: the figures are those of the sealing (--measure)"
-    wrong = "not measured now; the figures are declared by a person" if is_declared else ""
-    fix = "measure it: twice asset gate PATH --measure, or seal it again"
-    return facts.judge("facts", right, wrong, fix, RowStatus.YELLOW)
+        yield facts.judge("facts", "as measured now", "; ".join(odd), fix)
+
+
+def _find_logged(facts: AssetFacts) -> Measured | None:
+    asset = facts.log.asset
+    return None if asset is None or facts.is_faulty("/asset/measured") else asset.measured
+
+
+def _find_figures(facts: AssetFacts) -> Measured | None:
+    """Find the figures to judge by; None where a log has none, or faulty ones."""
+    said, seen = _find_logged(facts), facts.seen
+    if said is None or seen is None or seen.measured is None:
+        return said
+    is_sealed = seen.file_sha256 == facts.log.get("/asset/file_sha256")
+    return seen.measured.measured if is_sealed else said
 
 
 def _is_alike(said: Any, now: Any) -> bool:
@@ -68,8 +74,11 @@ def _is_alike(said: Any, now: Any) -> bool:
     return bool(said == now)
 
 
-def _check_sound(facts: AssetFacts, figures: Measured) -> Iterator[GateRow]:
-    log = facts.log
+def check_sound(facts: AssetFacts) -> Iterator[GateRow]:
+    """Check loudness, true peak, rate and depth."""
+    log, figures = facts.log, _find_figures(facts)
+    if figures is None:
+        return
     target, found = log.get("/audio/loudness/target_lufs"), figures.loudness_lufs
     if target is not None and isinstance(found, NotApplicable):
         # Silent, or too short to have a loudness: only the latter is nobody's fault.
@@ -108,10 +117,11 @@ def _check_sound(facts: AssetFacts, figures: Measured) -> Iterator[GateRow]:
         yield facts.judge(check, right, wrong, fix)
 
 
-def _check_image(facts: AssetFacts, figures: Measured) -> Iterator[GateRow]:
-    log = facts.log
+def check_image(facts: AssetFacts) -> Iterator[GateRow]:
+    """Check size and aspect ratio."""
+    log, figures = facts.log, _find_figures(facts)
     width, height, post = (log.get(f"/art/{each}") for each in ("width_px", "height_px", "post"))
-    if width is None or height is None:
+    if figures is None or width is None or height is None:
         return
     found = (value_of(figures.width_px), value_of(figures.height_px))
     size, wanted = f"{found[0]} x {found[1]}", f"{width} x {height}"

@@ -17,15 +17,25 @@ from twice.assets.gate.report import AssetGateReport, GateRow, RowStatus, clip
 from twice.assets.log.block import value_of
 from twice.foundation.printable import pluralize
 
-_PER_ASSET: Final[tuple[Callable[[AssetFacts], Iterator[GateRow]], ...]] = (
-    checks.check_integrity,
+_OF_FILES: Final[tuple[Callable[[AssetFacts], Iterator[GateRow]], ...]] = (
+    checks.check_hash,
+    checks.check_store,
+)
+_PER_ASSET: Final = (
+    lambda facts: iter([facts.green("log-present", facts.log_path)]),
+    *_OF_FILES,
     checks.check_completeness,
     checks.check_promise,
+    checks.check_verdict,
     recipe_checks.check_seeds,
-    provenance_checks.check_evidence,
+    provenance_checks.check_sources,
+    provenance_checks.check_strength,
+    provenance_checks.check_records,
     recipe_checks.check_versions,
     recipe_checks.check_recipe,
-    figures.check_figures,
+    figures.check_measures,
+    figures.check_sound,
+    figures.check_image,
 )
 
 
@@ -53,9 +63,7 @@ def verify_files(path: Path, *, progress: ProgressCallback | None = None) -> Ass
         AssetMissing, UsageError: as ``run_gate``.
     """
     every = collect_facts(path, measure=True, progress=progress)
-    return AssetGateReport(
-        [row for each in every for row in (_check_log(each) or checks.check_integrity(each))]
-    )
+    return AssetGateReport([row for each in every for row in _judge_asset(each, _OF_FILES)])
 
 
 def judge_facts(every: Sequence[AssetFacts]) -> AssetGateReport:
@@ -63,38 +71,39 @@ def judge_facts(every: Sequence[AssetFacts]) -> AssetGateReport:
     rows: list[GateRow] = []
     sets: dict[tuple[str, str], list[AssetFacts]] = defaultdict(list)
     for facts in every:
-        unlogged = _check_log(facts)
-        rows += unlogged or [facts.green("log-present", facts.log_path)]
-        if not unlogged:
-            rows += [row for check in _PER_ASSET for row in check(facts)]
-            if facts.log.work_unit is not None and facts.log.kind is not None:
-                sets[facts.log.work_unit, facts.log.kind].append(facts)
+        rows += _judge_asset(facts, _PER_ASSET)
+        if facts.log.work_unit is not None and facts.log.kind is not None:
+            sets[facts.log.work_unit, facts.log.kind].append(facts)
     for (unit, kind), members in sorted(sets.items()):
         if len(members) > 1:
             rows += _check_set(f"{unit} ({kind})", members)
     return AssetGateReport(rows)
 
 
-def _check_log(facts: AssetFacts) -> list[GateRow]:
-    """Say of an asset without a log, or of a log that cannot be read, that it is one."""
+def _judge_asset(
+    facts: AssetFacts, checks: Sequence[Callable[[AssetFacts], Iterator[GateRow]]]
+) -> list[GateRow]:
+    """Judge an asset by some checks; without a log, or with one that cannot be read, it has one row."""
     if not facts.log_path:
         fix = f"log it: twice asset seal {facts.name} --log DRAFT"
         return [facts.red("log-present", "no determinism log is about this file", fix)]
-    fix = "write it anew from where it came, or seal the asset again"
-    return [facts.red("log-readable", facts.trouble, fix)] if facts.trouble else []
+    if facts.trouble:
+        fix = "write it anew from where it came, or seal the asset again"
+        return [facts.red("log-readable", facts.trouble, fix)]
+    return [row for check in checks for row in check(facts)]
 
 
 def _check_set(name: str, members: list[AssetFacts]) -> Iterator[GateRow]:
     """Compare what the logs of a set say under one key each."""
-    rules = {
-        "set-model": (_find_model, "render them with one version"),
-        "set-seeds": (_find_seeding, "seed all of them, or none"),
-        "set-loudness": (_find_loudness, "export them to one target"),
+    fixes = {
+        "set-model": "render them with one version",
+        "set-seeds": "seed all of them, or none",
+        "set-loudness": "export them to one target",
     }
-    for check, (find, fix) in rules.items():
+    for check, fix in fixes.items():
         found: dict[str, dict[str, list[AssetFacts]]] = defaultdict(lambda: defaultdict(list))
         for facts in members:
-            key, value = find(facts)
+            key, value = _list_shared(facts)[check]
             if key and value:
                 found[key][value].append(facts)
         split = {key: values for key, values in sorted(found.items()) if len(values) > 1}
@@ -109,23 +118,17 @@ def _check_set(name: str, members: list[AssetFacts]) -> Iterator[GateRow]:
             yield GateRow(name, f"{check}:{key}", RowStatus.RED, clip(seen), clip(odd), owner)
 
 
-def _find_model(facts: AssetFacts) -> tuple[str | None, str]:
-    model = value_of(facts.log.model)
-    if model is None or (model.version is None and model.sha256 is None):
-        return None, ""
-    version, sha256 = value_of(model.version) or "?", value_of(model.sha256) or "?"
-    return value_of(model.name), f"version {version}, sha256 {sha256[:12]}"
-
-
-def _find_seeding(facts: AssetFacts) -> tuple[str | None, str]:
-    seed = value_of(facts.log.seed)
-    is_unsaid = facts.log.seed is None or (seed is not None and seed.effective is None)
-    is_seeded = facts.log.get("/seed/effective") is not None
-    return None if is_unsaid else facts.log.get(
-        "/model/name"
-    ), "seeded" if is_seeded else "not seeded"
-
-
-def _find_loudness(facts: AssetFacts) -> tuple[str | None, str]:
-    target = facts.log.get("/audio/loudness/target_lufs")
-    return facts.log.get("/audio/source/kind"), "" if target is None else f"{float(target):g} LUFS"
+def _list_shared(facts: AssetFacts) -> dict[str, tuple[str | None, str]]:
+    """Say what the logs of a set have to share: a key and its value; "" where a log does not say it."""
+    log, model, seed = facts.log, value_of(facts.log.model), value_of(facts.log.seed)
+    version, sha256 = log.get("/model/version") or "?", log.get("/model/sha256") or "?"
+    is_versioned = model is not None and (model.version or model.sha256) is not None
+    is_seed_said = log.seed is not None and (seed is None or seed.effective is not None)
+    seeding = "seeded" if log.get("/seed/effective") is not None else "not seeded"
+    name, target = log.get("/model/name"), log.get("/audio/loudness/target_lufs")
+    loudness = "" if target is None else f"{float(target):g} LUFS"
+    return {
+        "set-model": (name, f"version {version}, sha256 {sha256[:12]}" if is_versioned else ""),
+        "set-seeds": (name, seeding if is_seed_said else ""),
+        "set-loudness": (log.get("/audio/source/kind"), loudness),
+    }

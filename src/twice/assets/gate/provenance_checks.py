@@ -11,7 +11,7 @@ Invariant: a "recorded" value that the record refutes, or that no record can hol
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from twice.assets.gate.facts import AssetFacts
@@ -38,30 +38,29 @@ _OF_RUNS: Final = re.compile(
 _RECORD_ANEW: Final = "record it anew: twice asset record; or declare what no run says"
 
 
-def check_evidence(facts: AssetFacts) -> Iterator[GateRow]:
-    """Check one log."""
-    evidence = facts.log.evidence
-    if evidence is None or facts.is_faulty("/evidence"):
-        return
-    for pointer, each in evidence.items():
+def check_sources(facts: AssetFacts) -> Iterator[GateRow]:
+    """Check that evidence names its source."""
+    for pointer, each in _list_evidence(facts):
         at = f"/evidence/{escape(pointer)}"
         needed = _NEEDED[each.level] if each.level is not None else ()
         lacking = [name for name in needed if getattr(each, name) is None]
         if lacking:
             wrong = f"{at} is {each.level} and does not say {', '.join(lacking)}"
             yield facts.red(f"evidence-source:{at}", wrong, f"set {at}/{lacking[0]}")
-    if facts.log.deterministic:
-        yield from _check_strength(facts, evidence)
-        recorded = [each for each in evidence.values() if each.level is EvidenceLevel.RECORDED]
-        for name in dict.fromkeys(each.record for each in recorded if each.record):
-            yield from _check_record(facts, name)
 
 
-def _check_strength(facts: AssetFacts, evidence: Mapping[str, LogEvidence]) -> Iterator[GateRow]:
+def _list_evidence(facts: AssetFacts) -> Iterable[tuple[str, LogEvidence]]:
+    return () if facts.is_faulty("/evidence") else (facts.log.evidence or {}).items()
+
+
+def check_strength(facts: AssetFacts) -> Iterator[GateRow]:
     """Check that every value has evidence, and that more than a person's word stands behind what decides the result.
 
     A size or a steps count that was imported carries no seed that was typed in.
     """
+    evidence = facts.log.evidence
+    if not facts.log.deterministic or evidence is None or facts.is_faulty("/evidence"):
+        return
     pointers: list[str] = []
     for name in (each for each in _MAKING if getattr(facts.log, each) is not None):
         if any(each.startswith(f"/{name}/") for each in evidence):
@@ -102,13 +101,19 @@ def _list_leaves(value: Any, at: str) -> Iterator[tuple[str, Any]]:
         yield at, value
 
 
+def check_records(facts: AssetFacts) -> Iterator[GateRow]:
+    """Check a promised log against each run record that its evidence names."""
+    recorded = [each for _, each in _list_evidence(facts) if each.level is EvidenceLevel.RECORDED]
+    for name in dict.fromkeys(each.record for each in recorded if each.record):
+        if facts.log.deterministic and name in facts.records:
+            yield from _check_record(facts, name)
+        elif facts.log.deterministic:
+            fix = "put the record back into the store, or gate it where the record is"
+            wrong = f"{name} is not in the store, so nothing recorded can be told"
+            yield facts.yellow("record", wrong, fix)
+
+
 def _check_record(facts: AssetFacts, name: str) -> Iterator[GateRow]:
-    """Check a log against one run record that its evidence names."""
-    if name not in facts.records:
-        fix = "put the record back into the store, or gate it where the record is"
-        wrong = f"{name} is not in the store, so nothing recorded can be told"
-        yield facts.yellow("record", wrong, fix)
-        return
     digest, run = facts.records[name]
     named = {each.sha256 for each in (facts.log.evidence or {}).values() if each.record == name}
     wrong = f"{name} cannot be read: {run.trouble}" if run.trouble else ""
@@ -130,7 +135,14 @@ def _check_record(facts: AssetFacts, name: str) -> Iterator[GateRow]:
         right = f"as {name} has it"
         yield facts.judge("record", right, wrong if is_blind else "", fix, RowStatus.YELLOW)
     if run.reads:
-        yield _check_reads(facts, run.reads)
+        reads = ", ".join(f"{each} ({count})" for each, count in sorted(run.reads.items()))
+        last, wrong = facts.log.last_verdict, f"the run depends on {reads}"
+        fix = "render it again to see whether they matter: twice asset rerender LOG --write"
+        if last is not None and last.outcome is RerenderOutcome.REPRODUCED:
+            grade = last.grade or facts.log.get("/promise/grade")
+            yield facts.green("record-reads", f"{wrong}; reproduced {last.when} at {grade}")
+        else:
+            yield facts.yellow("record-reads", wrong, fix)
 
 
 def _list_refuted(
@@ -179,14 +191,3 @@ def _is_same(said: Any, recorded: Any) -> bool:
     if isinstance(said, list) and isinstance(recorded, list):
         return len(said) == len(recorded) and all(map(_is_same, said, recorded))
     return said == recorded or (isinstance(said, str) and "***" in said)
-
-
-def _check_reads(facts: AssetFacts, reads: Mapping[str, int]) -> GateRow:
-    """Check that nothing but seed and inputs could decide the result of the recorded run."""
-    wrong = "the run depends on " + ", ".join(f"{each} ({n})" for each, n in sorted(reads.items()))
-    last = facts.log.last_verdict
-    if last is None or last.outcome is not RerenderOutcome.REPRODUCED:
-        fix = "render it again to see whether they matter: twice asset rerender LOG --write"
-        return facts.yellow("record-reads", wrong, fix)
-    grade = last.grade or facts.log.get("/promise/grade")
-    return facts.green("record-reads", f"{wrong}; reproduced {last.when} at {grade}")
