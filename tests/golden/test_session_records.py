@@ -16,7 +16,12 @@ import twice
 from twice.errors import RecordUntrusted
 
 SESSIONS = Path(__file__).parent / "session"
-PASSED = {"run-session-1.twice": 86, "run-session-2.twice": 26, "objects-of-twice.twice": 4}
+PASSED = {
+    "run-session-1.twice": 86,
+    "run-session-2.twice": 26,
+    "objects-of-twice.twice": 4,
+    "nursery.twice": 4,
+}
 
 
 @pytest.fixture

@@ -30,6 +30,7 @@ from twice.recorder.effects import (
     environment,
     lineage,
     listing,
+    loop_clocks,
     process,
     sqlite,
     standard_input,
@@ -76,6 +77,7 @@ class Interception(Closing):
                 **dict.fromkeys(_NETWORK, self._patch_network),
                 "platform": put(environment.platform_patches),
                 "concurrent.futures.thread": put(lineage.pool_patches),
+                "trio._core._run": self._patch_trio,
             }
         )
 
@@ -127,9 +129,15 @@ class Interception(Closing):
                 self._put(tls.patches(held, module))
             case "asyncio.base_events":
                 self._put(lineage.loop_patches(layer, module))
+                self._put(loop_clocks.asyncio_patches(layer, self._policy, self._tick, module))
                 self._put(turns.loop_patches(held.turns, module))
             case _:
                 self._put(turns.selector_patches(held.turns, module))
+
+    def _patch_trio(self, module: ModuleType) -> None:
+        layer = self._layer
+        self._put(lineage.trio_patches(layer, module))
+        self._put(loop_clocks.trio_patches(layer, self._policy, self._tick, module))
 
     def close(self) -> None:
         """Put every patched attribute back, last one first."""

@@ -120,6 +120,7 @@ class BranchExecution:
         plain = build_identity(
             record.setup, surroundings, measure(kept=KeptProbes(job)), parent=job["parent"]
         )
+        plain["behaviours"] = record.identity["behaviours"]  # its prefix was made under them
         redaction = Redaction(record.setup.redaction, os.environ)
         self.identity = redact_identity(plain, redaction, os.environ, parent=record.identity)
         algorithm = record.setup.algorithm

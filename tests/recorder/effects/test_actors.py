@@ -50,6 +50,28 @@ def main(run):
     for tick in run.ticks(2):
         asyncio.run(all_of_it(seen, tick))
 """
+NURSERY = """
+import random, time, uuid
+import trio
+
+def beside(n):
+    time.sleep(n % 3 / 1000)
+    return time.time(), str(uuid.uuid4())
+
+async def work(seen, name, n):
+    await trio.sleep(random.SystemRandom().random() / 1000)
+    seen[name] = [time.time(), await trio.to_thread.run_sync(beside, n), time.monotonic_ns()]
+
+async def all_of_it(seen, tick):
+    async with trio.open_nursery() as nursery:
+        for n in range(6):
+            nursery.start_soon(work, seen, f"{tick}-{n}", n)
+
+def main(run):
+    seen = run.track("seen", {f"{tick}-{n}": None for tick in range(2) for n in range(6)})
+    for tick in run.ticks(2):
+        trio.run(all_of_it, seen, tick)
+"""
 JOBS = """
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -65,14 +87,18 @@ def main(run):
 """
 
 
-@pytest.mark.parametrize("program", [THREADS, TASKS, JOBS], ids=["threads", "tasks", "jobs"])
+@pytest.mark.parametrize(
+    "program", [THREADS, TASKS, NURSERY, JOBS], ids=["threads", "tasks", "nursery", "jobs"]
+)
 def test_what_each_actor_read_is_served_to_it_again(tmp_path: Path, program: str) -> None:
     statement = verified(tmp_path, program)
 
     assert statement.result == "PASS", statement.failure
 
 
-@pytest.mark.parametrize("program", [THREADS, TASKS, JOBS], ids=["threads", "tasks", "jobs"])
+@pytest.mark.parametrize(
+    "program", [THREADS, TASKS, NURSERY, JOBS], ids=["threads", "tasks", "nursery", "jobs"]
+)
 def test_actors_keep_their_keys_when_a_run_begins_at_a_snapshot(
     tmp_path: Path, program: str
 ) -> None:
@@ -87,7 +113,11 @@ def test_actors_keep_their_keys_when_a_run_begins_at_a_snapshot(
 
 @pytest.mark.parametrize(
     ("program", "key", "count"),
-    [(THREADS, "main/thread:5", 4), (TASKS, "main/task:1", 0), (JOBS, "main/job:20", 7)],
+    [
+        (THREADS, "main/thread:5", 4),
+        (TASKS, "main/task:1", 0),
+        (JOBS, "main/job:20", 7),
+    ],
     ids=["threads", "tasks", "jobs"],
 )
 def test_an_actor_is_named_by_its_lineage(
@@ -99,12 +129,17 @@ def test_an_actor_is_named_by_its_lineage(
     assert len(reads.get(key, ())) == count
 
 
-def test_a_task_is_a_child_of_the_task_that_made_it(tmp_path: Path) -> None:
-    with recorded(tmp_path, TASKS) as record:
+@pytest.mark.parametrize(
+    ("program", "depth", "counts"), [(TASKS, 2, [9] * 10), (NURSERY, 3, [6] * 12)]
+)
+def test_a_task_is_a_child_of_the_task_that_made_it(
+    tmp_path: Path, program: str, depth: int, counts: list[int]
+) -> None:
+    with recorded(tmp_path, program) as record:
         reads = record.actor_reads()
 
-    children = [len(events) for key, events in reads.items() if key.count("/task:") == 2]
-    assert children == [9] * 10
+    children = [len(events) for key, events in reads.items() if key.count("/task:") == depth]
+    assert children == counts
 
 
 @pytest.mark.parametrize("way", ["threads", "tasks"])

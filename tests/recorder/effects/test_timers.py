@@ -18,9 +18,11 @@ pytestmark = pytest.mark.integration
 PROGRAMS = sorted((Path(__file__).parent / "timer_programs").glob("*.py"))
 SAMPLE = {
     "call_later_orders",
+    "loop_time_beside_threads",
     "loopback_streams",
     "queue_workers",
     "threading_timers",
+    "trio_time_beside_threads",
 }
 
 

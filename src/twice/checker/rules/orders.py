@@ -120,10 +120,11 @@ def _find_walked(site: Site) -> ast.AST | None:
         return picked if isinstance(picked, ast.Subscript) else None
     if isinstance(around, (ast.For, ast.AsyncFor)) and isinstance(around.target, ast.Tuple):
         names = {last_name(each) for each in around.target.elts[1:2]}
-        for each in ast.walk(around):  # ``folders.sort()``, ``folders[:] = sorted(folders)``
+        for each in ast.walk(around):  # ``folders.sort()``, ``folders[:] = sorted(kept)``
+            call = each.value if isinstance(each, ast.Assign) else each
             if (
-                isinstance(each, ast.Call)
-                and last_name(each) in {"sort", "sorted"}
+                isinstance(call, ast.Call)
+                and last_name(call) in {"sort", "sorted"}
                 and any(isinstance(one, ast.Name) and one.id in names for one in ast.walk(each))
             ):
                 return None

@@ -84,8 +84,8 @@ def patches(layer: EffectLayer, clock: ClockPolicy | None, tick: Tick) -> list[P
         *rows,
         Patch(_time, "sleep", _governed_sleep(layer, clock)),
         *_given_clocks(layer, clock, tick),
-        *_written_times(_reading(ops.TIME, layer, clock, tick)),
-        *_dates(_reading(ops.TIME_NS, layer, clock, tick)),
+        *_written_times(build_reading(ops.TIME, layer, clock, tick)),
+        *_dates(build_reading(ops.TIME_NS, layer, clock, tick)),
     ]
 
 
@@ -95,7 +95,7 @@ def governed_read(
     """Build a replacement for one of the clock functions, for as long as the layer is active."""
     real, number = REAL[op], op.number
     if clock is not None:
-        reading = _reading(op, layer, clock, tick)
+        reading = build_reading(op, layer, clock, tick)
         return lambda: reading(_getframe(1).f_code)
     last: dict[str, Any] | None = None
     if not layer.live:
@@ -148,7 +148,7 @@ def _pass_module(read: Callable[[dict[str, Any]], object]) -> Callable[[], Any]:
     return map(read, starmap(globals, repeat(()))).__next__
 
 
-def _reading(op: ops.Op, layer: EffectLayer, clock: ClockPolicy | None, tick: Tick) -> Reading:
+def build_reading(op: ops.Op, layer: EffectLayer, clock: ClockPolicy | None, tick: Tick) -> Reading:
     """Build a read of one clock, for wrappers that pass on who asks: of user code, by the tick if a policy says so."""
     real = REAL[op]
     if clock is None:

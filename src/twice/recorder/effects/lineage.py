@@ -1,4 +1,4 @@
-"""Where actors begin: threads, asyncio tasks, jobs of a pool; and how their waits end.
+"""Where actors begin: threads, tasks of asyncio and trio, jobs of a pool; and how their waits end.
 
 Each is given a key by its lineage where its parent starts it, so that what it reads is its own
 however the others run. A job of a thread pool is an actor, whichever worker runs it. Futures and tasks have
@@ -13,7 +13,7 @@ deadline comes after it, and a wait that somebody ended in time is given the tim
 Processes that ``multiprocessing`` spawns, by ``spawn``, ``forkserver`` and its resource tracker, are named here,
 since the interpreter raises no event for them. What such a process does is not recorded.
 
-Not covered: threads that C code starts, processes, event loops that are not ``asyncio``'s own; futures that
+Not covered: threads that C code starts, processes, event loops other than ``asyncio``'s own and trio's; futures that
 others make (a task factory of the program's, other loops, subclasses), and sets of other objects; ``Thread.join``
 and ``Lock.acquire`` with a timeout; a wait that timed out while recording and is ended earlier in replay.
 
@@ -110,12 +110,7 @@ def loop_patches(layer: EffectLayer, base_events: Any) -> list[Patch]:
         return future(loop=self)
 
     def create_task(self: Any, coro: Any, **kwargs: Any) -> Any:
-        actor = _child(layer, "task")
-        if actor is not None:
-            context = kwargs.get("context")
-            context = contextvars.copy_context() if context is None else context
-            context.run(enter, actor)
-            kwargs["context"] = context
+        _give_actor(layer, kwargs)
         if self._task_factory is not None:
             return real(self, coro, **kwargs)
         self._check_closed()
@@ -132,6 +127,31 @@ def loop_patches(layer: EffectLayer, base_events: Any) -> list[Patch]:
         Patch(loop, "create_task", create_task),
         *(Patch(holder, "as_completed", as_completed) for holder in holders),
     ]
+
+
+def trio_patches(layer: EffectLayer, module: Any) -> list[Patch]:
+    """Return the patch of trio's loop, once it is loaded; none for a record whose tasks had no reads of their own."""
+    real = getattr(getattr(module, "Runner", None), "spawn_impl", None)
+    if real is None or layer.source.order < 2:
+        return []
+
+    def spawn_impl(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("system_task") and kwargs.get("context") is None:
+            kwargs["context"] = self.system_context.copy()
+        _give_actor(layer, kwargs)
+        return real(self, *args, **kwargs)
+
+    return [Patch(module.Runner, "spawn_impl", spawn_impl)]
+
+
+def _give_actor(layer: EffectLayer, kwargs: dict[str, Any]) -> None:
+    """Put the actor of a new task into the context that it is to run in."""
+    actor = _child(layer, "task")
+    if actor is not None:
+        context = kwargs.get("context")
+        context = contextvars.copy_context() if context is None else context
+        context.run(enter, actor)
+        kwargs["context"] = context
 
 
 def _child(layer: EffectLayer, kind: str) -> Actor | Outside | None:

@@ -3,7 +3,8 @@
 A number is written into the record for every read, so it is part of the format and never reused.
 Operations that take arguments store them beside the result and compare them in replay.
 
-Invariant: numbers here only ever grow; ``BEHAVIOUR`` rises when the order of effects changes.
+Invariant: numbers here only ever grow; ``BEHAVIOUR`` rises when the order of effects changes. Under 2, a task of
+trio has reads of its own; under 1 they were those of whoever called ``trio.run``.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import re
 
 from twice.foundation.dataclass import dataclass
 
-BEHAVIOUR = 1
+BEHAVIOUR = 2
 
 CONNECTIONS = "connections"
 """The name of the part of a snapshot that open connections have."""

@@ -20,6 +20,7 @@ from twice.errors import EffectMismatch
 from twice.recorder.effects.events import LENIENT, Event, read_numbers, unpack
 from twice.recorder.effects.network.turns import Turns
 from twice.recorder.effects.ops import (
+    BEHAVIOUR,
     FACTS,
     FILE_WRITTEN,
     MAIN,
@@ -46,6 +47,7 @@ class LiveSource:
     """Asks the world, always."""
 
     leaves = False  # It may not do otherwise than a record, because there is none.
+    order = BEHAVIOUR
 
     def of(self, actor: str) -> LiveSource:
         """Return this source: the world is the same for everyone."""
@@ -233,6 +235,7 @@ class RecordedSource(RecordedActor):
     ) -> None:
         self.others, self.differs, self.changed = record.actor_reads(), differs, frozenset(changed)
         self.lent = {} if lender is None else _gather_lent(lender[0], frozenset(lender[1]))
+        self.order: int = record.identity["behaviours"]["effects_order"]
         self.leaves, self._is_branch, self._open = leaves, is_branch or leaves, record.strict_reads
         super().__init__(MAIN, record.strict_reads(), self)
         self._lenient: dict[tuple[str, int], RecordedLine] = {}
