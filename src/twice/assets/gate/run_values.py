@@ -81,7 +81,7 @@ def _read_recorded(path: Path) -> RunValues:
     names = {each.number: each.name for each in vars(ops).values() if isinstance(each, ops.Op)}
     written: dict[str, str] = {}
     reads: Counter[str] = Counter()
-    for number, (_, said) in cast("list[tuple[int, tuple[int, Any]]]", events):
+    for number, said in cast("list[tuple[int, Any]]", events):
         name = names.get(number, "")
         if name == "files.written":
             written[said[0].removeprefix("{program}/")] = said[1][1]
