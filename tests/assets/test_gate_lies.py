@@ -1,259 +1,225 @@
-"""Claims about logs that look right and are not: each way to make the gate lie, and the row that says so."""
+"""Claims about the gate on real stores: each way in which logs, files, records and index fall apart has its row."""
 
 from __future__ import annotations
 
-import copy
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from hotstore import HOW, art_draft, laid, picture, sealed_art
+import soundfile
+from hotstore import (
+    HOW,
+    art_draft,
+    audio_draft,
+    laid,
+    picture,
+    sealed_art,
+    sealed_audio,
+    sha256,
+)
+from PIL import Image
 
-from completelogs import HEX, art, audio, holder
-from twice.assets.gate.facts import AssetFacts, SeenFile
-from twice.assets.gate.gate import judge_facts, run_gate
-from twice.assets.gate.recipe_checks import is_floating
-from twice.assets.gate.run_values import RunValues
-from twice.assets.log.io import canonical_document, examine, read_log, to_document
+from twice.assets.errors import AssetMissing, PayloadRefused
+from twice.assets.gate.gate import run_gate, verify_files
+from twice.assets.log.io import canonical_document, log_digest, read_log, to_document
 from twice.assets.store.seal import Sealed, seal, write_log
+from twice.assets.store.store import Store
+from twice.errors import UsageError
+
+Document = dict[str, Any]
 
 
-def rows(document: dict[str, Any], **seen: Any) -> dict[str, str]:
-    """Return the rows that are not green of a log whose file is as it says."""
-    recipe, seed = document["recipe"], document["seed"]["effective"]
-    run = RunValues({"/recipe/argv": recipe["argv"][1:], "/seed/effective": seed})
-    facts = AssetFacts(
-        "asset", "asset.detlog.json", examined=examine(document),
-        seen=SeenFile("asset", document["asset"]["file_sha256"]),
-        inputs={each["path"]: each["sha256"] for each in recipe["inputs"]},
-        records={"render.twice": (HEX, run)}, **seen,
-    )  # fmt: skip
-    found = judge_facts([facts]).rows
-    return {row.check: row.status.value for row in found if row.status != "green"}
+def wanting(path: Path, *, measure: bool = False) -> list[str]:
+    rows = run_gate(path, measure=measure).wanting()
+    return [f"{row.status} {row.asset} {row.check}" for row in rows]
 
 
-def changed(document: dict[str, Any], **over: Any) -> dict[str, Any]:
-    """Copy a log with values at pointers, written with two underscores for each step."""
-    document = copy.deepcopy(document)
-    for name, value in over.items():
-        inside, key = holder(document, "/" + name.replace("__", "/"))
-        inside[key] = value
+def edited(one: Sealed, change: Callable[[Document], object]) -> Document:
+    """Edit a sealed log by hand."""
+    document: Document = json.loads(one.path.read_bytes())
+    change(document)
+    one.path.write_bytes(canonical_document(document))
     return document
 
 
-@pytest.mark.parametrize(
-    ("argv", "env"),
-    [
-        (["python", "render.py", "--seed", "8"], {}),
-        (["python", "render.py", "--seed=8"], {}),
-        (["python", "render.py", "--noise-seed", "0008"], {}),
-        (["render", "seed=8", "7"], {}),
-        (["python", "render.py", "7"], {"RENDER_SEED": "8"}),
-    ],
-)
-def test_a_recipe_that_names_another_seed_than_its_log_is_red(
-    argv: list[str], env: dict[str, str]
-) -> None:
-    assert rows(changed(art(), recipe__argv=argv, recipe__env=env)) == {"seed-recipe": "red"}
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return laid(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("argv", "env"),
-    [
-        (["python", "render.py", "--seed", "7"], {}),
-        (["python", "render.py", "--seed", "007"], {}),
-        (["python", "render.py"], {"PYTHONHASHSEED": "0"}),
-        (["python", "render.py", "3", "9"], {}),
-        (["render", "-s", "7"], {}),
-        (["render", "a7.scene"], {"SEED": "7"}),
-        (["render", "--seed", "scene.json", "7"], {}),
-        (["render", "a.scene"], {"OMP_NUM_THREADS": "1"}),
-    ],
-)
-def test_a_recipe_with_the_seed_of_its_log_is_not_accused(
-    argv: list[str], env: dict[str, str]
-) -> None:
-    assert rows(changed(art(), recipe__argv=argv, recipe__env=env)) == {}
+@pytest.fixture
+def sealed(store: Store) -> Sealed:
+    """Seal one picture."""
+    return sealed_art(store)
 
 
-def test_a_recipe_that_is_given_the_asset_is_red() -> None:
-    document = art()
-    given = {"path": "done.png", "sha256": document["asset"]["file_sha256"]}
-    inputs = [*document["recipe"]["inputs"], given]
-    assert rows(changed(document, recipe__inputs=inputs)) == {"recipe-reads": "red"}
+def test_a_sealed_build_passes_measured_and_not(store: Store, sealed: Sealed) -> None:
+    sealed_audio(store)
+
+    assert wanting(store.root) == wanting(store.root, measure=True) == []
+    assert verify_files(store.root).exit_code == 0
+    assert wanting(store.root / "cue.wav") == wanting(sealed.path) == []
 
 
-@pytest.mark.parametrize(
-    "limits",
-    [
-        {"max_error_255": 255},
-        {"psnr_db": 0},
-        {"psnr_db": -5, "max_error_255": 200},
-        {"ssim": 0.999},
-        {"gain_db": 6},
-    ],
-)
-def test_a_tolerance_that_lets_everything_pass_is_red(limits: dict[str, float]) -> None:
-    promise = {
-        "mode": "deterministic", "grade": "tolerance", "profile": {"name": "own", "limits": limits}
-    }  # fmt: skip
-    assert rows(changed(art(), promise=promise)) == {"tolerance": "red"}
+def _retag(store: Store, name: str = "picture.png", level: int = 0) -> None:
+    (store.root / "picture.png").unlink()
+    image = Image.new("RGB", (64, 32), (7, 20, 30))
+    image.save(store.root / name, compress_level=level)
 
 
-@pytest.mark.parametrize(
-    ("document", "profile"),
-    [
-        (art(), {"name": "image-numeric"}),
-        (art(), {"name": "own", "limits": {"psnr_db": 44.0, "worst_tile_psnr_db": 30.0}}),
-        (audio(), {"name": "audio-16bit"}),
-        (audio(), {"name": "own", "limits": {"null_peak_dbfs": -60}}),
-    ],
-)
-def test_a_tolerance_that_holds_something_out_passes(
-    document: dict[str, Any], profile: dict[str, Any]
-) -> None:
-    promise = {"mode": "deterministic", "grade": "tolerance", "profile": profile}
-    assert rows(changed(document, promise=promise)) == {}
+def _copy_log(store: Store) -> None:
+    document = json.loads((store.root / "art-one.detlog.json").read_bytes()) | {"log_id": "art-two"}
+    (store.root / "art-two.detlog.json").write_bytes(canonical_document(document))
 
 
-def test_a_tolerance_of_no_known_name_and_without_limits_is_red() -> None:
-    for name in ("image-identity", "whatever sounds alike"):
-        promise = {"mode": "deterministic", "grade": "tolerance", "profile": {"name": name}}
-        assert rows(changed(art(), promise=promise)) == {"tolerance": "red"}
+def _write_another_format(store: Store) -> None:
+    path = store.root / "art-one.detlog.json"
+    path.write_bytes(path.read_bytes().replace(b"determinism-log/1", b"determinism-log/9"))
 
 
-def verdict(**over: Any) -> dict[str, Any]:
-    said = {"when": "2026-02-01T00:00:00Z", "machine": "Linux", "outcome": "reproduced"}
-    return said | {"grade": "bytes", "runs": 3} | over
-
-
-def test_a_verdict_below_the_promise_does_not_count_as_reproduced() -> None:
-    promise = {"mode": "deterministic", "grade": "payload"}
-    for grade, wanted in (("bytes", {}), ("payload", {}), ("tolerance", {"re-rendered": "yellow"})):
-        said = art() | {"promise": promise, "verdicts": [verdict(grade=grade)]}
-        assert rows(said) == wanted, grade
-    odd = art() | {"promise": promise, "verdicts": [verdict(grade="different")]}
-    assert rows(odd) == {"re-rendered": "yellow"}
-
-
-def test_a_verdict_on_other_bytes_does_not_count_as_reproduced() -> None:
-    own = f"sha256:{art()['asset']['file_sha256']}"
-    assert rows(art() | {"verdicts": [verdict(artefacts=[own])]}) == {}
-    other = verdict(artefacts=["sha256:" + "e" * 64])
-    assert rows(art() | {"verdicts": [other]}) == {"re-rendered": "yellow"}
-
-
-@pytest.mark.parametrize(
-    "version",
-    ["x.y.z", "v0", "00", "0.0.0-dev", "1.0-dev", "trunk", "tip 3", "1.2 or later", "2+", "≥1.0",
-     "-1.1", "\u22122", "foo", "version", "most recent", "default", "v1 (current)", "~=2", "~1.2"],
-)  # fmt: skip
-def test_a_version_that_names_none_floats(version: str) -> None:
-    assert is_floating(version)
-    assert rows(changed(art(), model__version=version)) == {"version-pinned:/model/version": "red"}
-
-
-@pytest.mark.parametrize(
-    "said", ["-1.0", "\u22121", "As above", "not applicable", "IDK", "[unversioned]"]
-)
-def test_a_text_that_stands_for_nothing_is_no_version(said: str) -> None:
-    assert rows(changed(art(), model__version=said)) == {"complete:/model/version": "red"}
-    excuse = {"not_applicable": said}
-    assert rows(changed(art(), art__sampler=excuse)) == {
-        "complete:/art/sampler/not_applicable": "red"
-    }
-
-
-@pytest.mark.parametrize(
-    "version",
-    ["0.0.1", "v1.9.4", "2.13.0+cu121", "f2.0.1v1.10.1-previous", "2.14.0.dev20250101",
-     "sha256-0000ab12", "5.0.0~rc2", "20260131", "3.7.0.10.unofficial", "1.0 beta 0"],
-)  # fmt: skip
-def test_a_version_that_names_one_does_not(version: str) -> None:
-    assert not is_floating(version)
-
-
-def edited(one: Sealed, **over: Any) -> None:
-    document = to_document(read_log(one.path)) | over
-    one.path.write_bytes(canonical_document(document))
-
-
-def wanting(folder: Path) -> list[tuple[str, str]]:
-    return [(row.status.value, row.check) for row in run_gate(folder).wanting()]
-
-
-def test_a_sealed_log_that_was_edited_by_hand_does_not_pass(tmp_path: Path) -> None:
-    store = laid(tmp_path)
-    one = sealed_art(store)
-    assert wanting(store.root) == []
-    edited(one, producer={"role": "art_director"})
-    assert wanting(store.root) == [("yellow", "sealed")]
-    document = to_document(one.log)
-    one.path.write_text(json.dumps(document, indent=4))  # Laid out anew, it says the same.
-    assert wanting(store.root) == []
-
-
-def test_a_revision_by_the_command_is_no_edit(tmp_path: Path) -> None:
-    store = laid(tmp_path)
-    one = sealed_art(store)
-    write_log(one.path, next_of(one))
-    assert wanting(store.root) == []
-
-
-def next_of(one: Sealed) -> dict[str, Any]:
-    from twice.assets.log.io import log_digest
-
-    log = read_log(one.path)
-    over = {"revision": (log.revision or 1) + 1, "supersedes": log_digest(log)}
-    return {**to_document(log), **over, "producer": {"role": f"role-{log.revision}"}}
-
-
-def test_a_revision_of_another_text_than_was_sealed_is_red(tmp_path: Path) -> None:
-    store = laid(tmp_path)
-    one = sealed_art(store)
-    write_log(one.path, next_of(one))
-    write_log(one.path, next_of(one))
-    assert wanting(store.root) == []
-    edited(one, supersedes="sha256:" + "e" * 64)
-    assert wanting(store.root) == [("red", "revisions"), ("yellow", "sealed")]
-
-
-def test_a_record_that_is_another_one_is_no_evidence(tmp_path: Path) -> None:
-    store = laid(tmp_path)
-    sealed_art(store)
+def _edit_record(store: Store) -> None:
     record = store.root / "records" / "run.render.json"
     record.write_bytes(record.read_bytes() + b"\n")
-    assert wanting(store.root) == [("red", "record")]
-    record.unlink()
-    assert wanting(store.root) == [("yellow", "record")]
 
 
-def test_a_record_outside_of_the_store_is_not_read(tmp_path: Path) -> None:
-    store = laid(tmp_path)
+BROKEN: dict[str, tuple[Callable[[Store], object], list[str]]] = {
+    "another asset": (lambda store: picture(store.root / "a.png", colour=9), ["red a.png log-present"]),
+    "no asset": (lambda store: (store.root / "picture.png").unlink(), ["red picture.png asset-present"]),
+    "an empty log": (lambda store: (store.root / "art-one.detlog.json").write_bytes(b""), ["red art-one log-readable"]),
+    "another format": (_write_another_format, ["red art-one log-readable"]),
+    "another payload": (lambda store: picture(store.root / "picture.png", colour=8), ["red picture.png hash"]),
+    "another tag": (_retag, ["yellow picture.png hash"]),
+    "another name": (lambda store: _retag(store, "b.png", 6), ["yellow picture.png hash"]),
+    "another name and tag": (lambda store: _retag(store, "b.png"), ["yellow picture.png hash"]),
+    "a second log": (_copy_log, ["red picture.png one-log"] * 2),
+    "another input": (lambda store: (store.root / "render.py").write_bytes(b"2"), ["red picture.png stale"]),
+    "another record": (_edit_record, ["red picture.png record"]),
+    "no record": (lambda store: (store.root / "records" / "run.render.json").unlink(), ["yellow picture.png record"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.usefixtures("sealed")
+def test_what_falls_apart_has_one_row(store: Store, name: str) -> None:
+    harm, expected = BROKEN[name]
+    harm(store)
+
+    assert wanting(store.root) == expected
+
+
+def test_a_lie_about_what_was_measured_is_found_when_it_is_measured_again(store: Store) -> None:
+    one = sealed_audio(store)
+    edited(one, lambda log: log["asset"]["measured"].update(loudness_lufs=-16.2))
+
+    assert wanting(store.root) == ["yellow cue.wav sealed"]
+    assert wanting(store.root, measure=True) == ["red cue.wav facts", "yellow cue.wav sealed"]
+
+
+def test_a_sealed_log_that_was_edited_by_hand_does_not_pass(store: Store, sealed: Sealed) -> None:
+    edited(sealed, lambda log: log["producer"].update(role="art_director"))
+    assert wanting(store.root) == ["yellow picture.png sealed"]
+    # Laid out anew, it says the same.
+    sealed.path.write_text(json.dumps(to_document(sealed.log), indent=4))
+    assert wanting(store.root) == []
+
+
+def test_a_revision_of_another_text_than_was_sealed_is_red(store: Store, sealed: Sealed) -> None:
+    for number in (2, 3):
+        log = read_log(sealed.path)
+        over = {
+            "revision": number,
+            "supersedes": log_digest(log),
+            "producer": {"role": f"{number}"},
+        }
+        write_log(sealed.path, to_document(log) | over)
+        assert wanting(store.root) == []
+    edited(sealed, lambda log: log.update(supersedes="sha256:" + "e" * 64))
+    assert wanting(store.root) == ["red picture.png revisions", "yellow picture.png sealed"]
+
+
+def test_a_record_outside_of_the_store_is_not_read(store: Store, tmp_path: Path) -> None:
     (tmp_path / "secret").write_bytes(b"another run")
     (store.root / "link").symlink_to(tmp_path / "secret")
     draft = art_draft(store)
     for name in ("../secret", str(tmp_path / "secret"), "link", "a\u0000b", "x" * 5000):
-        draft["evidence"][f"/art/{len(name)}"] = {
-            "level": "recorded", "record": name, "sha256": "e" * 64,
-        }  # fmt: skip
+        evidence = {"level": "recorded", "record": name, "sha256": "e" * 64}
+        draft["evidence"][f"/art/{len(name)}"] = evidence
     picture(store.root / "picture.png")
     seal(store, store.root / "picture.png", draft, HOW)
-    assert wanting(store.root) == [("yellow", "record")] * 5
+
+    assert wanting(store.root) == ["yellow picture.png record"] * 5
+
+
+def test_inputs_and_hidden_folders_are_no_assets(store: Store) -> None:
+    (store.root / ".cache").mkdir()
+    for path, colour in ((".cache/thumb.png", 7), ("reference.png", 3), ("picture.png", 7)):
+        picture(store.root / path, colour=colour)
+    draft = art_draft(store)
+    digest = sha256((store.root / "reference.png").read_bytes())
+    draft["recipe"]["inputs"].append({"path": "reference.png", "sha256": digest})
+    seal(store, store.root / "picture.png", draft, HOW)
+
+    assert wanting(store.root) == []
+
+
+def test_names_that_no_disk_takes_and_pipes_do_not_stop_the_gate(
+    store: Store, sealed: Sealed
+) -> None:
+    def change(log: Document) -> None:
+        log["asset"]["file"] = "\u4e16" * 250
+        log["recipe"]["inputs"].append({"path": "pipe", "sha256": "f" * 64})
+
+    edited(sealed, change)
+    for name in ("pipe", "pipe.png", "pipe.detlog.json"):
+        os.mkfifo(store.root / name)
+    (store.root / "loop").symlink_to(store.root)
+
+    checks = [each.rpartition(" ")[2] for each in wanting(store.root)]
+    assert checks == ["hash", "sealed", "stale"]
+
+
+def test_nothing_to_judge_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="neither"):
+        run_gate(tmp_path)
+    with pytest.raises(AssetMissing):
+        run_gate(tmp_path / "gone")
+
+
+@pytest.mark.usefixtures("sealed")
+def test_equal_facts_give_equal_bytes_and_the_first_line_answers(store: Store) -> None:
+    picture(store.root / "a|b.png", colour=1)
+    first, second = run_gate(store.root), run_gate(store.root)
+
+    assert json.dumps(first.to_json()) == json.dumps(second.to_json())
+    text = first.to_markdown()
+    assert text.startswith("# Assets: block\n")
+    assert "a\\|b.png" in text
 
 
 @pytest.mark.parametrize(
-    ("name", "is_hosted"),
-    [
-        ("Eleven Labs", True), ("ElevenLabsAPI", True), ("eleven\u200blabs", True), ("DALL\u00b7E 3", True),
-        ("\uff33uno", True), ("Udio v1", True), ("Leonardo.Ai", True), ("REAPER audio", False),
-        ("openai whisper", False), ("runwayml/stable-diffusion-v1-5", False), ("Runway Gen-3", True), ("OpenAI", True),
-        ("audio tool", False), ("consuno", False), ("sunofish", False), ("renderer", False),
-    ],
+    ("frames", "level", "status"),
+    [(48000, 0.0, "red"), (0, 0.0, "red"), (4800, 0.0, "red"), (4800, 0.1, "yellow"), (48000, 0.1, "red")],
+    ids=["silent", "empty", "short and silent", "short", "too loud"],
 )  # fmt: skip
-def test_a_hosted_service_is_known_in_any_spelling_and_no_word_that_holds_its_name(
-    name: str, is_hosted: bool
+def test_a_sound_without_its_loudness_does_not_meet_its_target(
+    store: Store, frames: int, level: float, status: str
 ) -> None:
-    found = rows(changed(art(), provider__name=name))
-    assert found == ({"provider-ceiling": "red"} if is_hosted else {})
+    wave = np.resize([level, -level], (frames, 2)) if frames else np.zeros((0, 2))
+    soundfile.write(store.root / "cue.wav", wave, 48000, subtype="PCM_24")
+    seal(store, store.root / "cue.wav", audio_draft(store), HOW)
+
+    assert wanting(store.root) == [f"{status} cue.wav loudness-target"]
+
+
+@pytest.mark.parametrize("odd", [float("nan"), float("inf")])
+def test_samples_that_are_no_numbers_are_not_sealed(store: Store, odd: float) -> None:
+    wave = np.full((48000, 2), 0.1)
+    wave[77] = odd
+    soundfile.write(store.root / "cue.wav", wave, 48000, subtype="FLOAT")
+    with pytest.raises(PayloadRefused, match="NaN or infinite"):
+        seal(store, store.root / "cue.wav", audio_draft(store), HOW)
+    assert list(store.root.glob("*.detlog.json")) == []

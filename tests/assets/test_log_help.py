@@ -9,7 +9,6 @@ from pathlib import Path
 import click
 import pytest
 
-from twice.assets.gate.gate import CHECKS
 from twice.assets.log.fields import FIELDS
 from twice.assets.log.kinds import UNKNOWN_WORDS
 from twice.cli.commands import asset
@@ -57,10 +56,3 @@ def test_the_page_of_the_format_names_every_field_of_a_log() -> None:
     assert top <= named
     assert fields - plain - {"width_px", "height_px", "mode", "duration_s"} == set()
     assert {each for each in UNKNOWN_WORDS if f"`{each}`" not in FORMAT} == set()
-
-
-def test_every_check_is_described_in_a_sentence() -> None:
-    odd = [each for each in CHECKS if not re.fullmatch(r"[a-z]+(?:-[a-z]+)*", each)]
-    short = [each for each, words in CHECKS.items() if len(words.split()) < 4]
-
-    assert (odd, short) == ([], [])

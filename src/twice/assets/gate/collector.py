@@ -19,9 +19,8 @@ from typing import Final
 from twice.assets.errors import AssetMissing
 from twice.assets.gate.facts import AssetFacts, SeenFile
 from twice.assets.gate.run_values import RunValues, read_run
-from twice.assets.log.block import value_of
-from twice.assets.log.io import canonical, examine_bytes, read_bytes
-from twice.assets.log.models import SUFFIX, Asset, DeterminismLog, EvidenceLevel, Payload
+from twice.assets.log.io import examine_bytes, log_digest, read_bytes
+from twice.assets.log.models import SUFFIX, DeterminismLog, EvidenceLevel, Payload
 from twice.assets.media.measure import digest_file, measure_file
 from twice.assets.media.payload import digest_payload
 from twice.assets.store.checkpoint import FOLDER as CHECKPOINTS
@@ -60,16 +59,19 @@ def collect_facts(
             "Name one that is.",
         )
     whole = path.is_dir()
-    collector = _Collector(path if whole else path.parent, find_store(path), measure=measure)
-    sidecars, collector.files = _find_files(collector.root, deep=whole)
-    if not whole:
-        sidecars, collector.files = _select(path, sidecars)
-    if not sidecars and not collector.files:
+    root = path if whole else path.parent
+    sidecars, files = _find_files(root, deep=whole)
+    if path.name.endswith(SUFFIX) and not whole:
+        sidecars, files = [path], set()
+    elif not whole:
+        sidecars, files = [each for each in sidecars if _is_about(each, path)], {path}
+    if not sidecars and not files:
         raise UsageError(
             f"There is neither an asset nor a determinism log in {path}.",
             "Expected a folder with assets.",
             "Name the hot store: twice asset gate FOLDER",
         )
+    collector = _Collector(root, find_store(path), files, measure=measure)
     every: dict[Path, AssetFacts] = {}
     for number, each in enumerate(sidecars):
         if progress is not None:
@@ -88,48 +90,37 @@ def _find_files(root: Path, *, deep: bool) -> tuple[list[Path], set[Path]]:
     files: set[Path] = set()
     for folder, inner, names in os.walk(root):
         inner[:] = sorted(each for each in inner if deep and each[0] != "." and each != CHECKPOINTS)
-        for name in sorted(names):
-            path = Path(folder, name)
-            if not _is_file(path):
-                continue  # A pipe or a device would never end.
-            if path.name.endswith(SUFFIX):
+        for path in (Path(folder, name) for name in sorted(names)):
+            if path.name.endswith(SUFFIX) and _is_file(path):
                 sidecars.append(path)
-            elif path.suffix.lower() in ASSET_SUFFIXES:
+            elif path.suffix.lower() in ASSET_SUFFIXES and _is_file(path):
                 files.add(path)
     return sidecars, files
 
 
 def _is_file(path: Path) -> bool:
-    """Whether something can be read to its end; a name that no disk takes is none."""
+    """Whether something can be read to its end: no pipe, and no name that no disk takes."""
     try:
         return path.is_file()
     except (OSError, ValueError):
         return False
 
 
-def _select(path: Path, sidecars: list[Path]) -> tuple[list[Path], set[Path]]:
-    """Keep the sidecar that is meant, and the asset."""
-    if path.name.endswith(SUFFIX):
-        return [path], set()
-    about = []
-    for each in sidecars:
-        try:
-            asset = examine_bytes(read_bytes(each), str(each))[1].log.asset
-        except TwiceError:
-            continue
-        if asset is not None and asset.file == path.name:
-            about.append(each)
-    return about, {path}
+def _is_about(sidecar: Path, path: Path) -> bool:
+    try:
+        log = examine_bytes(read_bytes(sidecar), str(sidecar))[1].log
+    except TwiceError:
+        return False
+    return bool(log.get("/asset/file") == path.name)
 
 
 class _Collector:
     """One walk, with what is read only once."""
 
-    def __init__(self, root: Path, store: Store | None, *, measure: bool) -> None:
-        self.root, self.store, self.measure = root, store, measure
+    def __init__(self, root: Path, store: Store | None, files: set[Path], *, measure: bool) -> None:
+        self.root, self.store, self.files, self.measure = root, store, files, measure
         entries, self.revisions = (read_index(store) if store is not None else None) or ([], {})
         self.indexed = {each.log_id: each.log_digest for each in entries}
-        self.files: set[Path] = set()
         self.hashes: dict[Path, str | None] = {}
         self.checkpoints: dict[str, Mapping[str, str] | None] = {}
         self.runs: dict[Path, RunValues] = {}
@@ -149,40 +140,41 @@ class _Collector:
     def read_sidecar(self, sidecar: Path) -> AssetFacts:
         """Read a log, and what the store has about it."""
         name = self.name(sidecar)
+        bare = name.removesuffix(SUFFIX)
         try:
             data = read_bytes(sidecar)
             _, examined = examine_bytes(data, name)
         except TwiceError as error:
-            return AssetFacts(name.removesuffix(SUFFIX), name, trouble=error.happened)
+            return AssetFacts(bare, name, trouble=error.happened)
         log = examined.log
-        file = log.asset.file if log.asset is not None else None
-        listed, indexed = self._find_listed(log), self.indexed.get(log.log_id or "")
-        wanted = {each for each in (listed, indexed) if each}
-        inputs = value_of(getattr(value_of(log.recipe), "inputs", None)) or ()
+        file, log_id = log.get("/asset/file"), log.log_id or ""
+        listed = self._find_listed(log.work_unit, log_id)
+        indexed = self.indexed.get(log_id)
+        wanted = {listed, indexed} - {None, ""}
         base = self.store.root if self.store is not None else sidecar.parent
         return AssetFacts(
-            self.name(sidecar.parent / file) if file else name.removesuffix(SUFFIX),
+            self.name(sidecar.parent / file) if file else bare,
             name,
             examined=examined,
             log_digest=_find_digest(data, log, wanted) if wanted else "",
             inputs={
                 each.path: self.hash(base / (each.found_at or each.path))
-                for each in inputs
+                for each in log.get("/recipe/inputs") or ()
                 if each.path
             },
             listed=listed,
             indexed=indexed,
-            revisions=self.revisions.get(log.log_id or "", {}),
+            revisions=self.revisions.get(log_id, {}),
             records=dict(self._read_records(log)),
         )
 
-    def _find_listed(self, log: DeterminismLog) -> str | None:
-        if self.store is None or log.work_unit is None or log.log_id is None:
+    def _find_listed(self, work_unit: str | None, log_id: str) -> str | None:
+        if self.store is None or work_unit is None or not log_id:
             return None
-        if log.work_unit not in self.checkpoints:
-            self.checkpoints[log.work_unit] = read_checkpoint(self.store, log.work_unit)
-        digests = self.checkpoints[log.work_unit]
-        return None if digests is None else digests.get(log.log_id, "")
+        if work_unit not in self.checkpoints:
+            self.checkpoints[work_unit] = read_checkpoint(self.store, work_unit)
+        digests = self.checkpoints[work_unit]
+        return None if digests is None else digests.get(log_id, "")
 
     def _read_records(self, log: DeterminismLog) -> Iterator[tuple[str, tuple[str, RunValues]]]:
         """Read each run record that evidence names, where it is in the store."""
@@ -209,45 +201,35 @@ class _Collector:
                 self._take(every, sidecar, path)
             elif asset is not None:
                 lost.append(sidecar)
-        self._search(every, lost, self.hash, lambda asset: asset.file_sha256)
-        lost = [each for each in lost if every[each].seen is None]
-        self._search(every, lost, _read_payload, lambda asset: asset.payload)
+        ways: tuple[tuple[str, Callable[[Path], object]], ...] = (
+            ("/asset/file_sha256", self.hash),
+            ("/asset/payload", _read_payload),
+        )
+        for pointer, read in ways:
+            homeless = {read(path): path for path in sorted(self.files)} if lost else {}
+            for sidecar in list(lost):
+                found = homeless.pop(every[sidecar].log.get(pointer), None)
+                if found is not None:
+                    self._take(every, sidecar, found)
+                    lost.remove(sidecar)
         for sidecar, facts in every.items():
             # A file without a log is that of a damaged log beside it: one fault, one red row.
             beside = sorted(path for path in self.files if path.parent == sidecar.parent)
             if facts.log.asset is None and beside:
                 self._take(every, sidecar, beside[0])
 
-    def _search(
-        self,
-        every: dict[Path, AssetFacts],
-        lost: list[Path],
-        read: Callable[[Path], object],
-        said: Callable[[Asset], object],
-    ) -> None:
-        """Find the files of logs under other names, by what files and logs say."""
-        if not lost:
-            return
-        homeless = {read(path): path for path in sorted(self.files)}
-        for each in lost:
-            asset = every[each].log.asset
-            path = homeless.pop(said(asset), None) if asset is not None and said(asset) else None
-            if path is not None:
-                self._take(every, each, path)
-
     def _take(self, every: dict[Path, AssetFacts], sidecar: Path, path: Path) -> None:
         """Take a file for that of a log, and look at it."""
         self.files.discard(path)
-        facts = every[sidecar]
-        asset, digest = facts.log.asset, self.hash(path) or ""
+        facts, digest = every[sidecar], self.hash(path) or ""
+        is_sealed = digest == facts.log.get("/asset/file_sha256")
         seen = SeenFile(self.name(path), digest)
-        if asset is not None and (self.measure or digest != asset.file_sha256):
+        if facts.log.asset is not None and (self.measure or not is_sealed):
             try:
                 seen = replace(seen, measured=measure_file(path))
             except TwiceError as error:
                 seen = replace(seen, trouble=error.happened)
-        is_sealed = asset is not None and digest == asset.file_sha256
-        output = getattr(value_of(facts.log.recipe), "output", None) or ""
+        output = facts.log.get("/recipe/output") or ""
         is_written = {
             name: run.has_written(output, path)
             for name, (_, run) in facts.records.items()
@@ -258,9 +240,7 @@ class _Collector:
     def list_unlogged(self, every: Iterable[AssetFacts]) -> Iterator[AssetFacts]:
         """Give the assets that have no log; what recipes and mixes read is none of them."""
         read = {digest for each in every for digest in each.inputs.values()}
-        for each in every:
-            stems = value_of(each.log.audio.stems) if each.log.audio is not None else None
-            read |= {stem.sha256 for stem in stems or ()}
+        read |= {stem.sha256 for each in every for stem in each.log.get("/audio/stems") or ()}
         for path in sorted(self.files):
             digest = self.hash(path)
             if digest not in read:
@@ -269,28 +249,31 @@ class _Collector:
 
     def find_doubles(self, every: list[AssetFacts], *, whole: bool) -> Iterator[AssetFacts]:
         """Say of each log which others have its payload or its id."""
-        by_payload, by_id = defaultdict(set), defaultdict(set)
-        for each in every:
-            by_payload[payload_key(each.log)].add(each.log_path)
-            by_id[each.log.log_id].add(each.log_path)
+        logs = [(payload_key(each.log), each.log.log_id, each.log_path) for each in every]
         if not whole and self.store is not None:
-            for entry in collect_entries(self.store):
-                name = self.name(self.store.root / entry.log)
-                by_payload[entry.payload].add(name)
-                by_id[entry.log_id].add(name)
+            logs += [
+                (each.payload, each.log_id, self.name(self.store.root / each.log))
+                for each in collect_entries(self.store)
+            ]
+        by_payload, by_id = defaultdict(set), defaultdict(set)
+        for payload, log_id, path in logs:
+            by_payload[payload].add(path)
+            by_id[log_id].add(path)
         by_payload.pop(None, None)
         by_id.pop(None, None)
         for each in every:
             others = by_payload.get(payload_key(each.log), set()) - {each.log_path}
             same = by_id.get(each.log.log_id, set()) - others - {each.log_path}
-            yield replace(each, others=tuple(sorted(others)), same_id=tuple(sorted(same)))
+            said = [f"{path} (same payload)" for path in sorted(others)]
+            said += [f"{path} (same id)" for path in sorted(same)]
+            yield replace(each, same=tuple(said), indexed=None if same else each.indexed)
 
 
-def _find_digest(data: bytes, log: DeterminismLog, wanted: set[str]) -> str:
+def _find_digest(data: bytes, log: DeterminismLog, wanted: set[str | None]) -> str:
     """Give the digest of a log's canonical text; where the bytes have a wanted one, they are it."""
     plain = str(digest_bytes(data.rstrip(b"\n") + b"\n", Algorithm.SHA256))
     try:
-        return plain if plain in wanted else str(digest_bytes(canonical(log), Algorithm.SHA256))
+        return plain if plain in wanted else log_digest(log)
     except TwiceError:
         return ""
 

@@ -46,10 +46,9 @@ class AssetFacts:
         log_digest: of its canonical text; "" where neither checkpoint nor index names the log.
         seen: the file; None where it is not there.
         inputs: of the recipe's inputs by path: their sha256 now, or None where they are not there.
-        others: paths of other logs about the same payload.
-        same_id: paths of other logs of the same id.
+        same: other logs about the same payload, or with the same id, each with which of the two.
         listed: its digest in the work unit's checkpoint, "" where it is not named; None without a checkpoint.
-        indexed: its digest in the store's index; None where that has none of its id.
+        indexed: its digest in the store's index; None where that has none of its id, or another log has its id.
         revisions: the digests of its revisions as the store sealed them, by number.
         records: of the run records that evidence names and that are in the store: their sha256, and what they say.
         is_written: whether the run of a record wrote this asset, where the record can tell.
@@ -62,8 +61,7 @@ class AssetFacts:
     log_digest: str = ""
     seen: SeenFile | None = None
     inputs: Mapping[str, str | None] = field(default_factory=dict)
-    others: tuple[str, ...] = ()
-    same_id: tuple[str, ...] = ()
+    same: tuple[str, ...] = ()
     listed: str | None = None
     indexed: str | None = None
     revisions: Mapping[int, str] = field(default_factory=dict)
@@ -78,25 +76,28 @@ class AssetFacts:
     @property
     def owner(self) -> str:
         """The role that made the asset."""
-        producer = self.log.producer
-        return (producer.role if producer is not None else None) or PRODUCER
+        return self.log.get("/producer/role") or PRODUCER
 
-    def green(self, check: str, evidence: str) -> GateRow:
+    def judge(
+        self, check: str, right: str, wrong: str, fix: str, status: RowStatus = RowStatus.RED
+    ) -> GateRow:
+        """Give a row that is green with what is right, unless something is wrong."""
+        if not wrong:
+            return GateRow(self.name, check, RowStatus.GREEN, clip(right))
+        return GateRow(self.name, check, status, clip(wrong), clip(fix), self.owner)
+
+    def green(self, check: str, right: str) -> GateRow:
         """Give a row that holds."""
-        return GateRow(self.name, check, RowStatus.GREEN, clip(evidence))
+        return self.judge(check, right, "", "")
 
-    def red(self, check: str, evidence: str, fix: str, owner: str = "") -> GateRow:
+    def red(self, check: str, wrong: str, fix: str) -> GateRow:
         """Give a row that does not."""
-        who = owner or self.owner
-        return GateRow(self.name, check, RowStatus.RED, clip(evidence), clip(fix), who)
+        return self.judge(check, "", wrong, fix)
 
-    def yellow(self, check: str, evidence: str, fix: str) -> GateRow:
+    def yellow(self, check: str, wrong: str, fix: str) -> GateRow:
         """Give a row that holds under a condition."""
-        return GateRow(self.name, check, RowStatus.YELLOW, clip(evidence), clip(fix), self.owner)
+        return self.judge(check, "", wrong, fix, RowStatus.YELLOW)
 
     def is_faulty(self, pointer: str) -> bool:
         """Whether something at or below a pointer is missing or wrong, and has its own row."""
-        return any(
-            each.pointer == pointer or each.pointer.startswith(f"{pointer}/")
-            for each in self.examined.problems
-        )
+        return any(f"{each.pointer}/".startswith(f"{pointer}/") for each in self.examined.problems)

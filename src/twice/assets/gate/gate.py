@@ -12,30 +12,30 @@ from typing import Final
 
 from twice.assets.gate import checks, figures, provenance_checks, recipe_checks
 from twice.assets.gate.collector import ProgressCallback, collect_facts
-from twice.assets.gate.facts import PRODUCER, AssetFacts
+from twice.assets.gate.facts import AssetFacts
 from twice.assets.gate.report import AssetGateReport, GateRow, RowStatus, clip
 from twice.assets.log.block import value_of
 from twice.foundation.printable import pluralize
 
-CHECKS: Final = {
-    **checks.CHECKS,
-    **recipe_checks.CHECKS,
-    **provenance_checks.CHECKS,
-    **figures.CHECKS,
-    "set-model": "Within a set, one model has one version and one file.",
-    "set-seeds": "Within a set, one model is seeded for all assets or for none.",
-    "set-loudness": "Within a set, sounds of one kind of source aim at one loudness.",
-}
-"""What each check asks, by its id; an id never changes its meaning."""
-_PER_ASSET: Final[tuple[Callable[[AssetFacts], Iterator[GateRow]], ...]] = (
-    checks.check_integrity,
+_OF_FILES: Final[tuple[Callable[[AssetFacts], Iterator[GateRow]], ...]] = (
+    checks.check_hash,
+    checks.check_store,
+)
+_PER_ASSET: Final = (
+    lambda facts: iter([facts.green("log-present", facts.log_path)]),
+    *_OF_FILES,
     checks.check_completeness,
     checks.check_promise,
+    checks.check_verdict,
     recipe_checks.check_seeds,
-    provenance_checks.check_evidence,
+    provenance_checks.check_sources,
+    provenance_checks.check_strength,
+    provenance_checks.check_records,
     recipe_checks.check_versions,
     recipe_checks.check_recipe,
-    figures.check_figures,
+    figures.check_measures,
+    figures.check_sound,
+    figures.check_image,
 )
 
 
@@ -63,9 +63,7 @@ def verify_files(path: Path, *, progress: ProgressCallback | None = None) -> Ass
         AssetMissing, UsageError: as ``run_gate``.
     """
     every = collect_facts(path, measure=True, progress=progress)
-    return AssetGateReport(
-        [row for each in every for row in (_check_log(each) or checks.check_integrity(each))]
-    )
+    return AssetGateReport([row for each in every for row in _judge_asset(each, _OF_FILES)])
 
 
 def judge_facts(every: Sequence[AssetFacts]) -> AssetGateReport:
@@ -73,42 +71,41 @@ def judge_facts(every: Sequence[AssetFacts]) -> AssetGateReport:
     rows: list[GateRow] = []
     sets: dict[tuple[str, str], list[AssetFacts]] = defaultdict(list)
     for facts in every:
-        unlogged = _check_log(facts)
-        rows += unlogged or [facts.green("log-present", facts.log_path)]
-        if not unlogged:
-            rows += [row for check in _PER_ASSET for row in check(facts)]
-            if facts.log.work_unit is not None and facts.log.kind is not None:
-                sets[facts.log.work_unit, facts.log.kind].append(facts)
+        rows += _judge_asset(facts, _PER_ASSET)
+        if facts.log.work_unit is not None and facts.log.kind is not None:
+            sets[facts.log.work_unit, facts.log.kind].append(facts)
     for (unit, kind), members in sorted(sets.items()):
         if len(members) > 1:
             rows += _check_set(f"{unit} ({kind})", members)
     return AssetGateReport(rows)
 
 
-def _check_log(facts: AssetFacts) -> list[GateRow]:
-    """Say of an asset without a log, or of a log that cannot be read, that it is one."""
+def _judge_asset(
+    facts: AssetFacts, checks: Sequence[Callable[[AssetFacts], Iterator[GateRow]]]
+) -> list[GateRow]:
+    """Judge an asset by some checks; without a log, or with one that cannot be read, it has one row."""
     if not facts.log_path:
         fix = f"log it: twice asset seal {facts.name} --log DRAFT"
-        return [facts.red("log-present", "no determinism log is about this file", fix, PRODUCER)]
+        return [facts.red("log-present", "no determinism log is about this file", fix)]
     if facts.trouble:
         fix = "write it anew from where it came, or seal the asset again"
-        return [facts.red("log-readable", facts.trouble, fix, PRODUCER)]
-    return []
+        return [facts.red("log-readable", facts.trouble, fix)]
+    return [row for check in checks for row in check(facts)]
 
 
 def _check_set(name: str, members: list[AssetFacts]) -> Iterator[GateRow]:
     """Compare what the logs of a set say under one key each."""
-    rules = {
-        "set-model": (_find_model, "render them with one version"),
-        "set-seeds": (_find_seeding, "seed all of them, or none"),
-        "set-loudness": (_find_loudness, "export them to one target"),
+    fixes = {
+        "set-model": "render them with one version",
+        "set-seeds": "seed all of them, or none",
+        "set-loudness": "export them to one target",
     }
-    for check, (find, fix) in rules.items():
+    for check, fix in fixes.items():
         found: dict[str, dict[str, list[AssetFacts]]] = defaultdict(lambda: defaultdict(list))
         for facts in members:
-            said = find(facts)
-            if said is not None:
-                found[said[0]][said[1]].append(facts)
+            key, value = _list_shared(facts)[check]
+            if key and value:
+                found[key][value].append(facts)
         split = {key: values for key, values in sorted(found.items()) if len(values) > 1}
         if found and not split:
             seen = f"{pluralize(len(members), 'asset')}, {', '.join(found)}"
@@ -121,29 +118,17 @@ def _check_set(name: str, members: list[AssetFacts]) -> Iterator[GateRow]:
             yield GateRow(name, f"{check}:{key}", RowStatus.RED, clip(seen), clip(odd), owner)
 
 
-def _find_model(facts: AssetFacts) -> tuple[str, str] | None:
-    model = value_of(facts.log.model)
-    name = value_of(model.name) if model is not None else None
-    if model is None or name is None or (model.version is None and model.sha256 is None):
-        return None
-    version, sha256 = value_of(model.version), value_of(model.sha256)
-    return name, f"version {version or '?'}, sha256 {(sha256 or '?')[:12]}"
-
-
-def _find_seeding(facts: AssetFacts) -> tuple[str, str] | None:
-    model, seed = value_of(facts.log.model), facts.log.seed
-    name = value_of(model.name) if model is not None else None
-    block = value_of(seed)
-    if name is None or seed is None or (block is not None and block.effective is None):
-        return None
-    return name, "seeded" if block is not None and value_of(block.effective) else "not seeded"
-
-
-def _find_loudness(facts: AssetFacts) -> tuple[str, str] | None:
-    audio = facts.log.audio
-    source = value_of(audio.source) if audio is not None else None
-    loudness = value_of(audio.loudness) if audio is not None else None
-    target = value_of(loudness.target_lufs) if loudness is not None else None
-    if source is None or source.kind is None or target is None:
-        return None
-    return source.kind, f"{float(target):g} LUFS"
+def _list_shared(facts: AssetFacts) -> dict[str, tuple[str | None, str]]:
+    """Say what the logs of a set have to share: a key and its value; "" where a log does not say it."""
+    log, model, seed = facts.log, value_of(facts.log.model), value_of(facts.log.seed)
+    version, sha256 = log.get("/model/version") or "?", log.get("/model/sha256") or "?"
+    is_versioned = model is not None and (model.version or model.sha256) is not None
+    is_seed_said = log.seed is not None and (seed is None or seed.effective is not None)
+    seeding = "seeded" if log.get("/seed/effective") is not None else "not seeded"
+    name, target = log.get("/model/name"), log.get("/audio/loudness/target_lufs")
+    loudness = "" if target is None else f"{float(target):g} LUFS"
+    return {
+        "set-model": (name, f"version {version}, sha256 {sha256[:12]}" if is_versioned else ""),
+        "set-seeds": (name, seeding if is_seed_said else ""),
+        "set-loudness": (log.get("/audio/source/kind"), loudness),
+    }

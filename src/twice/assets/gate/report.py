@@ -55,10 +55,6 @@ class GateRow:
     fix: str = ""
     owner: str = ""
 
-    def to_json(self) -> dict[str, str]:
-        """Return it as ``twice asset gate --json`` prints it."""
-        return asdict(self) | {"status": self.status.value}
-
 
 def clip(text: str) -> str:
     """Shorten a text to what a row may hold."""
@@ -82,9 +78,8 @@ class AssetGateReport:
     @property
     def exit_code(self) -> int:
         """0 pass, 1 block, 2 conditional."""
-        return {AssetGateResult.PASS: 0, AssetGateResult.BLOCK: 1, AssetGateResult.CONDITIONAL: 2}[
-            self.result
-        ]
+        order = (AssetGateResult.PASS, AssetGateResult.BLOCK, AssetGateResult.CONDITIONAL)
+        return order.index(self.result)
 
     @property
     def assets(self) -> list[str]:
@@ -102,23 +97,26 @@ class AssetGateReport:
 
     def to_json(self) -> dict[str, object]:
         """Return it as ``twice asset gate --json`` prints it."""
-        rows = [each.to_json() for each in self.rows]
-        return {"format": FORMAT, "result": self.result.value, "rows": rows}
+        return {
+            "format": FORMAT,
+            "result": self.result.value,
+            "rows": [asdict(each) for each in self.rows],
+        }
 
     def to_markdown(self) -> str:
         """Return it for people; the first line answers."""
-        green = [each for each in self.rows if each.status is RowStatus.GREEN]
         lines = [f"# Assets: {self.result.value}", "", f"{self.count_rows()}.", ""]
         lines += [
             "| asset | check | status | evidence | fix | owner |",
             "|---|---|---|---|---|---|",
         ]
+        green = [each for each in self.rows if each.status is RowStatus.GREEN]
         for row in [*self.wanting(), *green]:
-            cells = (
-                printable(str(each)).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+            line = " | ".join(
+                printable(each).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
                 for each in asdict(row).values()
             )
-            lines.append(f"| {' | '.join(cells)} |")
+            lines.append(f"| {line} |")
         return "\n".join(lines) + "\n"
 
     def to_text(self, limit: int | None = None) -> str:
@@ -126,10 +124,8 @@ class AssetGateReport:
         wanting, shown = self.wanting(), limit or _SHOWN_MAX
         lines = [f"{self.result.value}: {self.count_rows()}"]
         for row in wanting[:shown]:
-            lines += [
-                printable(f"{row.status.value:<6} {row.asset}  {row.check}: {row.evidence}"),
-                printable(f"       fix ({row.owner}): {row.fix}"),
-            ]
+            lines.append(printable(f"{row.status:<6} {row.asset}  {row.check}: {row.evidence}"))
+            lines.append(printable(f"       fix ({row.owner}): {row.fix}"))
         if len(wanting) > shown:
             more = f"and {len(wanting) - shown} more"
             lines.append(f"{more}: --limit {len(wanting)}, --json or --markdown lists them all")

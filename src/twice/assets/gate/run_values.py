@@ -9,7 +9,7 @@ Invariant: reading a record executes nothing of it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -59,80 +59,54 @@ def read_run(path: Path) -> RunValues:
         if path.suffix == ".twice":
             return _read_recorded(path)
         said = parse(read_bytes(path), path.name)
-        if not isinstance(said, dict) or said.get("format") != WATCHED_FORMAT:
-            return RunValues(trouble="it is no record of a render")
-        argv, outputs = said.get("argv"), said.get("outputs")
-        if not isinstance(argv, list) or not isinstance(outputs, dict):
-            return RunValues(trouble="it lacks arguments or outputs")
-        written = {name: f"sha256:{digest}" for name, digest in outputs.items()}
-        return RunValues({"/recipe/argv": argv[1:]}, written, is_watched=True)
     except TwiceError as error:
         return RunValues(trouble=error.happened)
+    if not isinstance(said, dict) or said.get("format") != WATCHED_FORMAT:
+        return RunValues(trouble="it is no record of a render")
+    argv, outputs = said.get("argv"), said.get("outputs")
+    if not isinstance(argv, list) or not isinstance(outputs, dict):
+        return RunValues(trouble="it lacks arguments or outputs")
+    written = {name: f"sha256:{digest}" for name, digest in outputs.items()}
+    return RunValues({"/recipe/argv": argv[1:]}, written, is_watched=True)
 
 
 def _read_recorded(path: Path) -> RunValues:
     from twice.recorder.effects import ops
     from twice.recorder.runrecord import RunRecord
 
+    program: Any
     with RunRecord.open(path) as run:
         events = [*run.strict_reads(), *run.lenient_reads(), *chain(*run.actor_reads().values())]
-        identity, program = run.identity, run.recorded_program.to_json()
-        seed = run.seed.value
+        identity, program, seed = run.identity, run.recorded_program.to_json(), run.seed.value
     names = {each.number: each.name for each in vars(ops).values() if isinstance(each, ops.Op)}
-    named = [names.get(number, "") for number, _ in events]
     written: dict[str, str] = {}
-    for name, (_, value) in zip(named, events, strict=True):
+    reads: Counter[str] = Counter()
+    for number, said in cast("list[tuple[int, Any]]", events):
+        name = names.get(number, "")
         if name == "files.written":
-            at, state = cast("tuple[str, tuple[int, str, int]]", value)
-            written[at.removeprefix("{program}/")] = state[1]
-    return RunValues(
-        {
-            **_list_machine(identity),
-            **_list_program(program, identity),
-            "/seed/effective": str(seed),
-        },
-        written,
-        Counter(_list_ungoverned(named, events)),
-    )
-
-
-def _list_ungoverned(named: Sequence[str], events: Sequence[tuple[int, object]]) -> Iterator[str]:
-    """List the events by which something but seed and inputs can decide a result."""
-    for name, (_, value) in zip(named, events, strict=True):
-        if name.startswith(_UNGOVERNED):
-            yield name
-        elif name == "files.read" and is_outside(path := str(cast("tuple[str, object]", value)[0])):
-            yield f"the file {path}"
-
-
-def _list_program(program: Mapping[str, Any], identity: Mapping[str, Any]) -> dict[str, Any]:
-    """Give arguments, variables and code of a recorded program."""
-    variables = identity["surroundings"]["variables"]
-    code = identity["code"]["files"]
-    target = program["target"]
+            written[said[0].removeprefix("{program}/")] = said[1][1]
+        elif name.startswith(_UNGOVERNED):  # Something but seed and inputs can decide a result.
+            reads[name] += 1
+        elif name == "files.read" and is_outside(str(said[0])):
+            reads[f"the file {said[0]}"] += 1
+    machine, code, target = identity["environment"], identity["code"]["files"], program["target"]
+    digests = {name: digest.removeprefix("sha256:") for name, digest in code.items()}
+    system, cpu, variables = machine["os"], machine["cpu"], identity["surroundings"]["variables"]
     start = [target] if program["kind"] == "script" else ["-m", target]
-    found = {
+    versions = {"python": machine["python"]["version"], **machine["libraries"]}
+    values = {
+        "/seed/effective": str(seed),
         "/recipe/argv": [*start, *program["arguments"]],
         "/recipe/env": {
             each["name"]: each["value"] for each in variables if each["source"] == "explicit"
         },
-        "/recipe/inputs": {name: digest.removeprefix("sha256:") for name, digest in code.items()},
+        "/recipe/inputs": digests,
         "/model/name": target,
-    }
-    if target in code:
-        found["/model/sha256"] = code[target].removeprefix("sha256:")
-    return found
-
-
-def _list_machine(identity: Mapping[str, Any]) -> dict[str, Any]:
-    """Give what the record says of the machine and its packages."""
-    machine = identity["environment"]
-    system, cpu = machine["os"], machine["cpu"]
-    versions = {"python": machine["python"]["version"], **machine["libraries"]}
-    return {
+        **({"/model/sha256": digests[target]} if target in digests else {}),
         **({} if machine["gpu"] else {"/environment/gpu": {}}),
         "/environment/os": f"{system['system']} {system['release']}, {system['libc']}",
         "/environment/cpu/arch": cpu["arch"],
         "/environment/cpu/features": list(cpu["features"]),
-        **{f"/environment/packages/{name}": said for name, said in versions.items()},
+        **{f"/environment/packages/{name}": version for name, version in versions.items()},
     }
+    return RunValues(values, written, reads)

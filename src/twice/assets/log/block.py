@@ -8,7 +8,7 @@ Invariant: what means "unknown" is never a value; ``{"not_applicable": reason}``
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -19,7 +19,6 @@ from pydantic import (
     ConfigDict,
     Field,
     GetCoreSchemaHandler,
-    GetJsonSchemaHandler,
     ValidationInfo,
     model_validator,
 )
@@ -28,8 +27,6 @@ from pydantic_core import CoreSchema, core_schema
 from twice.assets.log.kinds import Fault, TextKind
 
 EXCUSE: Final = "not_applicable"
-EXCUSE_MARK: Final = "x-excusable"
-"""Marks a JSON Schema of a field that a reason may excuse; the schema's writer puts the choice there."""
 Value = TypeVar("Value")
 
 
@@ -38,22 +35,6 @@ class Mode(StrEnum):
 
     DETERMINISTIC = "deterministic"
     NON_DETERMINISTIC = "non-deterministic"
-
-
-class Need(StrEnum):
-    """When a field has to be there."""
-
-    ALWAYS = "always"
-    PROMISED = "promised"
-    """When the asset is promised to be deterministic."""
-    MARKED = "marked"
-    """When it is marked as non-deterministic."""
-    OPTIONAL = "optional"
-
-    def holds(self, mode: str | None) -> bool:
-        """Whether a field of this need has to be there under a promise, or under none that is known."""
-        needs = {Mode.DETERMINISTIC: Need.PROMISED, Mode.NON_DETERMINISTIC: Need.MARKED}
-        return self is Need.ALWAYS or (mode in set(Mode) and needs[Mode(mode)] is self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +50,14 @@ class Instead:
 
     fault: Fault
     found: Any = None
+
+
+class Excuse(BaseModel):
+    """The reason that stands in the place of a value."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    not_applicable: Annotated[str, TextKind("a reason")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +76,6 @@ class Excusable:
         schema = core_schema.nullable_schema(handler.generate_schema(inner))
         return core_schema.no_info_wrap_validator_function(validate, schema)
 
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, object]:
-        return {EXCUSE_MARK: True, **handler(schema)}
-
 
 Known: TypeAlias = Annotated[Value | NotApplicable | None, Excusable()]
 """A value, the reason why there is none, or None where nobody said anything yet."""
@@ -102,36 +86,34 @@ def value_of(found: Any) -> Any:
     return None if isinstance(found, NotApplicable) else found
 
 
-class Excuse(BaseModel):
-    """The reason that stands in the place of a value."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    not_applicable: Annotated[str, TextKind("a reason")]
-
-
 def always(words: str) -> Any:
     """Declare a field that every log needs, with what it says as a noun phrase."""
-    return _field(words, Need.ALWAYS)
+    return _field(words, "", *Mode)
 
 
 def promised(words: str) -> Any:
     """Declare a field that a deterministic promise needs."""
-    return _field(words, Need.PROMISED)
+    return _field(words, Mode.DETERMINISTIC)
 
 
 def marked(words: str) -> Any:
     """Declare a field that an asset without a promise needs."""
-    return _field(words, Need.MARKED)
+    return _field(words, Mode.NON_DETERMINISTIC)
 
 
 def optional(words: str) -> Any:
     """Declare a field that no log needs."""
-    return _field(words, Need.OPTIONAL)
+    return _field(words)
 
 
-def _field(words: str, need: Need) -> Any:
-    return Field(default=None, description=words, json_schema_extra={"need": need.value})
+def _field(words: str, *modes: str) -> Any:
+    return Field(default=None, description=words, json_schema_extra={"modes": list(modes)})
+
+
+def list_modes(field: Any) -> list[str]:
+    """List the promises under which a field of a block has to be there; "" is one that is not known."""
+    modes: list[str] = field.json_schema_extra["modes"]
+    return modes
 
 
 class LogBlock(BaseModel):
@@ -140,42 +122,21 @@ class LogBlock(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     @classmethod
-    def find_needed(cls, said: Mapping[str, Any], mode: str) -> tuple[str, ...]:  # noqa: ARG003  (see Promise)
-        """Name the fields that have to be there."""
-        return _list_needed(cls, mode)
-
-    @classmethod
-    def find_barred(cls, said: Mapping[str, Any]) -> Sequence[str]:  # noqa: ARG003  (see DeterminismLog)
-        """Name the fields that must not be there."""
-        return ()
+    def find_faults(cls, said: Mapping[str, Any], mode: str) -> dict[str, Fault]:
+        """Name the fields of a document that are missing or null, whatever the others hold."""
+        nulls = {name: Fault.UNKNOWN for name, value in said.items() if value is None}
+        return nulls | {name: Fault.MISSING for name in _list_needed(cls, mode) if name not in said}
 
     @model_validator(mode="before")
     @classmethod
     def _mark_faults(cls, said: Any, info: ValidationInfo) -> Any:
-        """Put what no kind takes where a document lacks a field, has null, or has what it may not have.
-
-        A field that nobody spoke of is None in Python; in a document null is a value that nobody knows.
-        """
+        # A field that nobody spoke of is None in Python; in a document null is a value that nobody knows.
         if info.context is None or not isinstance(said, Mapping):
             return said
-        missing = {
-            name: Instead(Fault.MISSING) for name in cls.find_needed(said, info.context["mode"])
-        }
-        barred = {
-            name: Instead(Fault.UNEXPECTED, said[name])
-            for name in cls.find_barred(said)
-            if name in said
-        }
-        nulls = {name: Instead(Fault.UNKNOWN) for name, value in said.items() if value is None}
-        return {**missing, **said, **nulls, **barred}
+        faults = cls.find_faults(said, info.context)
+        return {**said, **{name: Instead(each, said.get(name)) for name, each in faults.items()}}
 
 
 @cache
-def _list_needed(block: type[LogBlock], mode: str) -> tuple[str, ...]:
-    fields = block.model_fields.items()
-    return tuple(name for name, field in fields if need_of(field).holds(mode))
-
-
-def need_of(field: Any) -> Need:
-    """Tell when a field of a block has to be there."""
-    return Need(field.json_schema_extra["need"])
+def _list_needed(block: type[LogBlock], mode: str) -> list[str]:
+    return [name for name, field in block.model_fields.items() if mode in list_modes(field)]

@@ -36,15 +36,9 @@ _IMPACTS: Final = {
     "promise": Impact.OBLIGATION,
 }
 _HARMLESS: Final = (
-    "/recipe/timeout_s",
-    "/recipe/output",
-    "/asset/file",
-    "/asset/file_sha256",
-    "/asset/size_bytes",
-    "/provider/request_id",
-    "/seed/requested",
-    "/art/prompt_version",
-)
+    "/recipe/timeout_s", "/recipe/output", "/asset/file", "/asset/file_sha256", "/asset/size_bytes",
+    "/provider/request_id", "/seed/requested", "/art/prompt_version",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +61,11 @@ class Comparison:
     def verdict(self) -> str:
         """Say what a re-rendering of the second would change, as a sentence."""
         impacts = [each.effect for each in self.differences]
-        deciding = impacts.count(Impact.RESULT)
-        if deciding:
-            return f"Another result is to be expected: {pluralize(deciding, 'field that decides it differs', 'fields that decide it differ')}."
+        if deciding := impacts.count(Impact.RESULT):
+            which = pluralize(
+                deciding, "field that decides it differs", "fields that decide it differ"
+            )
+            return f"Another result is to be expected: {which}."
         if Impact.MAYBE in impacts:
             return (
                 "The same parameters in other surroundings: the result may differ; render to know."
@@ -84,19 +80,16 @@ class Comparison:
             "format": FORMAT,
             "same": not self.differences,
             "verdict": self.verdict,
-            "differences": [
-                asdict(each) | {"effect": each.effect.value} for each in self.differences
-            ],
+            "differences": [asdict(each) for each in self.differences],
         }
 
 
 def compare(a: DeterminismLog, b: DeterminismLog) -> Comparison:
     """Compare two logs."""
     order = list(Impact)
-    found = list(_compare_parts(to_document(a), to_document(b), ""))
-    return Comparison(
-        tuple(sorted(found, key=lambda each: (order.index(each.effect), each.pointer)))
-    )
+    found = _compare_parts(to_document(a), to_document(b), "")
+    ordered = sorted(found, key=lambda each: (order.index(each.effect), each.pointer))
+    return Comparison(tuple(ordered))
 
 
 def _compare_parts(a: Any, b: Any, at: str) -> Iterator[Difference]:
@@ -110,6 +103,5 @@ def _compare_parts(a: Any, b: Any, at: str) -> Iterator[Difference]:
             yield from _compare_parts(one, two, f"{at}/{number}")
     elif a != b or isinstance(a, bool) is not isinstance(b, bool):
         one, two = ("" if each is _ABSENT else short(each) for each in (a, b))
-        is_harmless = at.startswith(_HARMLESS)
-        impact = Impact.NONE if is_harmless else _IMPACTS.get(at.split("/")[1], Impact.NONE)
-        yield Difference(at, one, two, impact)
+        impact = _IMPACTS.get(at.split("/")[1], Impact.NONE)
+        yield Difference(at, one, two, Impact.NONE if at.startswith(_HARMLESS) else impact)

@@ -23,10 +23,9 @@ def draft(kind: AssetKind, mode: Mode) -> dict[str, Any]:
         kind: of the asset.
         mode: the promise that is to be made.
     """
-    omitted = (*_FILLED_IN, *(each for each in AssetKind if each is not kind))
-    document = {
-        name: part for name, part in _describe_block("", mode).items() if name not in omitted
-    }
+    document = _describe_block("", mode)
+    for name in (*_FILLED_IN, *(each for each in AssetKind if each is not kind)):
+        document.pop(name, None)
     who = {"level": "declared", "who": {_WANTED: "a name"}, "when": {_WANTED: "an instant"}}
     return document | {
         "format": FORMAT,
@@ -55,17 +54,14 @@ def _is_open(part: Any) -> bool:
 
 
 def _describe_block(at: str, mode: Mode) -> dict[str, Any]:
-    return {
-        name: _describe_field(f"{at}/{name}", mode)
-        for name, field in list_children(at).items()
-        if field.need.holds(mode)
-    }
+    fields = list_children(at).items()
+    return {name: _describe(f"{at}/{name}", mode) for name, each in fields if mode in each.modes}
 
 
-def _describe_field(at: str, mode: Mode) -> Any:
+def _describe(at: str, mode: Mode) -> Any:
     field = FIELDS[at]
-    if field.shape == "block":
+    if isinstance(field.shape, type):
         return _describe_block(at, mode)
     if field.shape == "list":
-        return [_describe_field(f"{at}/*", mode)]
+        return [_describe(f"{at}/*", mode)]
     return {_WANTED: f"{field.words}: {field.wanted}"}

@@ -9,6 +9,7 @@ Invariant: equal documents have equal bytes, and ``to_document`` gives a documen
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -65,7 +66,7 @@ def examine(document: Any) -> Examined:
     """Read a log as far as it goes; never raises for what ``json.loads`` gives."""
     promise = document.get("promise") if isinstance(document, Mapping) else None
     mode = promise.get("mode") if isinstance(promise, Mapping) else None
-    context: dict[str, str] | None = {"mode": mode if mode in list(Mode) else ""}
+    context: str | None = mode if mode in list(Mode) else ""
     problems: tuple[Problem, ...] = ()
     while True:
         try:
@@ -77,24 +78,32 @@ def examine(document: Any) -> Examined:
         # What was found is left out and the rest is read again, which may leave a list too short, or the whole empty.
         if context is not None:
             problems, context = tuple(map(_describe, found)), None
-        faulty = {
-            each["loc"][:-1] if each["loc"][-1:] == (EXCUSE,) else each["loc"] for each in found
-        }
-        document = {} if () in faulty else _leave_out(document, faulty, ())
+            document = copy.deepcopy(document)
+        # What lies deeper goes first, and of a list the last item.
+        for each in sorted(reversed(found), key=lambda each: -len(each["loc"])):
+            is_reason = each["loc"][-1:] == (EXCUSE,) and each["type"] != "extra_forbidden"
+            steps = each["loc"][:-1] if is_reason else each["loc"]
+            if not steps:
+                document = {}
+                break
+            inner = document
+            for step in steps[:-1]:
+                inner = inner[step]
+            if isinstance(inner, list) or steps[-1] in inner:
+                del inner[steps[-1]]
 
 
 def _describe(error: ErrorDetails) -> Problem:
     """Say one of pydantic's errors in the words of the log."""
     steps, value, sort = error["loc"], error["input"], error["type"]
     at = "".join(f"/{escape(str(each))}" for each in steps)
-    instead = value if isinstance(value, Instead) else None
-    found = "" if instead == Instead(Fault.MISSING) else short(instead.found if instead else value)
-    if sort == "extra_forbidden" or (instead and instead.fault is Fault.UNEXPECTED):
+    if isinstance(value, Instead):
+        value, sort = value.found, value.fault.value
+    found = "" if sort == Fault.MISSING else short(value)
+    if sort in {"extra_forbidden", Fault.UNEXPECTED}:
         words = "a field that the format does not have here"
         return Problem(at, Fault.UNEXPECTED, found, "no such field", words)
-    if instead is not None:
-        fault = instead.fault
-    elif sort in list(Fault):
+    if sort in set(Fault):
         fault = Fault(sort)
     elif says_nothing(value):
         fault = Fault.UNKNOWN
@@ -106,23 +115,6 @@ def _describe(error: ErrorDetails) -> Problem:
         return Problem(at, fault, found, "an object", "a determinism log")
     wanted = error["msg"] if steps[-1] == EXCUSE else field.wanted
     return Problem(at, fault, found, wanted, field.words)
-
-
-def _leave_out(part: Any, places: set[tuple[int | str, ...]], at: tuple[int | str, ...]) -> Any:
-    """Copy a document without what stands at some places."""
-    if isinstance(part, Mapping):
-        return {
-            name: _leave_out(each, places, (*at, name))
-            for name, each in part.items()
-            if (*at, name) not in places
-        }
-    if isinstance(part, list):
-        return [
-            _leave_out(each, places, (*at, number))
-            for number, each in enumerate(part)
-            if (*at, number) not in places
-        ]
-    return part
 
 
 def to_document(value: Any) -> Any:
@@ -163,7 +155,7 @@ def short(value: object, longest: int = 60) -> str:
         return f"a list of {len(value)}"
     if value is None:
         return "null"
-    text = str(value)[: longest + 1] if isinstance(value, str) else repr(value)[: longest + 1]
+    text = value if isinstance(value, str) else repr(value)
     cut = text if len(text) <= longest else f"{text[:longest]}…"
     return f'"{cut}"' if isinstance(value, str) else cut
 
@@ -219,10 +211,10 @@ def parse(data: bytes, where: str) -> Any:
         raise _unreadable(where, f"it has {pluralize(len(data), 'byte')}, more than {BYTES_MAX}")
     try:
         text = data.decode("utf-8")
-        document = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+        document = json.loads(text, object_pairs_hook=_read_object, parse_constant=_refuse_constant)
         _require_shallow(document)
-        if "\\ud" in text.lower():
-            _whole(document)
+        if "\\ud" in text.lower():  # Half of a surrogate pair is no UTF-8.
+            json.dumps(document, ensure_ascii=False).encode("utf-8")
     except RecursionError:
         raise _unreadable(where, "it is nested too deeply") from None
     except json.JSONDecodeError as error:
@@ -232,6 +224,28 @@ def parse(data: bytes, where: str) -> Any:
     except ValueError as error:
         raise _unreadable(where, str(error)) from None
     return document
+
+
+def _read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"the key {name[:60]!r} stands in it twice")
+        found[name] = value
+    return found
+
+
+def _refuse_constant(word: str) -> float:
+    raise ValueError(f"{word} is no number of JSON")
+
+
+def _require_shallow(part: Any, depth: int = 0) -> None:
+    """Refuse nesting that no log has, before anything else walks down it."""
+    if depth > DEPTH_MAX:
+        raise ValueError(f"it is nested too deeply, more than {DEPTH_MAX} levels")
+    for each in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+        if isinstance(each, dict | list):
+            _require_shallow(each, depth + 1)
 
 
 def examine_bytes(data: bytes, where: str) -> tuple[Any, Examined]:
@@ -244,7 +258,12 @@ def examine_bytes(data: bytes, where: str) -> tuple[Any, Examined]:
     document = parse(data, where)
     said = document.get("format") if isinstance(document, dict) else None
     if isinstance(said, str) and said != FORMAT and said.startswith("twice."):
-        raise _version(where, said)
+        raise LogVersion(
+            f"{where} is of format {said[:80]!r}; this version reads {FORMAT!r}.",
+            "Expected a log that this version of twice knows.",
+            "Install the version that wrote it, or write the log anew.",
+            path=where,
+        )
     return document, examine(document)
 
 
@@ -260,13 +279,9 @@ def read_log(path: Path, *, draft: bool = False) -> DeterminismLog:
         LogRefused: E-ASSET-LOG-002: a field is missing or wrong; the first is named.
         LogVersion: E-ASSET-LOG-003: a format that this version does not read.
     """
-    data = read_bytes(path)
-    _, examined = examine_bytes(data, str(path))
-    wrong = [
-        each
-        for each in examined.problems
-        if not (draft and each.fault in {Fault.MISSING, Fault.UNKNOWN})
-    ]
+    _, examined = examine_bytes(read_bytes(path), str(path))
+    accepted = {Fault.MISSING, Fault.UNKNOWN} if draft else set()
+    wrong = [each for each in examined.problems if each.fault not in accepted]
     if wrong:
         raise refusal(str(path), wrong[0], len(wrong))
     return examined.log
@@ -298,54 +313,10 @@ def refusal(where: str, problem: Problem, count: int = 1) -> LogRefused:
     )
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make an object of its pairs, each key once."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {twice[:60]!r} stands in it twice")
-    return found
-
-
-def _no_number(word: str) -> float:
-    raise ValueError(f"{word} is no number of JSON")
-
-
-def _require_shallow(document: Any) -> None:
-    """Refuse nesting that no log has, before anything walks down it."""
-    level = [document] if isinstance(document, dict | list) else []
-    depth = 0
-    while level:
-        depth += 1
-        if depth > DEPTH_MAX:
-            raise ValueError(f"it is nested too deeply, more than {DEPTH_MAX} levels")
-        level = [
-            part
-            for each in level
-            for part in (each.values() if isinstance(each, dict) else each)
-            if isinstance(part, dict | list)
-        ]
-
-
-def _whole(document: Any) -> None:
-    """Refuse half of a surrogate pair, which no UTF-8 can hold."""
-    json.dumps(document, ensure_ascii=False).encode("utf-8")
-
-
 def _unreadable(where: str, why: str) -> LogUnreadable:
     return LogUnreadable(
         f"{where} cannot be read as a determinism log: {why}.",
         "Expected one whole JSON document in UTF-8.",
         "Write it anew from where it came, or take it out of the folder.",
-        path=where,
-    )
-
-
-def _version(where: str, said: str) -> LogVersion:
-    return LogVersion(
-        f"{where} is of format {said[:80]!r}; this version reads {FORMAT!r}.",
-        "Expected a log that this version of twice knows.",
-        "Install the version that wrote it, or write the log anew.",
         path=where,
     )

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, Final, TypeAlias
 
-from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 WHOLE_MAX: Final = 2**53 - 1
@@ -62,9 +62,6 @@ KNOWN: Final = (
 """The pattern of a text that says something; it takes time in proportion to the text."""
 _KNOWN: Final = re.compile(KNOWN)
 
-KNOWN_MARK: Final = "x-known"
-"""Marks a JSON Schema of a text that ``KNOWN`` has to match; the schema's writer puts a reference there."""
-
 
 class Fault(StrEnum):
     """What is wrong with a value."""
@@ -89,36 +86,24 @@ class ValueKind(ABC):
     @property
     @abstractmethod
     def expected(self) -> str:
-        """Name what is expected, as a noun phrase."""
+        """What is expected, as a noun phrase."""
 
     @abstractmethod
     def _find_fault(self, value: Any) -> Fault | None:
         """Say what is wrong with a value, or None."""
 
     @abstractmethod
-    def _to_schema(self) -> dict[str, object]:
+    def to_schema(self) -> dict[str, object]:
         """Return the JSON Schema that accepts the same values."""
 
-    def take(self, value: Any) -> Any:
-        """Return the value.
+    def __get_pydantic_core_schema__(self, _: Any, __: GetCoreSchemaHandler) -> CoreSchema:
+        def take(value: Any) -> Any:
+            fault = self._find_fault(value)
+            if fault is not None:
+                raise PydanticCustomError(fault.value, "{expected}", {"expected": self.expected})
+            return int(value) if isinstance(self, NumberKind) and self.whole else value
 
-        Raises:
-            PydanticCustomError: it has a fault; its type is the fault, its message what is expected.
-        """
-        fault = self._find_fault(value)
-        if fault is not None:
-            raise PydanticCustomError(fault.value, "{expected}", {"expected": self.expected})
-        return value
-
-    def __get_pydantic_core_schema__(
-        self, _source: Any, _handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        return core_schema.no_info_plain_validator_function(self.take)
-
-    def __get_pydantic_json_schema__(
-        self, _schema: CoreSchema, _handler: GetJsonSchemaHandler
-    ) -> dict[str, object]:
-        return self._to_schema()
+        return core_schema.no_info_plain_validator_function(take)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +133,12 @@ class TextKind(ValueKind):
             return Fault.UNKNOWN
         return None if re.search(self.pattern, value) else Fault.IMPOSSIBLE
 
-    def _to_schema(self) -> dict[str, object]:
+    def to_schema(self) -> dict[str, object]:
+        """Return the JSON Schema that accepts the same values."""
         if self.verbatim:
             return {"type": "string"}
-        limits = {"maxLength": self.longest, "pattern": self.pattern or None}
-        return {KNOWN_MARK: True} | {name: limit for name, limit in limits.items() if limit}
+        limits = {"maxLength": self.longest, "pattern": self.pattern}
+        return {"$ref": "#/$defs/known"} | {name: each for name, each in limits.items() if each}
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,12 +151,10 @@ class NumberKind(ValueKind):
 
     @property
     def expected(self) -> str:
-        """Name what is expected, as a noun phrase."""
-        noun = "a whole number" if self.whole else "a number"
-        if self.least == -WHOLE_MAX:
-            return noun
+        """What is expected, as a noun phrase."""
         upper = f" to {self.most:.16g}" if self.most < WHOLE_MAX else " or more"
-        return f"{noun} of {self.least:.16g}{upper}"
+        bounds = f" of {self.least:.16g}{upper}" if self.least > -WHOLE_MAX else ""
+        return f"a whole number{bounds}" if self.whole else f"a number{bounds}"
 
     def _find_fault(self, value: Any) -> Fault | None:
         if says_nothing(value):
@@ -183,12 +167,8 @@ class NumberKind(ValueKind):
             return Fault.UNKNOWN if value == -1 else Fault.IMPOSSIBLE
         return None
 
-    def take(self, value: Any) -> Any:
-        """Return the value, as an ``int`` where it is whole."""
-        taken = ValueKind.take(self, value)  # A class with slots has no bare super().
-        return int(taken) if self.whole else taken
-
-    def _to_schema(self) -> dict[str, object]:
+    def to_schema(self) -> dict[str, object]:
+        """Return the JSON Schema that accepts the same values."""
         kind = "integer" if self.whole else "number"
         return {"type": kind, "minimum": self.least, "maximum": self.most}
 
@@ -208,8 +188,9 @@ class SettingKind(ValueKind):
             return None
         return (_NUMBER if isinstance(value, int | float) else TEXT)._find_fault(value)
 
-    def _to_schema(self) -> dict[str, object]:
-        return {"anyOf": [TEXT._to_schema(), _NUMBER._to_schema(), {"type": "boolean"}]}
+    def to_schema(self) -> dict[str, object]:
+        """Return the JSON Schema that accepts the same values."""
+        return {"anyOf": [TEXT.to_schema(), _NUMBER.to_schema(), {"type": "boolean"}]}
 
 
 SHA256: Final = TextKind("a sha256 in 64 lower-case hex digits", f"^(?!0{{64}})[0-9a-f]{{64}}{END}")
@@ -237,7 +218,9 @@ SeedText: TypeAlias = Annotated[str, SEED]
 Instant: TypeAlias = Annotated[str, _INSTANT]
 InsidePath: TypeAlias = Annotated[str, _PATH]
 Count: TypeAlias = Annotated[int, NumberKind(1, 10**9, whole=True)]
+Bits: TypeAlias = Annotated[int, NumberKind(1, 64, whole=True)]
 Position: TypeAlias = Annotated[int, NumberKind(0, whole=True)]
+Strength: TypeAlias = Annotated[float, NumberKind(0, 10**6)]
 Figure: TypeAlias = Annotated[float, _NUMBER]
 Scalar: TypeAlias = Annotated[str | float | bool, SettingKind()]
 """A setting of a program."""

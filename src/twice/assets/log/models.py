@@ -8,17 +8,28 @@ Invariant: a log is about one payload, and has one render block, of its kind.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
 
 from annotated_types import MinLen
 
-from twice.assets.log.block import Known, LogBlock, Mode, always, marked, optional, promised
+from twice.assets.log.block import (
+    Known,
+    LogBlock,
+    Mode,
+    always,
+    marked,
+    optional,
+    promised,
+    value_of,
+)
 from twice.assets.log.kinds import (
     END,
+    Bits,
     Count,
     Digest,
+    Fault,
     Figure,
     InsidePath,
     Instant,
@@ -106,7 +117,7 @@ class Measured(LogBlock):
     mode: Known[Text] = optional("the pixel mode, such as RGB")
     duration_s: Known[Annotated[float, NumberKind(0, 10**9)]] = optional("the duration")
     sample_rate_hz: Known[Count] = optional("the sample rate")
-    bit_depth: Known[Annotated[int, NumberKind(1, 64, whole=True)]] = optional("the bit depth")
+    bit_depth: Known[Bits] = optional("the bit depth")
     channels: Known[Annotated[int, NumberKind(1, 65535, whole=True)]] = optional(
         "the number of channels"
     )
@@ -157,10 +168,10 @@ class Promise(LogBlock):
     basis: Text | None = optional("the plan that asks for it")
 
     @classmethod
-    def find_needed(cls, said: Mapping[str, Any], mode: str) -> tuple[str, ...]:
+    def find_faults(cls, said: Mapping[str, Any], mode: str) -> dict[str, Fault]:
         """Ask for the profile that a tolerance means, besides."""
-        needed = super().find_needed(said, mode)
-        return (*needed, "profile") if said.get("grade") == Grade.TOLERANCE else needed
+        is_tolerant = said.get("grade") == Grade.TOLERANCE and "profile" not in said
+        return super().find_faults(said, mode) | ({"profile": Fault.MISSING} if is_tolerant else {})
 
 
 class Provider(LogBlock):
@@ -340,19 +351,35 @@ class DeterminismLog(LogBlock):
         return self.promise is not None and self.promise.mode is Mode.DETERMINISTIC
 
     @classmethod
-    def find_needed(cls, said: Mapping[str, Any], mode: str) -> tuple[str, ...]:
+    def find_faults(cls, said: Mapping[str, Any], mode: str) -> dict[str, Fault]:
         """Ask for the render block of the asset's kind alone, and for the revision before a later one."""
-        renders = [each for each in AssetKind if each != said.get("kind")]
-        needed = tuple(each for each in super().find_needed(said, mode) if each not in renders)
-        revision = said.get("revision")
-        is_later = isinstance(revision, int | float) and revision > 1
-        return (*needed, "supersedes") if is_later else needed
+        faults, kind, revision = (
+            super().find_faults(said, mode),
+            said.get("kind"),
+            said.get("revision"),
+        )
+        for other in (each for each in AssetKind if each != kind):
+            if other not in said:
+                faults.pop(other, None)
+            elif kind in list(AssetKind):
+                faults[other] = Fault.UNEXPECTED
+        if isinstance(revision, int | float) and revision > 1 and "supersedes" not in said:
+            faults["supersedes"] = Fault.MISSING
+        return faults
 
-    @classmethod
-    def find_barred(cls, said: Mapping[str, Any]) -> Sequence[str]:
-        """Bar the render block of the other kind."""
-        others = [each for each in AssetKind if each != said.get("kind")]
-        return others if len(others) < len(AssetKind) else ()
+    @property
+    def last_verdict(self) -> RerenderVerdict | None:
+        """The last re-rendering that could be judged."""
+        undecided = {None, RerenderOutcome.CANNOT_JUDGE}
+        judged = [each for each in self.verdicts or () if each.outcome not in undecided]
+        return max(judged, key=lambda each: each.when or "", default=None)
+
+    def get(self, pointer: str) -> Any:
+        """Give the value of a field of blocks; None for a reason, or where nobody said anything."""
+        found: Any = self
+        for name in pointer.split("/")[1:]:
+            found = value_of(getattr(found, name, None))
+        return found
 
 
 def find_evidence(log: DeterminismLog, pointer: str) -> tuple[str, LogEvidence] | None:

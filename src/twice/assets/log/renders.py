@@ -12,11 +12,13 @@ from pydantic import Strict
 from twice.assets.log.block import Known, LogBlock, always, optional, promised
 from twice.assets.log.kinds import (
     END,
+    Bits,
     Count,
     NumberKind,
     Position,
     Scalar,
     Sha256,
+    Strength,
     Text,
     TextKind,
     Version,
@@ -55,8 +57,8 @@ class ArtRender(LogBlock):
     )]] = promised("the aspect ratio")  # fmt: skip
     workflow: Known[Workflow] = promised("the generation pipeline")
     steps: Known[Count] = promised("the steps")
-    guidance: Known[Annotated[float, NumberKind(0, 10**6)]] = promised("the guidance scale")
-    style_strength: Known[Annotated[float, NumberKind(0, 10**6)]] = optional("the style strength")
+    guidance: Known[Strength] = promised("the guidance scale")
+    style_strength: Known[Strength] = optional("the style strength")
     sampler: Known[Text] = promised("the sampler's name")
     scheduler: Known[Text] = promised("the scheduler's name")
     denoise: Known[Annotated[float, NumberKind(0, 1)]] = promised("the denoising strength")
@@ -122,9 +124,7 @@ class Export(LogBlock):
     version: Known[Version] = promised("its version")
     args: dict[str, Scalar] | None = optional("its arguments")
     sample_rate_hz: Known[Count] = optional("the delivered sample rate")
-    bit_depth: Known[Annotated[int, NumberKind(1, 64, whole=True)]] = optional(
-        "the delivered bit depth"
-    )
+    bit_depth: Known[Bits] = optional("the delivered bit depth")
 
 
 class AudioRender(LogBlock):
@@ -146,9 +146,7 @@ class AudioRender(LogBlock):
     chain: Known[tuple[Plugin, ...]] = promised("the effect chain, in order")
     automation: Known[Text] = optional("automation, levels and routing")
     session_sample_rate_hz: Known[Count] = promised("the session's sample rate")
-    session_bit_depth: Known[Annotated[int, NumberKind(1, 64, whole=True)]] = promised(
-        "the session's bit depth"
-    )
+    session_bit_depth: Known[Bits] = promised("the session's bit depth")
     dither: Known[Text] = promised("the kind of dither")
     loudness: Known[Loudness] = promised("the normalisation")
     presets: Known[dict[str, Scalar]] = promised("presets and key settings by name")
