@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from renders import HOW, laid, put, rendered, sealed, synth
+from renders import DRAW, HOW, laid, put, rendered, sealed, synth
 
 from twice.assets.errors import StoreRefused
 from twice.assets.gate.gate import run_gate
@@ -204,6 +204,16 @@ def test_a_run_that_chance_could_decide_does_not_pass(
     report = run_gate(own.root)
 
     assert [(row.status.value, row.check) for row in report.wanting()] == [("yellow", check)]
+
+
+def test_a_script_in_a_folder_of_the_store_passes(tmp_path: Path) -> None:
+    store = laid(tmp_path)
+    (store.root / "renderers").mkdir()
+    script = put(store, "renderers/draw.py", DRAW)
+    out = str(store.root / "a.png")
+    sealed(store, rendered(store, "a.png", "python", script, "{seed}", out, seed="7"))
+
+    assert run_gate(store.root).wanting() == []
 
 
 def test_a_file_that_no_input_names_does_not_pass(tmp_path: Path) -> None:

@@ -84,7 +84,8 @@ def _read_recorded(path: Path) -> RunValues:
     for number, said in cast("list[tuple[int, Any]]", events):
         name = names.get(number, "")
         if name == "files.written":
-            written[said[0].removeprefix("{program}/")] = said[1][1]
+            # The folder of the command has a name of its own where the script lies in another.
+            written[said[0].removeprefix("{folder}/").removeprefix("{program}/")] = said[1][1]
         elif name.startswith(_UNGOVERNED):  # Something but seed and inputs can decide a result.
             reads[name] += 1
         elif name == "files.read" and is_outside(str(said[0])):
