@@ -103,10 +103,10 @@ def test_a_payload_says_what_was_measured(tmp_path: Path) -> None:
     path = tmp_path / "a.wav"
     path.write_bytes(sound("WAV"))
 
-    facts = digest_payload(path).facts
+    found = digest_payload(path).measured
 
-    assert (facts["sample_rate"], facts["channels"], facts["bit_depth"]) == (48000, 2, 16)
-    assert facts["duration_s"] == 1200 / 48000
+    assert (found.sample_rate_hz, found.channels, found.bit_depth) == (48000, 2, 16)
+    assert found.duration_s == 1200 / 48000
 
 
 def test_other_files_are_their_bytes() -> None:
