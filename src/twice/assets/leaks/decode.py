@@ -338,7 +338,7 @@ def _read_string(found: re.Match[bytes]) -> bytes:
 
 def _read_escape(found: re.Match[bytes]) -> bytes:
     said = found[1]
-    if said[:1].isdigit():
+    if said[:1] in b"01234567":  # 8 and 9 stand for themselves.
         return bytes([int(said, 8) & 255])
     return b"" if said[-1:] == b"\n" else said
 

@@ -13,7 +13,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Any, BinaryIO, Final
+from typing import BinaryIO, Final
 
 from twice.assets.media.archives import (
     ArchiveMember,
@@ -162,16 +162,16 @@ def _read_pdf(file: BinaryIO, budget: UnpackBudget) -> Iterator[Part]:
         except Exception:  # noqa: BLE001, S112 - One object that is not there hides no other.
             continue
         is_stream = isinstance(found, library.generic.StreamObject)
-        if is_stream and found.get("/Subtype") != "/Image":
-            yield unpack(f"object {number}", _decode_pdf_stream(found), budget)
+        if not is_stream or found.get("/Subtype") == "/Image":
+            continue
+        try:
+            data = bytes(found.get_data())
+        except Exception as error:  # noqa: BLE001
+            yield ArchiveMember(f"object {number}", None, explain(error))
+        else:
+            yield unpack(f"object {number}", iter([data]), budget)
     if len(numbers) > _OBJECTS_MAX or not budget.unpacked:
         yield ArchiveMember("objects", None, "there are more objects than the limit")
-
-
-def _decode_pdf_stream(found: Any) -> Iterator[bytes]:
-    with decoding("pypdf"):
-        data = bytes(found.get_data())
-    yield data
 
 
 _READERS: Final[dict[str, Callable[[BinaryIO, UnpackBudget], Iterator[Part]]]] = {

@@ -14,6 +14,7 @@ but for rounding below 1e-6 LU.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -90,9 +91,17 @@ def measure_file(path: Path) -> Asset:
 def _measure_sound(path: Path) -> Measured | None:
     """Measure a sound file to its end; None if soundfile does not know its format."""
     soundfile = load_library("soundfile")
+    frames = 0
     try:
         with soundfile.SoundFile(str(path)) as file:
-            return _measure_samples(file)
+            rate, channels, form = int(file.samplerate), int(file.channels), file.subtype
+            peak = TruePeakMeter(rate, channels)
+            loudness = LoudnessMeter(rate, channels) if rate >= _RATE_MIN_HZ else None
+            for piece in _read_finite(file):
+                frames += len(piece)
+                peak.add(piece)
+                if loudness is not None:
+                    loudness.add(piece)
     except (soundfile.LibsndfileError, Damaged) as error:
         if getattr(error, "code", 0) == _UNKNOWN_FORMAT:
             return None
@@ -101,35 +110,30 @@ def _measure_sound(path: Path) -> Measured | None:
             "Expected a whole sound file.",
             "Export it again.",
         ) from error
-
-
-def _measure_samples(file: Any) -> Measured:
-    rate, channels = int(file.samplerate), int(file.channels)
-    peak = TruePeakMeter(rate, channels)
-    loudness = LoudnessMeter(rate, channels) if rate >= _RATE_MIN_HZ else None
-    frames = 0
-    while len(piece := file.read(_PIECE_FRAMES, dtype="float64", always_2d=True)):
-        if not np.isfinite(piece).all():
-            after = pluralize(frames, "frame")
-            raise Damaged(f"a sample after {after} is NaN or infinite")
-        frames += len(piece)
-        peak.add(piece)
-        if loudness is not None:
-            loudness.add(piece)
     loud = None if loudness is None else loudness.loudness_lufs()
     reached = peak.true_peak_dbtp()
     quiet = "silent: nothing is above -70 LUFS"
-    if frames / rate < SHORTEST_S:
+    if loudness is None:
+        quiet = f"a rate of {rate} Hz, too low for K-weighting"
+    elif frames / rate < SHORTEST_S:
         quiet = f"shorter than {SHORTEST_S:.1f} s, one block of BS.1770"
-    coded = NotApplicable(f"{file.subtype} has no bit depth: it is lossy")
+    coded = NotApplicable(f"{form} has no bit depth: it is lossy")
     return Measured(
         duration_s=round(frames / rate, 6),
         sample_rate_hz=rate,
-        bit_depth=(DEPTHS | _ALAC_DEPTHS).get(file.subtype, coded),
+        bit_depth=(DEPTHS | _ALAC_DEPTHS).get(form, coded),
         channels=channels,
         loudness_lufs=NotApplicable(quiet) if loud is None else round(loud, 2),
         true_peak_dbtp=NotApplicable("silent") if reached is None else round(reached, 2),
     )
+
+
+def _read_finite(file: Any) -> Iterator[Samples]:
+    while len(piece := file.read(_PIECE_FRAMES, dtype="float64", always_2d=True)):
+        if not np.isfinite(piece).all():
+            after = pluralize(file.tell() - len(piece), "frame")
+            raise Damaged(f"a sample after {after} is NaN or infinite")
+        yield piece
 
 
 class LoudnessMeter:

@@ -25,6 +25,7 @@ import numpy as np
 
 from twice.assets.errors import PayloadRefused
 from twice.assets.log.models import Measured
+from twice.assets.media.archives import ByteRange, size_of
 from twice.assets.media.av import find_setup, open_media, strip_framing
 from twice.assets.media.images import PLUGINS, ImageReader
 from twice.assets.media.sniff import Damaged, Format, decoding, load_library, sniff_file
@@ -134,8 +135,9 @@ def _digest_pixels(file: BinaryIO) -> tuple[str, Digest, Measured]:
 
 def _digest_samples(file: BinaryIO) -> tuple[str, Digest, Measured]:
     soundfile = load_library("soundfile")
-    file.seek(0)
-    with decoding("libsndfile"), soundfile.SoundFile(_ClampedFile(file)) as sound:
+    # libsndfile seeks before the beginning when a length is damaged; a range stays at its beginning.
+    whole = ByteRange(file, 0, size_of(file))
+    with decoding("libsndfile"), soundfile.SoundFile(whole) as sound:
         bits = DEPTHS.get(sound.subtype)
         if bits is not None:
             form = "float" if sound.subtype in {"FLOAT", "DOUBLE"} else "integer"
@@ -165,20 +167,6 @@ def _read_samples(sound: Any, bits: int, form: str) -> Iterator[bytes]:
         yield data.tobytes()
     if total != sound.frames:
         raise Damaged(f"{total:,} of {pluralize(sound.frames, 'frame is', 'frames are')} there")
-
-
-class _ClampedFile:
-    """A file for libsndfile, which seeks before the beginning when a length is damaged."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self.read, self.tell = file.read, file.tell
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        try:
-            return self._file.seek(offset, whence)
-        except (OSError, ValueError):
-            return self._file.seek(0)
 
 
 class _StreamDigest:

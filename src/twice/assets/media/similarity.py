@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -33,19 +32,15 @@ BEST_DB: Final = 999.0
 _LARGER_IS_BETTER: Final = frozenset({"psnr_db", "worst_tile_psnr_db", "ssim"})
 _BEST_AT_ZERO: Final = frozenset({"lag_samples", "gain_db", "length_difference"})
 
-PROFILES: Final[Mapping[str, Mapping[str, float]]] = MappingProxyType(
-    {
-        "image-numeric": {"max_error_255": 2.0, "psnr_db": 70.0},
-        "image-stochastic": {"psnr_db": 45.0, "worst_tile_psnr_db": 38.0, "ssim": 0.995},
-        "audio-numeric": {"length_difference": 0.0, "lag_samples": 0.0, "null_peak_dbfs": -110.0},
-        "audio-16bit": {"length_difference": 0.0, "lag_samples": 0.0, "null_peak_dbfs": -84.0},
-    }
-)
+PROFILES: Final[Mapping[str, Mapping[str, float]]] = {
+    "image-numeric": {"max_error_255": 2.0, "psnr_db": 70.0},
+    "image-stochastic": {"psnr_db": 45.0, "worst_tile_psnr_db": 38.0, "ssim": 0.995},
+    "audio-numeric": {"length_difference": 0.0, "lag_samples": 0.0, "null_peak_dbfs": -110.0},
+    "audio-16bit": {"length_difference": 0.0, "lag_samples": 0.0, "null_peak_dbfs": -84.0},
+}
 """Limits by the name of a tolerance."""
 
-_LOOSEST: Final[Mapping[str, float]] = MappingProxyType(
-    {"max_error_255": 32.0, "psnr_db": 25.0, "null_peak_dbfs": -30.0}
-)
+_LOOSEST: Final = {"max_error_255": 32.0, "psnr_db": 25.0, "null_peak_dbfs": -30.0}
 """Beyond these, a picture with another patch in it and a sound with another part in it still pass."""
 
 _TILE_PX: Final = 32
