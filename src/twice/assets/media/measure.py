@@ -5,7 +5,7 @@ in Matroska) keeps the facts of its container, and has no loudness.
 
 Source: ITU-R BS.1770-4, annex 1 (weighting, gating) and annex 2 (true peak, table of the 48-tap filter). The filters
 for rates other than 48 kHz follow from their analogue prototypes, as in libebur128. Checked against EBU Tech 3341,
-cases 1 to 6 and 16.
+cases 1 to 6 and 15 to 19.
 
 Invariant: memory does not grow with the length of a sound, and no figure depends on the pieces in which frames come,
 but for rounding below 1e-6 LU.
