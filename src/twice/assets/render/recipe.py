@@ -121,7 +121,7 @@ def _has_payload(path: Path, about: Asset) -> bool:
         taken = digest_payload(path)
     except TwiceError:
         return False
-    if taken.facts["media_type"] != about.media_type or taken.method == NO_PAYLOAD:
+    if taken.media_type != about.media_type or taken.method == NO_PAYLOAD:
         return False
     return about.payload == Payload(method=taken.method, digest=taken.digest)
 

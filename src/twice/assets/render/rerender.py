@@ -313,8 +313,8 @@ def compare_files(kind: AssetKind | None, a: Path | None, b: Path) -> tuple[dict
     if a is None:
         return {}, "the asset is not there to compare with"
     one, two = digest_payload(a), digest_payload(b)
-    if one.method != two.method or one.facts["media_type"] != two.facts["media_type"]:
-        return {}, f"{one.facts['media_type']} and {two.facts['media_type']} are not compared"
+    if one.method != two.method or one.media_type != two.media_type:
+        return {}, f"{one.media_type} and {two.media_type} are not compared"
     return (compare_sounds if kind is AssetKind.AUDIO else compare_images)(a, b)
 
 
