@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from renders import HOW, laid, put, rendered, sealed, synth
+from hotstore import HOW, laid
+from renders import put, rendered, sealed, synth
 
 from twice.assets.errors import StoreRefused
 from twice.assets.gate.gate import run_gate
@@ -51,7 +52,7 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
     synth(store)
     script = put(store, "mix.sh", MIX)
     out, base = str(store.root / "mix.wav"), str(store.root / "cue.wav")
-    sealed(store, rendered(store, "mix.wav", "sh", script, "{seed}", out, base, seed="7"))
+    sealed(store, rendered(store, "mix.wav", "sh", script, "{seed}", out, base, seed=7))
     assert run_gate(store.root).wanting() == []
     return store.root.parent
 

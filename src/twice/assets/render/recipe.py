@@ -7,18 +7,18 @@ Invariant: an input is used only when its digest is the one that the log names.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from twice.assets.errors import InputChanged
 from twice.assets.log.block import NotApplicable, value_of
-from twice.assets.log.models import Asset, DeterminismLog, Endpoint, Environment, Payload, Recipe
+from twice.assets.log.models import DeterminismLog, Endpoint, Environment, Input, Payload, Recipe
 from twice.assets.media.measure import digest_file
 from twice.assets.media.payload import NO_PAYLOAD, RETIRED_METHODS, digest_payload
-from twice.assets.render.command import find_program, is_recordable
+from twice.assets.render.command import TIMEOUT_S, RenderJob, find_program, is_recordable
 from twice.assets.render.provenance import ask_version, list_packages
-from twice.assets.render.runner import TIMEOUT_S, Rendering, RenderJob
+from twice.assets.render.runner import Rendering
 from twice.errors import TwiceError
 from twice.recorder.environment.fingerprint import measure
 
@@ -52,39 +52,34 @@ def build_job(log: DeterminismLog, base: Path, *, timeout_s: float | None = None
         timeout_s: a time limit instead of the recipe's.
 
     Raises:
-        InputChanged: E-ASSET-RENDER-002: an input is not there, or is another one.
+        InputChanged: E-ASSET-RENDER-002, an input is not there, or is another one.
     """
     recipe = value_of(log.recipe)
     assert isinstance(recipe, Recipe), "asked for after find_obstacle"
-    inputs = {
-        str(each.path): _find_input(base, each.path, each.found_at, str(each.sha256))
-        for each in value_of(recipe.inputs) or ()
-    }
     seed = value_of(log.seed)
     effective = value_of(seed.effective) if seed is not None else None
     return RenderJob(
         argv=tuple(recipe.argv or ()),
-        inputs=inputs,
+        inputs={str(each.path): _find_input(base, each) for each in value_of(recipe.inputs) or ()},
+        outputs=(str(recipe.output),),
         env=dict(recipe.env or {}),
-        seed=int(effective) if effective is not None else 0,
+        seed=None if effective is None else int(effective),
         timeout_s=timeout_s or recipe.timeout_s or TIMEOUT_S,
     )
 
 
-def _find_input(base: Path, path: str | None, found_at: str | None, sha256: str) -> Path:
-    places = [base / str(path), *([Path(found_at)] if found_at is not None else [])]
+def _find_input(base: Path, logged: Input) -> Path:
+    places = [base / str(logged.path), *([Path(logged.found_at)] if logged.found_at else [])]
     there = [each for each in places if each.is_file()]
     for each in there:
-        if digest_file(each) == sha256:
+        if digest_file(each) == logged.sha256:
             return each
-    happened = (
-        f"{there[0]} is not the one that was logged" if there else f"{places[-1]} is not there"
-    )
+    why = f"{there[0]} is not the one that was logged" if there else f"{places[-1]} is not there"
     raise InputChanged(
-        f"The input {path} has changed: {happened}.",
-        f"Expected a file with the sha256 {sha256}.",
+        f"The input {logged.path} has changed: {why}.",
+        f"Expected a file with the sha256 {logged.sha256}.",
         "Put the old one back, or record the render anew: twice asset record",
-        path=str(path),
+        path=str(logged.path),
     )
 
 
@@ -96,18 +91,17 @@ def find_asset_input(log: DeterminismLog, job: RenderJob, asset: Path | None) ->
         job: made of its recipe.
         asset: the sealed file; None where it is not there.
     """
-    about = log.asset
-    assert about is not None, "a log without an asset is refused before"
+    texts = [*job.argv[1:], *job.env.values()]
     for name, path in job.inputs.items():
-        if digest_file(path) == about.file_sha256 or _has_payload(path, about):
+        if _holds_asset(path, log):
             return f"its input {name} holds the asset itself"
-    for part in (*job.argv[1:], *job.env.values()):
+    for part in texts:
         if ".." in part.replace("=", "/").split("/"):
             return f"its argument {part!r:.80} leads out of the folder that it runs in"
-    if asset is None:
+    place = "" if asset is None else str(asset.resolve())
+    if not place:
         return ""
-    place = str(asset.resolve())
-    if any(place in part for part in (*job.argv, *job.env.values())):
+    if any(place in part for part in (job.argv[0], *texts)):
         return f"its arguments name the asset itself, {place}"
     for name, path in job.inputs.items():
         if path.stat().st_size <= _SCRIPT_BYTES_MAX and place.encode() in path.read_bytes():
@@ -115,15 +109,18 @@ def find_asset_input(log: DeterminismLog, job: RenderJob, asset: Path | None) ->
     return ""
 
 
-def _has_payload(path: Path, about: Asset) -> bool:
-    """Whether a file is the asset in the same container; one that is no picture and no sound is not."""
+def _holds_asset(path: Path, log: DeterminismLog) -> bool:
+    """Whether a file is the asset: its bytes, or its payload in the same container if it has one."""
+    about = log.asset
+    assert about is not None, "a log without an asset is refused before"
+    if digest_file(path) == about.file_sha256:
+        return True
     try:
         taken = digest_payload(path)
     except TwiceError:
         return False
-    if taken.facts["media_type"] != about.media_type or taken.method == NO_PAYLOAD:
-        return False
-    return about.payload == Payload(method=taken.method, digest=taken.digest)
+    is_same = taken.facts["media_type"] == about.media_type and taken.method != NO_PAYLOAD
+    return is_same and about.payload == Payload(method=taken.method, digest=taken.digest)
 
 
 def find_asset_read(run: Rendering, log: DeterminismLog, asset: Path | None) -> str:
@@ -138,21 +135,27 @@ def find_asset_read(run: Rendering, log: DeterminismLog, asset: Path | None) -> 
 
 def list_differences(log: DeterminismLog, job: RenderJob) -> Iterator[str]:
     """Say in what these surroundings differ from those that the log pins: processor, versions, program."""
+    name, is_python = job.argv[0], is_recordable(job.argv)
+    program = job.find_program()
     environment = value_of(log.environment)
     if isinstance(environment, Environment):
         yield from _compare_processor(environment)
-        logged: Mapping[str, Any] = value_of(environment.packages) or {}
-        for name, version in _read_versions(job).items():
-            if name in logged and logged[name] != version:
-                yield f"{name} is {version}, not {logged[name]}"
-    model, name = value_of(log.model), job.argv[0]
+        here: dict[str, str] = {}
+        if is_python:
+            here = list_packages(path for path in job.inputs.values() if path.suffix == ".py")
+        elif program is not None and not name.startswith("./"):
+            here = {Path(name).name: ask_version(program)}
+        logged: dict[str, Any] = dict(value_of(environment.packages) or {})
+        for each, version in here.items():
+            if version and logged.get(each, version) != version:
+                yield f"{each} is {version}, not {logged[each]}"
+    model = value_of(log.model)
     sha256 = value_of(model.sha256) if model is not None else None
-    if sha256 is None or value_of(model.name) != Path(name).name or is_recordable(job.argv):
+    if model is None or sha256 is None or program is None or is_python:
         return
     # Another program may have the same name and version.
-    path = job.inputs.get(name.removeprefix("./")) or find_program(name)
-    if path is not None and (here := digest_file(path)) != sha256:
-        yield f"{name} is another program: its sha256 is {here[:12]}…, not {sha256[:12]}…"
+    if value_of(model.name) == Path(name).name and (found := digest_file(program)) != sha256:
+        yield f"{name} is another program: its sha256 is {found[:12]}…, not {sha256[:12]}…"
 
 
 def _compare_processor(environment: Environment) -> Iterator[str]:
@@ -165,10 +168,3 @@ def _compare_processor(environment: Environment) -> Iterator[str]:
         lost = [f"without {each}" for each in sorted(set(cpu.features) - set(here.features))]
         new = [f"with {each}" for each in sorted(set(here.features) - set(cpu.features))]
         yield f"the processor is another one: {', '.join([*lost, *new][:4])}"
-
-
-def _read_versions(job: RenderJob) -> dict[str, str]:
-    if is_recordable(job.argv):
-        return list_packages(path for path in job.inputs.values() if path.suffix == ".py")
-    program = ask_version(job.argv[0]) if not job.argv[0].startswith("./") else None
-    return {job.argv[0]: program.version} if program is not None and program.version else {}

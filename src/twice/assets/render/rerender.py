@@ -9,17 +9,18 @@ Invariant: nothing in the store is changed, and the strictest grade that holds i
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from twice.assets.errors import InputChanged, PayloadRefused, RenderFailed
-from twice.assets.log.io import read_log, to_document
+from twice.assets.log.io import read_log
 from twice.assets.log.models import (
     SUFFIX,
     AssetKind,
     DeterminismLog,
     Grade,
+    Payload,
     Profile,
     RerenderOutcome,
 )
@@ -47,9 +48,9 @@ from twice.errors import TwiceError, UsageError
 from twice.foundation.printable import printable
 
 UNPROMISED: Final = "unpromised"
-"""What is told of an asset that is marked as non-deterministic: there is nothing to hold it to."""
+"""The outcome of an asset that is marked as non-deterministic: there is nothing to hold it to."""
 REFUSED: Final = "refused"
-"""What is told of one of several logs that cannot be rendered at all."""
+"""The outcome of one of several logs that cannot be rendered at all."""
 GRADES: Final = ("bytes", "payload", "tolerance", "different")
 """Strictest first."""
 
@@ -75,23 +76,6 @@ class RerenderOptions:
     timeout_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class GradedRendering:
-    """How one rendering compares with the asset.
-
-    Args:
-        grade: one of ``GRADES``.
-        artefact: the labelled sha256 of what was rendered.
-        figures: what was measured; empty where the bytes are equal or nothing could be compared.
-        exceeded: the figures that are exceed_limits their limits, or why nothing was measured.
-    """
-
-    grade: str
-    artefact: str
-    figures: Mapping[str, float] = field(default_factory=dict)
-    exceeded: tuple[str, ...] = ()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rerender:
     """What re-rendering one log's asset came to.
@@ -100,12 +84,12 @@ class Rerender:
         log: path of the sidecar.
         outcome: reproduced, differs, cannot-judge, ``unpromised`` or ``refused``.
         promised: the grade of the promise; "" without one.
-        grade: the merge_worst that was reached; "" where nothing was rendered.
+        grade: the worst that was reached; "" where nothing was rendered.
         runs: how often it was rendered.
-        figures: the merge_worst of each.
+        metrics: the worst of each figure.
         reason: why, in words.
         elsewhere: in what these surroundings differ from the recorded ones.
-        artefacts: digests of what was rendered, each once.
+        artefacts: labelled digests of what was rendered, each once.
     """
 
     log: Path
@@ -113,26 +97,17 @@ class Rerender:
     promised: str = ""
     grade: str = ""
     runs: int = 0
-    figures: dict[str, float] = field(default_factory=dict)
+    metrics: dict[str, float] = field(default_factory=dict)
     reason: str = ""
     elsewhere: tuple[str, ...] = ()
     artefacts: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
-        """Give it as ``twice asset rerender --json`` prints it."""
-        return {
-            "log": str(self.log), "outcome": self.outcome, "promised": self.promised,
-            "grade": self.grade, "runs": self.runs, "metrics": self.figures,
-            "reason": self.reason, "elsewhere": list(self.elsewhere),
-            "artefacts": list(self.artefacts),
-        }  # fmt: skip
-
     def to_lines(self) -> Iterator[str]:
-        """Give it for people."""
+        """Return it for people."""
         name = self.log.name.removesuffix(SUFFIX)
         yield printable(f"{self.outcome}: {name}: {self.reason}")
-        if self.figures:
-            figures = ", ".join(f"{key} {value:g}" for key, value in self.figures.items())
+        if self.metrics:
+            figures = ", ".join(f"{key} {value:g}" for key, value in self.metrics.items())
             yield f"  worst of {self.runs}: {figures}"
         if self.elsewhere and self.outcome == RerenderOutcome.REPRODUCED:
             yield printable(f"  although {'; '.join(self.elsewhere)}")
@@ -145,26 +120,22 @@ class RerenderReport:
     rows: Sequence[Rerender]
 
     @property
-    def result(self) -> str:
-        """A promise that does not hold counts most; assets without one do not count."""
+    def exit_code(self) -> int:
+        """0 every promise holds, 1 one does not, 2 one could not be judged; assets without one do not count."""
         outcomes = {str(each.outcome) for each in self.rows}
         if RerenderOutcome.DIFFERS in outcomes:
-            return "below"
+            return 1
         unsure = outcomes & {str(RerenderOutcome.CANNOT_JUDGE), REFUSED} or outcomes == {UNPROMISED}
-        return "cannot-judge" if unsure else "holds"
-
-    @property
-    def exit_code(self) -> int:
-        """0 every promise holds, 1 one does not, 2 one could not be judged."""
-        return {"holds": 0, "below": 1, "cannot-judge": 2}[self.result]
+        return 2 if unsure else 0
 
     def to_json(self) -> dict[str, Any]:
-        """Give it as ``twice asset rerender --json`` prints it."""
-        rows = [each.to_json() for each in self.rows]
-        return {"format": "twice.asset-rerender/1", "result": self.result, "rows": rows}
+        """Return it as ``twice asset rerender --json`` prints it."""
+        result = ("holds", "below", "cannot-judge")[self.exit_code]
+        rows = [asdict(each) | {"log": str(each.log)} for each in self.rows]
+        return {"format": "twice.asset-rerender/1", "result": result, "rows": rows}
 
     def to_text(self) -> str:
-        """Give it for people."""
+        """Return it for people."""
         return "\n".join(line for each in self.rows for line in each.to_lines())
 
 
@@ -196,66 +167,56 @@ def rerender(path: Path, how: RerenderOptions, progress: ProgressCallback) -> Re
         progress: told what is being done.
 
     Raises:
-        LogUnreadable, LogRefused: E-ASSET-LOG-001, E-ASSET-LOG-002: it is no log that could be judged.
-        RecipeUntrusted: E-ASSET-RENDER-004: the recipe is somebody else's.
-        InputChanged: E-ASSET-RENDER-002: an input or the asset is another one than was logged.
-        UsageError: E-USE-001: an unknown tolerance, or a log that is about no asset.
+        LogUnreadable, LogRefused: E-ASSET-LOG-001, E-ASSET-LOG-002, it is no log that could be judged.
+        RecipeUntrusted: E-ASSET-RENDER-004, the recipe is somebody else's.
+        InputChanged: E-ASSET-RENDER-002, an input or the asset is another one than was logged.
+        UsageError: E-USE-001, an unknown tolerance, or a log that is about no asset.
     """
     log = read_log(path)
     promise = log.promise
     if promise is None or not log.deterministic:
         why = promise.why if promise is not None else None
         return Rerender(log=path, outcome=UNPROMISED, reason=why or "nothing is promised of it")
-    promised = str(promise.grade)
-    obstacle = find_obstacle(log)
-    if obstacle:
-        return Rerender(
-            log=path, outcome=RerenderOutcome.CANNOT_JUDGE, promised=promised, reason=obstacle
-        )
+    unjudged = Rerender(log=path, outcome=RerenderOutcome.CANNOT_JUDGE, promised=str(promise.grade))
+    if obstacle := find_obstacle(log):
+        return replace(unjudged, reason=obstacle)
     require_trusted(log, str(path), trust=how.trust, allow=how.allow)
     limits = _choose_limits(Profile(name=how.profile) if how.profile else promise.profile, log.kind)
     job = build_job(log, find_base(path), timeout_s=how.timeout_s)
-    elsewhere = tuple(list_differences(log, job))
+    unjudged = replace(unjudged, elsewhere=tuple(list_differences(log, job)))
     asset = find_sealed_asset(path, log)
     unshown = find_asset_input(log, job, asset)
     loose = explain_loose_limits(limits, sound=log.kind is AssetKind.AUDIO)
-    if not unshown and promised == Grade.TOLERANCE and loose:
+    if not unshown and promise.grade is Grade.TOLERANCE and loose:
         unshown = f"its tolerance is none: {loose}"
-    found: list[GradedRendering] = []
-    output = to_document(log.recipe)["output"]
+    found: list[_GradedRendering] = []
     try:
         for number in range(0 if unshown else how.runs):
             progress(f"{path.name}: rendering {number + 1} of {how.runs}")
-            with render(job, (output,)) as run:
+            with render(job) as run:
                 unshown = unshown or find_asset_read(run, log, asset)
-                found.append(_grade(log, asset, run.folder / output, limits))
+                found.append(_grade(log, asset, run.folder / job.outputs[0], limits))
     except RenderFailed as error:
         unshown = error.happened
-    if unshown:
-        return Rerender(
-            log=path, outcome=RerenderOutcome.CANNOT_JUDGE, promised=promised, reason=unshown,
-            elsewhere=elsewhere,
-        )  # fmt: skip
-    return _conclude(path, promised, found, elsewhere)
+    return replace(unjudged, reason=unshown) if unshown else _conclude(unjudged, found)
 
 
 def _choose_limits(profile: Profile | None, kind: AssetKind | None) -> Mapping[str, float]:
-    """Give the limits of a tolerance: the log's own, else those of its name; by default the kind's."""
+    """Return the limits of a tolerance: the log's own, else those of its name; by default the kind's."""
     if profile is None:
         return PROFILES["audio-numeric" if kind is AssetKind.AUDIO else "image-stochastic"]
-    if profile.limits:
-        return profile.limits
-    if profile.name not in PROFILES:
+    limits = profile.limits or PROFILES.get(str(profile.name))
+    if limits is None:
         raise UsageError(
             f"The tolerance {profile.name!r} is not known, and has no limits.",
             f"Expected limits, or one of {', '.join(PROFILES)}.",
             "Find limits by repeats: twice asset calibrate LOG",
         )
-    return PROFILES[str(profile.name)]
+    return limits
 
 
 def find_base(path: Path) -> Path:
-    """Give the folder that paths of a log's recipe start from."""
+    """Return the folder that paths of a log's recipe start from."""
     store = find_store(path.parent)
     return store.root if store is not None else path.parent
 
@@ -264,8 +225,8 @@ def find_sealed_asset(path: Path, log: DeterminismLog) -> Path | None:
     """Find the asset beside its log; None where it is not there.
 
     Raises:
-        InputChanged: E-ASSET-RENDER-002: another file has its name.
-        UsageError: E-USE-001: the log does not say what it is about.
+        InputChanged: E-ASSET-RENDER-002, another file has its name.
+        UsageError: E-USE-001, the log does not say what it is about.
     """
     if log.asset is None or log.asset.file is None or log.asset.payload is None:
         raise UsageError(
@@ -276,8 +237,7 @@ def find_sealed_asset(path: Path, log: DeterminismLog) -> Path | None:
     asset = path.parent / log.asset.file
     if not asset.is_file():
         return None
-    taken = digest_payload(asset)
-    if (taken.method, taken.digest) != (log.asset.payload.method, log.asset.payload.digest):
+    if _read_payload(asset) != log.asset.payload:
         raise InputChanged(
             f"The asset {asset} has changed: its payload is not the one that was sealed.",
             f"Expected the payload {log.asset.payload.digest}.",
@@ -287,29 +247,41 @@ def find_sealed_asset(path: Path, log: DeterminismLog) -> Path | None:
     return asset
 
 
+def _read_payload(path: Path) -> Payload:
+    taken = digest_payload(path)
+    return Payload(method=taken.method, digest=taken.digest)
+
+
+class _GradedRendering(NamedTuple):
+    """How one rendering compares: its grade and digest, figures, and what exceeds its limits or was not measured."""
+
+    grade: str
+    artefact: str
+    metrics: Mapping[str, float] = {}
+    exceeded: Sequence[str] = ()
+
+
 def _grade(
     log: DeterminismLog, asset: Path | None, rendered: Path, limits: Mapping[str, float]
-) -> GradedRendering:
+) -> _GradedRendering:
     """Compare one rendering: by the digests in the log, then with the asset itself."""
     assert log.asset is not None, "a log without an asset is refused before"
     digest = digest_file(rendered)
     artefact = f"sha256:{digest}"
     if digest == log.asset.file_sha256:
-        return GradedRendering("bytes", artefact)
-    logged = log.asset.payload
+        return _GradedRendering("bytes", artefact)
     try:
-        taken = digest_payload(rendered)
-        if logged is not None and (logged.method, logged.digest) == (taken.method, taken.digest):
-            return GradedRendering("payload", artefact)
-        figures, why = compare_files(log.kind, asset, rendered)
+        if _read_payload(rendered) == log.asset.payload:
+            return _GradedRendering("payload", artefact)
+        metrics, why = compare_files(log.kind, asset, rendered)
     except PayloadRefused as error:
-        figures, why = {}, error.happened
-    exceeded = (why,) if why else tuple(exceed_limits(figures, limits))
-    return GradedRendering("different" if exceeded else "tolerance", artefact, figures, exceeded)
+        metrics, why = {}, error.happened
+    exceeded = [why] if why else exceed_limits(metrics, limits)
+    return _GradedRendering("different" if exceeded else "tolerance", artefact, metrics, exceeded)
 
 
 def compare_files(kind: AssetKind | None, a: Path | None, b: Path) -> tuple[dict[str, float], str]:
-    """Give the figures of two files of a kind, or the reason why there are none."""
+    """Return the figures of two files of a kind, or the reason why there are none."""
     if a is None:
         return {}, "the asset is not there to compare with"
     one, two = digest_payload(a), digest_payload(b)
@@ -318,23 +290,19 @@ def compare_files(kind: AssetKind | None, a: Path | None, b: Path) -> tuple[dict
     return (compare_sounds if kind is AssetKind.AUDIO else compare_images)(a, b)
 
 
-def _conclude(
-    path: Path, promised: str, found: Sequence[GradedRendering], elsewhere: tuple[str, ...]
-) -> Rerender:
-    grade = max((each.grade for each in found), key=GRADES.index)
-    holds = GRADES.index(grade) <= GRADES.index(promised)
+def _conclude(unjudged: Rerender, found: Sequence[_GradedRendering]) -> Rerender:
+    """Judge the worst of several renderings."""
+    grade, promised = max((each.grade for each in found), key=GRADES.index), unjudged.promised
     outcome, reason = RerenderOutcome.REPRODUCED, f"{len(found)} of {len(found)} reached {grade}"
-    if not holds:
-        exceeded = next((each.exceeded for each in found if each.exceeded), ())
+    if GRADES.index(grade) > GRADES.index(promised):
         outcome, reason = RerenderOutcome.DIFFERS, f"promised {promised}, reached {grade}"
+        exceeded = next((each.exceeded for each in found if each.exceeded), ())
         reason += f": {', '.join(exceeded)}" if exceeded else ""
-        if elsewhere:
-            outcome, reason = (
-                RerenderOutcome.CANNOT_JUDGE,
-                f"{reason}; but here {'; '.join(elsewhere)}",
-            )
-    return Rerender(
-        log=path, outcome=outcome, promised=promised, grade=grade, runs=len(found),
-        figures=merge_worst(each.figures for each in found), reason=reason, elsewhere=elsewhere,
+        if unjudged.elsewhere:
+            outcome = RerenderOutcome.CANNOT_JUDGE
+            reason += f"; but here {'; '.join(unjudged.elsewhere)}"
+    return replace(
+        unjudged, outcome=outcome, grade=grade, runs=len(found), reason=reason,
+        metrics=merge_worst(each.metrics for each in found),
         artefacts=tuple(sorted({each.artefact for each in found})),
     )  # fmt: skip

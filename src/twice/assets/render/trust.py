@@ -24,7 +24,7 @@ _KIND: Final = "recipes"
 
 
 def remember_recipe(recipe: Mapping[str, Any], seed: str) -> bool:
-    """Remember a recipe that was just recorded; whether that could be written down.
+    """Remember a recipe that was just recorded; return whether that could be written down.
 
     Args:
         recipe: the block, as a document.
@@ -62,25 +62,19 @@ def require_trusted(
     if is_remembered(recipe, used if isinstance(used, str) else ""):
         return
     program = recipe["argv"][0]
-    if not trust:
-        raise RecipeUntrusted(
-            f"{where}: its recipe was not recorded by this account: it would run {program}.",
-            "Expected a recipe of twice asset record here, with the same inputs and seed.",
-            f"Read the recipe; then: twice asset rerender {where} --trust --allow {program}",
-            program=program,
-        )
-    if program not in allow:
-        raise RecipeUntrusted(
-            f"{where}: its recipe runs {program}, which is not allowed.",
-            f"Allowed: {', '.join(sorted(allow)) or 'nothing'}.",
-            f"Allow it by name: --allow {program}",
-            program=program,
-        )
     loading = sorted(name for name in recipe.get("env", {}) if loads_code(name))
-    if loading:
-        raise RecipeUntrusted(
-            f"{where}: its recipe sets {loading[0]}, which chooses what is loaded.",
-            "Expected a stranger's recipe to set no such variable.",
-            "Record the render here instead: twice asset record",
-            variable=loading[0],
-        )
+    if not trust:
+        why = f"was not recorded by this account: it would run {program}"
+        expected = "Expected a recipe of twice asset record here, with the same inputs and seed."
+        remedy = f"Read the recipe; then: twice asset rerender {where} --trust --allow {program}"
+    elif program not in allow:
+        why = f"runs {program}, which is not allowed"
+        expected = f"Allowed: {', '.join(sorted(allow)) or 'nothing'}."
+        remedy = f"Allow it by name: --allow {program}"
+    elif loading:
+        why = f"sets {loading[0]}, which chooses what is loaded"
+        expected = "Expected a stranger's recipe to set no such variable."
+        remedy = "Record the render here instead: twice asset record"
+    else:
+        return
+    raise RecipeUntrusted(f"{where}: its recipe {why}.", expected, remedy, program=program)

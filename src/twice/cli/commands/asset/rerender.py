@@ -126,7 +126,7 @@ def calibrate_renderer(
         lines.append(f"cannot be compared: {found.reason}")
     else:
         limits = {name: f"limit {limit:g}" for name, limit in found.limits.items()}
-        rows = [(name, f"{each:g}", limits.get(name, "")) for name, each in found.figures.items()]
+        rows = [(name, f"{each:g}", limits.get(name, "")) for name, each in found.metrics.items()]
         lines += align(rows) or [f"next: promise {found.grade}"]
     if revision is not None:
         lines.append(f"written: {found.log}, revision {revision}")
