@@ -13,9 +13,10 @@ from PIL import Image
 
 from twice.assets.log.io import canonical_document, parse, to_document
 from twice.assets.render.command import rewrite_command
-from twice.assets.render.declarations import Declarations
+from twice.assets.render.draft import Declarations
+from twice.assets.render.recipe import RerenderOptions
 from twice.assets.render.recorder import RecordedRender, record_render
-from twice.assets.render.rerender import Rerender, RerenderOptions, rerender
+from twice.assets.render.rerender import Rerender, rerender
 from twice.assets.store.seal import Sealed, seal
 from twice.assets.store.store import Store
 

@@ -33,7 +33,8 @@ from twice.assets.log.io import read_log, to_document
 from twice.assets.log.models import RerenderOutcome
 from twice.assets.render.calibration import calibrate, with_threads, write_limits, write_verdict
 from twice.assets.render.command import RenderJob
-from twice.assets.render.rerender import UNPROMISED, RerenderOptions, rerender_each
+from twice.assets.render.recipe import RerenderOptions
+from twice.assets.render.rerender import UNPROMISED, rerender_each
 from twice.assets.store.seal import Sealed, merge_documents
 from twice.assets.store.store import Store
 from twice.errors import UsageError
@@ -289,7 +290,7 @@ def test_a_renderer_that_reads_the_delivered_asset_by_itself_shows_nothing(
     kept = f"{str(tmp_path / 'kept.png')!r}"
     (tmp_path / "other").mkdir()
     other = laid(tmp_path / "other")
-    place = f"{str(other.root / 'a.png')!r}"
+    place = f"__import__('os').path.join({str(other.root)!r}, 'a.png')"
     falling_back = f"{place} if __import__('os').path.exists({place}) else {kept}"
     for own, read in ((store, kept), (other, falling_back)):
         found = again(drawn(own, f"import shutil, sys\nshutil.copy({read}, sys.argv[1])\n"))

@@ -16,7 +16,7 @@ from twice.assets.gate.report import AssetGateResult
 from twice.assets.log.models import RerenderOutcome
 from twice.assets.media.similarity import exceed_limits
 from twice.assets.render.calibration import calibrate, write_limits
-from twice.assets.render.rerender import RerenderOptions
+from twice.assets.render.recipe import RerenderOptions
 from twice.assets.store.seal import Sealed
 from twice.assets.store.store import Store
 

@@ -26,17 +26,9 @@ from twice.assets.media.payload import digest_payload
 from twice.assets.media.similarity import explain_loose_limits, merge_worst
 from twice.assets.render.command import RenderJob
 from twice.assets.render.provenance import find_renderer
-from twice.assets.render.recipe import build_job, find_obstacle
-from twice.assets.render.rerender import (
-    ProgressCallback,
-    Rerender,
-    RerenderOptions,
-    compare_files,
-    find_base,
-    find_sealed_asset,
-)
+from twice.assets.render.recipe import RerenderOptions, find_obstacle, prepare_job
+from twice.assets.render.rerender import ProgressCallback, Rerender, compare_files
 from twice.assets.render.runner import render
-from twice.assets.render.trust import require_trusted
 from twice.assets.store.seal import write_log
 from twice.errors import UsageError
 from twice.foundation.printable import pluralize
@@ -63,24 +55,18 @@ _MARGINS: Final[Mapping[str, Callable[[float], float]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """What repeats came to.
+    """What the repeats of the log at a path came to, over all numbers of threads.
 
-    Args:
-        log: path of the sidecar.
-        runs: how many there were, over all numbers of threads.
-        pairs: how many pairs were compared.
-        grade: the strictest grade that all of them reach among themselves.
-        metrics: the worst of each figure.
-        limits: what is proposed; empty where repeats are equal, or cannot be compared.
-        reason: why there are no limits; "" where there are, or none are needed.
+    ``grade`` is the strictest that all of them reach among themselves, ``metrics`` the worst of each figure. ``limits``
+    are proposed, or empty where repeats are equal or, for ``reason``, cannot be compared.
     """
 
     log: Path
     runs: int
     pairs: int
     grade: str
-    metrics: dict[str, float] = field(default_factory=dict)
-    limits: dict[str, float] = field(default_factory=dict)
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    limits: Mapping[str, float] = field(default_factory=dict)
     reason: str = ""
 
     def to_json(self) -> dict[str, Any]:
@@ -91,7 +77,7 @@ class Calibration:
 def calibrate(
     path: Path, how: RerenderOptions, threads: Sequence[int], progress: ProgressCallback
 ) -> Calibration:
-    """Render repeatedly, and compare all with all.
+    """Render the asset of the log at a path repeatedly, and compare all with all.
 
     Args:
         path: the sidecar.
@@ -101,7 +87,7 @@ def calibrate(
 
     Raises:
         RenderFailed: E-ASSET-RENDER-001, it cannot be rendered here.
-        RecipeUntrusted: E-ASSET-RENDER-004. InputChanged: E-ASSET-RENDER-002.
+        RecipeUntrusted, InputChanged, UsageError: as ``prepare_job``.
     """
     log = read_log(path)
     obstacle = find_obstacle(log)
@@ -111,10 +97,8 @@ def calibrate(
             "Expected a recipe that runs here.",
             "Calibrate where its renderer is installed.",
         )
-    require_trusted(log, str(path), trust=how.trust, allow=how.allow)
-    job = build_job(log, find_base(path), timeout_s=how.timeout_s)
+    job, asset = prepare_job(path, log, how)
     (output,) = job.outputs
-    asset = find_sealed_asset(path, log)
     jobs = [one for one in (job, *(with_threads(job, n) for n in threads)) for _ in range(how.runs)]
     with tempfile.TemporaryDirectory(prefix="twice-calibrate-") as folder:
         files = [asset] if asset is not None else []
@@ -184,11 +168,7 @@ def write_limits(found: Calibration) -> int:
 
 
 def write_verdict(result: Rerender, when: str) -> int:
-    """Put a re-rendering's result into its log, under evidence of its own; return the number of the new revision.
-
-    Args:
-        result: of a promised asset.
-        when: the instant.
+    """Put a re-rendering's result into its log, at an instant; return the number of the new revision.
 
     Raises:
         StoreRefused: E-ASSET-STORE-001, the store lies inside a public tree.

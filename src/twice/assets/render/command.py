@@ -40,15 +40,15 @@ _SYSTEM: Final = ("/etc", "/proc", "/sys", "/dev", "/lib", "/lib64", "/usr/lib",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderJob:
-    """A command with everything that it is given.
+    """A command with everything that it is given; paths are relative to its folder, as the store's are to its root.
 
     Args:
-        argv: the program and its arguments; paths are relative to the folder that it runs in.
+        argv: the program and its arguments.
         inputs: where each file that it reads lies, by the path that the command sees.
-        outputs: what it has to write, by paths inside, which are paths from the root of the store.
+        outputs: what it has to write.
         env: variables that it gets beside the folders that are its own; no others.
-        seed: of the recorder, for a Python program, and what stood for ``{seed}``; None without one.
-        timeout_s: when it is ended, in seconds.
+        seed: of the recorder, for a Python program, and what stood for ``{seed}``.
+        timeout_s: when it is ended.
     """
 
     argv: tuple[str, ...]

@@ -1,5 +1,6 @@
 """The draft of a log out of a command, its output and what people declare, with evidence for each.
 
+What people declare stands once for all in ``render.toml``, and on the command line; nothing in the file is executed.
 For programs without a generative model, fields that only such a model has are excused, each with the reason. Whether
 there is a model, a person says or the list of known renderers.
 
@@ -10,17 +11,18 @@ is never put down as what a session had.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from twice.assets.log.io import Problem, examine, to_document
+from twice.assets.log.block import EXCUSE
+from twice.assets.log.io import Problem, escape, examine, to_document
 from twice.assets.log.kinds import Fault
-from twice.assets.log.models import FORMAT, Asset
+from twice.assets.log.models import FORMAT, Asset, DeterminismLog
 from twice.assets.media.measure import digest_file
 from twice.assets.render.command import OUTSIDE, RenderJob, is_recordable
-from twice.assets.render.declarations import Declarations, list_pointers
 from twice.assets.render.provenance import (
     RENDERERS,
     count_threads,
@@ -30,6 +32,7 @@ from twice.assets.render.provenance import (
 )
 from twice.assets.store.seal import merge_documents
 from twice.assets.store.store import Store
+from twice.errors import UsageError
 from twice.foundation.digests import Algorithm, digest_bytes
 
 _KINDS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -46,24 +49,78 @@ _OF_MODELS: Final = (
     "attention", "rng_device",
 )  # fmt: skip
 _OF_COMMANDS: Final = ("tempo_bpm", "key", "time_signature", "chain", "presets", "dither")
-_NO_MODEL: Final = {"not_applicable": "a program rendered it, no generative model"}
-_INSIDE: Final = {"not_applicable": "the command decides it, and its inputs are logged by digest"}
-_NO_SESSION: Final = {"not_applicable": "no session: the command writes the delivered file"}
-_NO_WORKSTATION: Final = {"not_applicable": "no workstation: a command rendered it"}
-_NO_LOUDNESS: Final = {"not_applicable": "no loudness was asked for"}
+_NO_MODEL: Final = {EXCUSE: "a program rendered it, no generative model"}
+_INSIDE: Final = {EXCUSE: "the command decides it, and its inputs are logged by digest"}
+_NO_SESSION: Final = {EXCUSE: "no session: the command writes the delivered file"}
+_NO_WORKSTATION: Final = {EXCUSE: "no workstation: a command rendered it"}
+_NO_LOUDNESS: Final = {EXCUSE: "no loudness was asked for"}
 _EXCUSES: Final = (_NO_MODEL, _INSIDE, _NO_SESSION, _NO_WORKSTATION, _NO_LOUDNESS)
+_DECLARABLE: Final = DeterminismLog.model_fields.keys() - {
+    "format", "asset", "evidence", "recipe", "verdicts", "revision", "supersedes", "nonce",
+}  # fmt: skip
+"""What a person says, and neither a run nor a seal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declarations:
+    """What people say of a render: who, and when; parts of every log, and of single ones by the asset's name.
+
+    In ``render.toml`` these are ``who``, ``when``, ``[all]`` and ``[assets."NAME"]``. ``declared`` is a further part, over
+    both. ``seedless`` says why there is no seed, ``program`` that no generative model is at work, ``kind`` whether it is
+    art or audio where the output's name does not tell.
+    """
+
+    who: str = ""
+    when: str = ""
+    all: Mapping[str, Any] = field(default_factory=dict)
+    assets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    declared: Mapping[str, Any] = field(default_factory=dict)
+    seedless: str = ""
+    program: bool = False
+    kind: str | None = None
+
+    def about(self, name: str) -> dict[str, Any]:
+        """Return what is declared of the asset of a name: its own over that of all, options over both."""
+        of_file = merge_documents(self.all, self.assets.get(name, {}))
+        return merge_documents(of_file, self.declared)
+
+
+def read_declarations(path: Path) -> Declarations:
+    """Read ``render.toml``.
+
+    Raises:
+        UsageError: E-USE-001, it is no such file, or says what a person cannot say.
+    """
+    said, why = {}, ""
+    try:
+        said = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        why = str(error)
+    unknown = set(said) - {"who", "when", "all", "assets"}
+    assets = said.get("assets", {})
+    parts = [said.get("all", {}), *(assets.values() if isinstance(assets, dict) else [None])]
+    if unknown:
+        why = f"it has {min(unknown)!r}, which means nothing here"
+    elif not all(isinstance(each, dict) for each in parts):
+        why = "[all] or [assets] is no table"
+    elif odd := {name for each in parts for name in each} - _DECLARABLE:
+        why = f"it declares {min(odd)!r}, which nobody declares"
+    elif not all(isinstance(said.get(name, ""), str) for name in ("who", "when")):
+        why = "who or when is no text"
+    if why:
+        raise UsageError(
+            f"{path} cannot be used: {why}.",
+            'Expected TOML with who, when, [all] and [assets."NAME"], each a part of a log.',
+            "See docs/guides/rerendering.md.",
+        )
+    return Declarations(**said)
 
 
 @dataclass(frozen=True, slots=True)
 class RenderDraft:
-    """What drafts of one command share.
+    """What drafts of one command share: what people say, the program as it is installed, its inputs' sha256 by path.
 
-    Args:
-        job: the command.
-        said: what people say.
-        program: where it is installed.
-        version: that it says, or "".
-        digests: sha256 of each input by its path inside.
+    ``version`` is "" where the program does not say it.
     """
 
     job: RenderJob
@@ -86,18 +143,25 @@ class RenderDraft:
         suffix = Path(output).suffix.lower()
         guessed = next((kind for kind, suffixes in _KINDS.items() if suffix in suffixes), "")
         kind = self.said.kind or declared.get("kind") or guessed
-        draft = {
-            "format": FORMAT,
-            **self._describe_program(),
-            "recipe": self._describe_recipe(output),
+        inputs = []
+        for name, path in sorted(self.job.inputs.items()):
+            found_at = {"found_at": str(path)} if name.startswith(f"{OUTSIDE}/") else {}
+            inputs.append({"path": name, "sha256": self.digests[name], **found_at})
+        recipe = {
+            "argv": list(self.job.argv),
+            "inputs": inputs,
+            "env": dict(self.job.env),
+            "output": output,
+            "timeout_s": self.job.timeout_s,
         }
+        draft = {"format": FORMAT, **self._describe_program(), "recipe": recipe}
         claims: set[str] = set()
         if kind:
             draft["kind"] = kind
         if self.job.seed is not None:
             draft["seed"] = dict.fromkeys(("requested", "effective"), str(self.job.seed))
         elif why := self.said.seedless or find_renderer(self.job.argv).seedless:
-            draft["seed"] = {"not_applicable": why}
+            draft["seed"] = {EXCUSE: why}
             claims |= {"/seed"} if self.said.seedless else set()
         is_known = Path(self.job.argv[0]).name in RENDERERS
         if kind and (self.said.program or is_known):
@@ -112,7 +176,7 @@ class RenderDraft:
             about = to_document(measured)
             draft["asset"] = {key: about[key] for key in ("file_sha256", "payload")}
         by = {"level": "declared", "who": self.said.who, "when": self.said.when}
-        pointers = sorted({*claims, *list_pointers(declared)}) if self.said.who else ()
+        pointers = sorted({*claims, *_list_pointers(declared)}) if self.said.who else ()
         run = {"level": "recorded", "record": "the run", **(record or {})}
         return draft | {"evidence": {"": run, **dict.fromkeys(pointers, by)}}
 
@@ -156,21 +220,7 @@ class RenderDraft:
             "provider": {"name": Path(name).name, "endpoint": "local"},
             "model": {"name": name, "version": version, "sha256": sha256, "adapters": []},
             "environment": describe_environment(packages, env, count_threads(argv, env))
-            | {"fonts": fonts or {"not_applicable": "no font is among its inputs"}},
-        }
-
-    def _describe_recipe(self, output: str) -> dict[str, Any]:
-        """Say what to execute again."""
-        inputs = []
-        for name, path in sorted(self.job.inputs.items()):
-            found_at = {"found_at": str(path)} if name.startswith(f"{OUTSIDE}/") else {}
-            inputs.append({"path": name, "sha256": self.digests[name], **found_at})
-        return {
-            "argv": list(self.job.argv),
-            "inputs": inputs,
-            "env": dict(self.job.env),
-            "output": output,
-            "timeout_s": self.job.timeout_s,
+            | {"fonts": fonts or {EXCUSE: "no font is among its inputs"}},
         }
 
     def _describe_picture(self, measured: Asset | None) -> dict[str, Any]:
@@ -179,16 +229,13 @@ class RenderDraft:
         sizes = [about.get(name) for name in ("width_px", "height_px")]
         width, height = (each if isinstance(each, int) else 1 for each in sizes)
         common = math.gcd(width, height)
-        workflow = {
-            "name": Path(self.job.argv[0]).name,
-            "sha256": _digest_text("\0".join(self.job.argv)),
-        }
+        name, sha256 = Path(self.job.argv[0]).name, _digest_text("\0".join(self.job.argv))
         return {
             **dict.fromkeys(_OF_MODELS, _NO_MODEL),
             "width_px": width,
             "height_px": height,
             "aspect_ratio": f"{width // common}:{height // common}",
-            "workflow": workflow,
+            "workflow": {"name": name, "sha256": sha256},
             "batch_index": 0,
             "batch_size": 1,
             "post": [],
@@ -201,13 +248,8 @@ class RenderDraft:
         del source["adapters"]
         for path, digest in self.digests.items():
             if path.lower().endswith(_LIBRARIES):
-                version = f"sha256-{digest[:12]}"
-                source = {
-                    "kind": "instrument",
-                    "name": Path(path).name,
-                    "version": version,
-                    "sha256": digest,
-                }
+                bank = {"name": Path(path).name, "version": f"sha256-{digest[:12]}"}
+                source = {"kind": "instrument", **bank, "sha256": digest}
                 break
         return {
             "source": source,
@@ -223,3 +265,10 @@ class RenderDraft:
 
 def _digest_text(text: str) -> str:
     return digest_bytes(text.encode(), Algorithm.SHA256).hex
+
+
+def _list_pointers(declared: Mapping[str, Any]) -> Iterator[str]:
+    """Point at the fields of each block: as fine as evidence has to be."""
+    for name, value in declared.items():
+        inner = value if isinstance(value, Mapping) and EXCUSE not in value else {}
+        yield from [f"/{escape(name)}/{escape(each)}" for each in inner] or [f"/{escape(name)}"]

@@ -1,29 +1,79 @@
-"""From a log's recipe to a job: inputs by digest, and in what these surroundings differ from the recorded ones.
+"""A log's recipe: whether it can and may run here, the job that it makes, and in what these surroundings differ.
 
-A rendering that is handed the asset shows nothing: what holds it, names its place or reads it is found here.
+A recipe is this account's when ``twice asset record`` ran that very command here, with those inputs, variables and that
+seed. It is no sandbox: a program that is allowed can do whatever its arguments make it do, and allowing an interpreter
+(python, sh, blender) allows whatever the script among the inputs says. A rendering that is handed the asset shows
+nothing: what holds it, names its place or reads it is found here.
 
-Invariant: an input is used only when its digest is the one that the log names.
+Invariant: nothing of a store, and no word of a log about itself, makes a recipe trusted. An input is used only when its
+digest is the one that the log names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from twice.assets.errors import InputChanged
+from twice.assets.errors import InputChanged, RecipeUntrusted
 from twice.assets.log.block import NotApplicable, value_of
-from twice.assets.log.models import DeterminismLog, Endpoint, Environment, Input, Payload, Recipe
+from twice.assets.log.io import canonical_document, to_document
+from twice.assets.log.models import (
+    DeterminismLog,
+    Endpoint,
+    Environment,
+    Input,
+    Payload,
+    Recipe,
+    Seeds,
+)
 from twice.assets.media.measure import digest_file
 from twice.assets.media.payload import NO_PAYLOAD, RETIRED_METHODS, digest_payload
 from twice.assets.render.command import TIMEOUT_S, RenderJob, find_program, is_recordable
 from twice.assets.render.provenance import ask_version, list_packages
 from twice.assets.render.runner import Rendering
-from twice.errors import TwiceError
+from twice.assets.store.store import find_store
+from twice.errors import TwiceError, UsageError
+from twice.foundation.digests import Algorithm, digest_bytes
 from twice.recorder.environment.fingerprint import measure
+from twice.recorder.environment.surroundings import loads_code
+from twice.recorder.trust import is_own, mark_own
 
+_DECIDING: Final = ("argv", "env", "inputs")
+_KIND: Final = "recipes"
 _SCRIPT_BYTES_MAX: Final = 4 << 20
 """The largest input that is looked through for the place of the asset."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RerenderOptions:
+    """How often to render again, by which named tolerance instead of the log's, and what may run.
+
+    ``trust`` lets recipes run that this account did not record, of the programs in ``allow`` alone. ``timeout_s`` is
+    a time limit instead of the recipe's.
+    """
+
+    runs: int = 3
+    profile: str = ""
+    trust: bool = False
+    allow: Collection[str] = ()
+    timeout_s: float | None = None
+
+
+def remember_recipe(recipe: Mapping[str, Any], seed: str) -> bool:
+    """Remember a recipe that was just recorded with a seed, or ""; return whether that could be written down."""
+    return mark_own(_KIND, _digest_recipe(recipe, seed))
+
+
+def is_remembered(recipe: Mapping[str, Any], seed: str) -> bool:
+    """Whether this account recorded a recipe with that seed."""
+    return is_own(_KIND, _digest_recipe(recipe, seed))
+
+
+def _digest_recipe(recipe: Mapping[str, Any], seed: str) -> str:
+    deciding = {name: recipe[name] for name in _DECIDING if name in recipe} | {"seed": seed}
+    return digest_bytes(canonical_document(deciding), Algorithm.SHA256).hex
 
 
 def find_obstacle(log: DeterminismLog) -> str:
@@ -43,29 +93,74 @@ def find_obstacle(log: DeterminismLog) -> str:
     return "" if is_here else f"{program} is not installed here"
 
 
-def build_job(log: DeterminismLog, base: Path, *, timeout_s: float | None = None) -> RenderJob:
-    """Make a job of a log's recipe.
+def prepare_job(
+    path: Path, log: DeterminismLog, how: RerenderOptions
+) -> tuple[RenderJob, Path | None]:
+    """Make a job of the recipe of the log at a path, and find the sealed asset beside it; None if it is not there.
 
     Args:
-        log: of an asset in whose way ``find_obstacle`` finds nothing.
-        base: what paths of the recipe are relative to: the root of the store.
-        timeout_s: a time limit instead of the recipe's.
+        path: the sidecar; its store is what paths of the recipe are relative to.
+        log: in whose way ``find_obstacle`` finds nothing.
+        how: which recipes may run, and for how long.
 
     Raises:
-        InputChanged: E-ASSET-RENDER-002, an input is not there, or is another one.
+        RecipeUntrusted: E-ASSET-RENDER-004, the recipe is somebody else's.
+        InputChanged: E-ASSET-RENDER-002, an input or the asset is another one than was logged.
+        UsageError: E-USE-001, the log does not say what it is about.
     """
-    recipe = value_of(log.recipe)
+    recipe, about = value_of(log.recipe), log.asset
     assert isinstance(recipe, Recipe), "asked for after find_obstacle"
-    seed = value_of(log.seed)
-    effective = value_of(seed.effective) if seed is not None else None
-    return RenderJob(
+    if about is None or about.file is None or about.payload is None:
+        raise UsageError(
+            f"{path} does not say which asset it is about.",
+            "Expected a log that was sealed.",
+            "Seal it: twice asset seal ASSET --log DRAFT",
+        )
+    seed = log.seed.effective if isinstance(log.seed, Seeds) else None
+    used = seed if isinstance(seed, str) else ""
+    if not is_remembered(to_document(recipe), used):
+        _refuse_stranger(recipe, str(path), how)
+    store = find_store(path.parent)
+    base, asset = path.parent if store is None else store.root, path.parent / about.file
+    job = RenderJob(
         argv=tuple(recipe.argv or ()),
         inputs={str(each.path): _find_input(base, each) for each in value_of(recipe.inputs) or ()},
         outputs=(str(recipe.output),),
         env=dict(recipe.env or {}),
-        seed=None if effective is None else int(effective),
-        timeout_s=timeout_s or recipe.timeout_s or TIMEOUT_S,
+        seed=int(used) if used else None,
+        timeout_s=how.timeout_s or recipe.timeout_s or TIMEOUT_S,
     )
+    if not asset.is_file():
+        return job, None
+    if read_payload(asset) != about.payload:
+        raise InputChanged(
+            f"The asset {asset} has changed: its payload is not the one that was sealed.",
+            f"Expected the payload {about.payload.digest}.",
+            "See what is wrong: twice asset verify",
+            path=str(asset),
+        )
+    return job, asset
+
+
+def _refuse_stranger(recipe: Recipe, where: str, how: RerenderOptions) -> None:
+    """Refuse a recipe that this account did not record, unless its program is allowed and loads nothing else."""
+    program = (recipe.argv or ("",))[0]
+    loading = sorted(name for name in recipe.env or {} if loads_code(name))
+    if not how.trust:
+        why = f"was not recorded by this account: it would run {program}"
+        expected = "Expected a recipe of twice asset record here, with the same inputs and seed."
+        remedy = f"Read the recipe; then: twice asset rerender {where} --trust --allow {program}"
+    elif program not in how.allow:
+        why = f"runs {program}, which is not allowed"
+        expected = f"Allowed: {', '.join(sorted(how.allow)) or 'nothing'}."
+        remedy = f"Allow it by name: --allow {program}"
+    elif loading:
+        why = f"sets {loading[0]}, which chooses what is loaded"
+        expected = "Expected a stranger's recipe to set no such variable."
+        remedy = "Record the render here instead: twice asset record"
+    else:
+        return
+    raise RecipeUntrusted(f"{where}: its recipe {why}.", expected, remedy, program=program)
 
 
 def _find_input(base: Path, logged: Input) -> Path:
@@ -83,14 +178,14 @@ def _find_input(base: Path, logged: Input) -> Path:
     )
 
 
-def find_asset_input(log: DeterminismLog, job: RenderJob, asset: Path | None) -> str:
-    """Say how a rendering would be handed what it is to make; "" where nothing speaks for that.
+def read_payload(path: Path) -> Payload:
+    """Return the payload of a file as a log names it; raises as ``digest_payload`` does."""
+    taken = digest_payload(path)
+    return Payload(method=taken.method, digest=taken.digest)
 
-    Args:
-        log: of the asset.
-        job: made of its recipe.
-        asset: the sealed file; None where it is not there.
-    """
+
+def find_asset_input(log: DeterminismLog, job: RenderJob, asset: Path | None) -> str:
+    """Say how a rendering would be handed the asset that it is to make; "" where nothing speaks for that."""
     texts = [*job.argv[1:], *job.env.values()]
     for name, path in job.inputs.items():
         if _holds_asset(path, log):
@@ -98,9 +193,9 @@ def find_asset_input(log: DeterminismLog, job: RenderJob, asset: Path | None) ->
     for part in texts:
         if ".." in part.replace("=", "/").split("/"):
             return f"its argument {part!r:.80} leads out of the folder that it runs in"
-    place = "" if asset is None else str(asset.resolve())
-    if not place:
+    if asset is None:
         return ""
+    place = str(asset.resolve())
     if any(place in part for part in (job.argv[0], *texts)):
         return f"its arguments name the asset itself, {place}"
     for name, path in job.inputs.items():

@@ -20,11 +20,10 @@ from twice.assets.errors import RenderFailed, RenderIncomplete
 from twice.assets.log.io import Problem
 from twice.assets.media.measure import digest_file, measure_file
 from twice.assets.render.command import RenderJob, is_recordable, looks_python
-from twice.assets.render.declarations import Declarations
-from twice.assets.render.draft import RenderDraft
+from twice.assets.render.draft import Declarations, RenderDraft
 from twice.assets.render.provenance import ask_version
+from twice.assets.render.recipe import remember_recipe
 from twice.assets.render.runner import Rendering, render
-from twice.assets.render.trust import remember_recipe
 from twice.assets.store.store import Store
 from twice.errors import OutputExists
 from twice.foundation.digests import Algorithm, digest_bytes

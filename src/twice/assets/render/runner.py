@@ -52,16 +52,11 @@ OUTPUT_BYTES_MAX: Final = 4 * 2**30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rendering:
-    """A command that ended well.
+    """A command that ended well, in a private folder that is gone when the block of ``render`` ends.
 
-    Args:
-        folder: where it ran; private, and gone when the block of ``render`` ends.
-        written: files that were not there before, or are others now, by their path in the folder.
-        record: the run record, for a Python program.
-        printed: the end of what it printed.
-        took_s: how long it ran, in seconds.
-        read: files outside of the folder that a Python program read; those of others, and those that
-            C code opens by itself, are not known.
+    ``written`` are files that are new or others now, by their path in it. Of a Python program there are the run record,
+    and the files that it ``read`` outside of the folder; what other programs and C code read is not known. ``printed`` is
+    the end of what it printed.
     """
 
     folder: Path
@@ -167,15 +162,14 @@ def run_program(
         folder: where it works.
         env: its whole environment.
         printed: a file for what it prints.
-        timeout_s: when it is ended, in seconds.
-        tail: how many bytes of what it printed are given back.
+        timeout_s: when it is ended.
+        tail: how many bytes of what it printed are returned.
 
     Returns:
         Its exit code, None when its time was up, and the end of what it printed.
 
     Raises:
-        OSError: it cannot be started.
-        ValueError: an argument or a variable holds a zero byte.
+        OSError: it cannot be started. ValueError: an argument or a variable holds a zero byte.
     """
     with printed.open("wb") as out:
         child = subprocess.Popen(

@@ -24,7 +24,7 @@ import click
 
 from twice.assets.log.models import WHY_CODES, AssetKind, Grade
 from twice.assets.render.command import TIMEOUT_S, rewrite_command
-from twice.assets.render.declarations import Declarations, read_declarations
+from twice.assets.render.draft import Declarations, read_declarations
 from twice.assets.render.recorder import record_render
 from twice.cli.commands.asset.store import (
     Settings,
