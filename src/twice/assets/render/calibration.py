@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from twice.assets.errors import RenderFailed
 from twice.assets.log.io import log_digest, read_log, to_document
-from twice.assets.log.models import AssetKind, DeterminismLog
+from twice.assets.log.models import AssetKind
 from twice.assets.media.measure import digest_file
 from twice.assets.media.payload import digest_payload
 from twice.assets.media.similarity import explain_loose_limits, merge_worst
@@ -108,26 +108,13 @@ def calibrate(
                 kept = Path(folder) / f"{number}{Path(output).suffix}"
                 files.append(Path(shutil.copyfile(run.folder / output, kept)))
         progress("comparing")
-        return _compare(path, log, files, len(jobs))
-
-
-def with_threads(job: RenderJob, threads: int) -> RenderJob:
-    """Give a job another number of threads: by variables, and by the option of a known renderer."""
-    argv, option = job.argv, find_renderer(job.argv).threads
-    if option:
-        kept = (each for each in argv if not each.startswith(option))
-        argv = (*kept, f"{option}{threads}")
-    return replace(job, argv=argv, env={**job.env, **dict.fromkeys(THREAD_CAPS, str(threads))})
-
-
-def _compare(path: Path, log: DeterminismLog, files: Sequence[Path], runs: int) -> Calibration:
-    pairs = list(combinations(files, 2))
-    found = Calibration(log=path, runs=runs, pairs=len(pairs), grade="bytes")
-    if len(set(map(digest_file, files))) == 1:
-        return found
-    if len({(taken.method, taken.digest) for taken in map(digest_payload, files)}) == 1:
-        return replace(found, grade="payload")
-    results = [compare_files(log.kind, a, b) for a, b in pairs]
+        pairs = list(combinations(files, 2))
+        found = Calibration(log=path, runs=len(jobs), pairs=len(pairs), grade="bytes")
+        if len(set(map(digest_file, files))) == 1:
+            return found
+        if len({(taken.method, taken.digest) for taken in map(digest_payload, files)}) == 1:
+            return replace(found, grade="payload")
+        results = [compare_files(log.kind, a, b) for a, b in pairs]
     reason = next((why for _, why in results if why), "")
     metrics = {} if reason else merge_worst(each for each, _ in results)
     limits = {
@@ -140,6 +127,15 @@ def _compare(path: Path, log: DeterminismLog, files: Sequence[Path], runs: int) 
     if reason:
         return replace(found, grade="different", metrics=metrics, reason=reason)
     return replace(found, grade="tolerance", metrics=metrics, limits=limits)
+
+
+def with_threads(job: RenderJob, threads: int) -> RenderJob:
+    """Give a job another number of threads: by variables, and by the option of a known renderer."""
+    argv, option = job.argv, find_renderer(job.argv).threads
+    if option:
+        kept = (each for each in argv if not each.startswith(option))
+        argv = (*kept, f"{option}{threads}")
+    return replace(job, argv=argv, env={**job.env, **dict.fromkeys(THREAD_CAPS, str(threads))})
 
 
 def write_limits(found: Calibration) -> int:

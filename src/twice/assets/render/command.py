@@ -13,7 +13,8 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -97,16 +98,10 @@ def rewrite_command(
     outputs: Collection[Path] = (), env: Mapping[str, str] | None = None, seed: int | None = None,
     timeout_s: float = TIMEOUT_S,
 ) -> RenderJob:  # fmt: skip
-    """Rewrite a command for a clean folder.
+    """Rewrite a command, as it was typed, for a clean folder.
 
-    Args:
-        typed: the program and its arguments.
-        store: the hot store; its root is where the folder's paths start from.
-        inputs: further files that it reads.
-        outputs: files that it writes, as typed.
-        env: variables over ``PINS``.
-        seed: what stands for ``{seed}`` in arguments and variables.
-        timeout_s: its time limit.
+    ``inputs`` are further files that it reads, ``env`` variables over ``PINS``. The seed stands for ``{seed}`` in arguments
+    and variables.
 
     Raises:
         UsageError: E-USE-001, ``{seed}`` without a seed, a seed that reaches nobody, an output outside of the store.
@@ -126,7 +121,15 @@ def rewrite_command(
             f"Expected {SEED} where {typed[0]} takes its seed.",
             f"For example: twice asset record --seed {seed} … -- {typed[0]} --seed {SEED}",
         )
-    named = {path: _name_output(store, path) for path in outputs}
+    named: dict[Path, str] = {}
+    for path in outputs:
+        if store.root not in path.resolve().parents:
+            raise UsageError(
+                f"The output {path} does not lie in the hot store {store.root}.",
+                "Expected an asset inside the store, so that its log stands beside it.",
+                f"For example: -o {store.root / path.name}",
+            )
+        named[path] = store.named(path)
     placed = {str(each): name for path, name in named.items() for each in (path, path.absolute())}
     folder = _Folder(store, placed)
     program = Path(typed[0]).absolute()
@@ -142,8 +145,7 @@ def rewrite_command(
         folder.add(path)
     if is_recordable(typed) and typed[1] == "-m":
         package = store.root / typed[2].partition(".")[0]
-        is_package = package.is_dir()
-        for path in sorted(package.rglob("*.py")) if is_package else [package.with_suffix(".py")]:
+        for path in (package.with_suffix(".py"), *sorted(package.rglob("*.py"))):
             if path.is_file():
                 folder.add(path)
     return RenderJob(
@@ -151,17 +153,6 @@ def rewrite_command(
         env=PINS | {name: text.replace(SEED, str(seed)) for name, text in env.items()},
         timeout_s=timeout_s,
     )  # fmt: skip
-
-
-def _name_output(store: Store, path: Path) -> str:
-    try:
-        return store.named(path)
-    except ValueError:
-        raise UsageError(
-            f"The output {path} does not lie in the hot store {store.root}.",
-            "Expected an asset inside the store, so that its log stands beside it.",
-            f"For example: -o {store.root / path.name}",
-        ) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,23 +177,14 @@ class _Folder:
 
     def rewrite(self, part: str) -> str:
         """Rewrite the path in an argument, if there is one."""
-        for head, text in _split(part):
+        head, equals, text = part.partition("=")
+        splits = [("", part), (head + equals, text)]
+        if part[:1] in {"-", "+"}:
+            splits.append((part[:2], part[2:]))
+        for head, text in splits:
             if text in self.outputs:
                 return head + self.outputs[text]
-            try:
-                is_file = Path(text).is_file()
-            except (OSError, ValueError):
-                continue
-            if is_file:
-                return head + self.add(Path(text))
+            with suppress(OSError, ValueError):  # A name that no disk takes.
+                if text and Path(text).is_file():
+                    return head + self.add(Path(text))
         return part
-
-
-def _split(part: str) -> Iterator[tuple[str, str]]:
-    """Split an argument in each way that can leave a path."""
-    yield "", part
-    head, equals, text = part.partition("=")
-    if equals and text:
-        yield f"{head}=", text
-    if part[:1] in {"-", "+"} and len(part) > 2:
-        yield part[:2], part[2:]

@@ -11,9 +11,11 @@ is never put down as what a session had.
 from __future__ import annotations
 
 import math
+import platform
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,6 +27,7 @@ from twice.assets.media.measure import digest_file
 from twice.assets.render.command import OUTSIDE, RenderJob, is_recordable
 from twice.assets.render.provenance import (
     RENDERERS,
+    ask_version,
     count_threads,
     describe_environment,
     find_renderer,
@@ -116,18 +119,20 @@ def read_declarations(path: Path) -> Declarations:
     return Declarations(**said)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RenderDraft:
-    """What drafts of one command share: what people say, the program as it is installed, its inputs' sha256 by path.
-
-    ``version`` is "" where the program does not say it.
-    """
+    """What drafts of one command share: what people say, where its program is installed, its inputs' sha256 by path."""
 
     job: RenderJob
     said: Declarations
     program: Path
-    version: str
     digests: Mapping[str, str]
+
+    @cached_property
+    def version(self) -> str:
+        """The program's version; "" where it does not say."""
+        is_python = is_recordable(self.job.argv)
+        return platform.python_version() if is_python else ask_version(self.program)
 
     def draft_log(
         self, output: str, measured: Asset | None = None, record: Mapping[str, str] | None = None
@@ -175,8 +180,12 @@ class RenderDraft:
         if measured is not None:
             about = to_document(measured)
             draft["asset"] = {key: about[key] for key in ("file_sha256", "payload")}
+        for name, value in declared.items():
+            # The fields of a block: as fine as evidence has to be.
+            inner = value if isinstance(value, Mapping) and EXCUSE not in value else {}
+            claims |= {f"/{name}/{escape(each)}" for each in inner} or {f"/{name}"}
         by = {"level": "declared", "who": self.said.who, "when": self.said.when}
-        pointers = sorted({*claims, *_list_pointers(declared)}) if self.said.who else ()
+        pointers = sorted(claims) if self.said.who else ()
         run = {"level": "recorded", "record": "the run", **(record or {})}
         return draft | {"evidence": {"": run, **dict.fromkeys(pointers, by)}}
 
@@ -265,10 +274,3 @@ class RenderDraft:
 
 def _digest_text(text: str) -> str:
     return digest_bytes(text.encode(), Algorithm.SHA256).hex
-
-
-def _list_pointers(declared: Mapping[str, Any]) -> Iterator[str]:
-    """Point at the fields of each block: as fine as evidence has to be."""
-    for name, value in declared.items():
-        inner = value if isinstance(value, Mapping) and EXCUSE not in value else {}
-        yield from [f"/{escape(name)}/{escape(each)}" for each in inner] or [f"/{escape(name)}"]

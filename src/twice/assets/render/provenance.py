@@ -31,13 +31,7 @@ _ALWAYS: Final = "numpy"
 
 
 class Renderer(NamedTuple):
-    """One kind of program.
-
-    Args:
-        seedless: why it takes no seed; "" where it may take one.
-        source: what sounds: instrument, voice or synthesis.
-        threads: what its option for threads begins with, such as ``+WT``; "" where it has none.
-    """
+    """One kind of program: why it takes no seed, what sounds, and what its option for threads begins with."""
 
     seedless: str = ""
     source: str = "synthesis"
@@ -92,13 +86,7 @@ def count_threads(argv: Sequence[str], env: Mapping[str, str]) -> int:
 def describe_environment(
     packages: Mapping[str, str], env: Mapping[str, str], threads: int
 ) -> dict[str, Any]:
-    """Describe these surroundings, as the environment block of a log.
-
-    Args:
-        packages: versions by program or package.
-        env: the variables that the command gets.
-        threads: how many threads render.
-    """
+    """Describe these surroundings, as the environment block of a log."""
     here = measure(probes=False)
     # Nothing hides an accelerator from a command, and nothing shows its use: this is what could have computed.
     cards = ", ".join(name for key, name in here.gpu.items() if key.startswith("card"))

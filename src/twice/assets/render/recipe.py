@@ -234,7 +234,15 @@ def list_differences(log: DeterminismLog, job: RenderJob) -> Iterator[str]:
     program = job.find_program()
     environment = value_of(log.environment)
     if isinstance(environment, Environment):
-        yield from _compare_processor(environment)
+        cpu, own = value_of(environment.cpu), measure(probes=False).cpu
+        if cpu is not None and cpu.arch is not None and cpu.arch != own.arch:
+            yield f"the processor is {own.arch}, not {cpu.arch}"
+        elif cpu is not None and cpu.features is not None:
+            lost = sorted(set(cpu.features) - set(own.features))
+            new = sorted(set(own.features) - set(cpu.features))
+            words = [*(f"without {each}" for each in lost), *(f"with {each}" for each in new)]
+            if words:
+                yield f"the processor is another one: {', '.join(words[:4])}"
         here: dict[str, str] = {}
         if is_python:
             here = list_packages(path for path in job.inputs.values() if path.suffix == ".py")
@@ -251,15 +259,3 @@ def list_differences(log: DeterminismLog, job: RenderJob) -> Iterator[str]:
     # Another program may have the same name and version.
     if value_of(model.name) == Path(name).name and (found := digest_file(program)) != sha256:
         yield f"{name} is another program: its sha256 is {found[:12]}…, not {sha256[:12]}…"
-
-
-def _compare_processor(environment: Environment) -> Iterator[str]:
-    cpu, here = value_of(environment.cpu), measure(probes=False).cpu
-    if cpu is None:
-        return
-    if cpu.arch is not None and cpu.arch != here.arch:
-        yield f"the processor is {here.arch}, not {cpu.arch}"
-    elif cpu.features is not None and set(cpu.features) != set(here.features):
-        lost = [f"without {each}" for each in sorted(set(cpu.features) - set(here.features))]
-        new = [f"with {each}" for each in sorted(set(here.features) - set(cpu.features))]
-        yield f"the processor is another one: {', '.join([*lost, *new][:4])}"

@@ -21,7 +21,6 @@ from twice.assets.log.io import Problem
 from twice.assets.media.measure import digest_file, measure_file
 from twice.assets.render.command import RenderJob, is_recordable, looks_python
 from twice.assets.render.draft import Declarations, RenderDraft
-from twice.assets.render.provenance import ask_version
 from twice.assets.render.recipe import remember_recipe
 from twice.assets.render.runner import Rendering, render
 from twice.assets.store.store import Store
@@ -84,15 +83,22 @@ def record_render(
     Raises:
         RenderIncomplete: E-ASSET-RENDER-003, a promise needs values that nobody says.
         RenderFailed: E-ASSET-RENDER-001, the command did not render.
-        OutputExists: E-OUTPUT-001, there is an asset or a draft of that name.
-        OutputUnwritable: E-OUTPUT-002, an asset cannot be written into the store.
+        OutputExists, OutputUnwritable: E-OUTPUT-001, E-OUTPUT-002, an asset or a draft is there, or cannot be written.
         StoreRefused: E-ASSET-STORE-001, the store lies inside a public tree.
         PayloadRefused: E-PAYLOAD-001, what was rendered is damaged.
     """
     store.refuse_public()
     _refuse_existing(store, job.outputs, force=force)
     digests = {name: digest_file(path) for name, path in job.inputs.items()}
-    draft = RenderDraft(job, said, *_find_program(job), digests)
+    program = Path(sys.executable) if is_recordable(job.argv) else job.find_program()
+    if program is None:
+        raise RenderFailed(
+            f"{job.argv[0]} is not installed here.",
+            "Expected a program on the fixed path, or a file inside the store.",
+            "Install it, or name it by its path.",
+            program=job.argv[0],
+        )
+    draft = RenderDraft(job, said, program, digests)
     _require_complete(store, draft, job.outputs)
     with render(job) as run:
         outputs = job.outputs or run.written
@@ -119,21 +125,6 @@ def _refuse_existing(store: Store, outputs: Sequence[str], *, force: bool) -> No
             )
 
 
-def _find_program(job: RenderJob) -> tuple[Path, str]:
-    """Find the program as it is installed, and its version."""
-    if is_recordable(job.argv):
-        return Path(sys.executable), sys.version.split(maxsplit=1)[0]
-    program = job.find_program()
-    if program is None:
-        raise RenderFailed(
-            f"{job.argv[0]} is not installed here.",
-            "Expected a program on the fixed path, or a file inside the store.",
-            "Install it, or name it by its path.",
-            program=job.argv[0],
-        )
-    return program, ask_version(program)
-
-
 def _require_complete(store: Store, draft: RenderDraft, outputs: Sequence[str]) -> None:
     """Refuse to go on without a value that is missing, and name all of them."""
     missing: dict[str, Problem] = {}
@@ -157,46 +148,37 @@ def _require_complete(store: Store, draft: RenderDraft, outputs: Sequence[str]) 
 def _store(
     store: Store, draft: RenderDraft, outputs: Sequence[str], run: Rendering
 ) -> Iterator[RecordedRender]:
-    """Put record, assets and drafts into the store."""
+    """Put assets, drafts and what is known of the run into the store: its run record, else what was watched."""
     measured = {name: measure_file(run.folder / name) for name in outputs}
-    record = _store_record(store, draft, outputs, run)
-    evidence = {"record": store.named(record), "sha256": digest_file(record)}
-    is_watched = run.record is None and looks_python(draft.job.argv)
-    for name, about in measured.items():
-        asset, path = store.root / name, store.root / (name + DRAFT_SUFFIX)
-        document = draft.draft_log(name, about, evidence)
-        make_folder(asset.parent)
-        with (run.folder / name).open("rb") as file:
-            # In pieces; the old file or the new one is there at every moment.
-            write(asset, iter(partial(file.read, 1 << 20), b""))
-        write(path, _to_json(document, ensure_ascii=False))
-        used = document.get("seed", {}).get("effective", "")
-        own = remember_recipe(document["recipe"], used if isinstance(used, str) else "")
-        yield RecordedRender(asset, path, record, own, run.read, is_watched)
-
-
-def _store_record(store: Store, draft: RenderDraft, outputs: Sequence[str], run: Rendering) -> Path:
-    """Keep what is known of the run: the run record of a Python program, else what was watched.
-
-    Its name has its own digest in it, so that the record of an earlier render stays.
-    """
     if run.record is not None:
         data, suffix = run.record.read_bytes(), ".twice"
     else:
         document = {
             "argv": list(draft.job.argv),
             "format": "twice.asset-render/1",
-            "outputs": {name: digest_file(run.folder / name) for name in outputs},
+            "outputs": {name: about.file_sha256 for name, about in measured.items()},
             "program": {"path": str(draft.program), "version": draft.version},
             "said": run.printed,
             "took_s": round(run.took_s, 3),
         }
         data, suffix = _to_json(document), ".render.json"
-    digest = digest_bytes(data, Algorithm.SHA256).hex[:12]
-    folder = make_folder(store.root / RECORDS)
-    target = folder / f"{Path(outputs[0]).name}.{digest}{suffix}"
-    write(target, data)
-    return target
+    sha256 = digest_bytes(data, Algorithm.SHA256).hex
+    # Its digest is in its name, so that the record of an earlier render stays.
+    record = f"{RECORDS}/{Path(outputs[0]).name}.{sha256[:12]}{suffix}"
+    make_folder(store.root / RECORDS)
+    write(store.root / record, data)
+    is_watched = run.record is None and looks_python(draft.job.argv)
+    for name, about in measured.items():
+        asset, path = store.root / name, store.root / (name + DRAFT_SUFFIX)
+        log = draft.draft_log(name, about, {"record": record, "sha256": sha256})
+        make_folder(asset.parent)
+        with (run.folder / name).open("rb") as file:
+            # In pieces; the old file or the new one is there at every moment.
+            write(asset, iter(partial(file.read, 1 << 20), b""))
+        write(path, _to_json(log, ensure_ascii=False))
+        used = log.get("seed", {}).get("effective", "")
+        own = remember_recipe(log["recipe"], used if isinstance(used, str) else "")
+        yield RecordedRender(asset, path, store.root / record, own, run.read, is_watched)
 
 
 def _to_json(document: dict[str, Any], *, ensure_ascii: bool = True) -> bytes:

@@ -48,6 +48,7 @@ from twice.worker.process import FreshWorker
 
 OUTPUT_BYTES_MAX: Final = 4 * 2**30
 """Most bytes of one file that a rendering may write."""
+RECORD: Final = "notes/render.twice"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,17 +85,32 @@ def render(job: RenderJob) -> Iterator[Rendering]:
         for name in job.outputs:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
         env = {"PATH": PATH, "HOME": str(root / "home"), "TMPDIR": str(root / "home"), **job.env}
+        is_recorded = is_recordable(job.argv)
         began = time.monotonic()
-        record, printed = (_record if is_recordable(job.argv) else _run_child)(job, root, env)
+        why, printed = (_record if is_recorded else _run_child)(job, root, env)
         took_s = time.monotonic() - began
         written = tuple(_list_written(folder, placed))
-        for name in job.outputs:
-            if name not in written:
-                others = f"; it wrote {', '.join(written[:5])}" if written else ""
-                raise _failure(job, f"did not write {name}{others}", printed)
+        missing = [each for each in job.outputs if each not in written]
+        if missing and not why:
+            others = f"; it wrote {', '.join(written[:5])}" if written else ""
+            why = f"did not write {missing[0]}{others}"
+        if why:
+            last = f" It said: {printed.splitlines()[-1][:200]}" if printed else ""
+            raise RenderFailed(
+                f"{job.argv[0]} {why}.{last}",
+                f"Expected {' '.join(job.argv)[:200]} to write its output, in a clean folder.",
+                "Name every file that it reads: --input FILE; or run it by hand to see why.",
+                program=job.argv[0],
+            )
+        record, read = (root / RECORD if is_recorded else None), set()
+        if record is not None:
+            with RunRecord.open(record) as run:
+                actors = chain(*run.actor_reads().values())
+                events = [*run.strict_reads(), *run.lenient_reads(), *actors]
+            read = {str(value[0]) for number, value in events if number == FILE_READ.number}  # type: ignore[index]
         yield Rendering(
             folder=folder, written=written, record=record, printed=printed, took_s=took_s,
-            read=() if record is None else tuple(_list_read(record)),
+            read=tuple(Path(each) for each in sorted(read) if is_outside(each)),
         )  # fmt: skip
     finally:
         shutil.rmtree(root, ignore_errors=True)
@@ -125,30 +141,20 @@ def _list_written(folder: Path, placed: Mapping[str, str]) -> Iterator[str]:
             yield name
 
 
-def _list_read(record: Path) -> Iterator[Path]:
-    """List the files that a recorded program read from outside of its private folder, in one order."""
-    with RunRecord.open(record) as run:
-        events = [*run.strict_reads(), *run.lenient_reads(), *chain(*run.actor_reads().values())]
-    named = {str(value[0]) for number, value in events if number == FILE_READ.number}  # type: ignore[index]
-    yield from (Path(each) for each in sorted(named) if is_outside(each))
-
-
-def _run_child(job: RenderJob, root: Path, env: Mapping[str, str]) -> tuple[None, str]:
+def _run_child(job: RenderJob, root: Path, env: Mapping[str, str]) -> tuple[str, str]:
+    """Run a plain program; return how it failed, or "", and the end of what it printed."""
     program = find_program(job.argv[0], root / "work")
     if program is None:
-        raise _failure(job, "is not installed here")
+        return "is not installed here", ""
     argv = [str(program.absolute()), *job.argv[1:]]
-    printed = root / "notes" / "printed"
     try:
-        code, text = run_program(argv, root / "work", env, printed, job.timeout_s)
+        code, text = run_program(argv, root / "work", env, root / "notes/printed", job.timeout_s)
     except (OSError, ValueError) as error:
-        raise _failure(job, f"cannot be started: {error}") from error
+        return f"cannot be started: {error}", ""
     if code is None:
-        raise _failure(job, f"did not end within {job.timeout_s:g} s", text)
-    if code != 0:
-        how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        raise _failure(job, how, text)
-    return None, text
+        return f"did not end within {job.timeout_s:g} s", text
+    how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+    return how if code else "", text
 
 
 def run_program(
@@ -198,15 +204,15 @@ def _limit_files(pid: int) -> None:
             resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
 
 
-def _record(job: RenderJob, root: Path, env: Mapping[str, str]) -> tuple[Path, str]:
-    """Run a Python program under the recorder."""
+def _record(job: RenderJob, root: Path, env: Mapping[str, str]) -> tuple[str, str]:
+    """Run a Python program under the recorder; return how it failed, or "", and the end of its errors."""
     at = 2 if job.argv[1] == "-m" else 1
     name = f"{AS_MAIN}{job.argv[at]}" if at == 2 else job.argv[at]
-    out, printed, ends = root / "notes" / "render.twice", "", time.monotonic() + job.timeout_s
+    printed, ends = "", time.monotonic() + job.timeout_s
     try:
         program = parse_program(name, arguments=job.argv[at + 1 :], cwd=root / "work")
         surroundings = for_recording({}, explicit=dict(job.env))
-        message = build_record_job(Setup(program, Seed(job.seed or 0)), surroundings, out)
+        message = build_record_job(Setup(program, Seed(job.seed or 0)), surroundings, root / RECORD)
         # Where twice itself is found when it is not installed.
         found_by = {name: text for name, text in os.environ.items() if name == "PYTHONPATH"}
         environ = environ_for_child({**env, **found_by}, surroundings)
@@ -223,19 +229,8 @@ def _record(job: RenderJob, root: Path, env: Mapping[str, str]) -> tuple[Path, s
             finally:
                 printed = child.errors_tail()
     except TimeoutError:
-        raise _failure(job, f"did not end within {job.timeout_s:g} s", printed) from None
+        return f"did not end within {job.timeout_s:g} s", printed
     except TwiceError as error:
-        raise _failure(job, f"could not be recorded: {error.happened}", printed) from error
-    if ended["how"] not in {"completed", "exit"} or ended["exit_code"] != 0:
-        raise _failure(job, f"ended with exit code {ended['exit_code']} ({ended['how']})", printed)
-    return out, printed
-
-
-def _failure(job: RenderJob, how: str, printed: str = "") -> RenderFailed:
-    last = printed.splitlines()[-1][:200] if printed else ""
-    return RenderFailed(
-        f"{job.argv[0]} {how}.{f' It said: {last}' if last else ''}",
-        f"Expected {' '.join(job.argv)[:200]} to write its output, in a clean folder.",
-        "Name every file that it reads: --input FILE; or run it by hand to see why.",
-        program=job.argv[0],
-    )
+        return f"could not be recorded: {error.happened}", printed
+    is_well = ended["how"] in {"completed", "exit"} and ended["exit_code"] == 0
+    return "" if is_well else f"ended with exit code {ended['exit_code']} ({ended['how']})", printed
