@@ -3,7 +3,8 @@
 PNG gets an iTXt chunk, WAV a chunk of its own, FLAC an application block. Other containers are refused, and their log
 stays beside them. A note that is there already is replaced.
 
-Invariant: the payload of the file stays as it was, nothing else in it moves, and without the note it has its bytes again.
+Invariant: the payload of the file stays as it was, nothing else in it moves, and without the note it has its bytes again,
+but for a byte of padding that the last chunk of a WAV file lacked.
 """
 
 from __future__ import annotations
