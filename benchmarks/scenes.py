@@ -15,7 +15,6 @@ real Blender in at most 2.5 s, and ten times the objects in ten times the time.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import subprocess
 import sys

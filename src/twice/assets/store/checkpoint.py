@@ -43,13 +43,7 @@ def read_checkpoint(store: Store, work_unit: str) -> Mapping[str, str] | None:
 def format_checkpoint(
     work_unit: str, logs: Sequence[tuple[IndexEntry, DeterminismLog]], gate: Mapping[str, str]
 ) -> bytes:
-    """Write a checkpoint as its file has it.
-
-    Args:
-        work_unit: its name.
-        logs: its logs, with their entries.
-        gate: the gate's result by log id.
-    """
+    """Write a checkpoint as its file has it, of logs with their entries, and the gate's results by log id."""
     details = []
     for entry, log in sorted(logs, key=lambda each: each[0].log_id):
         said = {

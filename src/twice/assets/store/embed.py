@@ -3,7 +3,8 @@
 PNG gets an iTXt chunk, WAV a chunk of its own, FLAC an application block. Other containers are refused, and their log
 stays beside them. A note that is there already is replaced.
 
-Invariant: the payload of the file stays as it was, nothing else in it moves, and without the note it has its bytes again.
+Invariant: the payload of the file stays as it was, nothing else in it moves, and without the note it has its bytes again,
+but for a byte of padding that the last chunk of a WAV file lacked.
 """
 
 from __future__ import annotations
@@ -25,12 +26,7 @@ _DAMAGE: Final = (struct.error, IndexError, ValueError)
 
 
 def embed(data: bytes, text: bytes, name: str) -> bytes:
-    """Put a text into a file's bytes, in place of one that was put there before.
-
-    Args:
-        data: the whole file.
-        text: UTF-8.
-        name: the file's name, for messages.
+    """Put a text in UTF-8 into the bytes of a file of a name, in place of one that was put there before.
 
     Raises:
         StoreRefused: E-ASSET-STORE-001, the container is another one, or damaged.
@@ -63,14 +59,9 @@ def remove_note(data: bytes) -> bytes:
         head, *parts, rest = _split(data)
     except _DAMAGE:
         return data
-    kept = [each for each in parts if not _is_note(head, each)]
+    note, at = {_PNG: (_PNG_NOTE, 4), b"fLaC": (_FLAC_NOTE, 4)}.get(head, (_WAV_NOTE, 0))
+    kept = [each for each in parts if not each.startswith(note, at)]
     return data if kept == parts else _join(head, kept, rest)
-
-
-def _is_note(head: bytes, part: bytes) -> bool:
-    if head == b"fLaC":
-        return part[0] & 0x7F == _FLAC_APPLICATION and part.startswith(_FLAC_NOTE, 4)
-    return part.startswith(_PNG_NOTE, 4) if head == _PNG else part.startswith(_WAV_NOTE)
 
 
 def _split(data: bytes) -> list[bytes]:

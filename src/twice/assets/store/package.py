@@ -50,18 +50,13 @@ def package(
     store: Store, work_unit: str, variables: Mapping[str, str], *, to: Path | None = None,
     force: bool = False,
 ) -> Package:  # fmt: skip
-    """Write the checkpoint of a work unit, and copies of its logs where that is wanted.
+    """Write the checkpoint of a work unit, and ``to`` a folder its logs without secrets, their index and checkpoint.
 
-    Args:
-        store: the hot store.
-        work_unit: whose logs.
-        variables: the environment whose secrets are known.
-        to: a new folder for sidecars without secrets, their index and the checkpoint that names them.
-        force: whether to write over files in that folder.
+    ``variables`` are the environment whose secrets are known.
 
     Raises:
         StoreRefused: E-ASSET-STORE-001, the store or the folder is public, or no log is of that unit.
-        OutputExists: E-OUTPUT-001, the folder holds something.
+        OutputExists: E-OUTPUT-001, the folder holds something, and ``force`` does not say to write into it.
     """
     store.refuse_public()
     if to is not None:

@@ -80,7 +80,7 @@ class Sealing:
         created: the instant, for a draft that names none.
         nonce: 32 hex digits drawn by chance, for a draft that has none.
         revise: whether to supersede the log of the same id.
-        embed: what the master carries: nothing, the id, or the whole log.
+        embed: what is written into the master itself.
         force: whether to write over a log of the same id that is not the revision before.
         variables: the environment whose secrets are known.
     """
@@ -94,18 +94,11 @@ class Sealing:
 
 
 def seal(store: Store, asset: Path, draft: Mapping[str, Any], how: Sealing) -> Sealed:
-    """Seal the log of an asset.
-
-    Args:
-        store: the hot store; the asset lies in it.
-        asset: the file.
-        draft: what is known, as a part of a document; what is measured from the file is put in.
-        how: what to fill in and what is allowed.
+    """Seal the log of an asset in a store; what is measured, and what ``how`` says, is put into the draft.
 
     Raises:
-        StoreRefused: E-ASSET-STORE-001, the store is public, the asset is not in it, another log has
-            the payload, the draft is about other bytes or brings a verdict that no re-rendering wrote, or the
-            file changes meanwhile.
+        StoreRefused: E-ASSET-STORE-001, the store is public, the asset is not in it or changes meanwhile, another log
+            has the payload, or the draft is about other bytes or brings a verdict that no re-rendering wrote.
         LogRefused: E-ASSET-LOG-002, the draft says something that cannot be.
         OutputExists: E-OUTPUT-001, there is another log of that id.
         OutputUnwritable: E-OUTPUT-002, the store or its disk does not take it; nothing was changed.
@@ -146,11 +139,7 @@ def seal(store: Store, asset: Path, draft: Mapping[str, Any], how: Sealing) -> S
 
 
 def write_log(path: Path, document: Mapping[str, Any]) -> None:
-    """Write a log over the one that it was made from: in a hot store as its next revision.
-
-    Args:
-        path: of the log; a draft, or a log outside of a store, is a file like others.
-        document: the next revision, or a draft.
+    """Write a log over the one that it was made from: in a hot store as its next revision, elsewhere as any file.
 
     Raises:
         StoreRefused: E-ASSET-STORE-001, the store lies inside a public tree.
@@ -182,14 +171,10 @@ def merge_documents(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[st
 def blank_secrets(
     document: Mapping[str, Any], variables: Mapping[str, str]
 ) -> tuple[dict[str, Any], list[str]]:
-    """Blank the secrets of a log by stars; a document without any comes back equal.
-
-    Args:
-        document: a log, of a shape that was examined.
-        variables: the environment whose secrets are known, such as that of this process.
+    """Blank the secrets of a log, and of the variables of an environment in it.
 
     Returns:
-        The document, and JSON pointers of what was blanked.
+        The document, equal if it has no secrets, and JSON pointers of what was blanked.
     """
     redaction = Redaction(variables=variables)
     before = dict(_list_texts(document, ""))

@@ -22,13 +22,7 @@ FORMAT: Final = "twice.asset-store/1"
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """A hot store.
-
-    Args:
-        root: its folder, absolute.
-        public: trees that players get, absolute.
-        defaults: what is put into a log that does not say it, as a part of a document.
-    """
+    """A hot store: its folder, trees that players get, both absolute, and what is put into a log that lacks it."""
 
     root: Path
     public: tuple[Path, ...]
@@ -98,15 +92,10 @@ def open_store(root: Path, public: tuple[Path, ...] = ()) -> Store:
 
 
 def lay_store(root: Path, public: tuple[str, ...], *, force: bool = False) -> Store:
-    """Make a folder a hot store.
-
-    Args:
-        root: the folder; made when it is not there.
-        public: trees that players get, as written: relative to the store.
-        force: whether to write the file anew where there is one.
+    """Make a folder a hot store; ``public`` names trees that players get, relative to it.
 
     Raises:
-        OutputExists: E-OUTPUT-001, it is one already.
+        OutputExists: E-OUTPUT-001, it is one already, unless ``force`` says to write the file anew.
         StoreRefused: E-ASSET-STORE-001, it lies inside a public tree.
     """
     path = root / FILE
