@@ -18,9 +18,9 @@ from twice.assets.importers.result import Imported
 USER_COMMENT = 37510
 
 
-def imported(data: bytes, name: str = "file") -> Imported:
+def imported(data: bytes, name: str = "file", **chosen: Any) -> Imported:
     """Import the facts that bytes give about how they were made."""
-    return import_stream(io.BytesIO(data), name)
+    return import_stream(io.BytesIO(data), name, chosen)
 
 
 def chunk(name: bytes, data: bytes) -> bytes:

@@ -12,7 +12,7 @@ from madefiles import imported, png
 
 from twice.assets.errors import ImportRefused
 from twice.assets.importers.detect import import_file
-from twice.assets.importers.merge import ImportConflict, choose_candidates, merge_into
+from twice.assets.importers.merge import ImportConflict, check_choices, merge_into
 from twice.assets.log.io import examine, log_digest
 from twice.assets.log.kinds import Fault
 
@@ -77,13 +77,14 @@ def test_a_sound_does_not_go_into_the_log_of_a_picture() -> None:
 
 def test_an_ambiguity_is_settled_only_by_one_of_its_candidates() -> None:
     tail = "Steps: 20, Sampler: Euler, Seed:"
-    file = imported(png(("parameters", f"a\n{tail} 5"), ("parameters", f"a\n{tail} 6")))
-    settled = choose_candidates(file, {"/seed/effective": "6"}, {})
+    data = png(("parameters", f"a\n{tail} 5"), ("parameters", f"a\n{tail} 6"))
+    settled = imported(data, **{"/seed/effective": "6"})
+    wrong = imported(data, **{"/seed/effective": "7"})
 
     assert (settled.values["/seed/effective"], settled.ambiguities) == ("6", ())
     assert settled.evidence["/seed/effective"].chunk.startswith("chosen among 2: ")
     with pytest.raises(ImportRefused, match="not one of the values"):
-        choose_candidates(file, {"/seed/effective": "7"}, {})
+        check_choices(wrong, {"/seed/effective": "7"}, {})
 
 
 @pytest.mark.parametrize(
@@ -92,7 +93,7 @@ def test_an_ambiguity_is_settled_only_by_one_of_its_candidates() -> None:
 )  # fmt: skip
 def test_a_choice_of_what_is_not_there_is_refused(pointer: str, value: int, words: str) -> None:
     with pytest.raises(ImportRefused, match=words):
-        choose_candidates(SWARM, {pointer: value}, LOG)
+        check_choices(SWARM, {pointer: value}, LOG)
 
 
 @pytest.mark.parametrize("path", sorted(DATA.glob("*.*")), ids=lambda path: path.name)

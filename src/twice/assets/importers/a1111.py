@@ -1,9 +1,8 @@
 """AUTOMATIC1111 and Forge: the text beside a picture (infotext), read into the fields of a log.
 
 A prompt of any number of lines, lines after ``Negative prompt:``, and one line of ``Key: value`` pairs that begins with
-``Steps:`` and comes last. Values with a comma, a colon or a line break are quoted as JSON does it; a bare word is a key
-that is set. What extensions add (ControlNet units, hires fix, ADetailer) is kept by its own key: a hires pass has steps
-and a sampler of its own, which are not the picture's first pass.
+``Steps:`` and comes last. Values with a comma, a colon or a line break are quoted as JSON does it. What extensions add
+is kept by its own key: a hires pass has steps and a sampler of its own, which are not the picture's first pass.
 
 Source: ``create_infotext`` and ``parse_generation_parameters`` of stable-diffusion-webui.
 
@@ -44,10 +43,7 @@ _LAST_LINE = re.compile(
 _SIZE = re.compile(r"([0-9]{1,9})\s*[xX]\s*([0-9]{1,9})")
 _HASH = re.compile(r"[0-9a-fA-F]{6,64}")
 _NETWORK = re.compile(r"<(lora|lyco|hypernet):([^:<>]{1,200})(?::([^<>]{1,80}))?>")
-_PROGRAMS: Final = {
-    "AUTOMATIC1111": re.compile(r"v1\.\d"),
-    "Forge": re.compile(r"f\d|forge", re.IGNORECASE),
-}
+_PROGRAMS: Final = {"AUTOMATIC1111": r"v1\.\d", "Forge": r"f\d|(?i:forge)"}
 _KEYS: Final = {
     "Seed": "/seed/effective", "Sampler": "/art/sampler", "Schedule type": "/art/scheduler",
     "Steps": "/art/steps", "CFG scale": "/art/guidance", "Denoising strength": "/art/denoise",
@@ -87,9 +83,7 @@ def read_infotext(text: str, reading: Reading) -> None:
         elif key in _KEYS:
             reading.take(_KEYS[key], value, key)
         elif key == "Size":
-            size = _SIZE.fullmatch(str(value))
-            for pointer, group in (("/art/width_px", 1), ("/art/height_px", 2)):
-                reading.take(pointer, size[group] if size else value, key)
+            reading.take_size(_SIZE, value, key)
         elif key not in _READ_APART:
             figure = to_number(value)
             reading.add_other(key, value if figure is None else figure)
@@ -98,11 +92,9 @@ def read_infotext(text: str, reading: Reading) -> None:
         reading.add_unparsed("Batch size", why)
     _read_models(pairs, prompts[0][0] if len(prompts) == 1 else "", reading)
     version = to_text(pairs.get("Version"))
-    known = (name for name, pattern in _PROGRAMS.items() if version and pattern.match(version))
+    known = (name for name, form in _PROGRAMS.items() if version and re.match(form, version))
     if name := next(known, None):
-        reading.name_generator(name, version)
-        reading.set("/provider/name", name)
-        reading.set(f"/environment/packages/{name}", version)
+        reading.name_provider(name, version)
     else:  # Others write the same form.
         reading.name_generator("infotext", version)
         reading.add_other("Version", version)
@@ -126,12 +118,8 @@ def _find_parameters(lines: list[str]) -> int:
 def _split_prompts(lines: list[str]) -> list[tuple[str, str]]:
     """Give every way to split the lines before the parameters into prompt and negative prompt."""
     starts = [at for at, line in enumerate(lines) if line.strip().startswith(_NEGATIVE)][:16]
-    texts = ["\n".join(lines[:at]).strip() for at in starts or [len(lines)]]
-    rests = (
-        "\n".join(lines[at:]).strip().removeprefix(_NEGATIVE).strip()
-        for at in starts or [len(lines)]
-    )
-    return list(zip(texts, rests, strict=True))
+    parts = [("\n".join(lines[:at]), "\n".join(lines[at:])) for at in starts or [len(lines)]]
+    return [(a.strip(), b.strip().removeprefix(_NEGATIVE).strip()) for a, b in parts]
 
 
 def split_pairs(line: str) -> Iterator[tuple[str, str | bool, str]]:
@@ -160,11 +148,8 @@ def _read_models(pairs: Mapping[str, str | bool], prompt: str, reading: Reading)
     """Read the model's hash, the networks that the prompt names, and the VAE; short hashes are kept apart."""
     hashes: dict[str, str] = {}
     said = [f"{key}: {pairs[key]}" for key in ("Model hash", "VAE hash") if key in pairs]
-    said += [
-        f"Lora hashes/{each.strip()}"
-        for each in str(pairs.get("Lora hashes", "")).split(",")
-        if each.strip()
-    ]
+    listed = str(pairs.get("Lora hashes", "")).split(",")
+    said += [f"Lora hashes/{each.strip()}" for each in listed if each.strip()]
     for each in said:
         name, _, digest = (part.strip() for part in each.rpartition(":"))
         if not name or not _HASH.fullmatch(digest):

@@ -1,9 +1,8 @@
 """ComfyUI: the graph that was executed (``prompt``), followed from what was saved back to the values that made it.
 
 ``workflow``, the graph as it stood on screen, is kept by its digest and not followed: its widgets have no names, and
-seeds in it may have been drawn again. Nothing of a graph is run. A node that computes is never simulated: what it may
-have given is reported, with the plain values that went in as candidates. Several passes that say different things make
-each field in which they differ ambiguous; ``/seed/each`` has room for all their seeds.
+seeds in it may have been drawn again. A node that computes is never simulated: the plain values that went in are
+candidates. Passes that differ make a field ambiguous; ``/seed/each`` has room for all their seeds.
 
 Not followed: nodes that fetch by name (``GetNode``), and samplers whose class is not listed here, which are reported.
 
@@ -14,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from twice.assets.importers.json_dialects import remove_secrets
@@ -67,28 +67,27 @@ _RESIZING = re.compile(r"^(?!.*Loader)(?!ModelSampling).*(?:Upscale|ImageScale|C
 _TELLING = re.compile(r"seed|value|int|text|string|prompt", re.IGNORECASE)
 
 
-class _Link(NamedTuple):
-    """A link to the output of a node, by the node's id and the output's number."""
-
-    node: str
-    output: int
-
-
-class GraphNode(NamedTuple):
+@dataclass(eq=False, slots=True)
+class GraphNode:
     """A node: its class, and its inputs by name, each a value or a link."""
 
     id: str
     kind: str
-    inputs: dict[str, Any]
+    inputs: dict[str, Any] = field(default_factory=dict)
 
     @property
     def place(self) -> str:
         """How the node is called in reports."""
-        return f"node {self.id} ({self.kind})"
+        return f"node {self.id[:40]} ({self.kind})"
 
     def links(self) -> list[_Link]:
         """Give the links among its inputs, in their order."""
         return [each for each in self.inputs.values() if isinstance(each, _Link)]
+
+
+class _Link(NamedTuple):
+    node: GraphNode
+    output: int
 
 
 def is_prompt_graph(found: Mapping[str, Any]) -> bool:
@@ -105,15 +104,13 @@ def read_prompt(text: str, found: Mapping[str, Any], reading: Reading) -> None:
     reading.name_generator("ComfyUI")
     if len(found) > NODES_MAX:
         raise ValueError(f"it holds {pluralize(len(found), 'node')}; at most {NODES_MAX} are read")
-    graph: dict[str, GraphNode] = {}
     for name, each in found.items():
-        kind, inputs = each.get("class_type"), each.get("inputs", {})
-        if not isinstance(kind, str) or not isinstance(inputs, Mapping):
+        if not isinstance(each["class_type"], str) or not isinstance(each.get("inputs", {}), dict):
             raise ValueError(f"{name[:80]!r} is no node: it lacks class_type or inputs")  # noqa: TRY004
-        graph[name] = GraphNode(name, kind, {key: _to_link(value) for key, value in inputs.items()})
+    graph = _build_graph(found)
     reading.set("/provider/name", "ComfyUI")
-    _GraphReader(graph, reading).read()
-    secrets = [node for node in graph.values() if remove_secrets(node.inputs) != node.inputs]
+    _GraphReader(reading).read(graph)
+    secrets = [node for node in graph if remove_secrets(node.inputs) != node.inputs]
     for node in secrets:
         why = "it holds what looks like a secret; the graph is kept by its digest alone"
         reading.add_unparsed(node.place, why)
@@ -140,29 +137,42 @@ def _set_workflow(name: str, text: str, reading: Reading, *, is_kept: bool) -> N
     reading.set("/art/workflow", drop_none(name=name, sha256=digest.hex, text=kept))
 
 
-def _to_link(value: object) -> object:
-    """Tell a link from a value: a list of an id and a number."""
-    if isinstance(value, list) and len(value) == 2:
-        node, output = value
-        if (isinstance(node, str) or type(node) is int) and type(output) is int and output >= 0:
-            return _Link(str(node), output)
-    return value
+def _build_graph(found: Mapping[str, Any]) -> list[GraphNode]:
+    """Link the nodes to each other, past those that only pass on; one that is not there is a node without inputs."""
+    graph = {name: GraphNode(name, each["class_type"]) for name, each in found.items()}
+
+    def follow(value: object) -> object:
+        for _ in range(_HOPS_MAX):
+            match value:
+                case [str() | int() as name, int() as output] if output >= 0:
+                    node = graph.get(str(name)) or GraphNode(str(name), "not in the graph")
+                case _:
+                    return value
+            if node.kind not in _PASSING:
+                return _Link(node, output)
+            inputs = found[node.id].get("inputs", {}).values()
+            value = next((each for each in inputs if isinstance(each, list)), None)
+        return value  # Nodes that pass on in a circle: no value.
+
+    for node in graph.values():
+        inputs = found[node.id].get("inputs", {})
+        node.inputs = {key: follow(value) for key, value in inputs.items()}
+    return [node for node in graph.values() if node.kind not in _PASSING]
 
 
 class _GraphReader:
     """Reads a graph into a reading, by the links between its nodes."""
 
-    def __init__(self, graph: dict[str, GraphNode], reading: Reading) -> None:
-        self._graph = graph
+    def __init__(self, reading: Reading) -> None:
         self._reading = reading
         self._chunk = reading.chunk
 
-    def read(self) -> None:
+    def read(self, graph: list[GraphNode]) -> None:
         """Read every sampling pass that leads to what was saved; what leads to nothing saved says nothing."""
-        used = {link.node for node in self._graph.values() for link in node.links()}
+        used = {link.node for node in graph for link in node.links()}
         # ComfyUI executes what leads to an output; a sampler or decoder at the end of a branch is none.
-        ends = [n for n in self._graph.values() if n.id not in used and n.kind not in _NO_OUTPUT]
-        nodes = list(self._walk(_Link(each.id, 0) for each in ends))
+        ends = [node for node in graph if node not in used and node.kind not in _NO_OUTPUT]
+        nodes = list(self._walk(_Link(each, 0) for each in ends))
         samplers = [node for node in nodes if node.kind in _SAMPLERS]
         if not 0 < len(samplers) <= _PASSES_MAX:
             why = f"{pluralize(len(samplers), 'sampler')} that are known lead to what was saved"
@@ -179,7 +189,7 @@ class _GraphReader:
             seeds += [{"step": sampler.place, "effective": seed}] if seed is not None else []
             adapters.append(self._read_model(inputs))
             before = self._walk([inputs.get("latent_image")])
-            if not any(each.kind in _SAMPLERS and each.id != sampler.id for each in before):
+            if not any(each.kind in _SAMPLERS and each is not sampler for each in before):
                 self._read_size(inputs)  # The other passes refine what these made.
         self._reading.chunk = self._chunk
         if len(seeds) == len(samplers) > 1:
@@ -189,24 +199,14 @@ class _GraphReader:
         for node in nodes:
             self._doubt_settings(node)
 
-    def _follow(self, value: object) -> object:
-        """Follow a link past nodes that only pass on; give any other value as it is."""
-        for _ in range(_HOPS_MAX):
-            node = self._graph.get(value.node) if isinstance(value, _Link) else None
-            if node is None or node.kind not in _PASSING:
-                return value
-            value = next(iter(node.links()), None)
-        return None
-
     def _walk(self, values: Iterable[object], *keys: str) -> Iterator[GraphNode]:
         """Give the nodes behind links, each once, and on through all inputs or the first of some that each has."""
-        seen: set[str] = set()
+        seen: set[GraphNode] = set()
         waiting = list(values)
         for value in waiting:
-            link = self._follow(value)
-            node = self._graph.get(link.node) if isinstance(link, _Link) else None
-            if node is not None and node.id not in seen:
-                seen.add(node.id)
+            if isinstance(value, _Link) and value.node not in seen:
+                node = value.node
+                seen.add(node)
                 yield node
                 named = [node.inputs[key] for key in keys if key in node.inputs]
                 waiting += named[:1] if keys else node.links()
@@ -259,37 +259,28 @@ class _GraphReader:
             The value; or why there is none, and what it may be.
         """
         for _ in range(_HOPS_MAX):
-            value = self._follow(value)
             if not isinstance(value, _Link):
                 break
-            node = self._graph.get(value.node)
-            if node is None:
-                return None, f"it links to node {value.node[:40]}, which is not in the graph", []
-            key = _HOLDERS.get(node.kind) if value.output == 0 else None
+            node, output = value
+            key = _HOLDERS.get(node.kind) if output == 0 else None
             if key not in node.inputs:
-                told = [convert(pointer, node.inputs[k]) for k in node.inputs if _TELLING.search(k)]
-                return (
-                    None,
-                    f"{node.place} computes it",
-                    [each for each in told if each is not None],
-                )
+                told = (each for name, each in node.inputs.items() if _TELLING.search(name))
+                candidates = [convert(pointer, each) for each in told]
+                return None, f"{node.place} computes it", [c for c in candidates if c is not None]
             value = node.inputs[key]
         found = convert(pointer, value)
-        why = (
-            f"{str(value)[:60]!r} says nothing of the value that was used" if found is None else ""
-        )
-        return found, why, []
+        why = f"{str(value)[:60]!r} says nothing of the value that was used"
+        return found, why if found is None else "", []
 
     def _read_texts(self, value: object, pointer: str) -> None:
         """Read the texts behind a conditioning input; several that are combined are never joined into one."""
         waiting: list[Any] = [value]
-        for raw in waiting:
-            link = self._follow(raw)
-            node = self._graph.get(link.node) if isinstance(link, _Link) else None
-            if node is None or not isinstance(link, _Link) or len(waiting) > _TEXTS_MAX:
-                why = "it links to a node that is not in the graph, or to too many"
+        for link in waiting:
+            if not isinstance(link, _Link) or len(waiting) > _TEXTS_MAX:
+                why = "no link leads to a text, or too many do"
                 self._reading.add_candidates(pointer, [], why)
                 break
+            node = link.node
             sides = [each for key, each in node.inputs.items() if key.startswith(_CONDITIONING)]
             sources = [each for each in sides if isinstance(each, _Link)]
             if node.kind in _ENCODERS:

@@ -95,20 +95,15 @@ def read_ableton(file: BinaryIO, reading: Reading, *, is_packed: bool) -> None:
     if len(data) > BYTES_MAX:
         raise Damaged(f"it unpacks to more than {BYTES_MAX >> 20} MiB")
     root = _parse_xml(data, "Ableton")
-    program, _, version = root.get("Creator", "").rpartition(" ")
-    reading.name_generator("Ableton Live", to_text(version))
-    reading.set("/audio/daw/name", "Ableton Live")
-    reading.set("/audio/daw/project_sha256", reading.sha256)
-    reading.take("/audio/daw/version", version if program == "Ableton Live" else None, "Creator")
+    _, _, version = root.get("Creator", "").partition("Ableton Live ")
+    reading.name_daw("Ableton Live", "Ableton Live", to_text(version))
     masters = [each for tag in _MASTERS for each in root.findall(f"LiveSet/{tag}")][:1]
     if not masters:
         reading.add_unparsed("set", "it has no main track, so no tempo")
     for master in masters:
         tempo = _read_automated(master, "Tempo", reading)
         reading.settle(_TEMPO, tempo, "Tempo", "it is automated")
-        meters = [
-            _to_live_meter(each) for each in _read_automated(master, "TimeSignature", reading)
-        ]
+        meters = map(_to_live_meter, _read_automated(master, "TimeSignature", reading))
         reading.settle(_METER, meters, "TimeSignature", "it is automated")
     tone = to_number(_value_of(root, "LiveSet/ScaleInformation/RootNote"))
     scale = _value_of(root, "LiveSet/ScaleInformation/Name")
@@ -204,19 +199,13 @@ def read_dawproject(file: BinaryIO, reading: Reading) -> None:
 
     root = _parse_xml(unpack(PROJECT), "Project")
     said = next(root.iterfind("Application"), Element("Application"))
-    version = to_text(said.get("version"))
-    reading.name_generator("DAWproject", version)
-    reading.set("/audio/daw/name", to_text(said.get("name")))
-    reading.set("/audio/daw/version", version)
-    reading.set("/audio/daw/project_sha256", reading.sha256)
+    reading.name_daw("DAWproject", to_text(said.get("name")), to_text(said.get("version")))
     reading.add_other("format version", root.get("version"))
-    tempos = [
-        *root.iterfind("Transport/Tempo"),
-        *root.iterfind("Arrangement/TempoAutomation/RealPoint"),
-    ]
-    reading.settle(_TEMPO, [each.get("value") for each in tempos], "Tempo", "it is automated")
-    paths = ("Transport/TimeSignature", "Arrangement/TimeSignatureAutomation/*")
-    points = [each for path in paths for each in root.iterfind(path)]
+    places = ("Transport/Tempo", "Arrangement/TempoAutomation/RealPoint")
+    tempos = [each.get("value") for place in places for each in root.iterfind(place)]
+    reading.settle(_TEMPO, tempos, "Tempo", "it is automated")
+    places = ("Transport/TimeSignature", "Arrangement/TimeSignatureAutomation/*")
+    points = [each for place in places for each in root.iterfind(place)]
     meters = [f"{each.get('numerator')}/{each.get('denominator')}" for each in points]
     reading.settle(_METER, meters, "TimeSignature", "it is automated")
     chain: list[Value] = []
@@ -225,14 +214,11 @@ def read_dawproject(file: BinaryIO, reading: Reading) -> None:
             track = around.get("name") or channel.get("name") or channel.get("role") or "channel"
             for device in channel.iterfind("Devices/*"):
                 found = _describe_device(device, track)
-                for state in device.iterfind("State"):
+                for path in (each.get("path", "") for each in device.iterfind("State")):
                     try:
-                        data = unpack(state.get("path", ""))
-                        found["state_sha256"] = digest_bytes(data, Algorithm.SHA256).hex
+                        found["state_sha256"] = digest_bytes(unpack(path), Algorithm.SHA256).hex
                     except Damaged as damage:
-                        reading.add_unparsed(
-                            state.get("path", "")[:200], f"the state of a device: {damage}"
-                        )
+                        reading.add_unparsed(path[:200], f"the state of a device: {damage}")
                 chain.append(found)
     reading.set("/audio/chain", chain)
 

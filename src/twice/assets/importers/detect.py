@@ -1,9 +1,8 @@
 """From a file to what it says of its making: which container, which of its texts, which dialect.
 
 PNG chunks are read here, because Pillow keeps one of two texts of one key; EXIF and other pictures are Pillow's, tags of
-sound and film PyAV's. The key of a text decides where a generator owns it (``invokeai_metadata``), the text itself
-where many share a key (``parameters``, ``UserComment``). Facts about the delivered file (its own rate, size or length)
-are no values of a session and are not read.
+sound and film PyAV's. The key of a text decides where a generator owns it, and its form where many share a key. Facts
+about the delivered file (its own rate, size or length) are no values of a session and are not read.
 
 Invariant: any bytes end in an ``Imported``; only a file that cannot be opened, or a library that is missing, is an error.
 """
@@ -12,7 +11,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
@@ -21,7 +20,7 @@ from twice.assets.importers import daw_xml, json_dialects, reaper
 from twice.assets.importers.a1111 import is_infotext, read_infotext
 from twice.assets.importers.comfyui import is_prompt_graph, read_prompt, read_workflow
 from twice.assets.importers.midi_wav import name_workstation, read_midi
-from twice.assets.importers.result import Imported, Reading
+from twice.assets.importers.result import NO_CHOICE, Imported, Reading, Value
 from twice.assets.media.av import open_media
 from twice.assets.media.images import PLUGINS, open_image
 from twice.assets.media.pixel_text import extract_pixel_text
@@ -54,8 +53,12 @@ class FileText(NamedTuple):
     text: str
 
 
-def import_file(path: Path) -> Imported:
+def import_file(path: Path, chosen: Mapping[str, Value] = NO_CHOICE) -> Imported:
     """Read what a file says of its making. Nothing that it holds is executed.
+
+    Args:
+        path: a picture, a sound, a graph or a project.
+        chosen: the candidate to take, by pointer, where there are several.
 
     Raises:
         AssetMissing: E-ASSET-FILE-001: it is not there, or cannot be read.
@@ -63,7 +66,7 @@ def import_file(path: Path) -> Imported:
     """
     try:
         with path.open("rb") as file:
-            return import_stream(file, path.name)
+            return import_stream(file, path.name, chosen)
     except OSError as error:
         raise AssetMissing(
             f"{path} cannot be read: {error.strerror or error}.",
@@ -73,7 +76,7 @@ def import_file(path: Path) -> Imported:
         ) from error
 
 
-def import_stream(file: BinaryIO, name: str) -> Imported:
+def import_stream(file: BinaryIO, name: str, chosen: Mapping[str, Value] = NO_CHOICE) -> Imported:
     """Read what an open file says of its making; ``name`` is for evidence."""
     digest = digest_parts(iter(lambda: file.read(_PIECE), b""), Algorithm.SHA256)
     file.seek(0)
@@ -82,16 +85,14 @@ def import_stream(file: BinaryIO, name: str) -> Imported:
     reading = Reading(name, digest.hex)
     with reading.reporting():
         _read_container(file, head, reading)
-    return reading.conclude()
+    return reading.conclude(chosen)
 
 
 def _read_container(file: BinaryIO, head: bytes, reading: Reading) -> None:
     begins, kind = head.removeprefix(b"\xef\xbb\xbf").lstrip(), sniff(head)
     if begins.startswith(reaper.MARK):
         reaper.read_reaper(file, reading)
-    elif kind is Format.GZIP or (
-        begins.startswith((b"<?xml", b"<Ableton")) and b"<Ableton" in head
-    ):
+    elif kind is Format.GZIP or (begins[:1] == b"<" and b"<Ableton" in head):
         daw_xml.read_ableton(file, reading, is_packed=kind is Format.GZIP)
     elif kind is Format.ZIP:
         daw_xml.read_dawproject(file, reading)
@@ -148,7 +149,7 @@ def _list_png_texts(file: BinaryIO, reading: Reading) -> Iterator[FileText]:
         if len(file.read(4)) < 4:  # the checksum
             reading.add_unparsed("PNG", "a chunk is cut off")
             return
-        with reading.reporting():
+        with reading.reporting(), decoding(kind):
             if kind == "eXIf" and data:
                 exif = load_library("PIL.Image").Exif()
                 exif.load(data)
@@ -156,9 +157,8 @@ def _list_png_texts(file: BinaryIO, reading: Reading) -> Iterator[FileText]:
             elif data:
                 yield _decode_png_text(kind, data)
     if rest := file.read(_PIECE).strip(b"\0\r\n "):
-        reading.add_unparsed(
-            "after the end", f"{pluralize(len(rest), 'byte')} outside of every chunk"
-        )
+        why = f"{pluralize(len(rest), 'byte')} outside of every chunk"
+        reading.add_unparsed("after the end", why)
 
 
 def _decode_png_text(kind: str, data: bytes) -> FileText:
@@ -169,8 +169,7 @@ def _decode_png_text(kind: str, data: bytes) -> FileText:
     rest = rest[2:].split(b"\0", 2)[-1] if kind == "iTXt" else rest
     if is_packed:
         unpacker = zlib.decompressobj()
-        with decoding("zlib"):
-            rest = unpacker.decompress(rest, TEXT_MAX)
+        rest = unpacker.decompress(rest, TEXT_MAX)
         if not unpacker.eof:
             raise Damaged(f"{kind} is cut off, or unpacks to more than the limit")
     name = key.decode("latin-1")
@@ -240,15 +239,9 @@ def _split_prefix(text: FileText) -> FileText:
 
 
 def _read_by_form(text: str, reading: Reading, *, is_alone: bool = True) -> bool:
-    """Read a text whose form is one of a generator's; give false, and nothing else, where it is none.
+    """Read a text whose form is one of a generator's; give false where it is none, and raise where it is damaged.
 
-    Args:
-        text: what it says.
-        reading: takes it.
-        is_alone: whether a graph on screen would be all that the file has of ComfyUI.
-
-    Raises:
-        ValueError: it is a generator's, and damaged.
+    ``is_alone`` says that a graph on screen would be all that the file has of ComfyUI.
     """
     if text.lstrip()[:1] != "{":
         if is_infotext(text):
@@ -271,9 +264,8 @@ def _read_by_form(text: str, reading: Reading, *, is_alone: bool = True) -> bool
         read_workflow(text, found, reading, is_alone=is_alone)
     elif found.get("Software") == "NovelAI":
         for key, each in found.items():
-            json_dialects.read_novelai(
-                key, each if isinstance(each, str) else json.dumps(each), reading
-            )
+            said = each if isinstance(each, str) else json.dumps(each)
+            json_dialects.read_novelai(key, said, reading)
     elif isinstance(inner, dict) and is_prompt_graph(inner):
         # Some savers write both graphs as one object.
         read_prompt(json.dumps(inner), inner, reading)

@@ -127,17 +127,13 @@ def read_json_dialect(found: Mapping[str, Any], dialect: JsonDialect, reading: R
     said |= params
     version = to_text(said.pop(dialect.version, None))
     version = version.removeprefix(dialect.generator).strip() if version else None
-    reading.name_generator(dialect.generator, version)
-    reading.set("/provider/name", dialect.generator)
-    reading.set(f"/environment/packages/{dialect.generator}", version)
+    reading.name_provider(dialect.generator, version)
     for key, value in said.items():
         if key == "model" and "model_weights" not in said:
             for part, each in _describe_model(value, key, reading).items():
                 reading.set(f"/model/{part}", each)
         elif key == "resolution":
-            size = _PAIR.fullmatch(str(value))
-            for pointer, group in (("/art/width_px", 1), ("/art/height_px", 2)):
-                reading.take(pointer, size[group] if size else value, key)
+            reading.take_size(_PAIR, value, key)
         elif key == "prompt":  # InvokeAI 2 writes a list of texts with weights.
             only = value[0] if isinstance(value, list) and len(value) == 1 else value
             reading.take("/art/prompt", only.get(key) if isinstance(only, Mapping) else only, key)
@@ -217,9 +213,7 @@ def parse_object(text: str) -> dict[str, Any]:
     """
     depths = accumulate(1 if each in "[{" else -1 for each in _NO_BRACKET.sub("", text))
     if len(text) > CHARACTERS_MAX or max(depths, default=0) > DEPTH_MAX:
-        raise ValueError(
-            f"it is nested deeper than {DEPTH_MAX}, or longer than {CHARACTERS_MAX} characters"
-        )
+        raise ValueError(f"it is nested deeper than {DEPTH_MAX}, or too long")
     found = json.loads(
         text,
         object_pairs_hook=_refuse_repeated,

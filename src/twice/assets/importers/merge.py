@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from twice.assets.errors import ImportRefused, PayloadRefused
 from twice.assets.importers.detect import import_file
-from twice.assets.importers.result import Imported, Provenance, Value
+from twice.assets.importers.result import Imported, Value
 from twice.assets.log.block import EXCUSE
 from twice.assets.log.drafts import without_wanted
 from twice.assets.log.io import (
@@ -134,9 +134,9 @@ def import_into_log(
         PayloadRefused: E-PAYLOAD-001: the log is about a payload, and the file's cannot be told.
     """
     on_progress(f"reading {file.name}")
-    imported = import_file(file)
+    imported = import_file(file, chosen)
     log = None if into is None else _read_log(into)
-    imported = choose_candidates(imported, chosen, log or {})
+    check_choices(imported, chosen, log or {})
     on_progress(f"measuring {file.name}")
     about = ((log or {}).get("asset") or {}) if not force else {}
     wanted = about.get("payload") if about.get("file_sha256") != imported.sha256 else None
@@ -184,30 +184,19 @@ def _read_log(path: Path) -> dict[str, Any]:
     return document
 
 
-def choose_candidates(
-    imported: Imported, chosen: Mapping[str, Value], log: Mapping[str, Any]
-) -> Imported:
-    """Settle ambiguities by what was chosen.
-
-    Args:
-        imported: what the file says.
-        chosen: by pointer, one of the file's values or the log's.
-        log: that is to be filled; empty without one.
+def check_choices(imported: Imported, chosen: Mapping[str, Value], log: Mapping[str, Any]) -> None:
+    """Check that each choice took one of the values there: a candidate of the file's, its value, or the log's.
 
     Raises:
-        ImportRefused: E-ASSET-IMPORT-001: a choice is of a field that the file does not say, or of none of its values.
+        ImportRefused: E-ASSET-IMPORT-001: a choice took nothing.
     """
-    values, evidence = dict(imported.values), dict(imported.evidence)
-    doubts = {each.pointer: each for each in imported.ambiguities}
+    candidates = {each.pointer: each.candidates for each in imported.ambiguities}
     for pointer, value in chosen.items():
-        offered: list[Any] = [imported.values[pointer]] if pointer in imported.values else []
-        offered += [known] if offered and (known := _find(log, pointer)) is not None else []
-        doubt = doubts.pop(pointer, None)
-        if doubt is not None:
-            offered += doubt.candidates
-            values[pointer] = value
-            place = f"chosen among {len(offered)}: {doubt.why}"
-            evidence[pointer] = Provenance(place, imported.file, imported.sha256)
+        offered = list(candidates.get(pointer, ()))
+        if pointer in imported.values:
+            offered = [
+                each for each in (imported.values[pointer], _find(log, pointer)) if each is not None
+            ]
         if value not in offered:
             shown = ", ".join(repr(each)[:60] for each in offered[:8])
             raise ImportRefused(
@@ -216,7 +205,6 @@ def choose_candidates(
                 "See what is open: twice asset import FILE",
                 pointer=pointer,
             )
-    return replace(imported, values=values, evidence=evidence, ambiguities=tuple(doubts.values()))
 
 
 def merge_into(

@@ -98,10 +98,7 @@ def read_reaper(file: BinaryIO, reading: Reading) -> None:
         reading.add_unparsed("text", "it is not UTF-8")
     root = _parse_project(text)
     version, _, platform = root.words[2].partition("/")
-    reading.name_generator("REAPER", to_text(version))
-    reading.set("/audio/daw/name", "REAPER")
-    reading.set("/audio/daw/version", to_text(version))
-    reading.set("/audio/daw/project_sha256", reading.sha256)
+    reading.name_daw("REAPER", "REAPER", to_text(version))
     reading.add_other("platform", to_text(platform))
     tempos: list[str] = []
     meters: list[str | None] = []
@@ -130,9 +127,8 @@ def _read_all_effects(root: _Block, reading: Reading) -> Iterator[Value]:
     for at, track in enumerate(root.blocks("TRACK"), 1):
         name = next((line[1] for line in track.lines("NAME")), "") or f"track {at}"
         for _ in track.blocks("FREEZE"):
-            reading.add_unparsed(
-                name[:80], "the track is frozen; effects that went into it are not read"
-            )
+            why = "the track is frozen; effects that went into it are not read"
+            reading.add_unparsed(name[:80], why)
         for item in track.blocks("ITEM"):
             _report_item(item, name, reading)
             for chain in item.blocks("TAKEFX"):
@@ -147,9 +143,8 @@ def _report_item(item: _Block, track: str, reading: Reading) -> None:
     """Say what of an item is not read: other takes than the one that sounds, and projects in it."""
     place = f"line {item.line} ({track[:60]})"
     if any(item.lines("TAKE")) and any(item.blocks("TAKEFX")):
-        reading.add_unparsed(
-            place, "it has several takes; one sounds, and the effects of all are listed"
-        )
+        why = "it has several takes; one sounds, and the effects of all are listed"
+        reading.add_unparsed(place, why)
     waiting = list(item.blocks("SOURCE"))
     for source in waiting:
         waiting += source.blocks("SOURCE")
@@ -172,9 +167,8 @@ def _read_effects(
             if item.words[0] == "CONTAINER":
                 why = "a container holds effects; how they are routed is not read"
                 reading.add_unparsed(f"line {item.line}", why)
-                yield from _read_effects(
-                    item, f"{track}, container", reading, is_off=bypass is True
-                )
+                inside = f"{track}, container"
+                yield from _read_effects(item, inside, reading, is_off=bypass is True)
             else:
                 found = _describe_effect(item, track, bypass)
             bypass = True if is_off else None

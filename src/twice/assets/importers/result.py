@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from pydantic_core import PydanticCustomError
@@ -33,6 +34,7 @@ Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value]"
 
 UNPARSED_MAX: Final = 256
 CANDIDATES_MAX: Final = 64
+NO_CHOICE: Final[Mapping[str, Value]] = MappingProxyType({})
 NO_MODEL: Final = ("automatic", "default (model)", "none")
 """What generators write, in small letters, where no model was chosen beside the main one."""
 _SEED: Final = "/seed/effective"
@@ -137,11 +139,30 @@ class Reading:
         """Name the program that wrote the chunk."""
         self._generators[name] = version or self._generators.get(name, "")
 
+    def name_provider(self, name: str, version: str | None = None) -> None:
+        """Name the program or service that rendered, as generator and as provider."""
+        self.name_generator(name, version)
+        self.set("/provider/name", name)
+        self.set(f"/environment/packages/{name}", version)
+
+    def name_daw(self, generator: str, name: str | None, version: str | None) -> None:
+        """Name the workstation whose project the file is."""
+        self.name_generator(generator, version)
+        self.set("/audio/daw/name", name)
+        self.set("/audio/daw/version", version)
+        self.set("/audio/daw/project_sha256", self.sha256)
+
     def set(self, pointer: str, value: Value | None) -> None:
         """State a value; ``None`` states nothing."""
         if value is not None:
             statement = _Statement(self._part, self.chunk, value)
             self._statements.setdefault(pointer, []).append(statement)
+
+    def take_size(self, pattern: re.Pattern[str], raw: object, key: str) -> None:
+        """State a width and a height that stand in one text, as the groups of a pattern."""
+        match = pattern.fullmatch(str(raw))
+        for pointer, group in (("/art/width_px", 1), ("/art/height_px", 2)):
+            self.take(pointer, match[group] if match else raw, key)
 
     def take(self, pointer: str, raw: object, key: str) -> None:
         """State a value as the log takes it, or report the key whose value is none.
@@ -192,8 +213,8 @@ class Reading:
         if len(self._unparsed) < UNPARSED_MAX:
             self._unparsed[Unparsed(where, why)] = None
 
-    def conclude(self) -> Imported:
-        """Join all statements: values on which they agree, and ambiguities."""
+    def conclude(self, chosen: Mapping[str, Value]) -> Imported:
+        """Join all statements: values on which they agree or of which one is chosen, and ambiguities."""
         values: dict[str, Value] = {}
         evidence: dict[str, Provenance] = {}
         ambiguities: list[Ambiguity] = []
@@ -202,7 +223,13 @@ class Reading:
             doubted, why = self._doubts.get(pointer, ([], ""))
             if why := why or self._find_conflict(said):
                 candidates = list_distinct([*(each.value for each in said), *doubted])
-                ambiguities.append(Ambiguity(pointer, tuple(candidates[:CANDIDATES_MAX]), why))
+                if chosen.get(pointer) in candidates:
+                    values[pointer] = chosen[pointer]
+                    place = f"chosen among {len(candidates)}: {why}"
+                    evidence[pointer] = Provenance(place, self.file, self.sha256)
+                else:
+                    few = tuple(candidates[:CANDIDATES_MAX])
+                    ambiguities.append(Ambiguity(pointer, few, why))
             elif said[0].value != "":
                 values[pointer] = said[0].value
                 evidence[pointer] = Provenance(said[0].chunk, self.file, self.sha256)
