@@ -218,7 +218,8 @@ _ESCAPES: Final[tuple[tuple[str, re.Pattern[bytes], Callable[[bytes], bytes]], .
         "percent", _cluster(rb"%(?:u00)?[0-9A-Fa-f]{2}", 1024),
         lambda text: unquote_to_bytes(text.replace(b"%u00", b"%")),
     ),
-    ("escapes", _cluster(_ESCAPE.pattern), lambda text: _ESCAPE.sub(_unescape, text)),
+    # Groups in a possessive repetition make re of Python 3.11 fail.
+    ("escapes", _cluster(re.sub(rb"\((?!\?)", b"(?:", _ESCAPE.pattern)), lambda text: _ESCAPE.sub(_unescape, text)),
     (
         "entities", _cluster(rb"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|quot|amp|apos|lt|gt|colon|comma|equals|lowbar);"),
         lambda text: html.unescape(text.decode("utf-8", "replace")).encode("utf-8", "replace"),
