@@ -17,6 +17,10 @@ from mediafiles import box, remux
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
+from twice.assets.leaks.report import LeakFinding, NotOpened
+from twice.assets.leaks.scan import FileScan
+from twice.foundation.severity import Severity
+
 INFOTEXT = (
     "alley in the rain\nNegative prompt: text\nSteps: 28, Sampler: DPM++ 2M, CFG scale: 6.5, "
     "Seed: 1057871485, Size: 64x64, Model hash: 6ce0161689, Model: noir_v3"
@@ -24,6 +28,15 @@ INFOTEXT = (
 SESSION = '{"seed": 439212, "daw": "REAPER 7.03", "lufs": -16}'
 SAMPLES = (np.sin(np.arange(24000) / 9) * 9000).astype("<i2").reshape(-1, 2)
 PIXELS = np.random.default_rng(7).integers(0, 256, (64, 64, 3), np.uint8)
+
+
+def scanned(data: bytes, name: str = "it", **options: Any) -> list[LeakFinding | NotOpened]:
+    return list(FileScan(**options).scan(io.BytesIO(data), name))
+
+
+def leaks(data: bytes, name: str = "it", **options: Any) -> list[LeakFinding]:
+    found = [each for each in scanned(data, name, **options) if isinstance(each, LeakFinding)]
+    return [each for each in found if each.severity >= Severity.HIGH]
 
 
 def png(*chunks: bytes, image: Any = None, after: bytes = b"") -> bytes:
