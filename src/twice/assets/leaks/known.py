@@ -53,19 +53,18 @@ class KnownValues:
 
     def __init__(self, values: Mapping[bytes, str], short: int = 0) -> None:
         self.short = short
-        self._by_word: dict[bytes, list[tuple[re.Pattern[bytes], str]]] = {}
+        self._by_word: dict[bytes, list[tuple[bytes, str]]] = {}
         for value, what in values.items():
-            words = value.split()
-            pattern = rb"(?<![\w-])%s(?![\w-])" % rb"\s+".join(map(re.escape, words))
-            longest = max(words, key=len)
-            self._by_word.setdefault(longest, []).append((re.compile(pattern), what))
+            self._by_word.setdefault(max(value.split(), key=len), []).append((value, what))
         self._words = Keywords(self._by_word)
 
     def find(self, lowered: bytes) -> Iterator[tuple[tuple[int, int], str]]:
         """Yield where a value begins and ends in a text in lower case, and what it is."""
         for word, places in self._words.find(lowered).items() if self._by_word else ():
-            for pattern, what in self._by_word[word]:
-                reach = 2 * len(pattern.pattern)  # More than its length, for blanks and line ends.
+            for value, what in self._by_word[word]:
+                said = rb"\s+".join(map(re.escape, value.split()))
+                pattern = re.compile(rb"(?<![\w-])%s(?![\w-])" % said)
+                reach = 2 * len(value)  # More than its length, for blanks and line ends.
                 for start, end in merge_spans((at - reach, at + reach) for at in places):
                     for found in pattern.finditer(lowered, start, end):
                         yield found.span(), what
