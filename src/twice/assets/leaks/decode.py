@@ -46,7 +46,7 @@ _BASE64: Final = re.compile(
 )  # fmt: skip
 _BREAKS: Final = re.compile(_JOIN + rb"|\\r|\\n|%0A|%3D|\s|=")
 _HEX: Final = re.compile(rb"(?:[0-9A-Fa-f]{2}(?:\r?\n)?){48,}+")
-_END_85: Final = re.compile(rb"~(?=>)")  # A search for one byte costs least.
+_END_85: Final = re.compile(rb"~(?=>)(?<=[!-uz\s]{20}~)")  # A search for one byte costs least.
 _IN_85: Final = re.compile(rb"[!-uz]*+\r?")
 _NUMBERS: Final = re.compile(
     rb"(?:(?:0x[0-9a-f]{1,2}|\d{1,3})\s{0,12},?\s{0,12}){40,}+", re.IGNORECASE
