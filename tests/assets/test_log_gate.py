@@ -29,7 +29,7 @@ def judged(document: Any) -> AssetGateReport:
     examined = examine(document)
     log = examined.log
     seed, argv = log.get("/seed/effective") or "7", log.get("/recipe/argv") or ("render",)
-    run = RunValues({"/recipe/argv": [*argv[1:]], "/seed/effective": seed})
+    run = RunValues({"/recipe/argv": [*argv], "/seed/effective": seed})
     seen = SeenFile("asset", log.get("/asset/file_sha256") or "")
     records, inputs = {"render.twice": (HEX, run)}, {"render.py": HEX, "done.png": OTHER_HEX}
     facts = AssetFacts(
@@ -224,7 +224,7 @@ def test_a_set_has_one_version_one_policy_one_loudness() -> None:
 
     def judge() -> AssetGateReport:
         seen = SeenFile("asset", OTHER_HEX)
-        run = RunValues({"/recipe/argv": art()["recipe"]["argv"][1:]}, is_watched=True)
+        run = RunValues({"/recipe/argv": art()["recipe"]["argv"]}, is_watched=True)
         return judge_facts([
             AssetFacts("asset", "a", examined=examine(each), seen=seen, inputs={"render.py": HEX},
                        records={"render.twice": (HEX, run)})
